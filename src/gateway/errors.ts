@@ -1,0 +1,63 @@
+import type { OperationName } from './operations.ts';
+import type { Refusal } from './wire/answers.ts';
+
+/**
+ * Why a call of the gateway gave no answer to use:
+ * - `unauthenticated` 401, `forbidden` 403, `rate-limited` 429;
+ * - `rejected`: another 4xx, with the gateway's own words in `refusal`;
+ * - `unavailable`: for a write, surely never sent; for a read also a 5xx or a connection that broke;
+ * - `unknown`: a write went out and no readable answer came back;
+ * - `timeout`: a read had no answer within its deadline;
+ * - `contract`: an answer outside the interface.
+ */
+export type GatewayErrorKind =
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'rate-limited'
+  | 'rejected'
+  | 'unavailable'
+  | 'unknown'
+  | 'timeout'
+  | 'contract';
+
+export interface GatewayErrorDetails {
+  /** Absent where no status line was read. */
+  readonly status?: number;
+  readonly refusal?: Refusal;
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError';
+  readonly kind: GatewayErrorKind;
+  readonly operation: OperationName;
+  readonly status: number | null;
+  readonly refusal: Refusal | null;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    kind: GatewayErrorKind,
+    operation: OperationName,
+    message: string,
+    details: GatewayErrorDetails = {},
+  ) {
+    super(`${operation}: ${message}`, { cause: details.cause });
+    this.kind = kind;
+    this.operation = operation;
+    this.status = details.status ?? null;
+    this.refusal = details.refusal ?? null;
+    this.retryAfterSeconds = details.retryAfterSeconds ?? null;
+  }
+}
+
+/** A path value that could leave its segment; refused before anything is sent. */
+export class UnsafePathError extends Error {
+  override readonly name = 'UnsafePathError';
+  readonly parameter: string;
+
+  constructor(parameter: string) {
+    super(`the value of "${parameter}" cannot be one segment of a path`);
+    this.parameter = parameter;
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * What happened on the wire in one call, before anybody judges it. The judgement differs by what is
+ * at stake (read, write, order) and is a pure function of this.
+ */
+export type Exchange = NotSent | NoAnswer | Answer;
+
+/** The request's head never went onto a socket, so the gateway cannot have acted on it. */
+export interface NotSent {
+  readonly sent: false;
+  readonly cause: unknown;
+}
+
+/** The request went out; its answer's head or body is missing, cut off or too large. */
+export interface NoAnswer {
+  readonly sent: true;
+  readonly answered: false;
+  readonly reason: 'timeout' | 'connection' | 'oversize' | 'aborted' | 'encoding';
+  readonly cause: unknown;
+  readonly sequence: number;
+  readonly sentAtMs: number;
+}
+
+export interface Answer {
+  readonly sent: true;
+  readonly answered: true;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The whole body, unpacked. */
+  readonly bytes: Buffer;
+  /** Process-wide order of sending: of two answers the one with the higher number is newer. */
+  readonly sequence: number;
+  readonly sentAtMs: number;
+}

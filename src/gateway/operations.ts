@@ -1,0 +1,114 @@
+/** The 15 operations of the interface: the one table of their numbers, verbs, paths and areas. */
+
+/** Areas have pools and breakers of their own, so that one that hurts leaves the others alone. */
+export type Area = 'reads' | 'orders' | 'rest';
+
+/** What a lost answer means: nothing for a read, doubt for a write, money for an order. */
+export type Effect = 'read' | 'write' | 'order';
+
+export interface Operation {
+  readonly number: number;
+  readonly verb: 'GET' | 'POST' | 'PUT';
+  /** A segment `{name}` is filled in, encoded as one segment. */
+  readonly path: string;
+  readonly area: Area;
+  readonly effect: Effect;
+}
+
+export const OPERATIONS = {
+  getAllTickers: {
+    number: 1,
+    verb: 'GET',
+    path: '/trading/tickers/{group}',
+    area: 'reads',
+    effect: 'read',
+  },
+  login: { number: 2, verb: 'POST', path: '/auth/login', area: 'rest', effect: 'write' },
+  forgotPassword: {
+    number: 3,
+    verb: 'POST',
+    path: '/auth/forgot-password',
+    area: 'rest',
+    effect: 'write',
+  },
+  openPosition: {
+    number: 4,
+    verb: 'POST',
+    path: '/trading/positions',
+    area: 'orders',
+    effect: 'order',
+  },
+  placeLimitOrder: {
+    number: 5,
+    verb: 'POST',
+    path: '/trading/positions/limit',
+    area: 'orders',
+    effect: 'order',
+  },
+  resetTradingAccountPassword: {
+    number: 6,
+    verb: 'POST',
+    path: '/user/trading-accounts/reset-password',
+    area: 'rest',
+    effect: 'write',
+  },
+  addCryptoWallet: {
+    number: 7,
+    verb: 'POST',
+    path: '/payments/client/add-crm-crypto-wallet',
+    area: 'rest',
+    effect: 'write',
+  },
+  addMobileWallet: {
+    number: 8,
+    verb: 'POST',
+    path: '/payments/client/add-crm-{provider}',
+    area: 'rest',
+    effect: 'write',
+  },
+  setValue: { number: 9, verb: 'PUT', path: '/user/kv/{key}', area: 'rest', effect: 'write' },
+  getSession: {
+    number: 10,
+    verb: 'GET',
+    path: '/trading/session/{login}',
+    area: 'reads',
+    effect: 'read',
+  },
+  getWithdrawalMethods: {
+    number: 11,
+    verb: 'GET',
+    path: '/payments/client/withdrawal-methods',
+    area: 'rest',
+    effect: 'read',
+  },
+  getOpenPositions: {
+    number: 12,
+    verb: 'GET',
+    path: '/trading/positions',
+    area: 'reads',
+    effect: 'read',
+  },
+  getCustomerId: {
+    number: 13,
+    verb: 'GET',
+    path: '/payments/client/customer-id',
+    area: 'rest',
+    effect: 'read',
+  },
+  markNotificationsRead: {
+    number: 14,
+    verb: 'PUT',
+    path: '/user/notifications/mark-read',
+    area: 'rest',
+    effect: 'write',
+  },
+  registerDevice: {
+    number: 15,
+    verb: 'POST',
+    path: '/user/notifications/v2/token',
+    area: 'rest',
+    effect: 'write',
+  },
+} as const satisfies Record<string, Operation>;
+
+export type OperationName = keyof typeof OPERATIONS;

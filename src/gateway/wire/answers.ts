@@ -1,0 +1,85 @@
+import type { WithdrawalMethod } from '../model.ts';
+import { flag, isRow, number, text } from './scalars.ts';
+
+/** A refusal's body, whichever of the interface's five shapes it came in; what it lacks is null. */
+export interface Refusal {
+  readonly error: string | null;
+  readonly message: string | null;
+  readonly email: string | null;
+  readonly ok: boolean | null;
+  readonly details: unknown;
+}
+
+export function toRefusal(body: unknown): Refusal {
+  const row = isRow(body) ? body : {};
+  return {
+    error: text(row.error),
+    message: text(row.message),
+    email: text(row.email),
+    ok: flag(row.ok),
+    details: isRow(row.details) ? row.details : null,
+  };
+}
+
+export interface LoginGrant {
+  readonly accessToken: string;
+  readonly refreshToken: string | null;
+  readonly passkey: boolean | null;
+}
+
+export function toLoginGrant(body: unknown): LoginGrant | null {
+  if (!isRow(body)) return null;
+  const accessToken = text(body.access_token);
+  if (!accessToken) return null;
+  return {
+    accessToken,
+    refreshToken: text(body.refresh_token),
+    passkey: flag(body.passkey),
+  };
+}
+
+/** What ops 4 and 5 answer: nothing in it is guaranteed, `{}` is one of the documented bodies. */
+export interface SubmitResult {
+  readonly success: boolean | null;
+  readonly orderId: string | null;
+  readonly error: string | null;
+  readonly message: string | null;
+}
+
+export function toSubmitResult(body: unknown): SubmitResult {
+  const row = isRow(body) ? body : {};
+  return {
+    success: flag(row.success),
+    orderId: text(row.orderId),
+    error: text(row.err),
+    message: text(row.message),
+  };
+}
+
+/** The interface nests the list in a list; the outer index is kept, its meaning is not known. */
+export function toWithdrawalMethods(body: unknown): readonly WithdrawalMethod[] | null {
+  if (!Array.isArray(body)) return null;
+  const methods: WithdrawalMethod[] = [];
+  for (const [group, inner] of body.entries()) {
+    if (!Array.isArray(inner)) return null;
+    for (const row of inner) {
+      if (!isRow(row)) return null;
+      const id = number(row.id);
+      methods.push({
+        id: id === null ? null : String(id),
+        group,
+        title: text(row.title),
+        icon: text(row.icon),
+        type: text(row.type),
+        crmType: text(row.crmType),
+        status: text(row.status),
+        subtitle: text(row.subtitle),
+      });
+    }
+  }
+  return methods;
+}
+
+export function toCustomerId(body: unknown): string | null {
+  return isRow(body) ? text(body.customerId) : null;
+}
