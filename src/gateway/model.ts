@@ -132,3 +132,30 @@ export interface WithdrawalMethod {
   readonly status: string | null;
   readonly subtitle: string | null;
 }
+
+/** What op 4 is asked to do: at once, or when the market reaches `price` where one is given. */
+export interface MarketOrder {
+  readonly symbol: string;
+  readonly side: Side;
+  readonly size: { readonly by: 'units' | 'amount'; readonly value: number };
+  readonly price: number | null;
+  readonly stopLoss: Protection | null;
+  readonly takeProfit: Protection | null;
+  readonly comment: string | null;
+}
+
+export interface Protection {
+  readonly by: 'price' | 'amount';
+  readonly value: number;
+}
+
+/** What op 5 is asked to do; `amount` is in USD, the account's currency. */
+export interface LimitOrder {
+  readonly symbol: string;
+  readonly side: Side;
+  readonly amount: number;
+  readonly price: number;
+  readonly stopLoss: number | null;
+  readonly takeProfit: number | null;
+  readonly comment: string | null;
+}
