@@ -1,0 +1,72 @@
+import { UnauthenticatedError } from './unauthenticated-error.ts';
+
+export interface ClaimNames {
+  readonly login: string;
+  readonly group: string;
+}
+
+export interface Claims {
+  readonly login: string;
+  readonly group: string | null;
+  readonly expiresAtMs: number | null;
+}
+
+// A clock that runs behind the issuer's must not lock people out.
+export const EXPIRY_LEEWAY_MS = 30_000;
+
+/** Reads a JWT's claims without believing them. Throws where they cannot be used. */
+export function readClaims(token: string, names: ClaimNames): Claims {
+  const payload = decode(token);
+  const login = toLogin(own(payload, names.login));
+  if (login === null) throw new UnauthenticatedError('the token names no usable login');
+  const group = own(payload, names.group);
+  return {
+    login,
+    group: typeof group === 'string' && group !== '' ? group : null,
+    expiresAtMs: toExpiry(own(payload, 'exp')),
+  };
+}
+
+export function assertNotExpired(claims: Pick<Claims, 'expiresAtMs'>, nowMs: number): void {
+  if (claims.expiresAtMs !== null && claims.expiresAtMs + EXPIRY_LEEWAY_MS <= nowMs) {
+    throw new UnauthenticatedError('the token has expired');
+  }
+}
+
+function decode(token: string): Record<string, unknown> {
+  const [, body, signature, ...rest] = token.split('.');
+  if (body === undefined || signature === undefined || rest.length > 0) {
+    throw new UnauthenticatedError('the token is not a JWT');
+  }
+  let payload: unknown;
+  try {
+    payload = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'));
+  } catch {
+    // The parser's message quotes what it read, so it is not kept as the cause.
+    throw new UnauthenticatedError('the token cannot be read');
+  }
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) {
+    throw new UnauthenticatedError('the token cannot be read');
+  }
+  return payload as Record<string, unknown>;
+}
+
+/** A claim named `constructor` must not be answered by the object's prototype. */
+function own(payload: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(payload, name) ? payload[name] : undefined;
+}
+
+/** The login becomes a segment of a path and the name of an account: digits, or nothing. */
+function toLogin(claim: unknown): string | null {
+  if (typeof claim !== 'string' && typeof claim !== 'number') return null;
+  const digits = String(claim);
+  return /^[0-9]{1,15}$/.test(digits) ? digits : null;
+}
+
+function toExpiry(claim: unknown): number | null {
+  if (claim === undefined) return null;
+  if (typeof claim !== 'number' || !Number.isFinite(claim)) {
+    throw new UnauthenticatedError('the token has no readable expiry');
+  }
+  return claim * 1000;
+}

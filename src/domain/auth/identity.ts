@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Caller } from '../../gateway/caller.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './claims.ts';
+import type { ProofLedger } from './proof.ts';
+import { UnauthenticatedError } from './unauthenticated-error.ts';
+import type { Verify } from './verifier.ts';
+import type { Viewer } from './viewer.ts';
+
+export interface IdentityOptions {
+  readonly clock: Clock;
+  readonly claimNames: ClaimNames;
+  readonly verify: Verify | null;
+  readonly ledger: ProofLedger;
+}
+
+export type Identify = (caller: Caller) => Viewer | Promise<Viewer>;
+
+interface Known {
+  readonly claims: Claims;
+  verified: boolean;
+}
+
+const KNOWN_TOKENS = 50_000;
+
+/** From a token to a viewer: at once for a token seen before, and never by a call of the gateway. */
+export function createIdentity({ clock, claimNames, verify, ledger }: IdentityOptions): Identify {
+  // Keyed by hash: a dump of this process's memory should not be a list of sessions to take over.
+  const known = new LRUCache<string, Known>({ max: KNOWN_TOKENS });
+
+  function read(token: string, tokenHash: string): Known {
+    const before = known.get(tokenHash);
+    if (before) return before;
+    const entry = { claims: readClaims(token, claimNames), verified: false };
+    known.set(tokenHash, entry);
+    return entry;
+  }
+
+  return (caller) => {
+    const { token } = caller;
+    if (token === null) throw new UnauthenticatedError('no token was sent');
+    const tokenHash = hash('sha256', token, 'hex');
+    const entry = read(token, tokenHash);
+    assertNotExpired(entry.claims, clock.now());
+    const viewer: Viewer = {
+      caller,
+      tokenHash,
+      login: entry.claims.login,
+      claimedGroup: entry.claims.group,
+      expiresAtMs: entry.claims.expiresAtMs,
+    };
+    if (verify === null) return viewer;
+    if (entry.verified) {
+      ledger.verified(viewer);
+      return viewer;
+    }
+    return verify(token).then((checked) => {
+      entry.verified = checked;
+      if (checked) ledger.verified(viewer);
+      return viewer;
+    });
+  };
+}

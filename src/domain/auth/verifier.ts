@@ -1,0 +1,73 @@
+import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { EXPIRY_LEEWAY_MS } from './claims.ts';
+import { UnauthenticatedError } from './unauthenticated-error.ts';
+
+export interface VerifierOptions {
+  readonly jwksUrl: string | null;
+  readonly secret: string | null;
+  readonly issuer: string | null;
+  readonly audience: string | null;
+}
+
+/** True where the signature was checked; false where the key set cannot be had just now. */
+export type Verify = (token: string) => Promise<boolean>;
+
+// Fixed here, never taken from the token: a token must not choose `none`, nor an RSA key's text as an HMAC secret.
+const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'];
+const KEY_SET_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+];
+
+/** Null where no key is configured: then the gateway's own acceptance is the only proof. */
+export function createVerifier(options: VerifierOptions): Verify | null {
+  const expectations = {
+    clockTolerance: EXPIRY_LEEWAY_MS / 1000,
+    ...(options.issuer !== null && { issuer: options.issuer }),
+    ...(options.audience !== null && { audience: options.audience }),
+  };
+  if (options.secret !== null) {
+    const secret = new TextEncoder().encode(options.secret);
+    return (token) =>
+      check(() => jwtVerify(token, secret, { ...expectations, algorithms: SECRET_ALGORITHMS }));
+  }
+  if (options.jwksUrl !== null) {
+    const keys: JWTVerifyGetKey = createRemoteJWKSet(new URL(options.jwksUrl));
+    return (token) =>
+      check(() => jwtVerify(token, keys, { ...expectations, algorithms: KEY_SET_ALGORITHMS }));
+  }
+  return null;
+}
+
+async function check(verify: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await verify();
+    return true;
+  } catch (error) {
+    if (isVerdict(error)) throw new UnauthenticatedError('the token was refused');
+    // The key set is out of reach: the gateway still judges each call, and proof is asked as without a key.
+    return false;
+  }
+}
+
+/** A verdict is about the token; anything else is about the way to the keys. */
+function isVerdict(error: unknown): boolean {
+  return (
+    error instanceof errors.JWTClaimValidationFailed ||
+    error instanceof errors.JWTExpired ||
+    error instanceof errors.JWTInvalid ||
+    error instanceof errors.JWSInvalid ||
+    error instanceof errors.JWSSignatureVerificationFailed ||
+    error instanceof errors.JOSEAlgNotAllowed ||
+    error instanceof errors.JOSENotSupported ||
+    error instanceof errors.JWKSNoMatchingKey
+  );
+}

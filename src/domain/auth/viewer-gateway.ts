@@ -1,0 +1,109 @@
+import type {
+  Acknowledgement,
+  CatalogAnswer,
+  PositionsAnswer,
+  SessionAnswer,
+} from '../../gateway/answers.ts';
+import type { Caller } from '../../gateway/caller.ts';
+import type { GatewayClient } from '../../gateway/client.ts';
+import { GatewayError } from '../../gateway/errors.ts';
+import type { Exchange } from '../../gateway/exchange.ts';
+import type { LimitOrder, MarketOrder, WithdrawalMethod } from '../../gateway/model.ts';
+import type { ProofLedger } from './proof.ts';
+import type { Viewer } from './viewer.ts';
+
+/**
+ * The gateway as one viewer may use it. Every answer to a viewer's token passes here, so that the
+ * ledger of proof hears of each acceptance and of each refusal.
+ */
+export class ViewerGateway {
+  readonly #client: GatewayClient;
+  readonly #ledger: ProofLedger;
+
+  constructor(client: GatewayClient, ledger: ProofLedger) {
+    this.#client = client;
+    this.#ledger = ledger;
+  }
+
+  async getAllTickers(viewer: Viewer, group: string, etag: string | null): Promise<CatalogAnswer> {
+    const turn = this.#ledger.beginCall();
+    try {
+      const answer = await this.#client.getAllTickers(viewer.caller, group, etag);
+      // A 304 may come from a cache in between that asked nobody about this token.
+      if (answer.modified) this.#ledger.catalogAnswered(viewer, group, turn);
+      return answer;
+    } catch (error) {
+      if (error instanceof GatewayError && error.kind === 'forbidden') {
+        this.#ledger.catalogForbidden(viewer, group);
+      }
+      throw this.#heard(viewer, error);
+    }
+  }
+
+  async getSession(viewer: Viewer): Promise<SessionAnswer> {
+    const turn = this.#ledger.beginCall();
+    try {
+      const answer = await this.#client.getSession(viewer.caller, viewer.login);
+      this.#ledger.snapshotAnswered(viewer, answer.session.group, turn);
+      return answer;
+    } catch (error) {
+      throw this.#heard(viewer, error);
+    }
+  }
+
+  getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
+    return this.#proving(viewer, (caller) => this.#client.getOpenPositions(caller, previous));
+  }
+
+  getWithdrawalMethods(viewer: Viewer): Promise<readonly WithdrawalMethod[]> {
+    return this.#proving(viewer, (caller) => this.#client.getWithdrawalMethods(caller));
+  }
+
+  getCustomerId(viewer: Viewer): Promise<string> {
+    return this.#proving(viewer, (caller) => this.#client.getCustomerId(caller));
+  }
+
+  openPosition(viewer: Viewer, order: MarketOrder): Promise<Exchange> {
+    return this.#ordering(viewer, (caller) => this.#client.openPosition(caller, order));
+  }
+
+  placeLimitOrder(viewer: Viewer, order: LimitOrder): Promise<Exchange> {
+    return this.#ordering(viewer, (caller) => this.#client.placeLimitOrder(caller, order));
+  }
+
+  /** A small write; the gateway's answer to one proves nothing, its 401 ends proof like any other. */
+  async write(
+    viewer: Viewer,
+    send: (client: GatewayClient, caller: Caller) => Promise<Acknowledgement>,
+  ): Promise<Acknowledgement> {
+    try {
+      return await send(this.#client, viewer.caller);
+    } catch (error) {
+      throw this.#heard(viewer, error);
+    }
+  }
+
+  async #proving<T>(viewer: Viewer, read: (caller: Caller) => Promise<T>): Promise<T> {
+    const turn = this.#ledger.beginCall();
+    try {
+      const answer = await read(viewer.caller);
+      this.#ledger.accepted(viewer, turn);
+      return answer;
+    } catch (error) {
+      throw this.#heard(viewer, error);
+    }
+  }
+
+  async #ordering(viewer: Viewer, send: (caller: Caller) => Promise<Exchange>): Promise<Exchange> {
+    const exchange = await send(viewer.caller);
+    if (exchange.sent && exchange.answered && exchange.status === 401) this.#ledger.refused(viewer);
+    return exchange;
+  }
+
+  #heard(viewer: Viewer, error: unknown): unknown {
+    if (error instanceof GatewayError && error.kind === 'unauthenticated') {
+      this.#ledger.refused(viewer);
+    }
+    return error;
+  }
+}

@@ -1,0 +1,14 @@
+import type { Caller } from '../../gateway/caller.ts';
+
+/**
+ * Who a token says is asking. These are claims: they choose the gateway's path, and they open
+ * nothing that is shared until the gateway has accepted this very token.
+ */
+export interface Viewer {
+  readonly caller: Caller;
+  /** SHA-256 of the token: what is private to one token is kept under this, never under the token. */
+  readonly tokenHash: string;
+  readonly login: string;
+  readonly claimedGroup: string | null;
+  readonly expiresAtMs: number | null;
+}
