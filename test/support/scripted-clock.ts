@@ -1,0 +1,65 @@
+import type { Clock } from '../../src/lib/clock.ts';
+
+/** A clock that stands still until a test moves it. */
+export interface ScriptedClock extends Clock {
+  /** Moves time on; timers that fall due run in order, each with what it set off before the next. */
+  advance(ms: number): Promise<void>;
+  /** How many timers are waiting. */
+  readonly pending: number;
+}
+
+interface Timer {
+  readonly dueMs: number;
+  readonly task: () => void;
+}
+
+const MONDAY_NOON = Date.UTC(2026, 0, 5, 12);
+
+export function createScriptedClock(startMs: number = MONDAY_NOON): ScriptedClock {
+  let nowMs = startMs;
+  const timers = new Set<Timer>();
+
+  function earliest(untilMs: number): Timer | undefined {
+    let first: Timer | undefined;
+    for (const timer of timers) {
+      // Strictly earlier: of two that fall due together the one set first goes first.
+      if (timer.dueMs <= untilMs && (first === undefined || timer.dueMs < first.dueMs)) {
+        first = timer;
+      }
+    }
+    return first;
+  }
+
+  return {
+    now: () => nowMs,
+    after(ms, task) {
+      const timer = { dueMs: nowMs + Math.max(0, ms), task };
+      timers.add(timer);
+      return () => {
+        timers.delete(timer);
+      };
+    },
+    async advance(ms) {
+      const untilMs = nowMs + ms;
+      await settle();
+      for (let due = earliest(untilMs); due !== undefined; due = earliest(untilMs)) {
+        timers.delete(due);
+        nowMs = Math.max(nowMs, due.dueMs);
+        due.task();
+        await settle();
+      }
+      nowMs = Math.max(nowMs, untilMs);
+      await settle();
+    },
+    get pending() {
+      return timers.size;
+    },
+  };
+}
+
+// A few rounds, because what a task sets off may itself wait for an immediate.
+async function settle(): Promise<void> {
+  for (let round = 0; round < 3; round += 1) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
