@@ -33,11 +33,14 @@ export function assertNotExpired(claims: Pick<Claims, 'expiresAtMs'>, nowMs: num
   }
 }
 
+// What goes on to the gateway as a header may hold nothing that could end the header. An unsigned
+// token has the shape too: it is the gateway that refuses it.
+const JWT = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
+const LONGEST_TOKEN = 8_192;
+
 function decode(token: string): Record<string, unknown> {
-  const [, body, signature, ...rest] = token.split('.');
-  if (body === undefined || signature === undefined || rest.length > 0) {
-    throw new UnauthenticatedError('the token is not a JWT');
-  }
+  const body = token.length <= LONGEST_TOKEN ? JWT.exec(token)?.[1] : undefined;
+  if (body === undefined) throw new UnauthenticatedError('the token is not a JWT');
   let payload: unknown;
   try {
     payload = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'));

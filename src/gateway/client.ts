@@ -1,0 +1,240 @@
+import type {
+  Acknowledgement,
+  CatalogAnswer,
+  PositionsAnswer,
+  Sent,
+  SessionAnswer,
+} from './answers.ts';
+import type { Caller } from './caller.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import { contractError, jsonOf, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
+import type { LimitOrder, MarketOrder, WithdrawalMethod } from './model.ts';
+import { OPERATIONS, type OperationName } from './operations.ts';
+import { limitOrderBody, marketOrderBody } from './order-body.ts';
+import { fillPath } from './path.ts';
+import type { Send } from './transport.ts';
+import {
+  type LoginGrant,
+  type Refusal,
+  toCustomerId,
+  toLoginGrant,
+  toRefusal,
+  toWithdrawalMethods,
+} from './wire/answers.ts';
+import { toInstruments } from './wire/catalog.ts';
+import { toPositions } from './wire/holding.ts';
+import { isRow, type TimeUnit } from './wire/scalars.ts';
+import { toSession } from './wire/session.ts';
+
+export interface GatewayClientOptions {
+  readonly send: Send;
+  /** Fixed headers of each call. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly forwardClient: boolean;
+  readonly directionField: string;
+  readonly mobileWallet: string;
+  readonly timeUnit: TimeUnit;
+  readonly timeoutMs: number;
+  readonly orderTimeoutMs: number;
+  readonly catalogTimeoutMs: number;
+  readonly maxBytes: number;
+  readonly catalogMaxBytes: number;
+}
+
+export interface DeviceRegistration {
+  readonly deviceId: string;
+  readonly token?: string;
+  readonly platform?: string;
+  readonly enabled?: boolean;
+}
+
+interface CallDetails {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The gateway's 15 operations, one method each. Reads throw a GatewayError; an order tells what happened. */
+export class GatewayClient {
+  readonly #options: GatewayClientOptions;
+
+  constructor(options: GatewayClientOptions) {
+    this.#options = options;
+  }
+
+  async getAllTickers(caller: Caller, group: string, etag: string | null): Promise<CatalogAnswer> {
+    const operation = 'getAllTickers';
+    const headers = {
+      'accept-encoding': 'gzip',
+      ...(etag !== null && { 'if-none-match': etag }),
+    };
+    const answer = judgeRead(
+      operation,
+      await this.#call(operation, caller, { path: { group }, headers }),
+    );
+    if (answer.status === 304) {
+      if (etag === null) throw contractError(operation, 'a 304 that nobody asked for');
+      return { modified: false, headers: answer.headers, ...sentOf(answer) };
+    }
+    const rows = jsonOf(answer);
+    if (!Array.isArray(rows)) throw contractError(operation, 'no list of instruments');
+    return {
+      modified: true,
+      ...(await toInstruments(rows)),
+      etag: answer.headers.etag ?? null,
+      headers: answer.headers,
+      ...sentOf(answer),
+    };
+  }
+
+  async login(caller: Caller, email: string, password: string): Promise<LoginGrant | Refusal> {
+    const operation = 'login';
+    const answer = judgeSignIn(
+      operation,
+      await this.#call(operation, caller, { body: { email, password } }),
+    );
+    if (!('bytes' in answer)) return answer;
+    const body = jsonOf(answer);
+    const grant = toLoginGrant(body);
+    if (grant) return grant;
+    if (isRow(body) && typeof body.error === 'string') return toRefusal(body);
+    throw contractError(operation, 'neither a token nor an error');
+  }
+
+  async forgotPassword(caller: Caller, email: string): Promise<Acknowledgement> {
+    const operation = 'forgotPassword';
+    const exchange = await this.#call(operation, caller, { body: { email } });
+    // Here a 401 or 403 has no token to speak of: it refuses the request, like any other 4xx.
+    if (exchange.sent && exchange.answered && [401, 403].includes(exchange.status)) {
+      return { outcome: 'rejected', refusal: toRefusal(jsonOf(exchange)) };
+    }
+    if (exchange.sent && exchange.answered && exchange.status < 300) {
+      const body = jsonOf(exchange);
+      if (isRow(body) && body.success !== true && typeof body.error === 'string') {
+        return { outcome: 'rejected', refusal: toRefusal(body) };
+      }
+    }
+    return judgeWrite(operation, exchange);
+  }
+
+  openPosition(caller: Caller, order: MarketOrder): Promise<Exchange> {
+    const body = marketOrderBody(order, this.#options.directionField);
+    return this.#call('openPosition', caller, { body });
+  }
+
+  placeLimitOrder(caller: Caller, order: LimitOrder): Promise<Exchange> {
+    const body = limitOrderBody(order, this.#options.directionField);
+    return this.#call('placeLimitOrder', caller, { body });
+  }
+
+  resetTradingAccountPassword(caller: Caller, accountExternalId: string) {
+    return this.#write('resetTradingAccountPassword', caller, {
+      body: { account_external_id: accountExternalId },
+    });
+  }
+
+  addCryptoWallet(caller: Caller, address: string): Promise<Acknowledgement> {
+    return this.#write('addCryptoWallet', caller, { body: { address } });
+  }
+
+  addMobileWallet(caller: Caller, phone: string): Promise<Acknowledgement> {
+    const path = { provider: this.#options.mobileWallet };
+    return this.#write('addMobileWallet', caller, { path, body: { phone } });
+  }
+
+  setValue(caller: Caller, key: string, value: unknown): Promise<Acknowledgement> {
+    return this.#write('setValue', caller, { path: { key }, body: { value } });
+  }
+
+  async getSession(caller: Caller, login: string): Promise<SessionAnswer> {
+    const operation = 'getSession';
+    const answer = await this.#read(operation, caller, { path: { login } });
+    const session = toSession(jsonOf(answer), login, this.#options.timeUnit);
+    if (session === null) throw contractError(operation, 'no snapshot of this login');
+    return { session, ...sentOf(answer) };
+  }
+
+  async getWithdrawalMethods(caller: Caller): Promise<readonly WithdrawalMethod[]> {
+    const operation = 'getWithdrawalMethods';
+    const methods = toWithdrawalMethods(jsonOf(await this.#read(operation, caller)));
+    if (methods === null) throw contractError(operation, 'no list of lists of methods');
+    return methods;
+  }
+
+  /** Where the bytes equal the previous answer's, so do the positions: nothing is parsed. */
+  async getOpenPositions(
+    caller: Caller,
+    previous: PositionsAnswer | null,
+  ): Promise<PositionsAnswer> {
+    const operation = 'getOpenPositions';
+    const answer = await this.#read(operation, caller);
+    const { bytes } = answer;
+    if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
+    const body = jsonOf(answer);
+    const list = isRow(body) ? toPositions(body.positions, this.#options.timeUnit) : null;
+    if (list === null) throw contractError(operation, 'no whole list of positions');
+    return { positions: list, bytes, ...sentOf(answer) };
+  }
+
+  async getCustomerId(caller: Caller): Promise<string> {
+    const operation = 'getCustomerId';
+    const id = toCustomerId(jsonOf(await this.#read(operation, caller)));
+    if (id === null) throw contractError(operation, 'no customer id');
+    return id;
+  }
+
+  markNotificationsRead(caller: Caller, ids: readonly number[]): Promise<Acknowledgement> {
+    return this.#write('markNotificationsRead', caller, { body: { ids } });
+  }
+
+  registerDevice(caller: Caller, device: DeviceRegistration): Promise<Acknowledgement> {
+    return this.#write('registerDevice', caller, { body: device });
+  }
+
+  async #read(operation: OperationName, caller: Caller, details?: CallDetails): Promise<Answer> {
+    const answer = judgeRead(operation, await this.#call(operation, caller, details));
+    if (answer.status === 304) throw contractError(operation, 'a 304 that nobody asked for');
+    return answer;
+  }
+
+  async #write(
+    operation: OperationName,
+    caller: Caller,
+    details: CallDetails,
+  ): Promise<Acknowledgement> {
+    return judgeWrite(operation, await this.#call(operation, caller, details));
+  }
+
+  #call(name: OperationName, caller: Caller, details: CallDetails = {}): Promise<Exchange> {
+    const operation = OPERATIONS[name];
+    const { timeoutMs, orderTimeoutMs, catalogTimeoutMs, maxBytes, catalogMaxBytes } =
+      this.#options;
+    const isCatalog = name === 'getAllTickers';
+    return this.#options.send({
+      operation: name,
+      path: fillPath(operation.path, details.path ?? {}),
+      headers: { ...this.#headers(caller, details.body !== undefined), ...details.headers },
+      body: details.body === undefined ? null : JSON.stringify(details.body),
+      deadlineMs:
+        operation.effect === 'order' ? orderTimeoutMs : isCatalog ? catalogTimeoutMs : timeoutMs,
+      maxBytes: isCatalog ? catalogMaxBytes : maxBytes,
+      caller,
+    });
+  }
+
+  #headers({ token, client }: Caller, hasBody: boolean): Record<string, string> {
+    const forwarded = this.#options.forwardClient ? client : undefined;
+    return {
+      accept: 'application/json',
+      ...(hasBody && { 'content-type': 'application/json' }),
+      ...(forwarded && { 'x-forwarded-for': forwarded.address }),
+      ...(forwarded?.userAgent && { 'user-agent': forwarded.userAgent }),
+      ...this.#options.headers,
+      ...(token !== null && { authorization: `Bearer ${token}` }),
+    };
+  }
+}
+
+function sentOf({ sequence, sentAtMs }: Answer): Sent {
+  return { sequence, sentAtMs, receivedAtMs: Date.now() };
+}

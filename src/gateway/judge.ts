@@ -1,0 +1,125 @@
+import { retryAfterSeconds } from '../lib/retry-after.ts';
+import type { Acknowledgement } from './answers.ts';
+import { GatewayError } from './errors.ts';
+import type { Answer, Exchange, NoAnswer } from './exchange.ts';
+import type { OperationName } from './operations.ts';
+import { type Refusal, toRefusal } from './wire/answers.ts';
+import { isRow } from './wire/scalars.ts';
+
+/** What a read got: its answer where the status is 2xx (or 304), else a thrown reason. */
+export function judgeRead(operation: OperationName, exchange: Exchange): Answer {
+  const answer = answerOf(operation, exchange, readGotNoAnswer);
+  if (isSuccess(answer.status) || answer.status === 304) return answer;
+  throw (
+    commonRefusal(operation, answer) ??
+    new GatewayError(readStatusKind(answer.status), operation, `status ${answer.status}`, {
+      status: answer.status,
+      refusal: refusalOf(answer),
+    })
+  );
+}
+
+/** What became of a small write. In doubt it is `unknown`: to repeat it or not is the client's to weigh. */
+export function judgeWrite(operation: OperationName, exchange: Exchange): Acknowledgement {
+  const answer = answerOf(operation, exchange, writeGotNoAnswer);
+  const common = commonRefusal(operation, answer);
+  if (common) throw common;
+  const body = jsonOf(answer);
+  if (isSuccess(answer.status) && isRow(body)) {
+    if (body.success === true) return { outcome: 'acknowledged' };
+    if (body.success === false) return { outcome: 'rejected', refusal: toRefusal(body) };
+  }
+  if (isRefusalStatus(answer.status)) return { outcome: 'rejected', refusal: toRefusal(body) };
+  throw new GatewayError('unknown', operation, `status ${answer.status} and no verdict in it`, {
+    status: answer.status,
+  });
+}
+
+/** Ops 2 and 3 have no token to refuse: here even 401 and 403 are words about the input. */
+export function judgeSignIn(operation: OperationName, exchange: Exchange): Answer | Refusal {
+  const answer = answerOf(operation, exchange, readGotNoAnswer);
+  if (isSuccess(answer.status)) return answer;
+  if (isRefusalStatus(answer.status) || answer.status === 401 || answer.status === 403) {
+    return toRefusal(jsonOf(answer));
+  }
+  throw (
+    commonRefusal(operation, answer) ??
+    new GatewayError(readStatusKind(answer.status), operation, `status ${answer.status}`, {
+      status: answer.status,
+    })
+  );
+}
+
+/** The body as JSON; undefined where it is none. A page of HTML with status 200 is not an answer. */
+export function jsonOf(answer: Answer): unknown {
+  const type = answer.headers['content-type'];
+  if (type !== undefined && !/^\s*[\w.+-]+\/([\w.+-]+\+)?json\b/i.test(type)) return undefined;
+  try {
+    return JSON.parse(answer.bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+export function contractError(operation: OperationName, message: string): GatewayError {
+  return new GatewayError('contract', operation, message);
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/** A 4xx that is the gateway's word on the request itself, and not on its sender, its time or its rate. */
+function isRefusalStatus(status: number): boolean {
+  return status >= 400 && status <= 499 && ![401, 403, 408, 429].includes(status);
+}
+
+export function refusalOf(answer: Answer): Refusal {
+  return toRefusal(jsonOf(answer));
+}
+
+function answerOf(
+  operation: OperationName,
+  exchange: Exchange,
+  gotNoAnswer: (operation: OperationName, exchange: NoAnswer) => GatewayError,
+): Answer {
+  if (!exchange.sent) {
+    throw new GatewayError('unavailable', operation, 'never sent', { cause: exchange.cause });
+  }
+  if (!exchange.answered) throw gotNoAnswer(operation, exchange);
+  return exchange;
+}
+
+function readGotNoAnswer(operation: OperationName, { reason, cause }: NoAnswer): GatewayError {
+  const kinds = {
+    timeout: 'timeout',
+    connection: 'unavailable',
+    aborted: 'unavailable',
+    oversize: 'contract',
+    encoding: 'contract',
+  } as const;
+  return new GatewayError(kinds[reason], operation, `no readable answer (${reason})`, { cause });
+}
+
+function writeGotNoAnswer(operation: OperationName, { reason, cause }: NoAnswer): GatewayError {
+  return new GatewayError('unknown', operation, `no readable answer (${reason})`, { cause });
+}
+
+function readStatusKind(status: number) {
+  if (status >= 500) return 'unavailable';
+  return status === 408 ? 'timeout' : 'contract';
+}
+
+/** The three statuses that mean the same to every operation with a token. */
+export function commonRefusal(operation: OperationName, answer: Answer): GatewayError | null {
+  const { status } = answer;
+  const details = { status, refusal: refusalOf(answer) };
+  if (status === 401) return new GatewayError('unauthenticated', operation, 'status 401', details);
+  if (status === 403) return new GatewayError('forbidden', operation, 'status 403', details);
+  if (status !== 429) return null;
+  const waitSeconds = retryAfterSeconds(answer.headers['retry-after'], answer.sentAtMs);
+  return new GatewayError('rate-limited', operation, 'status 429', {
+    ...details,
+    ...(waitSeconds !== null && { retryAfterSeconds: waitSeconds }),
+  });
+}

@@ -1,0 +1,48 @@
+import { Pool } from 'undici';
+import type { Area } from './operations.ts';
+
+export interface PoolOptions {
+  readonly gatewayUrl: string;
+  /** Most connections over all areas. */
+  readonly connections: number;
+  readonly connectTimeoutMs: number;
+}
+
+export interface Pools extends Readonly<Record<Area, Pool>> {
+  /** The path part of the gateway's address, without a slash at its end. */
+  readonly prefix: string;
+  close(): Promise<void>;
+}
+
+const SHARES: Readonly<Record<Area, number>> = { reads: 0.5, orders: 0.25, rest: 0.25 };
+
+// A gateway that closes an idle connection just as an order is written leaves its fate unknown.
+const ORDER_IDLE_MS = 1_000;
+const IDLE_MS = 4_000;
+const LONGEST_IDLE_MS = 30_000;
+
+export function createPools({ gatewayUrl, connections, connectTimeoutMs }: PoolOptions): Pools {
+  const url = new URL(gatewayUrl);
+  const pool = (area: Area) => {
+    const idleMs = area === 'orders' ? ORDER_IDLE_MS : IDLE_MS;
+    return new Pool(url.origin, {
+      connections: Math.max(1, Math.floor(connections * SHARES[area])),
+      pipelining: 1,
+      allowH2: false,
+      connect: { timeout: connectTimeoutMs },
+      keepAliveTimeout: idleMs,
+      keepAliveMaxTimeout: area === 'orders' ? ORDER_IDLE_MS : LONGEST_IDLE_MS,
+      // Each call has a deadline of its own, over head and body together.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  };
+  const pools = { reads: pool('reads'), orders: pool('orders'), rest: pool('rest') };
+  return {
+    ...pools,
+    prefix: url.pathname.replace(/\/+$/, ''),
+    async close() {
+      await Promise.all(Object.values(pools).map((each) => each.destroy()));
+    },
+  };
+}
