@@ -1,0 +1,178 @@
+// Brings node_modules up to date and chooses the Node that everything else runs on. Plain
+// JavaScript without dependencies: it has to run on a fresh clone, under any Node from 20 on.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const OLDEST_FOR_SETUP = 20;
+const OLDEST_FOR_THE_PROGRAM = 24;
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const modules = join(root, 'node_modules');
+const stampFile = join(modules, '.setup-stamp');
+const lockFile = join(root, '.setup.lock');
+// The scripts end with `exec node_modules/.run-node …`: by name a shell would run the old `node`
+// it has remembered, and without `exec` a SIGTERM would stop npm but leave the server running.
+const runNode = join(modules, '.run-node');
+
+let holdsLock = false;
+
+if (majorOf(process.version) < OLDEST_FOR_SETUP) {
+  fail(`Node ${OLDEST_FOR_SETUP} or newer is needed; this is ${process.version}.`);
+}
+if (!isUpToDate()) {
+  await lock();
+  try {
+    // Another start may have done the work while this one waited.
+    if (!isUpToDate()) install();
+  } finally {
+    unlock();
+  }
+}
+
+function isUpToDate() {
+  return existsSync(runNode) && read(stampFile) === fingerprint();
+}
+
+// npm's own record of what it installed is part of it, so that a later `npm install` or
+// `npm prune` by hand is noticed as well as a changed lock file.
+function fingerprint() {
+  const { dependencies, devDependencies, overrides, allowScripts } = JSON.parse(
+    read(join(root, 'package.json')),
+  );
+  const hash = createHash('sha256');
+  for (const part of [
+    JSON.stringify([dependencies, devDependencies, overrides, allowScripts]),
+    read(join(root, 'package-lock.json')),
+    read(join(root, '.npmrc')),
+    read(join(modules, '.package-lock.json')),
+    `${process.platform} ${process.arch}`,
+  ]) {
+    hash.update(part).update('\0');
+  }
+  return hash.digest('hex');
+}
+
+function install() {
+  const what = existsSync(modules) ? 'Updating' : 'Installing';
+  say(`${what} packages (once; usually less than a minute) …`);
+  let attempt = npmCi('--ignore-scripts=false');
+  const words = attempt.output;
+  if (!attempt.done && majorOf(process.version) >= OLDEST_FOR_THE_PROGRAM) {
+    // Only the `node` package needs its install script, to fetch the binary. Without the scripts
+    // all other packages still come, and the running Node is new enough for them.
+    attempt = npmCi('--ignore-scripts');
+  }
+  if (!attempt.done) {
+    process.stderr.write(`${words.trimEnd()}\n`);
+    fail('npm could not install the packages (its own words are above). Is there a network?');
+  }
+  chooseNode();
+  writeFileSync(stampFile, fingerprint());
+}
+
+function npmCi(scripts) {
+  // NODE_ENV=production or a user's npm settings must not leave out what the scripts here need.
+  const options = ['--include=dev', '--include=optional', '--loglevel=error', scripts];
+  const inside = process.env.npm_execpath?.endsWith('.js')
+    ? [process.env.npm_node_execpath ?? process.execPath, process.env.npm_execpath]
+    : ['npm'];
+  const [command, ...args] = [...inside, 'ci', ...options];
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd: root,
+    env: { ...process.env, PATH: pathWithoutOwnBinaries() },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return { done: status === 0, output: [stdout, stderr, error?.message].join('\n') };
+}
+
+// While npm replaces node_modules, its scripts must not find the Node in there half replaced.
+function pathWithoutOwnBinaries() {
+  const own = join(modules, '.bin');
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== own)
+    .join(delimiter);
+}
+
+function chooseNode() {
+  const wanted = JSON.parse(read(join(root, 'package.json'))).devDependencies.node;
+  const bundled = join(modules, 'node', 'bin', 'node');
+  const { stdout } = spawnSync(bundled, ['-p', 'process.version'], { encoding: 'utf8' });
+  let chosen = bundled;
+  if (stdout?.trim() !== `v${wanted}`) {
+    if (majorOf(process.version) < OLDEST_FOR_THE_PROGRAM) {
+      fail(
+        `Node ${wanted} could not be brought in for ${process.platform}-${process.arch}, and this ` +
+          `machine's ${process.version} is too old. Install Node ${OLDEST_FOR_THE_PROGRAM} or newer.`,
+      );
+    }
+    say(
+      `Node ${wanted} could not be brought in; this machine's ${process.version} is used instead.`,
+    );
+    // Or `#!/usr/bin/env node` inside npm scripts would find a binary that does not work here.
+    rmSync(join(modules, '.bin', 'node'), { force: true });
+    chosen = process.execPath;
+  }
+  rmSync(runNode, { force: true });
+  symlinkSync(chosen, runNode);
+}
+
+// Two starts at once on a fresh clone: the second waits, or both would install into one folder.
+async function lock() {
+  let told = false;
+  for (;;) {
+    try {
+      writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
+      holdsLock = true;
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') fail(`${lockFile} cannot be written: ${error.message}`);
+    }
+    const holder = Number(read(lockFile));
+    if (holder > 0 && !isAlive(holder)) {
+      rmSync(lockFile, { force: true });
+      continue;
+    }
+    if (!told) say('Waiting for another start that is installing packages …');
+    told = true;
+    await sleep(200);
+  }
+}
+
+function unlock() {
+  if (holdsLock) rmSync(lockFile, { force: true });
+  holdsLock = false;
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function read(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+function majorOf(version) {
+  return Number.parseInt(version.slice(1), 10);
+}
+
+function say(message) {
+  process.stderr.write(`${message}\n`);
+}
+
+function fail(message) {
+  say(message);
+  unlock();
+  process.exit(1);
+}

@@ -1,0 +1,32 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+
+/** The programs outside npm that some suites need; null where this machine has none. */
+export const redisServerPath = locate('REDIS_SERVER_PATH', ['redis-server']);
+export const chromiumPath = locate('CHROMIUM_PATH', [
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+]);
+
+/** A path in the variable decides alone, so that a machine can also be told to have none. */
+export function locate(variable: string, names: readonly string[]): string | null {
+  const given = process.env[variable];
+  if (given) return isAbsolute(given) && isExecutable(given) ? given : null;
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin'];
+  for (const name of names) {
+    const found = folders.map((folder) => join(folder, name)).find(isExecutable);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,13 @@
+import type { Reporter, TestModule } from 'vitest/node';
+
+/** Names every skipped test at the end: a suite that silently did not run looks like a green one. */
+export class SkippedReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const names = modules.flatMap((module) =>
+      [...module.children.allTests('skipped')].map(
+        (test) => `  ${module.relativeModuleId}: ${test.fullName}`,
+      ),
+    );
+    if (names.length > 0) process.stdout.write(`\nSkipped here:\n${names.join('\n')}\n`);
+  }
+}
