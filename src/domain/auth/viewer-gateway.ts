@@ -19,6 +19,8 @@ import type { Viewer } from './viewer.ts';
 export class ViewerGateway {
   readonly #client: GatewayClient;
   readonly #ledger: ProofLedger;
+  /** Told of every answer of op 12, a poll's too. */
+  onPositions: ((viewer: Viewer, answer: PositionsAnswer) => void) | null = null;
 
   constructor(client: GatewayClient, ledger: ProofLedger) {
     this.#client = client;
@@ -51,8 +53,15 @@ export class ViewerGateway {
     }
   }
 
-  getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
-    return this.#proving(viewer, (caller) => this.#client.getOpenPositions(caller, previous));
+  async getOpenPositions(
+    viewer: Viewer,
+    previous: PositionsAnswer | null,
+  ): Promise<PositionsAnswer> {
+    const answer = await this.#proving(viewer, (caller) =>
+      this.#client.getOpenPositions(caller, previous),
+    );
+    this.onPositions?.(viewer, answer);
+    return answer;
   }
 
   getWithdrawalMethods(viewer: Viewer): Promise<readonly WithdrawalMethod[]> {

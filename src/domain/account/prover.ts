@@ -1,0 +1,40 @@
+import { GatewayError } from '../../gateway/errors.ts';
+import type { Turns } from '../../lib/turns.ts';
+import type { AccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import type { Sessions } from './sessions.ts';
+
+/** Gets proof of a token: at once where the gateway has accepted it lately, else for one call of op 10. */
+export class Prover {
+  readonly #ledger: ProofLedger;
+  readonly #sessions: Sessions;
+  readonly #turns: Turns;
+
+  constructor(ledger: ProofLedger, sessions: Sessions, turns: Turns) {
+    this.#ledger = ledger;
+    this.#sessions = sessions;
+    this.#turns = turns;
+  }
+
+  async account(viewer: Viewer): Promise<AccountProof> {
+    const known = this.#ledger.account(viewer);
+    if (known) return known;
+    await this.#sessions.read(viewer);
+    return this.#ledger.account(viewer) ?? (await this.#again(viewer));
+  }
+
+  async group(viewer: Viewer): Promise<GroupProof | null> {
+    const known = this.#ledger.group(viewer);
+    if (known) return known;
+    await this.#sessions.read(viewer);
+    return this.#ledger.group(viewer);
+  }
+
+  /** A 401 that came in meanwhile undid the proof: one call sent after it decides. */
+  async #again(viewer: Viewer): Promise<AccountProof> {
+    await this.#sessions.read(viewer, { after: this.#turns.next() });
+    const proof = this.#ledger.account(viewer);
+    if (proof) return proof;
+    throw new GatewayError('unauthenticated', 'getSession', 'refused while it was being proved');
+  }
+}

@@ -1,0 +1,142 @@
+import { LRUCache } from 'lru-cache';
+import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Turns } from '../../lib/turns.ts';
+import type { ProofLedger } from '../auth/proof.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import { Membership } from './membership.ts';
+
+export interface SessionsOptions {
+  readonly gateway: ViewerGateway;
+  readonly ledger: ProofLedger;
+  readonly clock: Clock;
+  readonly turns: Turns;
+  readonly maxAgeMs: number;
+  readonly maxBytes?: number;
+}
+
+export interface SessionDemand {
+  /** How old a held snapshot may be; at most what the server allows. */
+  readonly maxAgeMs?: number;
+  /** The snapshot must have been asked for after this turn. */
+  readonly after?: number;
+}
+
+interface Flight {
+  readonly turn: number;
+  readonly answer: Promise<SessionAnswer>;
+}
+
+interface Held {
+  readonly turn: number;
+  readonly answer: SessionAnswer;
+}
+
+const MAX_BYTES = 64 * 1024 * 1024;
+const ACCOUNTS = 100_000;
+
+/**
+ * Account snapshots, each held for the one token that fetched it: what two devices of an account
+ * see is the gateway's to decide. Only staleness is known per account.
+ */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #held: LRUCache<string, Held>;
+  readonly #flights = new Map<string, Flight>();
+  readonly #staleSince = new LRUCache<string, number>({ max: ACCOUNTS });
+  readonly #membership = new Membership();
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+    this.#held = new LRUCache({
+      maxSize: options.maxBytes ?? MAX_BYTES,
+      sizeCalculation: ({ answer }) => sizeOf(answer),
+    });
+  }
+
+  read(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | Promise<SessionAnswer> {
+    const after = Math.max(demand.after ?? 0, this.#staleTurn(viewer));
+    const startedAtMs = this.#options.clock.now();
+    const held = this.#heldFor(viewer);
+    if (held && held.turn > after && this.#isYoung(held, demand) && this.#isCurrent(viewer, held)) {
+      this.#tell(viewer, startedAtMs, 'cache');
+      return held.answer;
+    }
+    const flight = this.#flights.get(viewer.tokenHash);
+    if (flight && flight.turn > after) {
+      return flight.answer.finally(() => this.#tell(viewer, startedAtMs, 'shared'));
+    }
+    return this.#fetch(viewer);
+  }
+
+  /** Something happened that no snapshot taken so far can know of. */
+  accountChanged(login: string): void {
+    this.#staleSince.set(login, this.#options.turns.next());
+  }
+
+  /** Every answer of op 12 passes here: a held snapshot that names other positions is out of date. */
+  positionsAnswered(viewer: Viewer, answer: PositionsAnswer): void {
+    this.#membership.saw(this.#scope(viewer), answer);
+  }
+
+  #fetch(viewer: Viewer): Promise<SessionAnswer> {
+    const { gateway, turns } = this.#options;
+    const key = viewer.tokenHash;
+    const turn = turns.next();
+    const answer = gateway.getSession(viewer).then((answer) => {
+      // Begun before something changed: true for those who asked then, wrong for those who come later.
+      if (turn > this.#staleTurn(viewer) && turn > (this.#held.peek(key)?.turn ?? 0)) {
+        this.#held.set(key, { turn, answer });
+      }
+      return answer;
+    });
+    const flight = { turn, answer };
+    this.#flights.set(key, flight);
+    const landed = () => {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+    };
+    answer.then(landed, landed);
+    return answer;
+  }
+
+  /** A token that the gateway has not accepted lately gets nothing that is held, not even its own. */
+  #heldFor(viewer: Viewer): Held | undefined {
+    return this.#options.ledger.isAccepted(viewer) ? this.#held.get(viewer.tokenHash) : undefined;
+  }
+
+  #isYoung({ answer }: Held, { maxAgeMs = Infinity }: SessionDemand): boolean {
+    const ageMs = this.#options.clock.now() - answer.receivedAtMs;
+    return ageMs < Math.min(maxAgeMs, this.#options.maxAgeMs);
+  }
+
+  #isCurrent(viewer: Viewer, { answer }: Held): boolean {
+    const { positions } = answer.session;
+    if (positions === null) return true;
+    return !this.#membership.contradicts(this.#scope(viewer), answer.sequence, positions);
+  }
+
+  #staleTurn(viewer: Viewer): number {
+    return this.#staleSince.get(viewer.login) ?? 0;
+  }
+
+  /** Without proof a token's sightings are its own: a claim must not make others' snapshots stale. */
+  #scope(viewer: Viewer): string {
+    const proof = this.#options.ledger.account(viewer);
+    return proof ? `account:${proof.login}` : `token:${viewer.tokenHash}`;
+  }
+
+  #tell(viewer: Viewer, startedAtMs: number, source: 'cache' | 'shared'): void {
+    const ms = this.#options.clock.now() - startedAtMs;
+    viewer.caller.receipt?.({ operation: 'getSession', ms, source });
+  }
+}
+
+// An estimate: a holding is some twenty small fields, of which the strings are mostly shared.
+const HOLDING_BYTES = 700;
+const SNAPSHOT_BYTES = 1_500;
+
+function sizeOf({ session }: SessionAnswer): number {
+  const holdings = (session.positions?.length ?? 0) + (session.orders?.length ?? 0);
+  return SNAPSHOT_BYTES + holdings * HOLDING_BYTES;
+}
