@@ -1,0 +1,107 @@
+import { isIP, isIPv6 } from 'node:net';
+import { z } from 'zod';
+
+/** One kind of value: how its text is read, and what to tell somebody who wrote another. */
+export interface Kind<T> {
+  readonly schema: z.ZodType<T, string>;
+  readonly allowed: string;
+}
+
+/** Beyond this a timer of Node fires at once instead of late. */
+export const LONGEST_MS = 2_147_483_647;
+export const LONGEST_SECONDS = 2_147_483;
+
+/** Digits only: `1s`, `1e3`, `0x10` and `-1` are refused rather than guessed at. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Kind<number> {
+  const schema = z
+    .string()
+    .regex(/^\d{1,16}$/)
+    .transform(Number)
+    .refine((number) => number >= least && number <= most);
+  const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
+  return { schema, allowed: `a whole number, ${range}` };
+}
+
+export function oneOf<const Choice extends string>(...choices: Choice[]): Kind<Choice> {
+  const schema = z.string().refine((text): text is Choice => choices.some((one) => one === text));
+  return { schema, allowed: `one of ${choices.map((choice) => `\`${choice}\``).join(', ')}` };
+}
+
+export const onOff: Kind<boolean> = {
+  schema: z.enum(['on', 'off']).transform((word) => word === 'on'),
+  allowed: '`on` or `off`',
+};
+
+export function text(allowed: string, pattern = /\S/): Kind<string> {
+  return { schema: z.string().max(4_096).regex(pattern), allowed };
+}
+
+export const host: Kind<string> = {
+  schema: z
+    .string()
+    .refine(
+      (value) => isIP(value) !== 0 || /^(?!-)[a-z\d-]{1,63}(\.(?!-)[a-z\d-]{1,63})*$/i.test(value),
+    ),
+  allowed: 'an IP address or a host name',
+};
+
+export const webUrl: Kind<string> = {
+  schema: z.string().refine((value) => isWebUrl(parseUrl(value))),
+  allowed: 'an http or https address',
+};
+
+/** Paths are appended to it and headers have a variable of their own, so nothing else fits into it. */
+export const baseUrl: Kind<string> = {
+  schema: z
+    .string()
+    .refine((value) => {
+      const url = parseUrl(value);
+      const bare = url?.username === '' && url.password === '';
+      return isWebUrl(url) && bare && !/[?#]/.test(value);
+    })
+    .transform((value) => new URL(value).href.replace(/\/+$/, '')),
+  allowed: 'an http or https address, without user, password, query or fragment',
+};
+
+export const redisUrl: Kind<string> = {
+  schema: z
+    .string()
+    .refine((value) => /^\/[^/]/.test(value) || /^rediss?:$/.test(parseUrl(value)?.protocol ?? '')),
+  allowed: 'a redis:// or rediss:// address, or the path of a socket',
+};
+
+/** Origins as a browser writes them; anything more could never match. */
+export const origins: Kind<readonly string[]> = {
+  schema: list((item) => {
+    const url = parseUrl(item);
+    if (isWebUrl(url)) return url.origin === item;
+    // Apps in a web view have schemes of their own, e.g. capacitor://localhost.
+    return url !== null && /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(item);
+  }),
+  allowed: 'origins with commas between them, like https://app.example.com (no path, no `*`)',
+};
+
+export const networks: Kind<readonly string[]> = {
+  schema: list((item) => {
+    const [address = '', bits, ...rest] = item.split('/');
+    if (isIP(address) === 0 || rest.length > 0) return false;
+    return bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= (isIPv6(address) ? 128 : 32));
+  }),
+  allowed: 'addresses or networks with commas between them, like 10.0.0.0/8, ::1',
+};
+
+function list(isValid: (item: string) => boolean): z.ZodType<readonly string[], string> {
+  return z
+    .string()
+    .transform((value) => value.split(',').map((item) => item.trim()))
+    .refine((items) => items.every(isValid));
+}
+
+function isWebUrl(url: URL | null): url is URL {
+  return url !== null && /^https?:$/.test(url.protocol);
+}
+
+function parseUrl(value: string): URL | null {
+  // The parser drops tabs and line ends and repairs backslashes; what it would have to repair is refused.
+  return /[\s\\]/.test(value) ? null : URL.parse(value);
+}

@@ -1,0 +1,180 @@
+import { GATEWAY_SETTINGS } from './gateway-settings.ts';
+import {
+  host,
+  LONGEST_MS,
+  networks,
+  oneOf,
+  onOff,
+  origins,
+  redisUrl,
+  text,
+  webUrl,
+  wholeNumber,
+} from './kinds.ts';
+import { setting, unset } from './setting.ts';
+
+const port = wholeNumber(0, 65_535);
+const ms = wholeNumber(1, LONGEST_MS);
+const count = wholeNumber(1);
+const countOrNone = wholeNumber(0);
+
+/** Every variable the program reads, in the order in which README lists them. */
+export const SETTINGS = {
+  NODE_ENV: setting({
+    kind: text('any word'),
+    ...unset,
+    means: '`production`: no embedded sandbox gateway unless `SANDBOX=on`',
+  }),
+  PORT: setting({ kind: port, fallback: 4_000, means: 'public listener; `0` takes a free port' }),
+  HOST: setting({
+    kind: host,
+    fallback: '127.0.0.1',
+    means: 'address of the public listener (the container image sets `0.0.0.0`)',
+  }),
+  ADMIN_PORT: setting({
+    kind: port,
+    fallback: 4_001,
+    means: 'metrics listener; `0` takes a free port',
+  }),
+  ADMIN_HOST: setting({
+    kind: host,
+    fallback: '127.0.0.1',
+    means: 'address of the metrics listener (the container image sets `0.0.0.0`)',
+  }),
+  ...GATEWAY_SETTINGS,
+  JWT_JWKS_URL: setting({
+    kind: webUrl,
+    ...unset,
+    means: 'key set to verify tokens with here as well; or `JWT_SECRET`, not both',
+  }),
+  JWT_SECRET: setting({
+    kind: text('the shared secret'),
+    ...unset,
+    means: 'shared secret to verify tokens with (secret)',
+    isSecret: true,
+  }),
+  JWT_ISSUER: setting({
+    kind: text('the `iss` of the tokens'),
+    ...unset,
+    means: 'issuer that a verified token must name; needs a key',
+  }),
+  JWT_AUDIENCE: setting({
+    kind: text('the `aud` of the tokens'),
+    ...unset,
+    means: 'audience that a verified token must name; needs a key',
+  }),
+  REDIS_URL: setting({
+    kind: redisUrl,
+    ...unset,
+    means: 'what several replicas share: order records, limits, catalog versions',
+  }),
+  ORDER_JOURNAL: setting({
+    kind: text('a file, or the word `memory`'),
+    fallback: null,
+    fallbackText: '`data/orders.journal`; with the sandbox gateway `memory`',
+    means: 'file of the order records, where there is no Redis; `memory` forgets them at the end',
+  }),
+  ORDER_RECORDS_MAX: setting({
+    kind: count,
+    fallback: 200_000,
+    means: 'most order records held; a warning comes at 80 %',
+  }),
+  INTROSPECTION: setting({
+    kind: onOff,
+    fallback: null,
+    fallbackText: '`off`; with the sandbox gateway `on`',
+    means: 'answer introspection, serve `/schema.graphql`',
+  }),
+  GRAPHIQL: setting({
+    kind: onOff,
+    fallback: null,
+    fallbackText: '`off`; with the sandbox gateway `on`',
+    means: 'serve GraphiQL to browsers',
+  }),
+  PERSISTED_DOCUMENTS: setting({
+    kind: text('a file or a folder'),
+    ...unset,
+    means: 'manifest of trusted documents, or a folder of them; read again when it changes',
+  }),
+  PERSISTED_DOCUMENTS_ONLY: setting({
+    kind: oneOf('off', 'log', 'on'),
+    fallback: 'off',
+    means: 'refuse (`on`) or only log (`log`) documents that are not in a manifest',
+  }),
+  CORS_ORIGINS: setting({
+    kind: origins,
+    fallback: null,
+    fallbackText: 'none; with the sandbox gateway localhost on any port',
+    means: 'origins allowed for HTTP and for WebSocket upgrades, with commas between them',
+  }),
+  TRUSTED_PROXIES: setting({
+    kind: networks,
+    fallback: [],
+    fallbackText: 'none',
+    means: 'addresses or networks whose `X-Forwarded-For` counts, with commas between them',
+  }),
+  MAX_BODY_BYTES: setting({ kind: count, fallback: 262_144, means: 'largest request body' }),
+  MAX_DEPTH: setting({ kind: count, fallback: 15, means: 'deepest selection of a document' }),
+  MAX_ALIASES: setting({ kind: countOrNone, fallback: 30, means: 'most aliases in a document' }),
+  MAX_DIRECTIVES: setting({
+    kind: countOrNone,
+    fallback: 20,
+    means: 'most directives in a document',
+  }),
+  MAX_TOKENS: setting({ kind: count, fallback: 4_000, means: 'most lexical tokens of a document' }),
+  MAX_COST: setting({
+    kind: count,
+    fallback: 250_000,
+    means: 'most fields that the answer can hold',
+  }),
+  RATE_LIMIT_PER_MINUTE: setting({
+    kind: count,
+    fallback: 1_200,
+    means: 'requests per proven account, else per address',
+  }),
+  LOGIN_LIMIT_PER_MINUTE: setting({
+    kind: count,
+    fallback: 10,
+    means: '`login` fields per address and e-mail; 30 times that per address, 10 times per e-mail',
+  }),
+  LOG_LEVEL: setting({
+    kind: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    fallback: 'info',
+    means: 'least level that is logged',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting({
+    kind: webUrl,
+    ...unset,
+    means: 'where traces go (OTLP over HTTP); set: tracing is on',
+  }),
+  SHUTDOWN_DELAY_MS: setting({
+    kind: wholeNumber(0, LONGEST_MS),
+    fallback: 0,
+    means:
+      'after SIGTERM: how long to go on serving with readiness 503 (the container image sets `5000`)',
+  }),
+  SHUTDOWN_GRACE_MS: setting({
+    kind: ms,
+    fallback: 20_000,
+    means: 'then: how long to drain; more than `ORDER_TIMEOUT_MS`',
+  }),
+  SANDBOX: setting({
+    kind: onOff,
+    ...unset,
+    means:
+      '`on` allows the embedded sandbox gateway in production; `off` forbids it; `GATEWAY_URL` wins',
+  }),
+  SANDBOX_SEED: setting({
+    kind: text('any text'),
+    fallback: '1',
+    means: 'the same seed gives the same market',
+  }),
+  SANDBOX_INSTRUMENTS: setting({
+    kind: wholeNumber(1, 100_000),
+    fallback: 500,
+    means: 'size of the catalog',
+  }),
+  SANDBOX_TICK_MS: setting({ kind: ms, fallback: 1_000, means: 'pace of the market' }),
+};
+
+export type SettingName = keyof typeof SETTINGS;

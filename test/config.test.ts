@@ -1,0 +1,302 @@
+import { describe, expect, test } from 'vitest';
+import { SETTINGS } from '../src/config/settings.ts';
+import { ConfigError, type Environment, readConfig } from '../src/config.ts';
+
+const gateway = { GATEWAY_URL: 'https://gateway.example.com' };
+
+function problemsOf(env: Environment): readonly string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+describe('an empty environment', () => {
+  test('gives every default, with the sandbox gateway on', () => {
+    expect(readConfig({})).toMatchInlineSnapshot(`
+      {
+        "adminHost": "127.0.0.1",
+        "adminPort": 4001,
+        "authProofSeconds": 300,
+        "catalogMaxAgeSeconds": 3600,
+        "catalogMaxBytes": 134217728,
+        "catalogStaleSeconds": 3600,
+        "catalogTimeoutMs": 30000,
+        "corsOrigins": {
+          "anyLocalhost": true,
+          "origins": [],
+        },
+        "gatewayConnections": 128,
+        "gatewayDirectionField": "direction",
+        "gatewayForwardClient": false,
+        "gatewayGroupClaim": "group",
+        "gatewayHeaders": {},
+        "gatewayLoginClaim": "login",
+        "gatewayMaxBytes": 8388608,
+        "gatewayMobileWallet": "mobile-wallet",
+        "gatewayPollsPerSecond": 500,
+        "gatewayTimeUnit": "auto",
+        "gatewayTimeoutMs": 5000,
+        "gatewayUrl": null,
+        "graphiql": true,
+        "host": "127.0.0.1",
+        "introspection": true,
+        "jwtAudience": null,
+        "jwtIssuer": null,
+        "jwtJwksUrl": null,
+        "jwtSecret": null,
+        "logLevel": "info",
+        "loginLimitPerMinute": 10,
+        "maxAliases": 30,
+        "maxBodyBytes": 262144,
+        "maxCost": 250000,
+        "maxDepth": 15,
+        "maxDirectives": 20,
+        "maxTokens": 4000,
+        "orderJournal": "memory",
+        "orderRecordsMax": 200000,
+        "orderTimeoutMs": 15000,
+        "otelExporterOtlpEndpoint": null,
+        "persistedDocuments": null,
+        "persistedDocumentsOnly": "off",
+        "port": 4000,
+        "positionsPollMaxMs": 30000,
+        "positionsPollMs": 1000,
+        "production": false,
+        "rateLimitPerMinute": 1200,
+        "redisUrl": null,
+        "sandbox": true,
+        "sandboxInstruments": 500,
+        "sandboxSeed": "1",
+        "sandboxTickMs": 1000,
+        "sessionMaxAgeSeconds": 60,
+        "shutdownDelayMs": 0,
+        "shutdownGraceMs": 20000,
+        "trustedProxies": [],
+      }
+    `);
+  });
+
+  test('is the same as one in which every variable is empty', () => {
+    const empty = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '']));
+    expect(readConfig(empty)).toEqual(readConfig({}));
+  });
+});
+
+describe('the gateway', () => {
+  test('takes the place of the sandbox, and what the sandbox opens is closed', () => {
+    const config = readConfig(gateway);
+    expect(config).toMatchObject({
+      sandbox: false,
+      introspection: false,
+      graphiql: false,
+      orderJournal: 'data/orders.journal',
+      corsOrigins: { origins: [], anyLocalhost: false },
+    });
+  });
+
+  test('keeps a path prefix and loses the slash at its end', () => {
+    const { gatewayUrl } = readConfig({ GATEWAY_URL: 'https://gateway.example.com/api/v2/' });
+    expect(gatewayUrl).toBe('https://gateway.example.com/api/v2');
+    expect(readConfig({ GATEWAY_URL: 'http://10.0.0.1:8080' }).gatewayUrl).toBe(
+      'http://10.0.0.1:8080',
+    );
+  });
+
+  test('must be named in production, unless the sandbox is asked for', () => {
+    const production = { NODE_ENV: 'production' };
+    expect(problemsOf(production)).toEqual([
+      expect.stringMatching(/^GATEWAY_URL is unset: .*NODE_ENV=production.*SANDBOX/),
+    ]);
+    expect(readConfig({ ...production, SANDBOX: 'on' })).toMatchObject({
+      sandbox: true,
+      production: true,
+    });
+    expect(readConfig({ ...production, ...gateway })).toMatchObject({
+      sandbox: false,
+      production: true,
+    });
+  });
+
+  test('wins over SANDBOX=on', () => {
+    expect(readConfig({ ...gateway, SANDBOX: 'on' }).sandbox).toBe(false);
+  });
+
+  test('must be named where the sandbox is forbidden', () => {
+    expect(problemsOf({ SANDBOX: 'off' })).toHaveLength(1);
+    expect(problemsOf({ SANDBOX: 'off', ...gateway })).toEqual([]);
+  });
+});
+
+test('an operator opens and closes what the sandbox decides by default', () => {
+  expect(readConfig({ ...gateway, INTROSPECTION: 'on', GRAPHIQL: 'on' })).toMatchObject({
+    introspection: true,
+    graphiql: true,
+  });
+  expect(
+    readConfig({
+      INTROSPECTION: 'off',
+      ORDER_JOURNAL: 'orders.log',
+      CORS_ORIGINS: 'https://app.example.com, http://localhost:3000,capacitor://localhost',
+    }),
+  ).toMatchObject({
+    introspection: false,
+    orderJournal: 'orders.log',
+    corsOrigins: {
+      origins: ['https://app.example.com', 'http://localhost:3000', 'capacitor://localhost'],
+      anyLocalhost: false,
+    },
+  });
+});
+
+describe('a wrong value is refused with its variable, itself and what is allowed', () => {
+  test.each([
+    ['PORT', '1s', 'a whole number, 0 to 65535'],
+    ['PORT', '65536', 'a whole number, 0 to 65535'],
+    ['PORT', '-1', 'a whole number, 0 to 65535'],
+    ['PORT', '0x50', 'a whole number, 0 to 65535'],
+    ['PORT', ' 80', 'a whole number, 0 to 65535'],
+    ['ADMIN_PORT', '4001.5', 'a whole number'],
+    ['HOST', 'http://localhost', 'an IP address or a host name'],
+    ['HOST', '-h', 'an IP address or a host name'],
+    ['POSITIONS_POLL_MS', '1s', 'a whole number, 100 to'],
+    ['POSITIONS_POLL_MS', '99', 'a whole number, 100 to'],
+    ['POSITIONS_POLL_MS', '2147483648', 'to 2147483647'],
+    ['GATEWAY_TIMEOUT_MS', '0', 'a whole number, 1 to'],
+    ['MAX_BODY_BYTES', '99999999999999999999', 'a whole number, 1 or more'],
+    ['ORDER_RECORDS_MAX', '1e5', 'a whole number'],
+    ['GATEWAY_TIME_UNIT', 'm', '`auto`, `s`, `ms`'],
+    ['GATEWAY_URL', 'ftp://gateway', 'an http or https address'],
+    ['GATEWAY_URL', 'gateway.example.com', 'an http or https address'],
+    ['GATEWAY_URL', 'https://gateway.example.com#top', 'without user, password, query or fragment'],
+    ['GATEWAY_DIRECTION_FIELD', 'symbol', 'the order does not have already'],
+    ['GATEWAY_DIRECTION_FIELD', '__proto__', 'the order does not have already'],
+    ['GATEWAY_MOBILE_WALLET', '../login', 'letters, digits'],
+    ['GATEWAY_FORWARD_CLIENT', 'true', '`on` or `off`'],
+    ['JWT_JWKS_URL', 'keys.json', 'an http or https address'],
+    ['REDIS_URL', 'localhost:6379', 'a redis:// or rediss:// address'],
+    ['CORS_ORIGINS', '*', 'no `*`'],
+    ['CORS_ORIGINS', 'https://app.example.com/', 'no path'],
+    ['CORS_ORIGINS', 'https://a.example.com,,https://b.example.com', 'commas between them'],
+    ['CORS_ORIGINS', 'null', 'origins'],
+    ['TRUSTED_PROXIES', '10.0.0.0/33', 'addresses or networks'],
+    ['TRUSTED_PROXIES', '::1/129', 'addresses or networks'],
+    ['TRUSTED_PROXIES', 'proxy.internal', 'addresses or networks'],
+    ['PERSISTED_DOCUMENTS_ONLY', 'yes', '`off`, `log`, `on`'],
+    ['LOG_LEVEL', 'loud', '`info`'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'an http or https address'],
+    ['SANDBOX_INSTRUMENTS', 'many', 'a whole number'],
+  ])('%s=%s', (name, value, allowed) => {
+    const [line, ...others] = problemsOf({ [name]: value });
+    expect(others).toEqual([]);
+    expect(line).toContain(`${name}=${JSON.stringify(value)}: must be `);
+    expect(line).toContain(allowed);
+  });
+
+  test('and all problems are told at once, one line each', () => {
+    const problems = problemsOf({
+      PORT: '1s',
+      HOST: 'a b',
+      LOG_LEVEL: 'loud\nPORT=1',
+      ORDER_TIMEOUT_MS: '20000',
+    });
+    expect(problems.map((line) => line.split(/[= ]/)[0])).toEqual([
+      'PORT',
+      'HOST',
+      'LOG_LEVEL',
+      'SHUTDOWN_GRACE_MS',
+    ]);
+    expect(problems.every((line) => !line.includes('\n'))).toBe(true);
+  });
+});
+
+describe('values that contradict each other are refused', () => {
+  test.each<[string, Environment, string]>([
+    ['a drain that an order outlives', { SHUTDOWN_GRACE_MS: '15000' }, 'ORDER_TIMEOUT_MS (15000)'],
+    ['a ceiling below the interval', { POSITIONS_POLL_MS: '40000' }, 'POSITIONS_POLL_MS (40000)'],
+    ['one port for both listeners', { ADMIN_PORT: '4000' }, 'PORT (4000)'],
+    [
+      'one port, on all addresses and on one',
+      { ADMIN_PORT: '4000', HOST: '0.0.0.0' },
+      'PORT (4000)',
+    ],
+    ['two kinds of keys', { JWT_JWKS_URL: 'https://keys', JWT_SECRET: 'canary' }, 'JWT_SECRET'],
+    ['an issuer that nothing checks', { JWT_ISSUER: 'us' }, 'JWT_JWKS_URL or JWT_SECRET'],
+    ['an audience that nothing checks', { JWT_AUDIENCE: 'us' }, 'JWT_JWKS_URL or JWT_SECRET'],
+    ['trusted documents only, and none', { PERSISTED_DOCUMENTS_ONLY: 'on' }, 'PERSISTED_DOCUMENTS'],
+  ])('%s', (_, env, words) => {
+    expect(problemsOf(env)).toEqual([expect.stringContaining(words)]);
+  });
+
+  test('but not where one of them is wrong by itself', () => {
+    expect(problemsOf({ SHUTDOWN_GRACE_MS: '10s', ORDER_TIMEOUT_MS: '30000' })).toHaveLength(1);
+  });
+
+  test('and free ports never do', () => {
+    expect(readConfig({ PORT: '0', ADMIN_PORT: '0' })).toMatchObject({ port: 0, adminPort: 0 });
+  });
+});
+
+describe('fixed headers', () => {
+  test('are kept by their lower-case names', () => {
+    const { gatewayHeaders } = readConfig({ GATEWAY_HEADERS: '{"X-Api-Key":"k","x-tenant":"t"}' });
+    expect(gatewayHeaders).toEqual({ 'x-api-key': 'k', 'x-tenant': 't' });
+  });
+
+  test.each([
+    ['not JSON', 'canary', 'header names'],
+    ['no object', '["canary"]', 'header names'],
+    ['null', 'null', 'header names'],
+    ['an illegal name', '{"x key":"canary"}', 'legal header names'],
+    ['an empty name', '{"":"canary"}', 'legal header names'],
+    ['a value that is no text', '{"x-key":{"canary":1}}', 'x-key'],
+    ['a line end in a value', '{"x-key":"canary\\r\\nx-other: 1"}', 'x-key'],
+    ['a name twice', '{"x-key":"canary","X-Key":"canary"}', 'x-key is there twice'],
+    ["the user's token replaced", '{"Authorization":"Bearer canary"}', 'authorization is set by'],
+    ['the framing of the call', '{"Content-Length":"1canary"}', 'content-length is set by'],
+  ])('are refused: %s', (_, value, words) => {
+    const problems = problemsOf({ GATEWAY_HEADERS: value });
+    expect(problems).toEqual([expect.stringContaining(words)]);
+    expect(problems[0]).not.toContain('canary');
+  });
+
+  test('cannot reach a prototype', () => {
+    const { gatewayHeaders } = readConfig({ GATEWAY_HEADERS: '{"__proto__":"x"}' });
+    expect(Object.getPrototypeOf(gatewayHeaders)).toBe(Object.prototype);
+    expect(Object.keys(gatewayHeaders)).toEqual(['__proto__']);
+  });
+});
+
+test.each([
+  ['REDIS_URL', 'http://user:canary@redis:6379'],
+  ['REDIS_URL', 'user:can@canary@redis'],
+  ['GATEWAY_URL', 'https://user:canary@gateway.example.com'],
+  ['GATEWAY_URL', 'https://gateway.example.com/?key=canary'],
+  ['JWT_SECRET', 'canary'.repeat(1_000)],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'grpc://user:canary@collector'],
+])('a problem with %s does not show what is secret in it (%#)', (name, value) => {
+  const problems = problemsOf({ [name]: value });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).not.toContain('canary');
+});
+
+test('numbers may be as small as their meaning allows', () => {
+  const small = {
+    CATALOG_MAX_AGE_SECONDS: '1',
+    CATALOG_STALE_SECONDS: '0',
+    SESSION_MAX_AGE_SECONDS: '0',
+    AUTH_PROOF_SECONDS: '1',
+    POSITIONS_POLL_MS: '100',
+    POSITIONS_POLL_MAX_MS: '100',
+    ORDER_RECORDS_MAX: '10',
+    GATEWAY_MAX_BYTES: '1',
+    MAX_ALIASES: '0',
+    SHUTDOWN_GRACE_MS: '2',
+    ORDER_TIMEOUT_MS: '1',
+    SANDBOX_TICK_MS: '1',
+  };
+  expect(problemsOf(small)).toEqual([]);
+});
