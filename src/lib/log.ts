@@ -1,0 +1,66 @@
+import pino from 'pino';
+import { compactLine } from './compact-line.ts';
+import { strikeTokens } from './redact.ts';
+import { redactRecord } from './redact-record.ts';
+
+type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+
+export interface Log extends Pick<pino.Logger, Level | 'isLevelEnabled'> {
+  child(bindings: Record<string, unknown>): Log;
+}
+
+export interface LogOptions {
+  readonly level: pino.LevelWithSilent;
+  /** `json`: one object per line, for machines. `compact`: one short line, for somebody at a console. */
+  readonly format: 'json' | 'compact';
+  /** Default: stdout. */
+  readonly destination?: { write(line: string): void };
+}
+
+/**
+ * A log that strikes secrets out by itself, at any depth, in records, texts, errors and child
+ * loggers: who writes a line need not think of it.
+ */
+export function createLog({ level, format, destination }: LogOptions): Log {
+  const output = destination ?? pino.destination({ dest: 1, sync: true });
+  const log = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: {
+        level: (label) => ({ level: label }),
+      },
+      // Errors arrive as plain records already.
+      serializers: { err: (error: unknown) => error },
+      hooks: {
+        // Runs only for levels that are on, and sees the arguments of a format text too.
+        logMethod(args, method) {
+          Reflect.apply(method, this, redactArguments(args));
+        },
+      },
+    },
+    format === 'json' ? output : { write: (line: string) => output.write(compactLine(line)) },
+  );
+  const { child } = log;
+  // Bindings are written once, past the hook; children inherit this from their parent.
+  return Object.assign(log, {
+    child(this: pino.Logger, bindings: Record<string, unknown>): Log {
+      return Reflect.apply(child, this, [redactRecord(bindings)]);
+    },
+  });
+}
+
+function redactArguments([first, ...rest]: readonly unknown[]): unknown[] {
+  const others = rest.map(redactArgument);
+  if (!(first instanceof Error)) return [redactArgument(first), ...others];
+  const { err } = redactRecord({ err: first }) as { err: { message: string } };
+  return [{ err }, ...(others.length > 0 ? others : [err.message])];
+}
+
+function redactArgument(argument: unknown): unknown {
+  if (typeof argument === 'string') return strikeTokens(argument);
+  return typeof argument === 'object' && argument !== null
+    ? redactRecord({ argument }).argument
+    : argument;
+}

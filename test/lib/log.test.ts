@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import { createLog, type LogOptions } from '../../src/lib/log.ts';
+
+const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6IjcwMDAwMSJ9.Y2FuYXJ5';
+
+function openLog(options: Partial<LogOptions> = {}) {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  return { log: createLog({ level: 'trace', format: 'json', destination, ...options }), lines };
+}
+
+function recordOf(lines: readonly string[]): Record<string, unknown> {
+  expect(lines).toHaveLength(1);
+  return JSON.parse(lines[0] ?? '') as Record<string, unknown>;
+}
+
+test('a line is one JSON object with time, level and message', () => {
+  const { log, lines } = openLog();
+  log.info({ operation: 'getSession', ms: 12, requestId: 'a-1' }, 'gateway answered');
+  expect(recordOf(lines)).toEqual({
+    level: 'info',
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    operation: 'getSession',
+    ms: 12,
+    requestId: 'a-1',
+    msg: 'gateway answered',
+  });
+});
+
+test('levels below the one that is asked for are left out', () => {
+  const { log, lines } = openLog({ level: 'warn' });
+  log.info('quiet');
+  log.child({ part: 'feed' }).debug('quiet');
+  log.warn('loud');
+  expect(lines).toHaveLength(1);
+});
+
+describe('a secret never reaches the output', () => {
+  test.each([
+    'authorization',
+    'Authorization',
+    'token',
+    'access_token',
+    'refreshToken',
+    'password',
+    'phone',
+    'phone_number',
+    'address',
+    'passkey',
+    'cookie',
+    'set-cookie',
+    'x-api-key',
+    'JWT_SECRET',
+    'email',
+  ])('under the name %s, at any depth', (name) => {
+    const { log, lines } = openLog();
+    const secret = { [name]: 'canary', kept: 'kept' };
+    log.info({ ...secret, request: { headers: secret, list: [[secret]] } }, 'asked');
+    log.info(secret);
+    log.child(secret).info('asked');
+    log.child({ part: 'feed' }).child({ request: secret }).info('asked');
+    log.info('asked with %o', { request: secret });
+    log.info({ headers: new Headers({ [name]: 'canary' }), map: new Map([[name, 'canary']]) });
+    expect(lines).toHaveLength(6);
+    expect(lines.join('')).not.toContain('canary');
+    expect(lines.slice(0, 5).every((line) => line.includes('kept'))).toBe(true);
+  });
+
+  test.each([
+    ['in a message', `refused ${jwt}`],
+    ['after Bearer', 'refused Bearer Y2FuYXJ5'],
+  ])('as a token %s', (_, text) => {
+    const { log, lines } = openLog();
+    log.info(text);
+    log.info('refused: %s', text);
+    log.info({ reason: text, reasons: [text] });
+    log.child({ reason: text }).info('refused');
+    expect(lines).toHaveLength(4);
+    expect(lines.join('')).not.toContain('Y2FuYXJ5');
+  });
+
+  test('in an error, its cause, its properties and its stack', () => {
+    const { log, lines } = openLog();
+    const cause = new Error('no user jane@example.com', { cause: `Bearer Y2FuYXJ5` });
+    const error = Object.assign(new TypeError(`phone +44 7911 123456, ${jwt}`, { cause }), {
+      code: 'E_CONTRACT',
+      body: { message: 'jane@example.com', password: 'canary' },
+      errors: [new Error('login 7000012')],
+    });
+    log.error(error);
+    log.error({ err: error }, 'gateway failed');
+    log.error({ failure: { error } }, 'gateway failed');
+    log.error(new AggregateError([error], 'all failed'));
+    const output = lines.join('');
+    for (const canary of ['jane', '7911', 'Y2FuYXJ5', 'canary', '7000012']) {
+      expect(output).not.toContain(canary);
+    }
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      err: { type: 'TypeError', code: 'E_CONTRACT', cause: { type: 'Error' } },
+      msg: expect.stringContaining('phone'),
+    });
+    expect(JSON.parse(lines[1] ?? '')).toMatchObject({ msg: 'gateway failed' });
+  });
+
+  test('in an address or in bytes', () => {
+    const { log, lines } = openLog();
+    log.info({
+      url: new URL('https://user:canary@gateway.example.com/path?key=canary'),
+      bytes: Buffer.from('canary'),
+    });
+    expect(recordOf(lines)).toMatchObject({
+      url: 'https://gateway.example.com/path',
+      bytes: '[6 bytes]',
+    });
+  });
+});
+
+test('null stays null, so that a missing token shows as missing', () => {
+  const { log, lines } = openLog();
+  log.info({ token: null, login: 700_001 });
+  expect(recordOf(lines)).toMatchObject({ token: null, login: 700_001 });
+});
+
+test('a record that holds itself, or half the process, is cut', () => {
+  const { log, lines } = openLog();
+  const circle: Record<string, unknown> = {};
+  circle.again = circle;
+  const wide = Array.from({ length: 100 }, () =>
+    Array.from({ length: 100 }, () => ({ deep: [1n] })),
+  );
+  log.info({ circle, wide, process });
+  expect(recordOf(lines)).toMatchObject({ circle: { again: '[circular]' } });
+  expect(lines[0]?.length).toBeLessThan(1_000_000);
+});
+
+test('at a console a line is short, with the stack of an error below it', () => {
+  const { log, lines } = openLog({ format: 'compact' });
+  log.warn({ operation: 'getSession', reason: 'too late', token: 'canary' }, 'gateway failed');
+  log.error(new Error('no way'));
+  expect(lines[0]).toMatch(
+    /^\d\d:\d\d:\d\d warn {2}gateway failed operation=getSession reason="too late" token="\[struck out\]"\n$/,
+  );
+  expect(lines[1]).toMatch(/^\d\d:\d\d:\d\d error no way\nError: no way\n {4}at /);
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { strikeOut, strikeTokens } from '../../src/lib/redact.ts';
+
+const jwt = `eyJhbGciOiJIUzI1NiJ9.${Buffer.from('{"login":"700001"}').toString('base64url')}.c2lnbmF0dXJl`;
+
+describe('what points at a person or opens an account is struck out', () => {
+  test.each([
+    ['user jane.doe+fx@mail.example.com is restricted', 'user […] is restricted'],
+    ['jürgen@bücher.example unknown', '[…] unknown'],
+    ['/reset?mail=jane%40example.com&x=1', '/reset?mail=[…]&x=1'],
+    ['root@localhost', '[…]'],
+    ['login 7000012 not found', 'login […] not found'],
+    ['account 123456', 'account […]'],
+    ['call +44 (20) 7946-0018 now', 'call […] now'],
+    ['call 0791-112-3456 now', 'call […] now'],
+    ['card 4111 1111 1111 1111', 'card […]'],
+    ['رقم ٠١٢٣٤٥٦٧٨٩', 'رقم […]'],
+    ['Authorization: Bearer abc.def-123', 'Authorization: Bearer […]'],
+    ['{"authorization":"bearer abc"}', '{"authorization":"bearer […]"}'],
+    [`token ${jwt} expired`, 'token […] expired'],
+    ['eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6IjEifQ', '[…]'],
+    ['to 0x52908400098527886E0F7030069857D2E4169EE7 failed', 'to […] failed'],
+    ['to bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', 'to […]'],
+  ])('%s', (text, expected) => {
+    expect(strikeOut(text)).toBe(expected);
+  });
+});
+
+test.each([
+  'account restricted',
+  'insufficient margin: 1250.50 of 98765 USD',
+  'market closed until 2026-11-20 08:14',
+  'EUR/USD at 1.08345, stop 1.07',
+  'internationalization-of-everything',
+  '',
+])('the words and figures of a message stay: %s', (text) => {
+  expect(strikeOut(text)).toBe(text);
+});
+
+test('tokens alone can be struck out, where figures matter', () => {
+  expect(strikeTokens(`login 7000012 with ${jwt}`)).toBe('login 7000012 with […]');
+});
+
+test.each(['a', '1', '1 ', '12-', 'a@', '+1 ', 'eyJ', 'bearer ', 'a.', '%40'])(
+  'a megabyte of "%s" takes no longer than a moment',
+  (part) => {
+    const startedMs = performance.now();
+    strikeOut(part.repeat(1_000_000 / part.length));
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+  },
+);
