@@ -1,0 +1,97 @@
+import type { Listed } from './instruments.ts';
+import { CALC_FOREX } from './kind-styles.ts';
+import type { Market } from './market.ts';
+import { cents } from './money.ts';
+import type { SandboxUser } from './users.ts';
+import type { WithdrawalMethod } from './withdrawal-methods.ts';
+
+/** What an open position and a pending order have in common; `priceOpen` of a pending order is its trigger. */
+interface Holding {
+  readonly id: string;
+  readonly listed: Listed;
+  readonly isBuy: boolean;
+  readonly units: number;
+  readonly priceOpen: number;
+  /** 0 where there is none. */
+  readonly sl: number;
+  readonly tp: number;
+  readonly comment: string;
+  readonly createdAtMs: number;
+  readonly leverage: number;
+  readonly rateMargin: number;
+  /** The money it ties up, in cents-true US dollars. */
+  readonly invested: number;
+}
+
+export interface OpenPosition extends Holding {
+  readonly storage: number;
+}
+
+export interface PendingOrder extends Holding {
+  readonly isLimit: boolean;
+}
+
+export interface Account {
+  readonly user: SandboxUser;
+  readonly positions: Map<string, OpenPosition>;
+  readonly orders: Map<string, PendingOrder>;
+  readonly methods: WithdrawalMethod[];
+  readonly values: Map<string, unknown>;
+  balance: number;
+  /** Goes up with every change, so that an answer made earlier is known to be old. */
+  revision: number;
+  prevBalance: number;
+  prevEquity: number;
+}
+
+export interface Figures {
+  readonly invested: number;
+  readonly profits: number;
+  readonly storage: number;
+  /** balance + credit + profits + storage. */
+  readonly equity: number;
+  /** What a new order may tie up: equity less what positions and pending orders tie up already. */
+  readonly free: number;
+}
+
+/** Adds up the account at the market's prices of this moment. */
+export function figuresOf(account: Account, market: Market): Figures {
+  let invested = 0;
+  let profits = 0;
+  let storage = 0;
+  let reserved = 0;
+  for (const position of account.positions.values()) {
+    invested += position.invested;
+    profits += profitOf(position, market);
+    storage += position.storage;
+  }
+  for (const order of account.orders.values()) reserved += order.invested;
+  const equity = cents(account.balance + account.user.credit + profits + storage);
+  return {
+    invested: cents(invested),
+    profits: cents(profits),
+    storage: cents(storage),
+    equity,
+    free: cents(equity - invested - reserved),
+  };
+}
+
+export function profitOf(
+  { listed, isBuy, units, priceOpen }: OpenPosition,
+  market: Market,
+): number {
+  const change = market.price(listed.index) - priceOpen;
+  return cents((isBuy ? change : -change) * units * market.rate(listed.wire.pCurrency));
+}
+
+/** US dollars that `units` tie up when opened at `price`. */
+export function investedIn(
+  listed: Listed,
+  units: number,
+  price: number,
+  rateMargin: number,
+  leverage: number,
+): number {
+  const value = listed.wire.calc === CALC_FOREX ? units : units * price;
+  return cents((value * rateMargin) / leverage);
+}

@@ -1,0 +1,103 @@
+import type { OperationName } from '../gateway/operations.ts';
+import type { CatalogChange, CatalogHeaders } from './catalog.ts';
+import type { Fault, Faults } from './faults.ts';
+import type { LedgerEntry } from './ledger.ts';
+import type { CallCounts, Observations, RecordedRequest } from './observations.ts';
+import type { Tokens } from './tokens.ts';
+import { findUserByEmail, findUserByLogin } from './users.ts';
+import type { World } from './world.ts';
+
+export interface TokenWish {
+  readonly email?: string | undefined;
+  readonly login?: number | undefined;
+  /** Claimed in the token; left out: the user's own. */
+  readonly group?: string | undefined;
+  /** Negative: expired already. */
+  readonly expiresInSeconds?: number | undefined;
+  readonly signature?: 'valid' | 'forged' | undefined;
+}
+
+/** What a test or an operator can tell the sandbox, and ask it; `/sandbox/…` is the same over HTTP. */
+export interface SandboxControl {
+  fail(fault: Fault): void;
+  faults(): readonly Fault[];
+  clearFaults(): void;
+  /** How often an operation was called; without one, all of them. */
+  calls(operation?: OperationName, login?: number): number;
+  callCounts(): CallCounts;
+  /** Forgets counts and requests. */
+  clearCalls(): void;
+  /** The last requests, oldest first. */
+  requests(operation?: OperationName): readonly RecordedRequest[];
+  /** Every order that was applied, in order. */
+  orders(): readonly LedgerEntry[];
+  token(wish: TokenWish): string;
+  revoke(which: { readonly token: string } | { readonly login: number }): void;
+  tick(times?: number): void;
+  /** Puts a price, and what it triggers happens at once. False: no such instrument. */
+  putPrice(symbol: string, price: number): boolean;
+  setOpen(symbol: string, open: boolean): boolean;
+  changeCatalog(change: CatalogChange & CatalogHeaders): void;
+  /** Back to the seed: accounts, prices, catalogs; faults, calls and revocations are forgotten. */
+  reset(): void;
+}
+
+export interface ControlParts {
+  readonly world: () => World;
+  readonly renew: () => void;
+  readonly tokens: Tokens;
+  readonly faults: Faults;
+  readonly observations: Observations;
+}
+
+export function createControl(parts: ControlParts): SandboxControl {
+  const { world, renew, tokens, faults, observations } = parts;
+  return {
+    fail: (fault) => faults.add(fault),
+    faults: () => faults.list(),
+    clearFaults: () => faults.clear(),
+    calls: (operation, login) => observations.count(operation, login),
+    callCounts: () => observations.counts(),
+    clearCalls: () => observations.clear(),
+    requests: (operation) => observations.requests(operation),
+    orders: () => world().ledger.entries(),
+    token({ email, login, group, expiresInSeconds, signature }) {
+      const user = email === undefined ? findUserByLogin(login ?? 0) : findUserByEmail(email);
+      if (user === null) throw new Error(`The sandbox has no user ${email ?? login}`);
+      return tokens.mint({
+        subject: user.id,
+        login: login ?? user.login,
+        group: group ?? user.group,
+        expiresInSeconds,
+        signature,
+      });
+    },
+    revoke(which) {
+      if ('token' in which) tokens.revoke(which.token);
+      else tokens.revokeLogin(which.login);
+    },
+    tick(times = 1) {
+      for (let i = 0; i < times; i += 1) world().tick();
+    },
+    putPrice: (symbol, price) => world().putPrice(symbol, price),
+    setOpen(symbol, open) {
+      if (world().find(symbol) === undefined) return false;
+      if (open) world().closed.delete(symbol);
+      else world().closed.add(symbol);
+      return true;
+    },
+    changeCatalog(change) {
+      const { catalogs } = world();
+      const { add, remove, broken, empty } = change;
+      const differs = [change.change, add, remove, broken, empty].some((it) => it !== undefined);
+      if (differs) catalogs.change(change);
+      catalogs.setHeaders(change);
+    },
+    reset() {
+      renew();
+      faults.clear();
+      observations.clear();
+      tokens.reset();
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import type { Listing } from './listings.ts';
+import { createRandom, pick, type Random } from './random.ts';
+
+const FIRST = [
+  'Alder',
+  'Amber',
+  'Arbor',
+  'Aster',
+  'Birch',
+  'Bright',
+  'Cedar',
+  'Cinder',
+  'Clear',
+  'Cobalt',
+  'Copper',
+  'Coral',
+  'Crown',
+  'Delta',
+  'Eagle',
+  'Ember',
+  'Falcon',
+  'Fern',
+  'Flint',
+  'Granite',
+  'Harbor',
+  'Hazel',
+  'Heron',
+  'Indigo',
+  'Iron',
+  'Juniper',
+  'Keystone',
+  'Lark',
+  'Linden',
+  'Maple',
+  'Meridian',
+  'North',
+  'Oak',
+  'Onyx',
+  'Pacific',
+  'Pine',
+  'Quartz',
+  'Raven',
+  'River',
+  'Sable',
+  'Silver',
+  'Slate',
+  'Sterling',
+  'Summit',
+  'Thorn',
+  'Umber',
+  'Vale',
+  'Vertex',
+  'Willow',
+  'Zephyr',
+];
+const SECOND = [
+  'bridge',
+  'brook',
+  'crest',
+  'dale',
+  'field',
+  'ford',
+  'gate',
+  'grove',
+  'haven',
+  'hill',
+  'lake',
+  'mark',
+  'mere',
+  'mont',
+  'moor',
+  'point',
+  'port',
+  'ridge',
+  'shire',
+  'side',
+  'stone',
+  'vale',
+  'view',
+  'ward',
+  'water',
+  'well',
+  'wick',
+  'wood',
+  'worth',
+  'yard',
+];
+const FORMS = ['Inc.', 'Corporation', 'Group plc', 'Holdings Ltd', 'SE', 'N.V.', 'Company', 'S.A.'];
+const SUFFIXES = ['.A', '.B', '.L', '.DE', '.PA', '.SW'];
+const SHARIA = ['COMPLIANT', 'COMPLIANT', 'QUESTIONABLE', 'NONCOMPLIANT'] as const;
+
+// Global sector numbers, each with the lines of business that a made-up company of it may be named after.
+const SECTORS: readonly (readonly [number, readonly string[]])[] = [
+  [10, ['Energy', 'Petroleum', 'Pipelines']],
+  [15, ['Materials', 'Mining', 'Chemicals']],
+  [20, ['Industries', 'Logistics', 'Aerospace']],
+  [25, ['Retail', 'Motors', 'Hotels']],
+  [30, ['Foods', 'Beverages', 'Household']],
+  [35, ['Pharma', 'Biosciences', 'Medical']],
+  [40, ['Bancorp', 'Insurance', 'Capital']],
+  [45, ['Software', 'Robotics', 'Semiconductors']],
+  [50, ['Media', 'Telecom', 'Games']],
+  [55, ['Power', 'Water', 'Utilities']],
+  [60, ['Properties', 'Realty', 'Estates']],
+];
+
+/** Made-up companies: as many as asked for, the same for the same seed, no symbol twice. */
+export function generateListings(seed: string, count: number, taken: Set<string>): Listing[] {
+  const random = createRandom(`${seed}/listings`);
+  const listings: Listing[] = [];
+  while (listings.length < count) {
+    const symbol = makeSymbol(random);
+    if (taken.has(symbol)) continue;
+    taken.add(symbol);
+    listings.push(makeListing(random, symbol));
+  }
+  return listings;
+}
+
+function makeListing(random: Random, symbol: string): Listing {
+  const [sector, lines] = pick(random, SECTORS);
+  const line = Math.floor(random() * lines.length);
+  return {
+    kind: 'equity',
+    symbol,
+    name: `${pick(random, FIRST)}${pick(random, SECOND)} ${lines[line]} ${pick(random, FORMS)}`,
+    price: Math.round(100 * 5 * 120 ** random()) / 100,
+    sharia: pick(random, SHARIA),
+    sector,
+    industry: sector * 10_000 + 1_010 + line * 10,
+  };
+}
+
+function makeSymbol(random: Random): string {
+  const length = random() < 0.25 ? 3 : random() < 0.6 ? 4 : 5;
+  let symbol = '';
+  for (let i = 0; i < length; i += 1) symbol += String.fromCharCode(65 + Math.floor(random() * 26));
+  return random() < 0.12 ? symbol + pick(random, SUFFIXES) : symbol;
+}

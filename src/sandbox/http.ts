@@ -1,0 +1,43 @@
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+
+/** What an operation answers, before a fault may spoil it. */
+export interface Reply {
+  readonly status: number;
+  readonly body: Buffer | string;
+  readonly headers?: OutgoingHttpHeaders;
+  /** The connection is reset in place of this answer. */
+  readonly lost?: boolean;
+}
+
+export const LARGEST_BODY_BYTES = 1_048_576;
+
+export function json(status: number, body: unknown, headers?: OutgoingHttpHeaders): Reply {
+  const reply = { status, body: JSON.stringify(body) };
+  return headers === undefined ? reply : { ...reply, headers };
+}
+
+/** The request's body; null where it is larger than the sandbox takes, or was never finished. */
+export function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= LARGEST_BODY_BYTES) chunks.push(chunk);
+      // The rest is read and dropped, so that the answer can still be sent.
+      else resolve(null);
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('close', () => resolve(null));
+    request.on('error', () => resolve(null));
+  });
+}
+
+/** Undefined where the text is no JSON. */
+export function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}

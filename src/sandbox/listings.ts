@@ -1,0 +1,128 @@
+import type { Kind } from './groups.ts';
+
+/** What the sandbox knows of an instrument before it is dressed up as a catalog row. */
+export interface Listing {
+  readonly kind: Kind;
+  readonly symbol: string;
+  readonly name: string;
+  readonly price: number;
+  readonly sharia: 'QUESTIONABLE' | 'COMPLIANT' | 'NONCOMPLIANT';
+  readonly sector: number;
+  readonly industry: number;
+}
+
+const SHARIA = { c: 'COMPLIANT', n: 'NONCOMPLIANT', q: 'QUESTIONABLE' } as const;
+
+// kind, symbol, name, price, sharia, sector, industry. The first rows are what the demonstration
+// accounts hold: a catalog of ten instruments still has them.
+type Row = readonly [Kind, string, string, number, keyof typeof SHARIA, number, number];
+
+const ROWS: readonly Row[] = [
+  ['equity', 'AAPL', 'Apple Inc.', 228.4, 'c', 45, 452020],
+  ['equity', 'BRK.B', 'Berkshire Hathaway Inc. Class B', 462.15, 'n', 40, 402030],
+  ['forex', 'EURUSD', 'Euro / US Dollar', 1.0842, 'q', 0, 0],
+  ['crypto', 'BTCUSD', 'Bitcoin / US Dollar', 67250.5, 'q', 0, 0],
+  ['commodity', 'XAUUSD', 'Gold / US Dollar', 2412.3, 'c', 0, 0],
+  ['index', 'US500', 'US 500 Index', 5432.1, 'n', 0, 0],
+  ['equity', 'MSFT', 'Microsoft Corporation', 421.7, 'c', 45, 451030],
+  ['equity', 'NVDA', 'NVIDIA Corporation', 124.6, 'c', 45, 453010],
+  ['forex', 'USDJPY', 'US Dollar / Japanese Yen', 152.31, 'q', 0, 0],
+  ['forex', 'GBPUSD', 'British Pound / US Dollar', 1.2714, 'q', 0, 0],
+  ['equity', 'TSLA', 'Tesla, Inc.', 248.9, 'c', 25, 251020],
+  ['equity', 'AMZN', 'Amazon.com, Inc.', 186.2, 'q', 25, 255030],
+  ['equity', 'GOOGL', 'Alphabet Inc. Class A', 171.35, 'c', 50, 502030],
+  ['equity', 'META', 'Meta Platforms, Inc.', 512.4, 'q', 50, 502030],
+  ['index', 'DE40', 'Germany 40 Index', 18432.5, 'n', 0, 0],
+  ['index', 'US100', 'US Tech 100 Index', 19240.3, 'n', 0, 0],
+  ['index', 'JP225', 'Japan 225 Index', 38510, 'n', 0, 0],
+  ['index', 'UK100', 'UK 100 Index', 8215.4, 'n', 0, 0],
+  ['crypto', 'ETHUSD', 'Ethereum / US Dollar', 3120.75, 'q', 0, 0],
+  ['commodity', 'XTIUSD', 'Crude Oil WTI', 78.42, 'c', 0, 0],
+  ['commodity', 'XAGUSD', 'Silver / US Dollar', 28.94, 'c', 0, 0],
+  ['forex', 'AUDUSD', 'Australian Dollar / US Dollar', 0.6621, 'q', 0, 0],
+  ['forex', 'USDCHF', 'US Dollar / Swiss Franc', 0.8834, 'q', 0, 0],
+  ['forex', 'USDCAD', 'US Dollar / Canadian Dollar', 1.3712, 'q', 0, 0],
+  ['forex', 'NZDUSD', 'New Zealand Dollar / US Dollar', 0.6043, 'q', 0, 0],
+  ['forex', 'EURGBP', 'Euro / British Pound', 0.8527, 'q', 0, 0],
+  ['forex', 'EURJPY', 'Euro / Japanese Yen', 165.13, 'q', 0, 0],
+  ['forex', 'GBPJPY', 'British Pound / Japanese Yen', 193.65, 'q', 0, 0],
+  ['forex', 'EURCHF', 'Euro / Swiss Franc', 0.9578, 'q', 0, 0],
+  ['forex', 'AUDJPY', 'Australian Dollar / Japanese Yen', 100.84, 'q', 0, 0],
+  ['forex', 'USDSEK', 'US Dollar / Swedish Krona', 10.512, 'q', 0, 0],
+  ['forex', 'USDNOK', 'US Dollar / Norwegian Krone', 10.634, 'q', 0, 0],
+  ['forex', 'USDMXN', 'US Dollar / Mexican Peso', 18.214, 'q', 0, 0],
+  ['forex', 'USDZAR', 'US Dollar / South African Rand', 18.342, 'q', 0, 0],
+  ['forex', 'USDTRY', 'US Dollar / Turkish Lira', 32.875, 'q', 0, 0],
+  ['index', 'FR40', 'France 40 Index', 7512.6, 'n', 0, 0],
+  ['index', 'EU50', 'Euro 50 Index', 4921.2, 'n', 0, 0],
+  ['index', 'US30', 'US 30 Index', 40120, 'n', 0, 0],
+  ['index', 'HK50', 'Hong Kong 50 Index', 17820, 'n', 0, 0],
+  ['index', 'AUS200', 'Australia 200 Index', 7964.5, 'n', 0, 0],
+  ['crypto', 'SOLUSD', 'Solana / US Dollar', 148.32, 'q', 0, 0],
+  ['crypto', 'XRPUSD', 'XRP / US Dollar', 0.5841, 'q', 0, 0],
+  ['crypto', 'ADAUSD', 'Cardano / US Dollar', 0.4127, 'q', 0, 0],
+  ['crypto', 'DOGEUSD', 'Dogecoin / US Dollar', 0.1184, 'q', 0, 0],
+  ['crypto', 'LTCUSD', 'Litecoin / US Dollar', 71.84, 'q', 0, 0],
+  ['commodity', 'XBRUSD', 'Crude Oil Brent', 82.17, 'c', 0, 0],
+  ['commodity', 'XNGUSD', 'Natural Gas', 2.418, 'c', 0, 0],
+  ['commodity', 'XPTUSD', 'Platinum / US Dollar', 968.5, 'c', 0, 0],
+  ['commodity', 'COPPER', 'Copper', 4.182, 'c', 0, 0],
+  ['commodity', 'WHEAT', 'Wheat', 562.75, 'c', 0, 0],
+  ['equity', 'BRK.A', 'Berkshire Hathaway Inc. Class A', 693200, 'n', 40, 402030],
+  ['equity', 'BF.B', 'Brown-Forman Corporation Class B', 43.85, 'n', 30, 302010],
+  ['equity', 'JPM', 'JPMorgan Chase & Co.', 209.8, 'n', 40, 401010],
+  ['equity', 'V', 'Visa Inc. Class A', 268.9, 'n', 40, 402010],
+  ['equity', 'MA', 'Mastercard Incorporated Class A', 451.6, 'n', 40, 402010],
+  ['equity', 'JNJ', 'Johnson & Johnson', 157.2, 'c', 35, 352020],
+  ['equity', 'PFE', 'Pfizer Inc.', 28.74, 'c', 35, 352020],
+  ['equity', 'LLY', 'Eli Lilly and Company', 842.3, 'c', 35, 352020],
+  ['equity', 'UNH', 'UnitedHealth Group Incorporated', 566.1, 'n', 35, 351020],
+  ['equity', 'XOM', 'Exxon Mobil Corporation', 114.6, 'c', 10, 101020],
+  ['equity', 'CVX', 'Chevron Corporation', 156.8, 'c', 10, 101020],
+  ['equity', 'KO', 'The Coca-Cola Company', 66.42, 'c', 30, 302010],
+  ['equity', 'PEP', 'PepsiCo, Inc.', 171.9, 'c', 30, 302010],
+  ['equity', 'WMT', 'Walmart Inc.', 69.75, 'q', 30, 301010],
+  ['equity', 'COST', 'Costco Wholesale Corporation', 846.5, 'q', 30, 301010],
+  ['equity', 'PG', 'The Procter & Gamble Company', 166.2, 'c', 30, 303010],
+  ['equity', 'HD', 'The Home Depot, Inc.', 358.7, 'c', 25, 255040],
+  ['equity', 'NKE', 'NIKE, Inc. Class B', 76.9, 'c', 25, 252030],
+  ['equity', 'MCD', "McDonald's Corporation", 262.4, 'n', 25, 253010],
+  ['equity', 'DIS', 'The Walt Disney Company', 96.3, 'n', 50, 502020],
+  ['equity', 'NFLX', 'Netflix, Inc.', 648.2, 'n', 50, 502020],
+  ['equity', 'INTC', 'Intel Corporation', 31.45, 'c', 45, 453010],
+  ['equity', 'AMD', 'Advanced Micro Devices, Inc.', 158.3, 'c', 45, 453010],
+  ['equity', 'ORCL', 'Oracle Corporation', 141.2, 'q', 45, 451030],
+  ['equity', 'CRM', 'Salesforce, Inc.', 252.8, 'c', 45, 451030],
+  ['equity', 'ADBE', 'Adobe Inc.', 548.6, 'c', 45, 451030],
+  ['equity', 'CSCO', 'Cisco Systems, Inc.', 47.35, 'c', 45, 452010],
+  ['equity', 'IBM', 'International Business Machines Corporation', 186.9, 'q', 45, 451020],
+  ['equity', 'BA', 'The Boeing Company', 181.4, 'n', 20, 201010],
+  ['equity', 'CAT', 'Caterpillar Inc.', 342.5, 'c', 20, 201060],
+  ['equity', 'GE', 'GE Aerospace', 162.8, 'q', 20, 201010],
+  ['equity', 'BABA', 'Alibaba Group Holding Limited', 77.62, 'q', 25, 255030],
+  ['equity', 'TM', 'Toyota Motor Corporation', 196.4, 'q', 25, 251020],
+  ['equity', 'SAP.DE', 'SAP SE', 186.32, 'c', 45, 451030],
+  ['equity', 'SIE.DE', 'Siemens AG', 172.84, 'c', 20, 201050],
+  ['equity', 'ALV.DE', 'Allianz SE', 258.7, 'n', 40, 403010],
+  ['equity', 'MC.PA', 'LVMH Moet Hennessy Louis Vuitton SE', 702.4, 'n', 25, 252030],
+  ['equity', 'OR.PA', "L'Oreal S.A.", 402.15, 'c', 30, 303020],
+  ['equity', 'VOD.L', 'Vodafone Group Plc', 0.7124, 'q', 50, 501020],
+  ['equity', 'BP.L', 'BP p.l.c.', 4.6215, 'c', 10, 101020],
+  ['equity', 'NESN.SW', 'Nestle S.A.', 92.86, 'c', 30, 302020],
+];
+
+/** Traded in the professional group alone. */
+const PRO_ROWS: readonly Row[] = [
+  ['index', 'ES.FUT', 'US 500 Futures', 5448.25, 'n', 0, 0],
+  ['index', 'NQ.FUT', 'US Tech 100 Futures', 19302.5, 'n', 0, 0],
+  ['index', 'VIX', 'Volatility Index', 14.82, 'n', 0, 0],
+  ['commodity', 'CL.FUT', 'Crude Oil WTI Futures', 78.65, 'c', 0, 0],
+  ['forex', 'USDHKD', 'US Dollar / Hong Kong Dollar', 7.8112, 'q', 0, 0],
+];
+
+export const BASE_LISTINGS: readonly Listing[] = ROWS.map(toListing);
+export const PRO_LISTINGS: readonly Listing[] = PRO_ROWS.map(toListing);
+
+function toListing([kind, symbol, name, price, sharia, sector, industry]: Row): Listing {
+  return { kind, symbol, name, price, sharia: SHARIA[sharia], sector, industry };
+}

@@ -1,0 +1,84 @@
+import type { Listed } from './instruments.ts';
+import { round } from './money.ts';
+import { hash, noise } from './random.ts';
+
+export interface Market {
+  /** Changes whenever a price does. */
+  readonly version: number;
+  price(index: number): number;
+  /** When this price last changed. */
+  changedAtMs(index: number): number;
+  /** US dollars for one unit of the currency. */
+  rate(currency: string): number;
+  /** Moves what is held, the base list's prices and a sample of the rest; names what changed. */
+  tick(held: Iterable<number>, nowMs: number): number[];
+  /** Puts a price where a test wants it; false where it stood there already. */
+  put(index: number, price: number, nowMs: number): boolean;
+}
+
+// A tick must cost the same with a hundred thousand instruments as with five hundred: what nobody
+// holds moves in turns.
+const ALWAYS_MOVING = 100;
+const SAMPLE = 64;
+const VOLATILITY = { equity: 8e-4, forex: 2e-4, index: 4e-4, crypto: 1.5e-3, commodity: 6e-4 };
+
+export function createMarket(
+  seed: string,
+  instruments: readonly Listed[],
+  startMs: number,
+): Market {
+  const seedBits = hash(`${seed}/market`);
+  const prices = Float64Array.from(instruments, ({ firstPrice, wire }) =>
+    round(firstPrice, wire.digits),
+  );
+  const changedAtMs = new Float64Array(instruments.length).fill(startMs);
+  const pairs = new Map(instruments.map(({ wire, index }) => [wire._id, index]));
+  let ticks = 0;
+  let version = 0;
+
+  function move(index: number, nowMs: number): boolean {
+    const { kind, firstPrice, wire } = instruments[index] as Listed;
+    const price = prices[index] as number;
+    // A pull towards the first price keeps a sandbox that runs for weeks in a plausible range.
+    const pull = (Math.log(firstPrice / price) || 0) * 1e-3;
+    const next = price * (1 + pull + VOLATILITY[kind] * noise(seedBits, index, ticks));
+    return set(index, Math.max(round(next, wire.digits), 10 ** -wire.digits), nowMs);
+  }
+
+  function set(index: number, price: number, nowMs: number): boolean {
+    if (prices[index] === price) return false;
+    prices[index] = price;
+    changedAtMs[index] = nowMs;
+    return true;
+  }
+
+  return {
+    get version() {
+      return version;
+    },
+    price: (index) => prices[index] as number,
+    changedAtMs: (index) => changedAtMs[index] as number,
+    rate(currency) {
+      if (currency === 'USD') return 1;
+      const direct = pairs.get(`${currency}USD`);
+      if (direct !== undefined) return prices[direct] as number;
+      const inverse = pairs.get(`USD${currency}`);
+      return inverse === undefined ? 1 : 1 / (prices[inverse] as number);
+    },
+    tick(held, nowMs) {
+      ticks += 1;
+      const moving = new Set(held);
+      const always = Math.min(ALWAYS_MOVING, instruments.length);
+      for (let index = 0; index < always; index += 1) moving.add(index);
+      for (let i = 0; i < SAMPLE; i += 1) moving.add((ticks * SAMPLE + i) % instruments.length);
+      const changed = [...moving].filter((index) => move(index, nowMs));
+      if (changed.length > 0) version += 1;
+      return changed;
+    },
+    put(index, price, nowMs) {
+      const changed = set(index, price, nowMs);
+      if (changed) version += 1;
+      return changed;
+    },
+  };
+}

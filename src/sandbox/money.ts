@@ -1,0 +1,14 @@
+/** Rounds half away from zero to so many decimals, without the tails that binary fractions leave. */
+export function round(value: number, decimals: number): number {
+  const scale = 10 ** decimals;
+  const scaled = Math.abs(value) * scale;
+  // Past 2^53 there are no decimals left to round.
+  if (scaled > Number.MAX_SAFE_INTEGER) return value;
+  const rounded = (Math.sign(value) * Math.round(scaled * (1 + Number.EPSILON))) / scale;
+  return rounded === 0 ? 0 : rounded;
+}
+
+/** US dollars and cents: the currency of every sandbox account. */
+export function cents(value: number): number {
+  return round(value, 2);
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { OperationName } from '../gateway/operations.ts';
+
+/** A request as the sandbox received it; the token is a fingerprint only. */
+export interface RecordedRequest {
+  readonly atMs: number;
+  readonly method: string;
+  readonly path: string;
+  /** Null where no operation has this path. */
+  readonly operation: OperationName | null;
+  readonly login: number | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type Counts = Partial<Record<OperationName, number>>;
+
+export interface CallCounts {
+  readonly total: number;
+  readonly operations: Counts;
+  /** By the login of the token that the call carried. */
+  readonly logins: Readonly<Record<string, Counts>>;
+}
+
+export interface Arrival extends Omit<RecordedRequest, 'headers' | 'body'> {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** What the sandbox was asked: counts for good, and the last requests in full. */
+export interface Observations {
+  note(arrival: Arrival): void;
+  counts(): CallCounts;
+  count(operation?: OperationName, login?: number): number;
+  requests(operation?: OperationName): RecordedRequest[];
+  clear(): void;
+}
+
+const REMEMBERED_REQUESTS = 1_000;
+const REMEMBERED_LOGINS = 10_000;
+const SHOWN_BODY_BYTES = 65_536;
+
+export function createObservations(): Observations {
+  let operations = new Map<OperationName, number>();
+  let logins = new Map<number, Map<OperationName, number>>();
+  let arrivals: Arrival[] = [];
+  let next = 0;
+
+  function remember(arrival: Arrival): void {
+    arrivals[next] = arrival;
+    next = (next + 1) % REMEMBERED_REQUESTS;
+  }
+
+  return {
+    note(arrival) {
+      remember(arrival);
+      const { operation, login } = arrival;
+      if (operation === null) return;
+      operations.set(operation, (operations.get(operation) ?? 0) + 1);
+      if (login === null) return;
+      let own = logins.get(login);
+      if (own === undefined) {
+        if (logins.size >= REMEMBERED_LOGINS) return;
+        own = new Map();
+        logins.set(login, own);
+      }
+      own.set(operation, (own.get(operation) ?? 0) + 1);
+    },
+    counts() {
+      return {
+        total: sum(operations),
+        operations: Object.fromEntries(operations),
+        logins: Object.fromEntries(
+          [...logins].map(([login, own]) => [login, Object.fromEntries(own)]),
+        ),
+      };
+    },
+    count(operation, login) {
+      const counted = login === undefined ? operations : (logins.get(login) ?? new Map());
+      return operation === undefined ? sum(counted) : (counted.get(operation) ?? 0);
+    },
+    requests(operation) {
+      const inOrder = [...arrivals.slice(next), ...arrivals.slice(0, next)];
+      return inOrder
+        .filter((arrival) => operation === undefined || arrival.operation === operation)
+        .map(show);
+    },
+    clear() {
+      operations = new Map();
+      logins = new Map();
+      arrivals = [];
+      next = 0;
+    },
+  };
+}
+
+function sum(counts: ReadonlyMap<OperationName, number>): number {
+  let total = 0;
+  for (const count of counts.values()) total += count;
+  return total;
+}
+
+function show({ headers, body, ...arrival }: Arrival): RecordedRequest {
+  const shown: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const text = Array.isArray(value) ? value.join(', ') : (value ?? '');
+    shown[name] = name === 'authorization' ? fingerprint(text) : text;
+  }
+  return { ...arrival, headers: shown, body: body.subarray(0, SHOWN_BODY_BYTES).toString() };
+}
+
+/** Enough to tell two tokens apart, nothing to log in with. */
+function fingerprint(authorization: string): string {
+  const token = authorization.replace(/^Bearer /i, '');
+  return `sha256:${createHash('sha256').update(token).digest('hex').slice(0, 16)}`;
+}

@@ -1,0 +1,42 @@
+import type { Call } from '../call.ts';
+import { json, type Reply } from '../http.ts';
+import { bodyRow, malformed, refuse, unauthorized } from '../refusals.ts';
+import { findUserByLogin } from '../users.ts';
+
+const PLATFORMS = new Set(['ios', 'android', 'web', 'windows', 'macos']);
+
+/** Operation 14. */
+export function markNotificationsRead(call: Call): Reply {
+  const ids = bodyRow(call)?.ids;
+  if (!Array.isArray(ids) || !ids.every(Number.isFinite)) {
+    return malformed(call.operation, 'ids', 'must be an array of numbers');
+  }
+  return obstacle(call) ?? json(200, { success: true });
+}
+
+/** Operation 15. */
+export function registerDevice(call: Call): Reply {
+  const { deviceId, token, platform, enabled } = bodyRow(call) ?? {};
+  if (typeof deviceId !== 'string' || deviceId === '') {
+    return malformed(call.operation, 'deviceId', 'must be a string of at least 1 character');
+  }
+  if (token !== undefined && typeof token !== 'string') {
+    return malformed(call.operation, 'token', 'must be a string');
+  }
+  if (platform !== undefined && !PLATFORMS.has(platform as string)) {
+    return malformed(call.operation, 'platform', `must be one of ${[...PLATFORMS].join(', ')}`);
+  }
+  if (enabled !== undefined && typeof enabled !== 'boolean') {
+    return malformed(call.operation, 'enabled', 'must be a boolean');
+  }
+  return obstacle(call) ?? json(200, { success: true });
+}
+
+/** These two do without a token; one that is sent must be good, and its account free to act. */
+function obstacle({ operation, headers, claims }: Call): Reply | null {
+  if (headers.authorization === undefined) return null;
+  const user = claims && findUserByLogin(claims.login);
+  if (!user) return unauthorized(operation);
+  if (user.obstacle !== 'restricted') return null;
+  return refuse(operation, 403, 'ACCOUNT_RESTRICTED', 'This account is restricted.');
+}

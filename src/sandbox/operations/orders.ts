@@ -1,0 +1,56 @@
+import type { Context, UserCall } from '../call.ts';
+import type { OrderOperation, Placed } from '../desk.ts';
+import { json, type Reply } from '../http.ts';
+import { type OrderRequest, type Read, readLimitOrder, readMarketOrder } from '../order-request.ts';
+import { authenticated, bodyRow, malformed, refuse } from '../refusals.ts';
+import { TEST_EMPTY, TEST_SLOW, TEST_UNKNOWN } from '../test-instruments.ts';
+
+/** Operation 4. */
+export const openPosition = authenticated((call, context) =>
+  submit(
+    call,
+    context,
+    'openPosition',
+    readMarketOrder(bodyRow(call) ?? {}, context.directionField),
+  ),
+);
+
+/** Operation 5. */
+export const placeLimitOrder = authenticated((call, context) =>
+  submit(
+    call,
+    context,
+    'placeLimitOrder',
+    readLimitOrder(bodyRow(call) ?? {}, context.directionField),
+  ),
+);
+
+async function submit(
+  call: UserCall,
+  context: Context,
+  operation: OrderOperation,
+  read: Read<OrderRequest>,
+): Promise<Reply> {
+  if ('malformed' in read) {
+    return malformed(operation, read.malformed.field, read.malformed.problem);
+  }
+  if (call.user.obstacle === 'restricted') {
+    return refuse(operation, 403, 'ACCOUNT_RESTRICTED', 'This account is restricted.');
+  }
+  const { request } = read;
+  if (request.symbol === TEST_EMPTY) return json(200, {});
+  // The order counts when the wait is over, although nobody may be listening any more.
+  if (request.symbol === TEST_SLOW && !(await context.wait(context.slowMs))) {
+    return { status: 503, body: '', lost: true };
+  }
+  const { world } = context;
+  const reply = answer(world.desk.place(world.account(call.user), request, operation));
+  return request.symbol === TEST_UNKNOWN ? { ...reply, lost: true } : reply;
+}
+
+/** A well-formed order that the desk will not take is an answer, not an error: 200, success false. */
+function answer(placed: Placed): Reply {
+  return 'refusal' in placed
+    ? json(200, { success: false, orderId: '', ...placed.refusal })
+    : json(200, { success: true, orderId: placed.orderId, err: '', message: 'Order accepted.' });
+}

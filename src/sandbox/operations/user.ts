@@ -1,0 +1,30 @@
+import { json } from '../http.ts';
+import { authenticated, bodyRow, malformed, refuse } from '../refusals.ts';
+
+const MOST_VALUES = 1_000;
+
+/** Operation 6. */
+export const resetTradingAccountPassword = authenticated((call) => {
+  const account = bodyRow(call)?.account_external_id;
+  if (typeof account !== 'string' || account === '') {
+    return malformed(call.operation, 'account_external_id', 'must be a string');
+  }
+  if (account !== String(call.user.login)) {
+    return refuse(call.operation, 404, 'ACCOUNT_NOT_FOUND', 'The user has no such account.');
+  }
+  return json(200, { success: true });
+});
+
+/** Operation 9. */
+export const setValue = authenticated((call, { world }) => {
+  const body = bodyRow(call);
+  if (body === null || !('value' in body)) {
+    return malformed(call.operation, 'value', 'is required');
+  }
+  const { values } = world.account(call.user);
+  if (values.size >= MOST_VALUES && !values.has(call.param)) {
+    return refuse(call.operation, 409, 'TOO_MANY_KEYS', 'No more keys can be stored.');
+  }
+  values.set(call.param, body.value);
+  return json(200, { success: true });
+});

@@ -1,0 +1,52 @@
+import type { OperationName } from '../gateway/operations.ts';
+import { isRow, type Row } from '../gateway/wire/scalars.ts';
+import type { Call, Context, Handler, UserCall } from './call.ts';
+import { json, type Reply } from './http.ts';
+import { findUserByLogin } from './users.ts';
+
+/** A refusal in the shape that the interface gives this operation's errors. */
+export function refuse(
+  operation: OperationName,
+  status: number,
+  error: string,
+  message: string,
+  details: object = {},
+): Reply {
+  switch (operation) {
+    case 'getSession':
+      return json(status, { message });
+    case 'openPosition':
+    case 'placeLimitOrder':
+      return json(status, { success: false, err: error, message });
+    case 'markNotificationsRead':
+    case 'registerDevice':
+      return json(status, { error, message });
+    default:
+      return json(status, { error, message, details });
+  }
+}
+
+export function unauthorized(operation: OperationName): Reply {
+  return refuse(operation, 401, 'UNAUTHORIZED', 'The access token is missing or not valid.');
+}
+
+export function malformed(operation: OperationName, field: string, problem: string): Reply {
+  const message = `${field} ${problem}`;
+  return refuse(operation, 400, 'VALIDATION_FAILED', message, { field, problem });
+}
+
+/** For the operations that need a token: nobody else gets in. */
+export function authenticated(
+  handle: (call: UserCall, context: Context) => Reply | Promise<Reply>,
+): Handler {
+  return (call, context) => {
+    const user = call.claims && findUserByLogin(call.claims.login);
+    if (!user) return unauthorized(call.operation);
+    return handle({ ...call, user }, context);
+  };
+}
+
+/** The body as an object; null where it is anything else. */
+export function bodyRow(call: Call): Row | null {
+  return isRow(call.body) ? call.body : null;
+}

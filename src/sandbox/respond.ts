@@ -1,0 +1,23 @@
+import type { ServerResponse } from 'node:http';
+import type { Reply } from './http.ts';
+
+/** Sends an answer as it is. Whoever hung up meanwhile gets nothing. */
+export function respond(response: ServerResponse, reply: Reply): void {
+  if (response.destroyed) return;
+  if (reply.lost) {
+    reset(response);
+    return;
+  }
+  const headers = { 'content-type': 'application/json; charset=utf-8', ...reply.headers };
+  if (reply.status === 304 || reply.status === 204) {
+    response.writeHead(reply.status, { ...headers, 'content-type': undefined }).end();
+    return;
+  }
+  const length = Buffer.byteLength(reply.body);
+  response.writeHead(reply.status, { ...headers, 'content-length': length }).end(reply.body);
+}
+
+/** A reset, not a polite end: what a crashed process or a firewall leaves behind. */
+export function reset(response: ServerResponse): void {
+  response.socket?.resetAndDestroy();
+}

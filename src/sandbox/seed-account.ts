@@ -1,0 +1,129 @@
+import {
+  type Account,
+  figuresOf,
+  investedIn,
+  type OpenPosition,
+  type PendingOrder,
+} from './account.ts';
+import { findGroup } from './groups.ts';
+import type { Listed } from './instruments.ts';
+import type { Market } from './market.ts';
+import { round } from './money.ts';
+import { createRandom, type Random } from './random.ts';
+import type { SandboxUser } from './users.ts';
+import { firstMethods } from './withdrawal-methods.ts';
+
+export interface SeedOptions {
+  readonly seed: string;
+  /** What a group may trade, without the test instruments; the same list each time. */
+  readonly tradeable: (group: string) => readonly Listed[];
+  readonly market: Market;
+  readonly hold: (account: Account, holding: OpenPosition | PendingOrder) => void;
+}
+
+const SEEDED_AT_MS = Date.UTC(2026, 0, 2, 14, 30);
+const HOUR_MS = 3_600_000;
+
+/** An account as it stands before anybody touches it: a user's own figures and holdings, from the seed. */
+export function seedAccount(user: SandboxUser, options: SeedOptions): Account {
+  const account: Account = {
+    user,
+    positions: new Map(),
+    orders: new Map(),
+    methods: firstMethods(user),
+    values: new Map(),
+    balance: user.balance,
+    revision: 0,
+    prevBalance: user.balance,
+    prevEquity: user.balance,
+  };
+  const random = createRandom(`${options.seed}/account/${user.login}`);
+  const count = user.positions + user.orders;
+  for (const [i, listed] of choose(user, count, random, options.tradeable(user.group)).entries()) {
+    const terms = termsOf(user, i, listed, random, options.market);
+    if (terms === null) continue;
+    const isPending = i >= user.positions;
+    options.hold(account, isPending ? pending(terms, random) : opened(terms, i, random));
+  }
+  account.prevEquity = figuresOf(account, options.market).equity;
+  return account;
+}
+
+/** First what everybody knows; load users hold anything, so that all prices have to move. */
+function choose(
+  user: SandboxUser,
+  count: number,
+  random: Random,
+  tradeable: readonly Listed[],
+): Listed[] {
+  const known = user.login < 800_000 ? Math.min(count, 9) : 0;
+  const rest = tradeable.slice(known);
+  const step = Math.max(1, Math.floor(rest.length / Math.max(1, count - known)));
+  const offset = Math.floor(random() * rest.length);
+  const spread = Array.from(
+    { length: Math.min(count - known, rest.length) },
+    (_, i) => rest[(offset + i * step) % rest.length] as Listed,
+  );
+  return [...tradeable.slice(0, known), ...spread];
+}
+
+type Terms = Omit<OpenPosition, 'storage'>;
+
+function termsOf(
+  user: SandboxUser,
+  i: number,
+  listed: Listed,
+  random: Random,
+  market: Market,
+): Terms | null {
+  const { wire, kind, index } = listed;
+  const leverage = findGroup(user.group)?.leverage[kind] ?? 1;
+  const rateMargin = round(market.rate(wire.mCurrency), 6);
+  const priceOpen = market.price(index);
+  const budget = (user.balance / 40) * (0.5 + random());
+  const one = investedIn(listed, 1_000_000, priceOpen, rateMargin, leverage) / 1_000_000;
+  const whole = round(Math.floor(budget / one / wire.step) * wire.step, 8);
+  if (whole < wire.min) return null;
+  const units = Math.min(whole, wire.max);
+  return {
+    id: String(user.login * 1_000 + i + 1),
+    listed,
+    isBuy: random() < 0.7,
+    units,
+    priceOpen,
+    sl: 0,
+    tp: 0,
+    comment: '',
+    createdAtMs: SEEDED_AT_MS + i * HOUR_MS,
+    leverage,
+    rateMargin,
+    invested: investedIn(listed, units, priceOpen, rateMargin, leverage),
+  };
+}
+
+/** Opened a while ago, so that it starts with a profit or a loss; every other one is protected. */
+function opened(terms: Terms, i: number, random: Random): OpenPosition {
+  const { listed, isBuy, priceOpen: market, units, leverage, rateMargin } = terms;
+  const { digits } = listed.wire;
+  const priceOpen = round(market * (1 + (random() - 0.5) * 0.04), digits);
+  const side = isBuy ? 1 : -1;
+  const isProtected = i % 2 === 0;
+  return {
+    ...terms,
+    priceOpen,
+    invested: investedIn(listed, units, priceOpen, rateMargin, leverage),
+    sl: isProtected ? round(market * (1 - side * 0.08), digits) : 0,
+    tp: isProtected ? round(market * (1 + side * 0.12), digits) : 0,
+    storage: listed.wire.swap === undefined ? 0 : -round(random() * 5, 2),
+  };
+}
+
+function pending(terms: Terms, random: Random): PendingOrder {
+  const { listed, isBuy, units, leverage, rateMargin } = terms;
+  const isLimit = random() < 0.6;
+  const away = 0.01 + random() * 0.02;
+  const side = isBuy === isLimit ? -1 : 1;
+  const priceOpen = round(terms.priceOpen * (1 + side * away), listed.wire.digits);
+  const invested = investedIn(listed, units, priceOpen, rateMargin, leverage);
+  return { ...terms, priceOpen, invested, isLimit };
+}

@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import type { Fault, FaultKind } from './faults.ts';
+import { json, type Reply } from './http.ts';
+import { reset, respond } from './respond.ts';
+
+export interface Spoiling {
+  readonly fault: Fault;
+  readonly response: ServerResponse;
+  /** Carries the operation out. */
+  readonly apply: () => Promise<Reply>;
+  /** A refusal in the operation's own shape. */
+  readonly refuse: (status: number) => Reply;
+  readonly revoke: () => void;
+  /** Resolves false where the sandbox closed meanwhile. */
+  readonly wait: (ms: number) => Promise<boolean>;
+}
+
+const GIGABYTE = 1_073_741_824;
+const MEGABYTE = 1_048_576;
+const UNAPPLIED = json(200, { success: true, orderId: '1', err: '', message: 'Spoilt answer.' });
+
+// What a broken answer leaves undone: these never reach the operation unless they are told to.
+const NOT_APPLIED = new Set<FaultKind>([
+  'status',
+  'reset-before',
+  'hang',
+  'revoke',
+  'redirect',
+  'html',
+]);
+
+/** Answers a call in the way that the fault asks for. */
+export async function spoil(spoiling: Spoiling): Promise<void> {
+  const { fault, response, wait } = spoiling;
+  if (fault.kind !== 'drip' && fault.delayMs !== undefined && !(await wait(fault.delayMs))) return;
+  const reply = appliesIt(fault) ? await spoiling.apply() : UNAPPLIED;
+  if (response.destroyed) return;
+  switch (fault.kind) {
+    case 'delay':
+      return respond(response, reply);
+    case 'status':
+      return respond(response, statusReply(spoiling));
+    case 'revoke':
+      spoiling.revoke();
+      return respond(response, spoiling.refuse(401));
+    case 'reset-before':
+    case 'reset-after':
+      return reset(response);
+    case 'hang':
+      return;
+    case 'redirect':
+      return respond(response, {
+        status: fault.status ?? 302,
+        body: '',
+        headers: { location: '/sandbox/redirected', ...fault.headers },
+      });
+    case 'empty':
+      return respond(response, { ...altered(fault, reply), body: '' });
+    case 'garbage':
+      return respond(response, { ...altered(fault, reply), body: '{"success": tru\u0000e, ]]' });
+    case 'html':
+      return respond(response, {
+        status: fault.status ?? 200,
+        body: '<!doctype html><title>Down for maintenance</title>',
+        headers: { 'content-type': 'text/html', ...fault.headers },
+      });
+    case 'cut':
+      return cut(response, altered(fault, reply));
+    case 'cut-head':
+      return cutHead(response);
+    case 'drip':
+      return drip(spoiling, altered(fault, reply));
+    case 'oversize':
+      return oversize(response, altered(fault, reply), fault.bytes ?? GIGABYTE);
+    case 'gzip-bomb':
+      return gzipBomb(response, altered(fault, reply), fault.bytes ?? GIGABYTE);
+  }
+}
+
+function appliesIt({ kind, apply }: Fault): boolean {
+  if (kind === 'reset-before') return false;
+  return kind === 'delay' || kind === 'reset-after' || (apply ?? !NOT_APPLIED.has(kind));
+}
+
+function altered({ status, headers }: Fault, reply: Reply): Reply {
+  const { 'content-encoding': _, ...own } = reply.headers ?? {};
+  return { status: status ?? reply.status, body: reply.body, headers: { ...own, ...headers } };
+}
+
+function statusReply({ fault, refuse }: Spoiling): Reply {
+  const { status = 500, body, headers = {} } = fault;
+  if (body === undefined) return { ...refuse(status), headers };
+  return { status, body: typeof body === 'string' ? body : JSON.stringify(body), headers };
+}
+
+/** Half the bytes that the head promised. */
+function cut(response: ServerResponse, { status, body, headers }: Reply): void {
+  const bytes = Buffer.from(body);
+  response.writeHead(status, { ...typed(headers), 'content-length': bytes.length });
+  response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.socket?.destroy());
+}
+
+function cutHead(response: ServerResponse): void {
+  const { socket } = response;
+  socket?.write('HTTP/1.1 200 OK\r\nContent-Type: applica', () => socket.destroy());
+}
+
+async function drip(
+  { fault, response, wait }: Spoiling,
+  { status, body, headers }: Reply,
+): Promise<void> {
+  const bytes = Buffer.from(body);
+  response.writeHead(status, { ...typed(headers), 'content-length': bytes.length });
+  for (let i = 0; i < bytes.length && !response.destroyed; i += 1) {
+    response.write(bytes.subarray(i, i + 1));
+    if (!(await wait(fault.delayMs ?? 1_000))) return;
+  }
+  response.end();
+}
+
+async function oversize(response: ServerResponse, reply: Reply, bytes: number): Promise<void> {
+  const chunk = Buffer.alloc(65_536, 'a');
+  response.writeHead(reply.status, typed(reply.headers));
+  response.write('["');
+  for (let sent = 0; sent < bytes && !response.destroyed; sent += chunk.length) {
+    // Written only as fast as it is read: the sandbox's own memory stays small.
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone(response)]);
+  }
+  response.end('"]');
+}
+
+/** Gzip members may follow one another, so a gigabyte of blanks costs a megabyte to send. */
+function gzipBomb(response: ServerResponse, reply: Reply, bytes: number): void {
+  const member = gzipSync(Buffer.alloc(MEGABYTE, ' '));
+  const body = Buffer.concat([
+    gzipSync('['),
+    ...Array.from({ length: Math.ceil(bytes / MEGABYTE) }, () => member),
+    gzipSync(']'),
+  ]);
+  respond(response, {
+    ...reply,
+    body,
+    headers: { ...reply.headers, 'content-encoding': 'gzip' },
+  });
+}
+
+function typed(headers: Reply['headers']) {
+  return { 'content-type': 'application/json; charset=utf-8', ...headers };
+}
+
+function gone(response: ServerResponse): Promise<unknown> {
+  return new Promise((resolve) => response.once('close', resolve));
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import type { Context } from './call.ts';
+import { createControl, type SandboxControl } from './control.ts';
+import { createControlListener } from './control-http.ts';
+import { createFaults } from './faults.ts';
+import { createObservations } from './observations.ts';
+import { createRoutes } from './routes.ts';
+import { createListener } from './server.ts';
+import { createTokens } from './tokens.ts';
+import { createWaits } from './waits.ts';
+import { createWorld } from './world.ts';
+
+export interface SandboxOptions {
+  readonly seed?: string | undefined;
+  /** Size of the standard group's catalog. */
+  readonly instruments?: number | undefined;
+  /** How often the market moves; 0: only when told to. */
+  readonly tickMs?: number | undefined;
+  readonly host?: string | undefined;
+  /** 0: any free one. */
+  readonly port?: number | undefined;
+  readonly clock?: Clock | undefined;
+  /** Signs the tokens (HS256); left out: made from the seed. */
+  readonly secret?: string | undefined;
+  readonly tokenTtlSeconds?: number | undefined;
+  readonly loginClaim?: string | undefined;
+  readonly groupClaim?: string | undefined;
+  readonly directionField?: string | undefined;
+  readonly mobileWallet?: string | undefined;
+  /** How long an order of TEST.SLOW takes. */
+  readonly slowMs?: number | undefined;
+  /** When an idle connection is closed. */
+  readonly idleTimeoutMs?: number | undefined;
+  /** Stands before every path, such as `/api/v1`. */
+  readonly pathPrefix?: string | undefined;
+}
+
+export interface Sandbox extends SandboxControl, AsyncDisposable {
+  /** The gateway's base address. */
+  readonly url: string;
+  readonly port: number;
+  readonly secret: string;
+  close(): Promise<void>;
+}
+
+/** Starts the whole gateway on a port of this machine. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { seed = 'sandbox', instruments = 500, tickMs = 1_000, clock = systemClock } = options;
+  const { host = '127.0.0.1', port = 0, pathPrefix = '', mobileWallet = 'mobile-wallet' } = options;
+  const secret = options.secret ?? secretOf(seed);
+  const renewed = () => createWorld({ seed, instruments, clock });
+  let world = renewed();
+  const tokens = createTokens({
+    secret,
+    ttlSeconds: options.tokenTtlSeconds ?? 28_800,
+    loginClaim: options.loginClaim ?? 'login',
+    groupClaim: options.groupClaim ?? 'group',
+    clock,
+  });
+  const waits = createWaits(clock);
+  const faults = createFaults();
+  const observations = createObservations();
+  const context: Context = {
+    get world() {
+      return world;
+    },
+    tokens,
+    clock,
+    directionField: options.directionField ?? 'direction',
+    mobileWallet,
+    slowMs: options.slowMs ?? 20_000,
+    wait: waits.wait,
+  };
+  const control = createControl({
+    world: () => world,
+    renew: () => {
+      world = renewed();
+    },
+    tokens,
+    faults,
+    observations,
+  });
+  const server = createServer(
+    createListener({
+      context,
+      faults,
+      observations,
+      routes: createRoutes(mobileWallet),
+      pathPrefix,
+      control: createControlListener(control, observations, clock),
+    }),
+  );
+  server.keepAliveTimeout = options.idleTimeoutMs ?? 65_000;
+  server.listen(port, host);
+  await once(server, 'listening');
+  const bound = (server.address() as AddressInfo).port;
+
+  let stopTicking = () => {};
+  const schedule = () => {
+    stopTicking = clock.after(tickMs, () => {
+      world.tick();
+      schedule();
+    });
+  };
+  if (tickMs > 0) schedule();
+
+  const close = async () => {
+    stopTicking();
+    waits.end();
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return {
+    ...control,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}${pathPrefix}`,
+    port: bound,
+    secret,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The same for the same seed, so that a token outlives a restart of its sandbox. */
+function secretOf(seed: string): string {
+  return createHash('sha256').update(`sandbox token secret/${seed}`).digest('hex');
+}

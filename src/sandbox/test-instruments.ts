@@ -1,0 +1,18 @@
+import type { Listing } from './listings.ts';
+
+/** Instruments that always behave so, whoever orders them. */
+export const TEST_REJECT = 'TEST.REJECT';
+export const TEST_UNKNOWN = 'TEST.UNKNOWN';
+export const TEST_SLOW = 'TEST.SLOW';
+export const TEST_EMPTY = 'TEST.EMPTY';
+
+export const TEST_LISTINGS: readonly Listing[] = [
+  listing(TEST_REJECT, 'Test: every order is refused'),
+  listing(TEST_UNKNOWN, 'Test: the order counts, its answer is lost'),
+  listing(TEST_SLOW, 'Test: the answer comes too late'),
+  listing(TEST_EMPTY, 'Test: the answer is an empty object'),
+];
+
+function listing(symbol: string, name: string): Listing {
+  return { kind: 'equity', symbol, name, price: 100, sharia: 'COMPLIANT', sector: 0, industry: 0 };
+}

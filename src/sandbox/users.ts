@@ -1,0 +1,114 @@
+import { PRO, STANDARD, SWAP_FREE } from './groups.ts';
+
+export interface SandboxUser {
+  readonly id: string;
+  readonly email: string;
+  readonly login: number;
+  readonly group: string;
+  readonly name: string;
+  readonly balance: number;
+  readonly credit: number;
+  readonly kycStatus: string;
+  /** How many positions and pending orders the account starts with. */
+  readonly positions: number;
+  readonly orders: number;
+  /** What stands in the way: of a login, or of what an account may do. */
+  readonly obstacle: Obstacle | null;
+}
+
+export type Obstacle = 'locked' | 'unverified' | 'password-expired' | 'restricted';
+
+export const PASSWORD = 'demo';
+
+const PLAIN = {
+  credit: 0,
+  positions: 0,
+  orders: 0,
+  kycStatus: 'APPROVED',
+  obstacle: null,
+} as const;
+
+const USERS: readonly SandboxUser[] = [
+  {
+    ...PLAIN,
+    ...identity(700001, 'demo@example.com', 'Demo User'),
+    group: STANDARD,
+    balance: 50_000,
+    credit: 500,
+    positions: 6,
+    orders: 3,
+  },
+  {
+    ...PLAIN,
+    ...identity(700002, 'pro@example.com', 'Pro User'),
+    group: PRO,
+    balance: 250_000,
+    positions: 25,
+    orders: 8,
+  },
+  {
+    ...PLAIN,
+    ...identity(700003, 'fresh@example.com', 'Fresh User'),
+    group: STANDARD,
+    balance: 10_000,
+    kycStatus: 'PENDING',
+  },
+  {
+    ...PLAIN,
+    ...identity(700004, 'swapfree@example.com', 'Swap-free User'),
+    group: SWAP_FREE,
+    balance: 25_000,
+    positions: 3,
+  },
+  obstructed(700005, 'restricted'),
+  obstructed(700006, 'locked'),
+  obstructed(700007, 'unverified'),
+  obstructed(700008, 'password-expired'),
+];
+
+const BY_EMAIL = new Map(USERS.map((user) => [user.email, user]));
+const BY_LOGIN = new Map(USERS.map((user) => [user.login, user]));
+
+const LOAD_EMAIL = /^user-([1-9][0-9]{0,4})@example\.com$/;
+const FIRST_LOAD_LOGIN = 800_000;
+const LAST_LOAD_LOGIN = 899_999;
+
+export function findUserByEmail(email: string): SandboxUser | null {
+  const known = BY_EMAIL.get(email.toLowerCase());
+  if (known !== undefined) return known;
+  const number = LOAD_EMAIL.exec(email.toLowerCase())?.[1];
+  return number === undefined ? null : loadUser(Number(number));
+}
+
+export function findUserByLogin(login: number): SandboxUser | null {
+  const known = BY_LOGIN.get(login);
+  if (known !== undefined) return known;
+  const isLoad = Number.isInteger(login) && login > FIRST_LOAD_LOGIN && login <= LAST_LOAD_LOGIN;
+  return isLoad ? loadUser(login - FIRST_LOAD_LOGIN) : null;
+}
+
+/** `user-<n>@example.com`: as many accounts as a load test wants, made when first asked for. */
+function loadUser(number: number): SandboxUser {
+  return {
+    ...PLAIN,
+    ...identity(FIRST_LOAD_LOGIN + number, `user-${number}@example.com`, `Load User ${number}`),
+    group: STANDARD,
+    balance: 20_000,
+    positions: 5,
+    orders: 1,
+  };
+}
+
+function obstructed(login: number, obstacle: Obstacle): SandboxUser {
+  return {
+    ...PLAIN,
+    ...identity(login, `${obstacle}@example.com`, `User ${obstacle}`),
+    group: STANDARD,
+    balance: 1_000,
+    obstacle,
+  };
+}
+
+function identity(login: number, email: string, name: string) {
+  return { id: `usr_${login}`, login, email, name };
+}

@@ -1,0 +1,91 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Account } from './account.ts';
+import { type Catalogs, createCatalogs } from './catalog.ts';
+import { createDesk, type Desk } from './desk.ts';
+import { createInstruments, type Listed, MODE_FULL } from './instruments.ts';
+import { createLedger, type Ledger } from './ledger.ts';
+import { createMarket, type Market } from './market.ts';
+import { seedAccount } from './seed-account.ts';
+import { createSnapshots, type Snapshots } from './snapshot.ts';
+import type { SandboxUser } from './users.ts';
+
+/** Everything that a reset puts back to the seed. */
+export interface World {
+  readonly market: Market;
+  readonly catalogs: Catalogs;
+  readonly desk: Desk;
+  readonly ledger: Ledger;
+  readonly snapshots: Snapshots;
+  /** Symbols whose market a test has closed. */
+  readonly closed: Set<string>;
+  account(user: SandboxUser): Account;
+  find(symbol: string): Listed | undefined;
+  tick(): void;
+  /** False where there is no such instrument. */
+  putPrice(symbol: string, price: number): boolean;
+}
+
+export interface WorldOptions {
+  readonly seed: string;
+  readonly instruments: number;
+  readonly clock: Clock;
+}
+
+/** When the seed's prices were made: a fixed date, so that the same seed gives the same bytes. */
+const SEEDED_AT_MS = Date.UTC(2026, 0, 5);
+
+export function createWorld({ seed, instruments: count, clock }: WorldOptions): World {
+  const instruments = createInstruments(seed, count);
+  const bySymbol = new Map(instruments.map((listed) => [listed.wire._id, listed]));
+  const market = createMarket(seed, instruments, SEEDED_AT_MS);
+  const ledger = createLedger();
+  const closed = new Set<string>();
+  const accounts = new Map<number, Account>();
+  const find = (symbol: string) => bySymbol.get(symbol);
+  const groups = new Map<string, readonly Listed[]>();
+  const desk = createDesk({
+    market,
+    ledger,
+    find,
+    isOpen: ({ wire }) => !closed.has(wire._id),
+    nowMs: () => clock.now(),
+  });
+
+  function tradeable(group: string): readonly Listed[] {
+    const known = groups.get(group);
+    if (known !== undefined) return known;
+    const members = instruments.filter(
+      ({ wire }) =>
+        wire.access.includes(group) && wire.mode === MODE_FULL && !wire._id.startsWith('TEST.'),
+    );
+    groups.set(group, members);
+    return members;
+  }
+
+  return {
+    market,
+    catalogs: createCatalogs(seed, instruments, clock),
+    desk,
+    ledger,
+    snapshots: createSnapshots(market),
+    closed,
+    find,
+    account(user) {
+      const known = accounts.get(user.login);
+      if (known !== undefined) return known;
+      const account = seedAccount(user, { seed, tradeable, market, hold: desk.hold });
+      accounts.set(user.login, account);
+      return account;
+    },
+    tick() {
+      desk.settle(market.tick(desk.held(), clock.now()));
+    },
+    putPrice(symbol, price) {
+      const listed = find(symbol);
+      if (listed === undefined) return false;
+      market.put(listed.index, price, clock.now());
+      desk.settle([listed.index]);
+      return true;
+    },
+  };
+}
