@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SkippedReporter } from './test/support/skipped-reporter.ts';
 
 export default defineConfig({
   test: {
@@ -7,5 +8,6 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    reporters: ['default', new SkippedReporter()],
   },
 });

@@ -1,0 +1,19 @@
+// Every static check of the project; all of them run, so that one failure does not hide another.
+import { spawnSync } from 'node:child_process';
+
+const CHECKS = [
+  {
+    name: 'lint and format',
+    script: 'node_modules/@biomejs/biome/bin/biome',
+    args: ['check', '.'],
+  },
+  { name: 'types', script: 'node_modules/typescript/bin/tsc', args: [] },
+];
+
+let hasFailed = false;
+for (const { name, script, args } of CHECKS) {
+  const { status } = spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' });
+  console.log(`${name}: ${status === 0 ? 'fine' : 'FAILED'}`);
+  hasFailed ||= status !== 0;
+}
+process.exitCode = hasFailed ? 1 : 0;

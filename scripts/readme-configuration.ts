@@ -1,0 +1,37 @@
+// Writes the table of the environment variables into README, from the list that the program reads.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Setting } from '../src/config/setting.ts';
+import { SETTINGS } from '../src/config/settings.ts';
+
+const START = '<!-- configuration: written by `npm run docs` -->';
+const END = '<!-- /configuration -->';
+
+/** README with its table as it should be; the rest of the text stays. */
+export function withConfigurationTable(readme: string): string {
+  const [before, rest, ...others] = readme.split(START);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined || others.length > 0) {
+    throw new Error(`README.md must hold "${START}" and "${END}" once`);
+  }
+  return `${before}${START}\n\n${configurationTable()}\n${END}${after}`;
+}
+
+function configurationTable(): string {
+  const rows = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
+    const cells = [`\`${name}\``, defaultOf(setting), setting.kind.allowed, setting.means];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+  });
+  return `| Variable | Default | Allowed | Meaning |\n|---|---|---|---|\n${rows.join('')}`;
+}
+
+function defaultOf({ fallback, fallbackText }: Setting<unknown>): string {
+  if (fallbackText !== undefined) return fallbackText;
+  if (typeof fallback === 'boolean') return fallback ? '`on`' : '`off`';
+  return `\`${String(fallback)}\``;
+}
+
+if (import.meta.main) {
+  const path = join(import.meta.dirname, '..', 'README.md');
+  writeFileSync(path, withConfigurationTable(readFileSync(path, 'utf8')));
+}
