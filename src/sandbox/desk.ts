@@ -1,24 +1,10 @@
-import {
-  type Account,
-  figuresOf,
-  investedIn,
-  type OpenPosition,
-  type PendingOrder,
-  profitOf,
-} from './account.ts';
-import { findGroup } from './groups.ts';
-import { type Listed, MODE_FULL } from './instruments.ts';
-import { CALC_FOREX } from './kind-styles.ts';
+import { type Account, type OpenPosition, type PendingOrder, profitOf } from './account.ts';
+import type { Listed } from './instruments.ts';
 import type { Ledger } from './ledger.ts';
 import type { Market } from './market.ts';
-import { cents, round } from './money.ts';
+import { cents } from './money.ts';
 import type { OrderRequest } from './order-request.ts';
-import { TEST_REJECT } from './test-instruments.ts';
-
-export interface OrderRefusal {
-  readonly err: string;
-  readonly message: string;
-}
+import { type OrderRefusal, termsOf } from './order-terms.ts';
 
 export type Placed = { readonly orderId: string } | { readonly refusal: OrderRefusal };
 
@@ -55,55 +41,26 @@ export function createDesk({ market, ledger, find, isOpen, nowMs }: DeskOptions)
   let nextId = FIRST_ORDER_ID;
 
   function place(account: Account, request: OrderRequest, operation: OrderOperation): Placed {
-    const { symbol, isBuy, price, comment } = request;
-    const listed = find(symbol);
-    const group = findGroup(account.user.group);
-    if (!listed || !group || !listed.wire.access.includes(group.name)) {
-      return refuse('UNKNOWN_SYMBOL', `${symbol.slice(0, 40)} is not traded in this group.`);
-    }
-    if (symbol === TEST_REJECT)
-      return refuse('TEST_REJECT', 'This instrument refuses every order.');
-    if (listed.wire.mode !== MODE_FULL || !isOpen(listed)) {
-      return refuse('MARKET_CLOSED', `The market of ${symbol} is closed.`);
-    }
-    if (price === 0) return refuse('INVALID_PRICE', 'A trigger price must be above 0.');
-    const marketPrice = market.price(listed.index);
-    const priceOpen = price ?? marketPrice;
-    const leverage = group.leverage[listed.kind];
-    const rateMargin = round(market.rate(listed.wire.mCurrency), 6);
-    const units = unitsOf(request, listed, priceOpen, rateMargin, leverage);
-    const { min, max } = listed.wire;
-    if (!isWholeSteps(units, listed) || units < min || units > max) {
-      const { step } = listed.wire;
-      return refuse('INVALID_VOLUME', `Units go from ${min} to ${max} in steps of ${step}.`);
-    }
-    const { sl, tp } = exits(request, listed, priceOpen, units, market);
-    if (!exitsFit(isBuy, priceOpen, sl, tp)) {
-      return refuse('INVALID_STOPS', 'Stop-loss or take-profit is on the wrong side of the price.');
-    }
-    const invested = investedIn(listed, units, priceOpen, rateMargin, leverage);
-    if (invested > figuresOf(account, market).free) {
-      return refuse('NOT_ENOUGH_MONEY', `This order takes ${invested} USD.`);
-    }
+    const listed = find(request.symbol);
+    const terms = termsOf(account, request, listed, market, isOpen);
+    if ('refusal' in terms) return terms;
     const orderId = String(nextId);
     nextId += 1;
     const createdAtMs = nowMs();
-    const holding = { id: orderId, listed, isBuy, units, priceOpen, sl, tp, comment, createdAtMs };
-    const terms = { ...holding, leverage, rateMargin, invested };
-    // What is better than the market's price waits for it as a limit order, what is worse as a stop order.
-    const isLimit = isBuy ? priceOpen < marketPrice : priceOpen > marketPrice;
-    hold(account, price === null ? { ...terms, storage: 0 } : { ...terms, isLimit });
+    const holding = { id: orderId, createdAtMs, comment: request.comment, ...terms.holding };
+    const { isLimit } = terms;
+    hold(account, isLimit === null ? { ...holding, storage: 0 } : { ...holding, isLimit });
     ledger.record({
       atMs: createdAtMs,
       login: account.user.login,
       operation,
-      became: price === null ? 'position' : 'pending',
+      became: isLimit === null ? 'position' : 'pending',
       orderId,
-      symbol,
-      isBuy,
-      units,
-      price: priceOpen,
-      comment,
+      symbol: request.symbol,
+      isBuy: request.isBuy,
+      units: holding.units,
+      price: holding.priceOpen,
+      comment: request.comment,
     });
     return { orderId };
   }
@@ -163,52 +120,6 @@ export function createDesk({ market, ledger, find, isOpen, nowMs }: DeskOptions)
     },
     held: () => interests.keys(),
   };
-}
-
-function refuse(err: string, message: string): Placed {
-  return { refusal: { err, message } };
-}
-
-function unitsOf(
-  { size }: OrderRequest,
-  listed: Listed,
-  price: number,
-  rateMargin: number,
-  leverage: number,
-): number {
-  if (size.by === 'units') return size.value;
-  const { calc, step } = listed.wire;
-  const perUnit = (calc === CALC_FOREX ? rateMargin : price * rateMargin) / leverage;
-  // Rounded down: an order of 100 USD never ties up more than that.
-  return round(Math.floor(size.value / perUnit / step + 1e-9) * step, 8);
-}
-
-function isWholeSteps(units: number, { wire: { step } }: Listed): boolean {
-  const steps = units / step;
-  return Math.abs(steps - Math.round(steps)) < 1e-6;
-}
-
-function exits(
-  request: OrderRequest,
-  { wire }: Listed,
-  price: number,
-  units: number,
-  market: Market,
-): { sl: number; tp: number } {
-  const perUnit = units * market.rate(wire.pCurrency);
-  const side = request.isBuy ? 1 : -1;
-  // A loss larger than the price itself can never be reached: no level, that is 0.
-  const at = (amount: number) => Math.max(0, round(price + (side * amount) / perUnit, wire.digits));
-  return {
-    sl: request.slAmount > 0 ? at(-request.slAmount) : request.sl,
-    tp: request.tpAmount > 0 ? at(request.tpAmount) : request.tp,
-  };
-}
-
-function exitsFit(isBuy: boolean, price: number, sl: number, tp: number): boolean {
-  const slFits = sl === 0 || (isBuy ? sl < price : sl > price);
-  const tpFits = tp === 0 || (isBuy ? tp > price : tp < price);
-  return slFits && tpFits;
 }
 
 function isReached({ isBuy, isLimit, priceOpen }: PendingOrder, price: number): boolean {

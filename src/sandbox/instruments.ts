@@ -20,15 +20,16 @@ export const MODE_CLOSED = 0;
 export const MODE_FULL = 4;
 
 /**
- * Every instrument the sandbox knows. The standard group's catalog has exactly `count` of them; base
+ * Every instrument the sandbox knows. The standard group's catalog has `count` of them; base
  * listings beyond it are in no catalog but keep their price, because currencies convert by them.
  */
 export function createInstruments(seed: string, count: number): Listed[] {
   const known = [...TEST_LISTINGS, ...BASE_LISTINGS];
   const taken = new Set([...known, ...PRO_LISTINGS].map((listing) => listing.symbol));
   const generated = generateListings(seed, Math.max(0, count - known.length), taken);
+  const catalogued = Math.max(count, TEST_LISTINGS.length);
   const listed = [...known, ...generated].map((listing, index) =>
-    dress(listing, index, index < count ? groupsOf(listing, index) : []),
+    dress(listing, index, index < catalogued ? groupsOf(listing, index) : []),
   );
   for (const listing of PRO_LISTINGS) listed.push(dress(listing, listed.length, PRO_ONLY));
   return listed;

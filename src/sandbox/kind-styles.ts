@@ -4,6 +4,15 @@ import type { Kind } from './groups.ts';
 /** How a margin is worked out: from the base currency alone, or from the price. */
 export const CALC_FOREX = 0;
 
+/** How far a price strays in one tick, as a share of it: the standard deviation. */
+export const VOLATILITY: Readonly<Record<Kind, number>> = {
+  equity: 8e-4,
+  forex: 1e-4,
+  index: 4e-4,
+  crypto: 1.5e-3,
+  commodity: 6e-4,
+};
+
 /** What the instruments of one kind have in common. */
 interface Style {
   readonly text: string;

@@ -1,6 +1,8 @@
 import type { Listed } from './instruments.ts';
+import { VOLATILITY } from './kind-styles.ts';
 import { round } from './money.ts';
 import { hash, noise } from './random.ts';
+import { TEST_LISTINGS } from './test-instruments.ts';
 
 export interface Market {
   /** Changes whenever a price does. */
@@ -20,7 +22,6 @@ export interface Market {
 // holds moves in turns.
 const ALWAYS_MOVING = 100;
 const SAMPLE = 64;
-const VOLATILITY = { equity: 8e-4, forex: 2e-4, index: 4e-4, crypto: 1.5e-3, commodity: 6e-4 };
 
 export function createMarket(
   seed: string,
@@ -69,9 +70,12 @@ export function createMarket(
       ticks += 1;
       const moving = new Set(held);
       const always = Math.min(ALWAYS_MOVING, instruments.length);
-      for (let index = 0; index < always; index += 1) moving.add(index);
+      // The test instruments come first; they stand still unless a price is put.
+      for (let index = TEST_LISTINGS.length; index < always; index += 1) moving.add(index);
       for (let i = 0; i < SAMPLE; i += 1) moving.add((ticks * SAMPLE + i) % instruments.length);
-      const changed = [...moving].filter((index) => move(index, nowMs));
+      const changed = [...moving].filter(
+        (index) => index >= TEST_LISTINGS.length && move(index, nowMs),
+      );
       if (changed.length > 0) version += 1;
       return changed;
     },

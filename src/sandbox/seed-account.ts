@@ -7,6 +7,7 @@ import {
 } from './account.ts';
 import { findGroup } from './groups.ts';
 import type { Listed } from './instruments.ts';
+import { VOLATILITY } from './kind-styles.ts';
 import type { Market } from './market.ts';
 import { round } from './money.ts';
 import { createRandom, type Random } from './random.ts';
@@ -105,15 +106,16 @@ function termsOf(
 function opened(terms: Terms, i: number, random: Random): OpenPosition {
   const { listed, isBuy, priceOpen: market, units, leverage, rateMargin } = terms;
   const { digits } = listed.wire;
-  const priceOpen = round(market * (1 + (random() - 0.5) * 0.04), digits);
+  const stray = VOLATILITY[listed.kind];
+  const priceOpen = round(market * (1 + (random() - 0.5) * 50 * stray), digits);
   const side = isBuy ? 1 : -1;
   const isProtected = i % 2 === 0;
   return {
     ...terms,
     priceOpen,
     invested: investedIn(listed, units, priceOpen, rateMargin, leverage),
-    sl: isProtected ? round(market * (1 - side * 0.08), digits) : 0,
-    tp: isProtected ? round(market * (1 + side * 0.12), digits) : 0,
+    sl: isProtected ? round(market * (1 - side * 100 * stray), digits) : 0,
+    tp: isProtected ? round(market * (1 + side * 150 * stray), digits) : 0,
     storage: listed.wire.swap === undefined ? 0 : -round(random() * 5, 2),
   };
 }
@@ -121,7 +123,7 @@ function opened(terms: Terms, i: number, random: Random): OpenPosition {
 function pending(terms: Terms, random: Random): PendingOrder {
   const { listed, isBuy, units, leverage, rateMargin } = terms;
   const isLimit = random() < 0.6;
-  const away = 0.01 + random() * 0.02;
+  const away = (12 + random() * 24) * VOLATILITY[listed.kind];
   const side = isBuy === isLimit ? -1 : 1;
   const priceOpen = round(terms.priceOpen * (1 + side * away), listed.wire.digits);
   const invested = investedIn(listed, units, priceOpen, rateMargin, leverage);

@@ -17,6 +17,8 @@ export interface ServerParts {
   readonly routes: ReturnType<typeof createRoutes>;
   /** What stands before every path but the control surface's. */
   readonly pathPrefix: string;
+  /** No `Keep-Alive: timeout` header, so that a client cannot hang up first. */
+  readonly hidesIdleTimeout: boolean;
   /** Answers under `/sandbox/`. */
   readonly control: (request: IncomingMessage, path: string) => Promise<Reply>;
 }
@@ -28,6 +30,9 @@ const NO_BODY = Buffer.alloc(0);
 export function createListener(parts: ServerParts): RequestListener {
   return (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] as string;
+    if (parts.hidesIdleTimeout && request.headers.connection !== 'close') {
+      response.setHeader('connection', 'keep-alive');
+    }
     const served = path.startsWith(CONTROL)
       ? parts.control(request, path).then((reply) => respond(response, reply))
       : serve(parts, request, response, path);
@@ -102,7 +107,7 @@ function unrouted(why: string): Reply {
 
 function tooLarge({ operation }: Route): Reply {
   const message = `${OPERATIONS[operation].verb} takes up to 1 MB.`;
-  const { headers: _, ...reply } = refuse(operation, 413, 'PAYLOAD_TOO_LARGE', message);
+  const reply = refuse(operation, 413, 'PAYLOAD_TOO_LARGE', message);
   // What is left of the body would stand before the next request.
   return { ...reply, headers: { connection: 'close' } };
 }

@@ -33,7 +33,7 @@ export interface SandboxOptions {
   readonly mobileWallet?: string | undefined;
   /** How long an order of TEST.SLOW takes. */
   readonly slowMs?: number | undefined;
-  /** When an idle connection is closed. */
+  /** When an idle connection is closed, without a word of it beforehand. */
   readonly idleTimeoutMs?: number | undefined;
   /** Stands before every path, such as `/api/v1`. */
   readonly pathPrefix?: string | undefined;
@@ -49,7 +49,7 @@ export interface Sandbox extends SandboxControl, AsyncDisposable {
 
 /** Starts the whole gateway on a port of this machine. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { seed = 'sandbox', instruments = 500, tickMs = 1_000, clock = systemClock } = options;
+  const { seed = '1', instruments = 500, tickMs = 1_000, clock = systemClock } = options;
   const { host = '127.0.0.1', port = 0, pathPrefix = '', mobileWallet = 'mobile-wallet' } = options;
   const secret = options.secret ?? secretOf(seed);
   const renewed = () => createWorld({ seed, instruments, clock });
@@ -91,10 +91,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       observations,
       routes: createRoutes(mobileWallet),
       pathPrefix,
+      hidesIdleTimeout: options.idleTimeoutMs !== undefined,
       control: createControlListener(control, observations, clock),
     }),
   );
   server.keepAliveTimeout = options.idleTimeoutMs ?? 65_000;
+  // Node waits a second longer than it says, which is no rehearsal of a gateway that hangs up.
+  if (options.idleTimeoutMs !== undefined) server.keepAliveTimeoutBuffer = 0;
   server.listen(port, host);
   await once(server, 'listening');
   const bound = (server.address() as AddressInfo).port;

@@ -1,0 +1,111 @@
+import { type Account, figuresOf, investedIn, type PendingOrder } from './account.ts';
+import { findGroup } from './groups.ts';
+import { type Listed, MODE_FULL } from './instruments.ts';
+import { CALC_FOREX } from './kind-styles.ts';
+import type { Market } from './market.ts';
+import { round } from './money.ts';
+import type { OrderRequest } from './order-request.ts';
+import { TEST_REJECT } from './test-instruments.ts';
+
+export interface OrderRefusal {
+  readonly err: string;
+  readonly message: string;
+}
+
+/** What an order comes to at this moment's prices. */
+export interface OrderTerms {
+  readonly holding: Omit<PendingOrder, 'id' | 'createdAtMs' | 'comment' | 'isLimit'>;
+  /** Null: not pending, it executes at once. */
+  readonly isLimit: boolean | null;
+}
+
+type Refused = { readonly refusal: OrderRefusal };
+
+/** The desk's rules, in the order in which they are looked at; the first that is broken refuses. */
+export function termsOf(
+  account: Account,
+  request: OrderRequest,
+  listed: Listed | undefined,
+  market: Market,
+  isOpen: (listed: Listed) => boolean,
+): OrderTerms | Refused {
+  const { symbol, isBuy, price } = request;
+  const group = findGroup(account.user.group);
+  if (!listed || !group || !listed.wire.access.includes(group.name)) {
+    return refuse('UNKNOWN_SYMBOL', `${symbol.slice(0, 40)} is not traded in this group.`);
+  }
+  if (symbol === TEST_REJECT) return refuse('TEST_REJECT', 'This instrument refuses every order.');
+  if (listed.wire.mode !== MODE_FULL || !isOpen(listed)) {
+    return refuse('MARKET_CLOSED', `The market of ${symbol} is closed.`);
+  }
+  if (price === 0) return refuse('INVALID_PRICE', 'A trigger price must be above 0.');
+  const marketPrice = market.price(listed.index);
+  const priceOpen = price ?? marketPrice;
+  const leverage = group.leverage[listed.kind];
+  const rateMargin = round(market.rate(listed.wire.mCurrency), 6);
+  const units = unitsOf(request, listed, priceOpen, rateMargin, leverage);
+  const { min, max, step } = listed.wire;
+  if (!isWholeSteps(units, step) || units < min || units > max) {
+    return refuse('INVALID_VOLUME', `Units go from ${min} to ${max} in steps of ${step}.`);
+  }
+  const { sl, tp } = exits(request, listed, priceOpen, units, market);
+  if (!exitsFit(isBuy, priceOpen, sl, tp)) {
+    return refuse('INVALID_STOPS', 'Stop-loss or take-profit is on the wrong side of the price.');
+  }
+  const invested = investedIn(listed, units, priceOpen, rateMargin, leverage);
+  if (invested > figuresOf(account, market).free) {
+    return refuse('NOT_ENOUGH_MONEY', `This order takes ${invested} USD.`);
+  }
+  // What is better than the market's price waits for it as a limit order, what is worse as a stop order.
+  const isBetter = isBuy ? priceOpen < marketPrice : priceOpen > marketPrice;
+  return {
+    holding: { listed, isBuy, units, priceOpen, sl, tp, leverage, rateMargin, invested },
+    isLimit: price === null ? null : isBetter,
+  };
+}
+
+function refuse(err: string, message: string): Refused {
+  return { refusal: { err, message } };
+}
+
+function unitsOf(
+  { size }: OrderRequest,
+  listed: Listed,
+  price: number,
+  rateMargin: number,
+  leverage: number,
+): number {
+  if (size.by === 'units') return size.value;
+  const { calc, step } = listed.wire;
+  const perUnit = (calc === CALC_FOREX ? rateMargin : price * rateMargin) / leverage;
+  // Rounded down: an order of 100 USD never ties up more than that.
+  return round(Math.floor(size.value / perUnit / step + 1e-9) * step, 8);
+}
+
+function isWholeSteps(units: number, step: number): boolean {
+  const steps = units / step;
+  return Math.abs(steps - Math.round(steps)) < 1e-6;
+}
+
+function exits(
+  request: OrderRequest,
+  { wire }: Listed,
+  price: number,
+  units: number,
+  market: Market,
+): { sl: number; tp: number } {
+  const perUnit = units * market.rate(wire.pCurrency);
+  const side = request.isBuy ? 1 : -1;
+  // A loss larger than the price itself can never be reached: no level, that is 0.
+  const at = (amount: number) => Math.max(0, round(price + (side * amount) / perUnit, wire.digits));
+  return {
+    sl: request.slAmount > 0 ? at(-request.slAmount) : request.sl,
+    tp: request.tpAmount > 0 ? at(request.tpAmount) : request.tp,
+  };
+}
+
+function exitsFit(isBuy: boolean, price: number, sl: number, tp: number): boolean {
+  const slFits = sl === 0 || (isBuy ? sl < price : sl > price);
+  const tpFits = tp === 0 || (isBuy ? tp > price : tp < price);
+  return slFits && tpFits;
+}
