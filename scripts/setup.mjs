@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -104,7 +104,8 @@ function chooseNode() {
   const wanted = JSON.parse(read(join(root, 'package.json'))).devDependencies.node;
   const bundled = join(modules, 'node', 'bin', 'node');
   const { stdout } = spawnSync(bundled, ['-p', 'process.version'], { encoding: 'utf8' });
-  let chosen = bundled;
+  // Relative, so that the project's folder can be moved.
+  let chosen = relative(modules, bundled);
   if (stdout?.trim() !== `v${wanted}`) {
     if (majorOf(process.version) < OLDEST_FOR_THE_PROGRAM) {
       fail(
