@@ -1,0 +1,50 @@
+import { GatewayError } from '../../gateway/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Subscription } from './subscription.ts';
+
+/** How long subscriptions wait for a feed's first list, and what ends those that wait in vain. */
+export class FirstList {
+  readonly #timers: Clock;
+  readonly #timeoutMs: number;
+  readonly #waiting = new Map<Subscription, (() => void) | null>();
+  #lastError: Error | null = null;
+
+  constructor(timers: Clock, timeoutMs: number) {
+    this.#timers = timers;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** The time runs from the first call: to wait for our own ceiling is not the gateway's fault. */
+  wait(subscription: Subscription, hasSent: boolean): void {
+    this.#waiting.set(subscription, hasSent ? this.#start(subscription) : null);
+  }
+
+  sent(): void {
+    for (const [subscription, cancel] of this.#waiting) {
+      if (cancel === null) this.#waiting.set(subscription, this.#start(subscription));
+    }
+  }
+
+  failed(error: unknown): void {
+    this.#lastError = error instanceof Error ? error : new Error(String(error));
+  }
+
+  arrived(): void {
+    for (const cancel of this.#waiting.values()) cancel?.();
+    this.#waiting.clear();
+  }
+
+  leave(subscription: Subscription): void {
+    this.#waiting.get(subscription)?.();
+    this.#waiting.delete(subscription);
+  }
+
+  #start(subscription: Subscription): () => void {
+    return this.#timers.after(this.#timeoutMs, () => {
+      subscription.end(
+        this.#lastError ??
+          new GatewayError('timeout', 'getOpenPositions', 'no first list within the deadline'),
+      );
+    });
+  }
+}

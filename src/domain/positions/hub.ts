@@ -1,0 +1,203 @@
+import { GatewayError } from '../../gateway/errors.ts';
+import type { Position } from '../../gateway/model.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { PullStream } from '../../lib/pull-stream.ts';
+import { createTimerQueue } from '../../lib/timer-queue.ts';
+import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
+import type { AccountProof } from '../auth/proof.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import { Feed, type FeedOptions } from './feed.ts';
+import type { PositionChanges } from './feed-face.ts';
+import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
+import { readIntervalMs } from './interval.ts';
+import { PollScheduler } from './poll-scheduler.ts';
+import type { PositionsSource } from './poller.ts';
+import type { PositionList, PositionsBoard } from './positions-board.ts';
+import type { TokenProofs } from './proof-renewal.ts';
+import { FeedSubscription } from './subscription.ts';
+
+export interface PositionsHubOptions {
+  /** Op 12 without any repetition: a feed has its own way of waiting. */
+  readonly source: PositionsSource;
+  readonly board: PositionsBoard;
+  readonly proofs: TokenProofs;
+  readonly clock: Clock;
+  /** 0 up to 1; for phases and jitter. */
+  readonly random: () => number;
+  readonly pollMs: number;
+  readonly pollMaxMs: number;
+  readonly pollsPerSecond: number;
+  readonly gatewayTimeoutMs: number;
+  readonly lingerMs?: number;
+  readonly heartbeatMs?: number;
+  readonly expiryLeewayMs?: number;
+  /** Positions of the account came or went, or its first list came. */
+  readonly onMembershipChanged?: FeedOptions['onMembershipChanged'];
+  /** A poll failed for a reason that is not the gateway's. */
+  readonly onUnexpected?: (error: unknown) => void;
+}
+
+export interface WatchOptions {
+  readonly intervalMs?: number | null | undefined;
+  /** The subscription was ended by the feed, whether or not anybody reads it just then. */
+  readonly onEnd?: (error: Error | null) => void;
+}
+
+export interface WatchChangesOptions extends WatchOptions {
+  /** A cursor to go on from. */
+  readonly after?: string | null | undefined;
+}
+
+export interface HubStats {
+  /** Feeds that poll. */
+  readonly feeds: number;
+  /** Feeds kept for who comes back. */
+  readonly lingering: number;
+  /** Polling feeds whose last poll failed. */
+  readonly delayed: number;
+  readonly tokens: number;
+  readonly subscriptions: number;
+  /** By how much the ceiling of all polls lengthens every interval. */
+  readonly stretch: number;
+  /** Polls that are due and wait for the ceiling. */
+  readonly waitingPolls: number;
+  /** Since the start. */
+  readonly polls: Readonly<Record<'changed' | 'unchanged' | 'failed' | 'refused', number>>;
+}
+
+/** The list of an account as its feed holds it, where that is fresh enough to answer a query. */
+export interface CurrentPositions extends PositionList {
+  readonly asOf: Date;
+  readonly ageMs: number;
+}
+
+const LINGER_MS = 10_000;
+// A little under the 15 s that are promised, which are counted at the client.
+const HEARTBEAT_MS = 14_500;
+
+/**
+ * All live feeds of this process: one for each account, however many devices and sockets watch it.
+ * A feed opens to proof alone; a token that only claims the account learns nothing, not even
+ * whether there is one.
+ */
+export class PositionsHub {
+  readonly #options: PositionsHubOptions;
+  readonly #timers: Clock;
+  readonly #scheduler: PollScheduler;
+  readonly #feedOptions: FeedOptions;
+  readonly #feeds = new Map<string, Feed>();
+  readonly #polls = { changed: 0, unchanged: 0, failed: 0, refused: 0 };
+  #isClosed = false;
+
+  constructor(options: PositionsHubOptions) {
+    this.#options = options;
+    this.#timers = createTimerQueue(options.clock);
+    this.#scheduler = new PollScheduler({
+      timers: this.#timers,
+      pollsPerSecond: options.pollsPerSecond,
+    });
+    this.#feedOptions = {
+      source: options.source,
+      board: options.board,
+      proofs: options.proofs,
+      scheduler: this.#scheduler,
+      clock: this.#timers,
+      random: options.random,
+      pollMs: options.pollMs,
+      pollMaxMs: options.pollMaxMs,
+      gatewayTimeoutMs: options.gatewayTimeoutMs,
+      lingerMs: options.lingerMs ?? LINGER_MS,
+      expiryLeewayMs: options.expiryLeewayMs ?? EXPIRY_LEEWAY_MS,
+      onMembershipChanged: options.onMembershipChanged ?? (() => {}),
+      onPoll: (outcome, error) => {
+        this.#polls[outcome] += 1;
+        if (outcome === 'failed' && !(error instanceof GatewayError)) options.onUnexpected?.(error);
+      },
+    };
+  }
+
+  /** The whole list at once, then again whenever it has changed. Begins with the first pull. */
+  watchPositions(
+    proof: AccountProof,
+    viewer: Viewer,
+    options: WatchOptions = {},
+  ): PullStream<readonly Position[]> {
+    return this.#watch(proof, viewer, new ListReader(), options);
+  }
+
+  /** A snapshot, or where `after` says, then deltas. Begins with the first pull. */
+  watchChanges(
+    proof: AccountProof,
+    viewer: Viewer,
+    options: WatchChangesOptions = {},
+  ): PullStream<PositionChanges> {
+    return this.#watch(proof, viewer, new ChangesReader(options.after ?? null), options);
+  }
+
+  /** The live list, where a feed runs and the gateway confirmed it within the poll interval. */
+  current(proof: AccountProof): CurrentPositions | null {
+    const face = this.#feeds.get(proof.login)?.face;
+    if (!face?.list || face.status !== 'LIVE') return null;
+    const ageMs = Math.max(0, this.#timers.now() - face.asOf.getTime());
+    if (ageMs >= this.#options.pollMs) return null;
+    const { sequence, sentAtMs, receivedAtMs } = face.list;
+    return { positions: face.positions, sequence, sentAtMs, receivedAtMs, asOf: face.asOf, ageMs };
+  }
+
+  /** The account's list has surely changed, as after an accepted order: does not wait for the interval. */
+  pollNow(login: string): void {
+    this.#feeds.get(login)?.pollNow();
+  }
+
+  stats(): HubStats {
+    const stats = { feeds: 0, lingering: 0, delayed: 0, tokens: 0, subscriptions: 0 };
+    for (const feed of this.#feeds.values()) {
+      stats[feed.tokens > 0 ? 'feeds' : 'lingering'] += 1;
+      if (feed.tokens > 0 && feed.face.status === 'DELAYED') stats.delayed += 1;
+      stats.tokens += feed.tokens;
+      stats.subscriptions += feed.subscriptions;
+    }
+    const { stretch, waiting } = this.#scheduler;
+    return { ...stats, stretch, waitingPolls: waiting, polls: { ...this.#polls } };
+  }
+
+  /** Ends every subscription without an error: the server goes away. */
+  close(): void {
+    this.#isClosed = true;
+    for (const feed of this.#feeds.values()) feed.close();
+    this.#feeds.clear();
+  }
+
+  #watch<Event>(
+    proof: AccountProof,
+    viewer: Viewer,
+    reader: FeedReader<Event>,
+    { intervalMs, onEnd }: WatchOptions,
+  ): PullStream<Event> {
+    if (proof.login !== viewer.login) throw new Error('the proof is of another account');
+    const subscription = new FeedSubscription<Event>({
+      viewer,
+      reader,
+      timers: this.#timers,
+      intervalMs: readIntervalMs(intervalMs),
+      heartbeatMs: this.#options.heartbeatMs ?? HEARTBEAT_MS,
+      join: (joining) => {
+        if (this.#isClosed) return null;
+        const feed = this.#feed(proof);
+        feed.join(joining);
+        return feed;
+      },
+      ...(onEnd && { onEnd }),
+    });
+    return subscription.events;
+  }
+
+  #feed(proof: AccountProof): Feed {
+    const { login } = proof;
+    const running = this.#feeds.get(login);
+    if (running) return running;
+    const feed = new Feed(proof, this.#feedOptions, () => this.#feeds.delete(login));
+    this.#feeds.set(login, feed);
+    return feed;
+  }
+}

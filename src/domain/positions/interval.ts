@@ -1,0 +1,12 @@
+import { InputError } from '../input-error.ts';
+
+export const LONGEST_INTERVAL_MS = 15_000;
+
+/** The least time between two events that a client asks for; 0 where it asks for none. */
+export function readIntervalMs(intervalMs: number | null | undefined): number {
+  if (intervalMs === null || intervalMs === undefined) return 0;
+  if (!(intervalMs >= 1 && intervalMs <= LONGEST_INTERVAL_MS)) {
+    throw new InputError('intervalMs', `must be between 1 and ${LONGEST_INTERVAL_MS}`);
+  }
+  return intervalMs;
+}

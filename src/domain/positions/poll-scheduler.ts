@@ -1,0 +1,128 @@
+import type { Clock } from '../../lib/clock.ts';
+
+/** One feed's place among all polls; at most one poll of it is planned at a time. */
+export interface PollTurn {
+  /** The steady rhythm: an interval after `sinceMs`, or later where all polls together are too many. */
+  every(intervalMs: number, sinceMs: number): void;
+  /** At a moment of its own, as a poll that backs off. */
+  at(dueMs: number): void;
+  /** As soon as the ceiling allows, beside the steady ones. */
+  soon(): void;
+  leave(): void;
+}
+
+export interface PollSchedulerOptions {
+  /** Where thousands of timers are cheap. */
+  readonly timers: Clock;
+  readonly pollsPerSecond: number;
+}
+
+// The rest of the ceiling is for first polls and for those after an order, which would otherwise
+// have to wait behind a queue of steady ones that never gets shorter.
+const STEADY_SHARE = 0.95;
+// How late a timer may come and still be made up for.
+const TIMER_SLACK_MS = 10;
+
+interface Place {
+  readonly poll: () => void;
+  cancel: (() => void) | null;
+  /** Polls per second that it asks for in its steady rhythm. */
+  demand: number;
+}
+
+/**
+ * Starts the polls of all feeds, never more in a second than the ceiling. Where the feeds ask for
+ * more, each one's interval grows by the same factor.
+ */
+export class PollScheduler {
+  readonly #timers: Clock;
+  readonly #pollsPerSecond: number;
+  readonly #steady = new Set<Place>();
+  readonly #urgent = new Set<Place>();
+  #demand = 0;
+  #freeAtMs = Number.NEGATIVE_INFINITY;
+  #isWaiting = false;
+  #urgentWasLast = false;
+
+  constructor({ timers, pollsPerSecond }: PollSchedulerOptions) {
+    this.#timers = timers;
+    this.#pollsPerSecond = pollsPerSecond;
+  }
+
+  /** By how much every interval is longer than was asked for. */
+  get stretch(): number {
+    return Math.max(1, this.#demand / (this.#pollsPerSecond * STEADY_SHARE));
+  }
+
+  /** Polls that are due and wait for the ceiling. */
+  get waiting(): number {
+    return this.#steady.size + this.#urgent.size;
+  }
+
+  join(poll: () => void): PollTurn {
+    const place: Place = { poll, cancel: null, demand: 0 };
+    return {
+      every: (intervalMs, sinceMs) => {
+        this.#setDemand(place, 1000 / intervalMs);
+        this.#plan(place, sinceMs + intervalMs * this.stretch, this.#steady);
+      },
+      at: (dueMs) => {
+        this.#setDemand(place, 0);
+        this.#plan(place, dueMs, this.#steady);
+      },
+      soon: () => this.#plan(place, this.#timers.now(), this.#urgent),
+      leave: () => {
+        this.#setDemand(place, 0);
+        this.#unplan(place);
+      },
+    };
+  }
+
+  #setDemand(place: Place, demand: number): void {
+    this.#demand += demand - place.demand;
+    place.demand = demand;
+  }
+
+  #plan(place: Place, dueMs: number, queue: Set<Place>): void {
+    this.#unplan(place);
+    const enter = () => {
+      place.cancel = null;
+      queue.add(place);
+      if (!this.#isWaiting) this.#drain();
+    };
+    const delayMs = dueMs - this.#timers.now();
+    if (delayMs > 0) place.cancel = this.#timers.after(delayMs, enter);
+    else enter();
+  }
+
+  #unplan(place: Place): void {
+    place.cancel?.();
+    place.cancel = null;
+    this.#steady.delete(place);
+    this.#urgent.delete(place);
+  }
+
+  #drain(): void {
+    this.#isWaiting = false;
+    while (this.waiting > 0) {
+      const nowMs = this.#timers.now();
+      if (this.#freeAtMs > nowMs) {
+        this.#isWaiting = true;
+        this.#timers.after(this.#freeAtMs - nowMs, () => this.#drain());
+        return;
+      }
+      this.#freeAtMs =
+        Math.max(this.#freeAtMs, nowMs - TIMER_SLACK_MS) + 1000 / this.#pollsPerSecond;
+      this.#next().poll();
+    }
+  }
+
+  /** By turns from both queues, so that neither a storm of newcomers nor the steady ones starve the others. */
+  #next(): Place {
+    const queue = this.#urgentWasLast ? [this.#steady, this.#urgent] : [this.#urgent, this.#steady];
+    const [place] = queue[0]?.size ? queue[0] : (queue[1] as Set<Place>);
+    this.#urgentWasLast = this.#urgent.delete(place as Place);
+    this.#steady.delete(place as Place);
+    return place as Place;
+  }
+}

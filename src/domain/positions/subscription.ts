@@ -1,0 +1,112 @@
+import type { Clock } from '../../lib/clock.ts';
+import { PullStream } from '../../lib/pull-stream.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import type { FeedFace } from './feed-face.ts';
+import type { FeedReader } from './feed-reader.ts';
+
+/** A feed as one of its subscriptions sees it. */
+export interface SubscribedFeed {
+  readonly face: FeedFace;
+  /** Whether this token may be told anything new just now; what is withheld is offered again. */
+  mayTell(viewer: Viewer): boolean;
+  leave(subscription: Subscription): void;
+}
+
+export interface SubscriptionOptions<Event> {
+  readonly viewer: Viewer;
+  readonly reader: FeedReader<Event>;
+  readonly timers: Clock;
+  /** The least time between two events; 0 for none. */
+  readonly intervalMs: number;
+  /** The longest time between two events. */
+  readonly heartbeatMs: number;
+  /** Called by the first pull. Null where there is no feed to be had any more. */
+  readonly join: (subscription: Subscription) => SubscribedFeed | null;
+  /** The subscription is over, whether or not anybody reads: with an error, without one by us, never for the reader's own leaving. */
+  readonly onEnd?: (error: Error | null) => void;
+}
+
+/** The part of a subscription that does not depend on what it reads. */
+export interface Subscription {
+  readonly viewer: Viewer;
+  /** The feed shows something else. */
+  wake(): void;
+  end(error: Error | null): void;
+}
+
+/** One subscriber: decides when it is told, while its reader knows what. It keeps no event. */
+export class FeedSubscription<Event> implements Subscription {
+  readonly events: PullStream<Event>;
+  readonly #options: SubscriptionOptions<Event>;
+  #feed: SubscribedFeed | null = null;
+  #toldAtMs = Number.NEGATIVE_INFINITY;
+  #timer: { readonly dueMs: number; readonly cancel: () => void } | null = null;
+
+  constructor(options: SubscriptionOptions<Event>) {
+    this.#options = options;
+    this.events = new PullStream({
+      open: () => this.#open(),
+      take: () => this.#take(),
+      close: () => this.#close(),
+    });
+  }
+
+  get viewer(): Viewer {
+    return this.#options.viewer;
+  }
+
+  wake(): void {
+    this.events.wake();
+  }
+
+  end(error: Error | null): void {
+    const isOver = this.events.isEnded;
+    this.events.end(error);
+    if (!isOver) this.#options.onEnd?.(error);
+  }
+
+  #open(): void {
+    this.#feed = this.#options.join(this);
+    if (this.#feed === null) this.end(null);
+  }
+
+  #take(): Event | undefined {
+    const { timers, intervalMs, heartbeatMs } = this.#options;
+    if (this.#feed === null || this.#feed.face.list === null) return undefined;
+    const nowMs = timers.now();
+    const freeAtMs = this.#toldAtMs + intervalMs;
+    if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
+    const beatAtMs = this.#toldAtMs + Math.max(heartbeatMs, intervalMs);
+    const event = this.#toTell(this.#feed, nowMs >= beatAtMs);
+    if (event === undefined) return this.#wakeAt(beatAtMs);
+    this.#toldAtMs = nowMs;
+    return event;
+  }
+
+  #toTell(feed: SubscribedFeed, isBeat: boolean): Event | undefined {
+    const { reader, viewer } = this.#options;
+    const { face } = feed;
+    if (feed.mayTell(viewer))
+      return reader.news(face) ?? (isBeat ? reader.repeat(face) : undefined);
+    return isBeat || reader.looksTooSure(face) ? reader.stale() : undefined;
+  }
+
+  /** A timer that is early is left alone: it looks again, which is cheaper than setting it anew for each event. */
+  #wakeAt(dueMs: number): undefined {
+    if (!Number.isFinite(dueMs) || (this.#timer && this.#timer.dueMs <= dueMs)) return;
+    this.#timer?.cancel();
+    const { timers } = this.#options;
+    const cancel = timers.after(dueMs - timers.now(), () => {
+      this.#timer = null;
+      this.wake();
+    });
+    this.#timer = { dueMs, cancel };
+  }
+
+  #close(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+    this.#feed?.leave(this);
+    this.#feed = null;
+  }
+}

@@ -1,0 +1,134 @@
+import type { Position } from '../../gateway/model.ts';
+import { Closings } from './closings.ts';
+import { samePosition } from './same-position.ts';
+import { type PositionTotals, totalsOf } from './totals.ts';
+
+/** What turns the list of one version into the list of a later one. */
+export interface Delta {
+  /** Opened or changed, in the order of the list. */
+  readonly upserted: readonly Position[];
+  readonly opened: readonly string[];
+  readonly closed: readonly string[];
+}
+
+interface Row {
+  position: Position;
+  readonly openedAt: number;
+  changedAt: number;
+  pass: number;
+}
+
+const CLOSINGS_KEPT = 256;
+
+/**
+ * An account's list with the version at which each position came, and last changed. No older list
+ * is kept: what changed since any version, however long ago, is read off these stamps, so that a
+ * slow reader costs a number.
+ */
+export class Timeline {
+  readonly #rows = new Map<string, Row>();
+  readonly #closings: Closings;
+  #positions: readonly Position[] = [];
+  #totals: PositionTotals = totalsOf([]);
+  #version = 0;
+  #arrangement = 0;
+  #pass = 0;
+
+  constructor(closingsKept: number = CLOSINGS_KEPT) {
+    this.#closings = new Closings(closingsKept);
+  }
+
+  /** In the gateway's own order. */
+  get positions(): readonly Position[] {
+    return this.#positions;
+  }
+
+  get totals(): PositionTotals {
+    return this.#totals;
+  }
+
+  /** Grows with every change of what the list holds; 0 before the first list. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Grows also where only the order of the list changed. */
+  get arrangement(): number {
+    return this.#arrangement;
+  }
+
+  /** Takes the next list; says whether positions came or went. */
+  advance(positions: readonly Position[]): boolean {
+    const isFirst = this.#version === 0;
+    const version = this.#version + 1;
+    this.#pass += 1;
+    let opened = 0;
+    let changed = 0;
+    // Positions that stayed equal keep their object, so that readers can tell by identity.
+    const list = positions.map((position) => {
+      const row = this.#rows.get(position.id);
+      if (row === undefined) {
+        this.#rows.set(position.id, {
+          position,
+          openedAt: version,
+          changedAt: version,
+          pass: this.#pass,
+        });
+        opened += 1;
+        return position;
+      }
+      row.pass = this.#pass;
+      if (samePosition(row.position, position)) return row.position;
+      row.position = position;
+      row.changedAt = version;
+      changed += 1;
+      return position;
+    });
+    const closed = this.#close(version);
+    const membershipChanged = opened > 0 || closed > 0;
+    if (isFirst || membershipChanged || changed > 0) {
+      this.#version = version;
+      this.#totals = totalsOf(list);
+    } else if (sameOrder(list, this.#positions)) {
+      return false;
+    }
+    this.#positions = list;
+    this.#arrangement += 1;
+    return isFirst || membershipChanged;
+  }
+
+  /** Null where the version is not one of this timeline, or too many positions closed since. */
+  since(version: number): Delta | null {
+    if (version < 1 || version > this.#version || !this.#closings.reachesBackTo(version)) {
+      return null;
+    }
+    const closed = this.#closings.leftSince(version);
+    const upserted: Position[] = [];
+    const opened: string[] = [];
+    for (const [id, row] of this.#rows) {
+      if (row.changedAt <= version) continue;
+      // One that closed and came back in the meantime was never gone for this reader.
+      if (row.openedAt > version && !closed.delete(id)) opened.push(id);
+    }
+    for (const position of this.#positions) {
+      const row = this.#rows.get(position.id);
+      if (row?.position === position && row.changedAt > version) upserted.push(position);
+    }
+    return { upserted, opened, closed: [...closed] };
+  }
+
+  #close(version: number): number {
+    let closed = 0;
+    for (const [id, row] of this.#rows) {
+      if (row.pass === this.#pass) continue;
+      this.#rows.delete(id);
+      this.#closings.add({ id, openedAt: row.openedAt, closedAt: version });
+      closed += 1;
+    }
+    return closed;
+  }
+}
+
+function sameOrder(a: readonly Position[], b: readonly Position[]): boolean {
+  return a.length === b.length && a.every((position, index) => position === b[index]);
+}

@@ -1,0 +1,28 @@
+import { GatewayError } from '../../gateway/errors.ts';
+import { UnauthenticatedError } from '../auth/unauthenticated-error.ts';
+
+/** The token of a subscription counts no longer: it expired, or the gateway refused it. */
+export class TokenEndedError extends Error {
+  override readonly name = 'TokenEndedError';
+  readonly code: 'UNAUTHENTICATED' | 'FORBIDDEN';
+
+  /** `cause` is the gateway's refusal where there was one. */
+  constructor(code: 'UNAUTHENTICATED' | 'FORBIDDEN', message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+/** Null where a failure is not about the token. */
+export function refusalOf(error: unknown): TokenEndedError | null {
+  if (error instanceof UnauthenticatedError) {
+    return new TokenEndedError('UNAUTHENTICATED', error.message, error);
+  }
+  if (!(error instanceof GatewayError)) return null;
+  if (error.kind === 'unauthenticated') {
+    return new TokenEndedError('UNAUTHENTICATED', 'the gateway refused the token', error);
+  }
+  return error.kind === 'forbidden'
+    ? new TokenEndedError('FORBIDDEN', 'the gateway forbids the token this account', error)
+    : null;
+}

@@ -1,0 +1,97 @@
+import type { Viewer } from '../auth/viewer.ts';
+import type { TokenProofs } from './proof-renewal.ts';
+import type { Subscription } from './subscription.ts';
+
+/** One token with subscriptions to a feed. */
+export interface RingMember {
+  /** As it polls: without the signal of the request that it came with, which may end before the feed. */
+  readonly viewer: Viewer;
+  readonly subscriptions: Set<Subscription>;
+  polledAtMs: number;
+  /** Its proof is being renewed. */
+  isRenewing: boolean;
+  renewalsFailed: number;
+  /** No renewal is tried before. */
+  renewAtMs: number;
+  /** A subscription of it was given nothing new for want of proof. */
+  isHeldBack: boolean;
+  /** Calls off what is planned for the moment the token expires. */
+  cancelExpiry: (() => void) | null;
+}
+
+/** The tokens of one feed, in the order in which they take their turn to poll. */
+export class TokenRing {
+  readonly #members = new Map<string, RingMember>();
+  readonly #proofs: TokenProofs;
+  /** A token without proof is tried out of turn, but not more often than this. */
+  readonly #retryMs: number;
+
+  constructor(proofs: TokenProofs, retryMs: number) {
+    this.#proofs = proofs;
+    this.#retryMs = retryMs;
+  }
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  [Symbol.iterator](): Iterator<RingMember> {
+    return this.#members.values();
+  }
+
+  get(viewer: Viewer): RingMember | undefined {
+    return this.#members.get(viewer.tokenHash);
+  }
+
+  add(viewer: Viewer): RingMember {
+    const { token, client } = viewer.caller;
+    const member: RingMember = {
+      viewer: { ...viewer, caller: { token, ...(client && { client }) } },
+      subscriptions: new Set(),
+      polledAtMs: Number.NEGATIVE_INFINITY,
+      isRenewing: false,
+      renewalsFailed: 0,
+      renewAtMs: Number.NEGATIVE_INFINITY,
+      isHeldBack: false,
+      cancelExpiry: null,
+    };
+    this.#members.set(viewer.tokenHash, member);
+    return member;
+  }
+
+  remove(member: RingMember): void {
+    member.cancelExpiry?.();
+    this.#members.delete(member.viewer.tokenHash);
+  }
+
+  has(member: RingMember): boolean {
+    return this.#members.get(member.viewer.tokenHash) === member;
+  }
+
+  /** Whose turn it is: who has no proof any more, else who has waited longest. */
+  next(nowMs: number): RingMember | null {
+    const member = this.unproved(nowMs) ?? this.#first();
+    if (member === null) return null;
+    member.polledAtMs = nowMs;
+    this.#members.delete(member.viewer.tokenHash);
+    this.#members.set(member.viewer.tokenHash, member);
+    return member;
+  }
+
+  /** A token that must be used before its subscriptions may be told anything new. */
+  unproved(nowMs: number): RingMember | null {
+    // A token that polls alone is proved by each poll anyway.
+    if (this.#members.size < 2) return null;
+    for (const member of this.#members.values()) {
+      const dueMs = Math.max(member.polledAtMs + this.#retryMs, member.renewAtMs);
+      if (member.isRenewing || nowMs < dueMs) continue;
+      if (!this.#proofs.holds(member.viewer)) return member;
+    }
+    return null;
+  }
+
+  #first(): RingMember | null {
+    const [first] = this.#members.values();
+    return first ?? null;
+  }
+}
