@@ -1,0 +1,91 @@
+import { parseArgs } from 'node:util';
+import { ConfigError, readConfig } from '../config.ts';
+import { startSandbox } from '../sandbox/start.ts';
+import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './command.ts';
+
+const DEFAULT_PORT = 4_010;
+
+/** The sandbox gateway by itself, for whoever wants it in a process of its own. */
+export const sandboxCommand: Command = {
+  usage: [
+    'Usage: trading-graph sandbox [--port <number>] [--host <address>]',
+    '',
+    `  --port  where it listens; ${DEFAULT_PORT} when left out, 0 for any free port`,
+    '  --host  127.0.0.1 when left out',
+    '',
+    'SANDBOX_SEED, SANDBOX_INSTRUMENTS, SANDBOX_TICK_MS, JWT_SECRET, GATEWAY_DIRECTION_FIELD,',
+    'GATEWAY_MOBILE_WALLET, GATEWAY_LOGIN_CLAIM and GATEWAY_GROUP_CLAIM count here as well.',
+  ].join('\n'),
+  async run(args, terminal) {
+    const flags = readFlags(args);
+    if (typeof flags === 'string') {
+      terminal.err(flags);
+      return EXIT_USAGE;
+    }
+    try {
+      return await serve(flags, terminal);
+    } catch (problem) {
+      const lines = problemLines(problem, flags);
+      if (lines === null) throw problem;
+      for (const line of lines) terminal.err(line);
+      return EXIT_FAILED;
+    }
+  },
+};
+
+interface Flags {
+  readonly port: number;
+  readonly host: string;
+}
+
+async function serve(flags: Flags, terminal: Terminal): Promise<number> {
+  const config = readConfig(terminal.environment);
+  await using sandbox = await startSandbox({
+    ...flags,
+    seed: config.sandboxSeed,
+    instruments: config.sandboxInstruments,
+    tickMs: config.sandboxTickMs,
+    secret: config.jwtSecret ?? undefined,
+    directionField: config.gatewayDirectionField,
+    mobileWallet: config.gatewayMobileWallet,
+    loginClaim: config.gatewayLoginClaim,
+    groupClaim: config.gatewayGroupClaim,
+  });
+  terminal.out(`The sandbox gateway listens on ${sandbox.url}`);
+  terminal.out('Log in as demo@example.com, pro@example.com or fresh@example.com, password demo.');
+  await terminal.stopped();
+  return EXIT_OK;
+}
+
+/** A text instead of the flags says what is wrong with them. */
+function readFlags(args: readonly string[]): Flags | string {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { port: { type: 'string' }, host: { type: 'string' } },
+    });
+    const { port = String(DEFAULT_PORT), host = '127.0.0.1' } = values;
+    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+      return `--port=${port}: must be a whole number from 0 to 65535`;
+    }
+    return { port: Number(port), host };
+  } catch (problem) {
+    return problem instanceof Error ? problem.message : String(problem);
+  }
+}
+
+/** Null: not the operator's mistake but ours. */
+function problemLines(problem: unknown, { host, port }: Flags): readonly string[] | null {
+  if (problem instanceof ConfigError) return problem.problems;
+  switch ((problem as NodeJS.ErrnoException)?.code) {
+    case 'EADDRINUSE':
+      return [`Port ${port} on ${host} is in use: stop what listens there, or choose --port.`];
+    case 'EACCES':
+      return [`Port ${port} on ${host} may not be used by this user: choose another --port.`];
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return [`This machine has no address ${host}: choose another --host.`];
+    default:
+      return null;
+  }
+}
