@@ -1,0 +1,61 @@
+import type { Instrument } from '../../gateway/model.ts';
+import { compareText } from './compare.ts';
+import { fold } from './fold.ts';
+import { Pace } from './pace.ts';
+import { SearchIndex } from './search-index.ts';
+import { sortInSlices } from './sort-in-slices.ts';
+import { WordIndexBuilder } from './word-index.ts';
+import { symbolForms, wordsOf } from './words.ts';
+
+/** What is worked out once per version, so that a query only has to look it up. */
+export interface CatalogIndex {
+  /** What the order by name compares, by ordinal: folded, so that `eBay` stands among the E. */
+  readonly nameKeys: readonly string[];
+  /** Ordinals by folded name, then id. */
+  readonly byName: Uint32Array;
+  /** Ordinals by leverage, then id. */
+  readonly byLeverage: Uint32Array;
+  readonly search: SearchIndex;
+}
+
+export async function buildIndex(instruments: readonly Instrument[]): Promise<CatalogIndex> {
+  const pace = new Pace();
+  // What asked for the version is answered first.
+  await pace.rest();
+  const nameKeys: string[] = [];
+  const symbols = new WordIndexBuilder();
+  const names = new WordIndexBuilder();
+  const descriptions = new WordIndexBuilder();
+  for (const [ordinal, { symbol, name, description }] of instruments.entries()) {
+    if (pace.isDue) await pace.rest();
+    const nameKey = fold(name);
+    nameKeys.push(nameKey);
+    for (const form of symbolForms(fold(symbol))) symbols.add(form, ordinal);
+    for (const word of wordsOf(nameKey)) names.add(word, ordinal);
+    for (const word of wordsOf(fold(description))) descriptions.add(word, ordinal);
+  }
+  const at = (ordinal: number) => instruments[ordinal] as Instrument;
+  const byId = (a: number, b: number) => compareText(at(a).id, at(b).id);
+  const ordinals = instruments.map((_instrument, ordinal) => ordinal);
+  const byName = await sortInSlices(
+    ordinals,
+    (a, b) => compareText(nameKeys[a] ?? '', nameKeys[b] ?? '') || byId(a, b),
+    pace,
+  );
+  const byLeverage = await sortInSlices(
+    ordinals,
+    (a, b) => at(a).leverage - at(b).leverage || byId(a, b),
+    pace,
+  );
+  return {
+    nameKeys,
+    byName: Uint32Array.from(byName),
+    byLeverage: Uint32Array.from(byLeverage),
+    search: new SearchIndex(
+      instruments.length,
+      await symbols.build(pace),
+      await names.build(pace),
+      await descriptions.build(pace),
+    ),
+  };
+}

@@ -1,0 +1,149 @@
+import type { ReceiptSource } from '../../gateway/caller.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Prover } from '../account/prover.ts';
+import type { GroupProof, ProofLedger } from '../auth/proof.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import { CatalogFlights } from './catalog-flights.ts';
+import { CatalogView } from './catalog-view.ts';
+import type { GroupCatalog } from './group-catalog.ts';
+import { GroupProver } from './group-prover.ts';
+import { VersionArchive, type VersionStore } from './version-archive.ts';
+
+export interface CatalogsOptions {
+  readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
+  readonly ledger: ProofLedger;
+  readonly prover: Pick<Prover, 'group'>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Pick<Log, 'warn' | 'info'>;
+  readonly maxAgeMs: number;
+  readonly staleMs: number;
+  /** What replicas share; null where there is one only. */
+  readonly versions?: VersionStore | null;
+  readonly maxGroups?: number;
+  /** Estimated heap of all catalogs together. */
+  readonly maxBytes?: number;
+  /** Estimated heap of what one group remembers of its former versions. */
+  readonly historyBytes?: number;
+}
+
+const MIB = 1024 * 1024;
+
+export function createCatalogs(options: CatalogsOptions): Catalogs {
+  const { versions = null, log } = options;
+  return new Catalogs({
+    maxGroups: 100,
+    maxBytes: 512 * MIB,
+    historyBytes: 8 * MIB,
+    ...options,
+    archive: versions === null ? null : new VersionArchive(versions, log),
+  });
+}
+
+type Settings = Required<Omit<CatalogsOptions, 'versions'>> & {
+  readonly archive: VersionArchive | null;
+};
+
+/** How a reader came by its catalog, for the receipt; null where a call of its own is on it already. */
+interface Wait {
+  readonly viewer: Viewer;
+  readonly sinceMs: number;
+  source: ReceiptSource | null;
+}
+
+/** The catalog of each viewer's group: shared between those whom the gateway has accepted as its readers. */
+export class Catalogs {
+  readonly #settings: Settings;
+  readonly #flights: CatalogFlights;
+  readonly #prover: GroupProver;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#flights = new CatalogFlights(settings);
+    this.#prover = new GroupProver({ ...settings, flights: this.#flights });
+  }
+
+  /** At once where the token is proved and a copy at hand. */
+  read(viewer: Viewer): CatalogView | Promise<CatalogView> {
+    const { ledger, clock } = this.#settings;
+    const wait: Wait = { viewer, sinceMs: clock.now(), source: 'cache' };
+    const proof = ledger.group(viewer);
+    return (proof && this.#atHand(proof, wait)) ?? this.#waitFor(wait);
+  }
+
+  /** Instruments of the largest catalog held: what a list of them may cost, known before anybody is proved. */
+  get heldSize(): number {
+    let size = 0;
+    for (const { copy } of this.#flights.catalogs()) size = Math.max(size, copy?.version.size ?? 0);
+    return size;
+  }
+
+  /** Groups whose catalog has outlived its age, because the gateway fails or serves old copies itself. */
+  get staleGroups(): readonly string[] {
+    const nowMs = this.#settings.clock.now();
+    const stale: string[] = [];
+    for (const { group, copy } of this.#flights.catalogs()) {
+      if (copy && copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs) stale.push(group);
+    }
+    return stale;
+  }
+
+  async #waitFor(wait: Wait): Promise<CatalogView> {
+    const { viewer } = wait;
+    for (;;) {
+      const proof =
+        this.#settings.ledger.group(viewer) ??
+        (await this.#prover.prove(viewer, (source) => {
+          wait.source = source;
+        }));
+      const view = this.#atHand(proof, wait) ?? (await this.#fetch(proof, wait));
+      if (view) return view;
+    }
+  }
+
+  /** Null where another reader's token was refused, or the proof lost meanwhile: then all begins anew. */
+  async #fetch(proof: GroupProof, wait: Wait): Promise<CatalogView | null> {
+    const { ledger } = this.#settings;
+    const { viewer } = wait;
+    const { group } = proof;
+    const joined = this.#flights.under(group);
+    const flight = joined ?? this.#flights.launch(viewer, group, 'read');
+    wait.source = joined ? 'shared' : null;
+    const landing = await flight.landing;
+    const isStillProved = ledger.group(viewer)?.group === group;
+    if ('catalog' in landing) return isStillProved ? this.#view(landing.catalog, wait) : null;
+    if (landing.isPersonal && flight.leader !== viewer.tokenHash) return null;
+    const kept = isStillProved && !landing.isPersonal ? this.#atHand(proof, wait) : null;
+    if (kept) return kept;
+    throw landing.error;
+  }
+
+  #atHand(proof: GroupProof, wait: Wait): CatalogView | null {
+    const { group } = proof;
+    const { viewer } = wait;
+    const nowMs = this.#settings.clock.now();
+    const catalog = this.#flights.catalog(group);
+    if (!catalog?.servesAt(nowMs)) return null;
+    // Who has just waited for a copy does not ask for another.
+    const mayRefresh = wait.source === 'cache' && !this.#flights.under(group);
+    if (mayRefresh && catalog.wantsRefresh(nowMs, viewer.tokenHash)) {
+      this.#flights.launch(viewer, group, 'refresh');
+    }
+    return this.#view(catalog, wait);
+  }
+
+  #view(
+    { group, copy, history }: GroupCatalog,
+    { viewer, sinceMs, source }: Wait,
+  ): CatalogView | null {
+    if (copy === null) return null;
+    const { clock, archive } = this.#settings;
+    const nowMs = clock.now();
+    if (source !== null) {
+      viewer.caller.receipt?.({ operation: 'getAllTickers', ms: nowMs - sinceMs, source });
+    }
+    return new CatalogView(group, copy, nowMs, history, archive);
+  }
+}

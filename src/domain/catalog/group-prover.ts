@@ -1,0 +1,80 @@
+import type { ReceiptSource } from '../../gateway/caller.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Prover } from '../account/prover.ts';
+import type { GroupProof, ProofLedger } from '../auth/proof.ts';
+import { detached, type Viewer } from '../auth/viewer.ts';
+import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import { type CatalogFlights, isPersonal } from './catalog-flights.ts';
+import { NoGroupError } from './no-group-error.ts';
+
+export interface GroupProverOptions {
+  readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
+  readonly ledger: ProofLedger;
+  readonly prover: Pick<Prover, 'group'>;
+  readonly clock: Clock;
+  readonly flights: CatalogFlights;
+}
+
+/** Gets a token without proof one that it may read its group's catalog, for one call of its own. */
+export class GroupProver {
+  readonly #options: GroupProverOptions;
+  /** By token: its requests share the call that proves it. */
+  readonly #calls = new Map<string, Promise<void>>();
+
+  constructor(options: GroupProverOptions) {
+    this.#options = options;
+  }
+
+  /** `fetched` hears whose call brought the catalog, where proving it did. */
+  async prove(
+    viewer: Viewer,
+    fetched: (source: ReceiptSource | null) => void,
+  ): Promise<GroupProof> {
+    const { ledger, flights, clock } = this.#options;
+    const group = ledger.groupOf(viewer);
+    const serves = () => group !== null && flights.catalog(group)?.servesAt(clock.now());
+    if (group === null || serves()) return this.#byCall(viewer, group);
+    // The catalog has to be fetched anyway: with this token the fetch is the proof as well.
+    const flown = flights.under(group);
+    if (flown && flown.leader !== viewer.tokenHash) return this.#byCall(viewer, group);
+    const landing = await (flown ?? flights.launch(viewer, group, 'proof')).landing;
+    fetched(flown ? 'shared' : null);
+    const proof = ledger.group(viewer);
+    if (proof) return proof;
+    if ('error' in landing && (landing.isPersonal || !serves())) throw landing.error;
+    return this.#byCall(viewer, group);
+  }
+
+  async #byCall(viewer: Viewer, group: string | null): Promise<GroupProof> {
+    const { ledger, prover } = this.#options;
+    let failure: unknown = null;
+    try {
+      const proof = await prover.group(viewer);
+      if (proof) return proof;
+    } catch (error) {
+      if (isPersonal(error) || group === null) throw error;
+      failure = error;
+    }
+    // The snapshot is out of reach, or names no group: what remains is to ask for the catalog itself.
+    const claimed = ledger.groupOf(viewer);
+    if (claimed === null) throw new NoGroupError();
+    await this.#byCatalog(viewer, claimed);
+    const proof = ledger.group(viewer);
+    if (proof) return proof;
+    throw failure ?? new NoGroupError();
+  }
+
+  /** Its answer serves as proof and nothing else: only shared flights renew what is shared. */
+  async #byCatalog(viewer: Viewer, group: string): Promise<void> {
+    const key = viewer.tokenHash;
+    let call = this.#calls.get(key);
+    if (!call) {
+      call = this.#options.gateway
+        .getAllTickers(detached(viewer), group, null)
+        .then(() => {})
+        .finally(() => this.#calls.delete(key));
+      this.#calls.set(key, call);
+    }
+    await call;
+  }
+}

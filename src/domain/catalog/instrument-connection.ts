@@ -1,0 +1,86 @@
+import type { Instrument } from '../../gateway/model.ts';
+import { encodeCursor } from './cursor.ts';
+import type { Sequence } from './instrument-order.ts';
+
+/** One page. Its parts are made when they are read: who selects `nodes` pays for no cursor. */
+export class InstrumentConnection {
+  readonly #instruments: readonly Instrument[];
+  readonly #sequence: Sequence;
+  readonly #ordinals: Uint32Array;
+  readonly #start: number;
+  readonly #end: number;
+
+  constructor(
+    instruments: readonly Instrument[],
+    sequence: Sequence,
+    ordinals: Uint32Array,
+    start: number,
+    end: number,
+  ) {
+    this.#instruments = instruments;
+    this.#sequence = sequence;
+    this.#ordinals = ordinals;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  get totalCount(): number {
+    return this.#ordinals.length;
+  }
+
+  get nodes(): readonly Instrument[] {
+    return this.#page((ordinal) => this.#instruments[ordinal] as Instrument);
+  }
+
+  get edges(): readonly InstrumentEdge[] {
+    return this.#page(
+      (ordinal) =>
+        new InstrumentEdge(this.#sequence, ordinal, this.#instruments[ordinal] as Instrument),
+    );
+  }
+
+  get pageInfo(): PageInfo {
+    const isEmpty = this.#end === this.#start;
+    return {
+      hasNextPage: this.#end < this.#ordinals.length,
+      hasPreviousPage: this.#start > 0,
+      startCursor: isEmpty ? null : this.#cursorAt(this.#start),
+      endCursor: isEmpty ? null : this.#cursorAt(this.#end - 1),
+    };
+  }
+
+  #page<T>(make: (ordinal: number) => T): T[] {
+    return Array.from(this.#ordinals.subarray(this.#start, this.#end), make);
+  }
+
+  #cursorAt(at: number): string {
+    return cursorOf(this.#sequence, this.#ordinals[at] as number);
+  }
+}
+
+export interface PageInfo {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
+}
+
+export class InstrumentEdge {
+  readonly node: Instrument;
+  readonly #sequence: Sequence;
+  readonly #ordinal: number;
+
+  constructor(sequence: Sequence, ordinal: number, node: Instrument) {
+    this.#sequence = sequence;
+    this.#ordinal = ordinal;
+    this.node = node;
+  }
+
+  get cursor(): string {
+    return cursorOf(this.#sequence, this.#ordinal);
+  }
+}
+
+function cursorOf(sequence: Sequence, ordinal: number): string {
+  return encodeCursor(sequence.name, sequence.placeOf(ordinal));
+}

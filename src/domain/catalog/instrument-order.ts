@@ -1,0 +1,135 @@
+import { hash } from 'node:crypto';
+import type { Instrument } from '../../gateway/model.ts';
+import type { CatalogIndex } from './catalog-index.ts';
+import type { CatalogVersion } from './catalog-version.ts';
+import { compareText } from './compare.ts';
+import type { Place, SortKey } from './cursor.ts';
+import type { Matches } from './search-index.ts';
+import type { SearchTerm } from './search-term.ts';
+
+export type InstrumentOrderBy = 'RELEVANCE' | 'SYMBOL' | 'NAME' | 'LEVERAGE';
+export type SortDirection = 'ASC' | 'DESC';
+
+export interface InstrumentOrder {
+  readonly by: InstrumentOrderBy;
+  readonly direction?: SortDirection | null | undefined;
+}
+
+/** The order that is really followed: without a search nothing is more relevant than the other. */
+export interface EffectiveOrder {
+  readonly by: InstrumentOrderBy;
+  readonly descending: boolean;
+}
+
+/** The instruments of a version in one order. */
+export interface Sequence {
+  /** Names the order in cursors. */
+  readonly name: string;
+  readonly ordinals: Uint32Array;
+  placeOf(ordinal: number): Place;
+  /** Where an instrument stands to a place: negative before, 0 at it, positive behind. */
+  compare(ordinal: number, place: Place): number;
+}
+
+export function effectiveOrder(
+  order: InstrumentOrder | null | undefined,
+  term: SearchTerm | null,
+): EffectiveOrder {
+  const wanted = order?.by ?? 'RELEVANCE';
+  return {
+    by: wanted === 'RELEVANCE' && term === null ? 'SYMBOL' : wanted,
+    descending: order?.direction === 'DESC',
+  };
+}
+
+/** One search's relevance is not another's, so the term is part of the order's name. */
+export function orderName({ by, descending }: EffectiveOrder, term: SearchTerm | null): string {
+  const name = descending ? `${by}-` : by;
+  const isRelevance = by === 'RELEVANCE' && term !== null;
+  return isRelevance ? `${name}:${hash('sha256', term.phrase, 'base64url').slice(0, 8)}` : name;
+}
+
+/** A key of the order's types. */
+export function sampleKey({ by }: EffectiveOrder): SortKey {
+  if (by === 'RELEVANCE') return [0, ''];
+  return by === 'LEVERAGE' ? [0] : [''];
+}
+
+export function toSequence(
+  version: CatalogVersion,
+  index: CatalogIndex | null,
+  order: EffectiveOrder,
+  name: string,
+  matches: Matches | null,
+): Sequence {
+  const keyOf = keyReader(version.instruments, index, order.by, matches);
+  const rising = risingOrdinals(version, index, order.by, matches);
+  const at = (ordinal: number) => version.instruments[ordinal] as Instrument;
+  const sign = order.descending ? -1 : 1;
+  return {
+    name,
+    ordinals: order.descending ? falling(rising, keyOf) : rising,
+    placeOf: (ordinal) => ({ key: keyOf(ordinal), id: at(ordinal).id }),
+    compare: (ordinal, { key, id }) =>
+      sign * compareKeys(keyOf(ordinal), key) || compareText(at(ordinal).id, id),
+  };
+}
+
+type KeyReader = (ordinal: number) => SortKey;
+
+function keyReader(
+  instruments: readonly Instrument[],
+  index: CatalogIndex | null,
+  by: InstrumentOrderBy,
+  matches: Matches | null,
+): KeyReader {
+  switch (by) {
+    case 'SYMBOL':
+      return (ordinal) => [instruments[ordinal]?.symbol ?? ''];
+    case 'NAME':
+      return (ordinal) => [index?.nameKeys[ordinal] ?? ''];
+    case 'LEVERAGE':
+      return (ordinal) => [instruments[ordinal]?.leverage ?? 0];
+    case 'RELEVANCE':
+      return (ordinal) => [matches?.classes[ordinal] ?? 0, instruments[ordinal]?.symbol ?? ''];
+  }
+}
+
+function risingOrdinals(
+  version: CatalogVersion,
+  index: CatalogIndex | null,
+  by: InstrumentOrderBy,
+  matches: Matches | null,
+): Uint32Array {
+  if (by === 'RELEVANCE' && matches) return matches.ordinals;
+  if (by === 'NAME' && index) return index.byName;
+  if (by === 'LEVERAGE' && index) return index.byLeverage;
+  return version.bySymbol;
+}
+
+/** Backwards, but those of one key still by rising id. */
+function falling(rising: Uint32Array, keyOf: KeyReader): Uint32Array {
+  const ordinals = new Uint32Array(rising.length);
+  let filled = 0;
+  let end = rising.length;
+  while (end > 0) {
+    const key = keyOf(rising[end - 1] as number);
+    let start = end - 1;
+    while (start > 0 && compareKeys(keyOf(rising[start - 1] as number), key) === 0) start -= 1;
+    ordinals.set(rising.subarray(start, end), filled);
+    filled += end - start;
+    end = start;
+  }
+  return ordinals;
+}
+
+/** Parts at one position are of one type: a cursor of another is refused when it is read. */
+function compareKeys(a: SortKey, b: SortKey): number {
+  for (let part = 0; part < a.length; part += 1) {
+    const left = a[part] as string | number;
+    const right = b[part] as string | number;
+    if (left < right) return -1;
+    if (left > right) return 1;
+  }
+  return 0;
+}

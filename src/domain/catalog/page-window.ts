@@ -1,0 +1,42 @@
+import { InputError } from '../input-error.ts';
+
+export interface PageArguments {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+/** Which part of a list is asked for: so many after a cursor, or so many before one. */
+export interface PageWindow {
+  readonly backward: boolean;
+  readonly count: number;
+  readonly cursor: string | null;
+  /** The cursor's argument. */
+  readonly argument: 'after' | 'before';
+}
+
+const DEFAULT_COUNT = 50;
+const MOST = 500;
+
+export function toWindow({ first, after, last, before }: PageArguments): PageWindow {
+  const backward = last != null || before != null;
+  if (backward && (first != null || after != null)) {
+    throw new InputError(
+      last != null ? 'last' : 'before',
+      'a page goes in one direction: first and after, or last and before',
+    );
+  }
+  if (backward) {
+    return { backward, count: count('last', last), cursor: before ?? null, argument: 'before' };
+  }
+  return { backward, count: count('first', first), cursor: after ?? null, argument: 'after' };
+}
+
+function count(argument: string, value: number | null | undefined): number {
+  const wanted = value ?? DEFAULT_COUNT;
+  if (wanted < 0 || wanted > MOST) {
+    throw new InputError(argument, `must be between 0 and ${MOST}`);
+  }
+  return wanted;
+}

@@ -1,0 +1,130 @@
+import { LRUCache } from 'lru-cache';
+import type { SearchTerm } from './search-term.ts';
+import { findTypos } from './typos.ts';
+import type { WordIndex } from './word-index.ts';
+
+/** How well an instrument fits a word, best first; 0 is not at all. */
+export const MATCH = {
+  none: 0,
+  symbol: 1,
+  symbolPrefix: 2,
+  name: 3,
+  description: 4,
+  typo: 5,
+} as const;
+const WORST_MATCH = MATCH.typo;
+
+// A slip in a short word of a long text is nearly always another word.
+const SHORTEST_TYPO_IN_DESCRIPTION = 6;
+const REMEMBERED_BYTES = 2 * 1024 * 1024;
+
+export interface Matches {
+  /** The match class of each instrument by ordinal. */
+  readonly classes: Uint8Array;
+  /** The ordinals of those found: by class, then as the version holds them. */
+  readonly ordinals: Uint32Array;
+}
+
+/**
+ * What an instrument's class is depends on nothing but the instrument and the term, so that pages
+ * stay true when others come and go.
+ */
+export class SearchIndex {
+  readonly #size: number;
+  readonly #symbols: WordIndex;
+  readonly #names: WordIndex;
+  readonly #descriptions: WordIndex;
+  // Pages of one search, and the same first letters typed by many.
+  readonly #recent = new LRUCache<string, Matches>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: ({ classes, ordinals }) => classes.byteLength + ordinals.byteLength + 200,
+  });
+
+  constructor(size: number, symbols: WordIndex, names: WordIndex, descriptions: WordIndex) {
+    this.#size = size;
+    this.#symbols = symbols;
+    this.#names = names;
+    this.#descriptions = descriptions;
+  }
+
+  get bytes(): number {
+    return this.#symbols.bytes + this.#names.bytes + this.#descriptions.bytes;
+  }
+
+  find(term: SearchTerm): Matches {
+    const known = this.#recent.get(term.phrase);
+    if (known) return known;
+    const classes = this.#classesOf(term);
+    const matches = { classes, ordinals: inOrder(classes) };
+    this.#recent.set(term.phrase, matches);
+    return matches;
+  }
+
+  /** Each word has to be found; the worst found one tells how well the whole fits. */
+  #classesOf({ phrase, words }: SearchTerm): Uint8Array {
+    const [first, ...others] = words.map((word) => this.#classesOfWord(word.symbol, word.text));
+    const classes = first ?? new Uint8Array(this.#size);
+    for (const other of others) {
+      for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
+        const a = classes[ordinal] as number;
+        const b = other[ordinal] as number;
+        classes[ordinal] = a === MATCH.none || b === MATCH.none ? MATCH.none : Math.max(a, b);
+      }
+    }
+    // A symbol may have a space in it.
+    if (words.length > 1) this.#markSymbols(classes, phrase);
+    return classes;
+  }
+
+  #classesOfWord(symbol: string, text: string): Uint8Array {
+    const classes = new Uint8Array(this.#size);
+    // From the weakest class to the best, each overwriting the one before.
+    const asTypo = (ordinal: number) => {
+      classes[ordinal] = MATCH.typo;
+    };
+    for (const index of this.#typoIndexes(text)) {
+      findTypos(index.words, text, (from, to) => index.visitRange(from, to, asTypo));
+    }
+    this.#descriptions.withPrefix(text, (ordinal) => {
+      classes[ordinal] = MATCH.description;
+    });
+    this.#names.withPrefix(text, (ordinal) => {
+      classes[ordinal] = MATCH.name;
+    });
+    this.#markSymbols(classes, symbol);
+    return classes;
+  }
+
+  #typoIndexes(text: string): WordIndex[] {
+    return text.length < SHORTEST_TYPO_IN_DESCRIPTION
+      ? [this.#symbols, this.#names]
+      : [this.#symbols, this.#names, this.#descriptions];
+  }
+
+  #markSymbols(classes: Uint8Array, symbol: string): void {
+    this.#symbols.withPrefix(symbol, (ordinal) => {
+      classes[ordinal] = MATCH.symbolPrefix;
+    });
+    this.#symbols.withWord(symbol, (ordinal) => {
+      classes[ordinal] = MATCH.symbol;
+    });
+  }
+}
+
+function inOrder(classes: Uint8Array): Uint32Array {
+  const counts = new Uint32Array(WORST_MATCH + 2);
+  for (const match of classes) counts[match + 1] = (counts[match + 1] as number) + 1;
+  const none = counts[MATCH.none + 1] as number;
+  // Where each class begins among those found.
+  const next = counts.map((_count, match) =>
+    match <= 1 ? 0 : counts.subarray(2, match + 1).reduce((sum, count) => sum + count, 0),
+  );
+  const ordinals = new Uint32Array(classes.length - none);
+  for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
+    const match = classes[ordinal] as number;
+    if (match === MATCH.none) continue;
+    ordinals[next[match] as number] = ordinal;
+    next[match] = (next[match] as number) + 1;
+  }
+  return ordinals;
+}

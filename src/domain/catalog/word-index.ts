@@ -1,0 +1,79 @@
+import { compareText } from './compare.ts';
+import { firstWhere } from './first-where.ts';
+import type { Pace } from './pace.ts';
+import { sortInSlices } from './sort-in-slices.ts';
+
+export type Visit = (ordinal: number) => void;
+
+/** Which instruments hold which word. Words are sorted, so those with one prefix lie side by side. */
+export class WordIndex {
+  readonly words: readonly string[];
+  /** Where each word's postings begin; one more entry ends the last. */
+  readonly #starts: Uint32Array;
+  // All postings in one array: those of a prefix are one stretch of it.
+  readonly #postings: Uint32Array;
+
+  constructor(words: readonly string[], starts: Uint32Array, postings: Uint32Array) {
+    this.words = words;
+    this.#starts = starts;
+    this.#postings = postings;
+  }
+
+  get bytes(): number {
+    return this.words.length * 40 + this.#starts.byteLength + this.#postings.byteLength;
+  }
+
+  withWord(word: string, visit: Visit): void {
+    const at = this.#firstFrom(word);
+    if (this.words[at] === word) this.visitRange(at, at + 1, visit);
+  }
+
+  withPrefix(prefix: string, visit: Visit): void {
+    const from = this.#firstFrom(prefix);
+    this.visitRange(from, this.#firstBeyond(prefix, from), visit);
+  }
+
+  /** Visits whoever holds one of the words from `from` to before `to`. */
+  visitRange(from: number, to: number, visit: Visit): void {
+    const end = this.#starts[to] ?? 0;
+    for (let at = this.#starts[from] ?? 0; at < end; at += 1) visit(this.#postings[at] as number);
+  }
+
+  #firstFrom(word: string): number {
+    return firstWhere(0, this.words.length, (at) => (this.words[at] as string) >= word);
+  }
+
+  #firstBeyond(prefix: string, from: number): number {
+    return firstWhere(from, this.words.length, (at) => !this.words[at]?.startsWith(prefix));
+  }
+}
+
+/** Collects words in any order and sorts them at the end. */
+export class WordIndexBuilder {
+  readonly #ordinals = new Map<string, number[]>();
+  #count = 0;
+
+  /** Ordinals come in rising order. */
+  add(word: string, ordinal: number): void {
+    const known = this.#ordinals.get(word);
+    if (known === undefined) this.#ordinals.set(word, [ordinal]);
+    else if (known.at(-1) !== ordinal) known.push(ordinal);
+    else return;
+    this.#count += 1;
+  }
+
+  async build(pace: Pace): Promise<WordIndex> {
+    const words = await sortInSlices([...this.#ordinals.keys()], compareText, pace);
+    const starts = new Uint32Array(words.length + 1);
+    const postings = new Uint32Array(this.#count);
+    let end = 0;
+    for (const [at, word] of words.entries()) {
+      if (pace.isDue) await pace.rest();
+      const ordinals = this.#ordinals.get(word) ?? [];
+      postings.set(ordinals, end);
+      end += ordinals.length;
+      starts[at + 1] = end;
+    }
+    return new WordIndex(words, starts, postings);
+  }
+}
