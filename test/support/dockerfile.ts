@@ -1,0 +1,67 @@
+export interface Instruction {
+  readonly name: string;
+  /** What stands behind `--name=`. */
+  readonly flags: Readonly<Record<string, string>>;
+  readonly rest: string;
+}
+
+export interface Stage {
+  readonly name: string | null;
+  readonly image: string;
+  readonly instructions: readonly Instruction[];
+}
+
+const FLAG = /^--([\w-]+)=(\S+)\s+/;
+
+/** A Dockerfile's stages, as far as this project's file goes: no heredocs, no parser directives. */
+export function parseDockerfile(source: string): Stage[] {
+  const stages: { name: string | null; image: string; instructions: Instruction[] }[] = [];
+  const joined = source.replace(/^\s*#.*\n/gm, '').replace(/\\\n\s*/g, ' ');
+  for (const line of joined.split('\n').filter((one) => one.trim() !== '')) {
+    const [, name = '', body = ''] = /^\s*(\w+)\s+(.*)$/.exec(line) ?? [];
+    if (name === 'FROM') {
+      const [image = '', as, stage] = body.split(/\s+/);
+      stages.push({ name: as === 'AS' ? (stage ?? null) : null, image, instructions: [] });
+      continue;
+    }
+    const flags: Record<string, string> = {};
+    // Only in front: what stands further behind belongs to the command.
+    let rest = body;
+    for (let flag = FLAG.exec(rest); flag !== null; flag = FLAG.exec(rest)) {
+      flags[flag[1] ?? ''] = flag[2] ?? '';
+      rest = rest.slice(flag[0].length);
+    }
+    stages.at(-1)?.instructions.push({ name, flags, rest });
+  }
+  return stages;
+}
+
+/** The variables of an ENV instruction. */
+export function parseEnv(rest: string): Record<string, string> {
+  return Object.fromEntries(
+    rest.split(/\s+/).map((pair) => {
+      const [name = '', ...value] = pair.split('=');
+      return [name, value.join('=')];
+    }),
+  );
+}
+
+/** The words of a command in the exec form; the shell form would put a shell before the program. */
+export function parseExec(rest: string): string[] {
+  const list: unknown = JSON.parse(rest.slice(rest.indexOf('[')));
+  if (!Array.isArray(list)) throw new Error(`not in the exec form: ${rest}`);
+  return list.map(String);
+}
+
+/** Whether a path of the build context is sent, by the rules of .dockerignore: the last that fits counts. */
+export function isInContext(path: string, dockerignore: string): boolean {
+  let isSent = true;
+  for (const line of dockerignore.split('\n')) {
+    const rule = line.trim();
+    if (rule === '' || rule.startsWith('#')) continue;
+    const isException = rule.startsWith('!');
+    const pattern = rule.replace(/^!/, '').replace(/\/$/, '');
+    if (pattern === '*' || path === pattern || path.startsWith(`${pattern}/`)) isSent = isException;
+  }
+  return isSent;
+}
