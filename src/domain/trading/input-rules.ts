@@ -1,0 +1,70 @@
+import type { Side } from '../../gateway/model.ts';
+import { InputError } from '../input-error.ts';
+
+/** An input object of which exactly one field is given, before anybody has checked that. */
+export type RawOneOf<Name extends string> = {
+  readonly [Field in Name]?: number | null | undefined;
+};
+
+const LONGEST_KEY = 255;
+
+export function finite(argument: string, value: unknown): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    throw broken(argument, 'must be a finite number');
+  }
+  return value;
+}
+
+export function positive(argument: string, value: unknown): number {
+  const number = finite(argument, value);
+  if (number <= 0) throw broken(argument, 'must be greater than 0');
+  return number;
+}
+
+/** A stop-loss or take-profit: 0 is allowed, the gateway knows what it means. */
+export function level(argument: string, value: unknown): number {
+  const number = finite(argument, value);
+  if (number < 0) throw broken(argument, 'must be 0 or greater');
+  // -0 is 0 on the wire, and equal to it in a repeat.
+  return number === 0 ? 0 : number;
+}
+
+export function symbol(argument: string, value: unknown): string {
+  if (typeof value !== 'string' || value.trim() === '') {
+    throw broken(argument, 'must not be empty');
+  }
+  return value;
+}
+
+export function side(argument: string, value: unknown): Side {
+  if (value === 'BUY' || value === 'SELL') return value;
+  throw broken(argument, 'must be BUY or SELL');
+}
+
+export function idempotencyKey(argument: string, value: unknown): string {
+  const length = typeof value === 'string' ? [...value].length : 0;
+  if (typeof value !== 'string' || length < 1 || length > LONGEST_KEY) {
+    throw broken(argument, `must have 1 to ${LONGEST_KEY} characters`);
+  }
+  // Half a surrogate pair has no UTF-8: written to a store, two such keys would become one.
+  if (!value.isWellFormed()) throw broken(argument, 'must be well-formed Unicode');
+  return value;
+}
+
+/** GraphQL enforces @oneOf too; an order is worth asking twice. */
+export function oneOf<Name extends string>(
+  argument: string,
+  raw: RawOneOf<Name>,
+  names: readonly [Name, Name],
+): { by: Name; value: number } {
+  const given = names.filter((name) => raw?.[name] != null);
+  const [by] = given;
+  if (by === undefined || given.length > 1) {
+    throw broken(argument, `must have exactly one of ${names.join(' and ')}`);
+  }
+  return { by, value: finite(`${argument}.${by}`, raw[by]) };
+}
+
+export function broken(argument: string, rule: string): InputError {
+  return new InputError(argument, `${argument} ${rule}.`);
+}

@@ -1,0 +1,75 @@
+import { GatewayError } from '../../gateway/errors.ts';
+import type { Answer, Exchange } from '../../gateway/exchange.ts';
+import { commonRefusal, isSuccess } from '../../gateway/judge.ts';
+import { toSubmitResult } from '../../gateway/wire/answers.ts';
+import { isRow, type Row, text } from '../../gateway/wire/scalars.ts';
+
+/** What became of an order that may have reached the gateway. "Unknown" is not "failed". */
+export type Submission =
+  | {
+      readonly outcome: 'accepted';
+      readonly orderId: string | null;
+      readonly message: string | null;
+    }
+  | { readonly outcome: 'rejected'; readonly error: string | null; readonly message: string | null }
+  | { readonly outcome: 'unknown'; readonly sentAt: Date; readonly message: string | null };
+
+type OrderOperation = 'openPosition' | 'placeLimitOrder';
+
+// The words are kept for a day in each order's record; a page of them is no message.
+const LONGEST_TEXT = 2_000;
+const LONGEST_ORDER_ID = 255;
+
+/**
+ * What happened on the wire, as an outcome; throws a GatewayError where the gateway surely did not
+ * take the order for a reason that is not about the order. The rows of docs/orders.md in their order:
+ * the first that fits counts.
+ */
+export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submission {
+  if (!exchange.sent) {
+    throw new GatewayError('unavailable', operation, 'never sent', { cause: exchange.cause });
+  }
+  if (!exchange.answered) return unknown(exchange.sentAtMs, null);
+
+  const { status, sentAtMs } = exchange;
+  const body = bodyOf(exchange);
+  const { success, orderId, error, message } = toSubmitResult(body);
+  const words = clip(message);
+  // A gateway that says yes and no at once may well have traded: this goes before every refusal.
+  if (success === true && !isSuccess(status)) return unknown(sentAtMs, words);
+  if (success !== null && isSuccess(status)) {
+    return success
+      ? { outcome: 'accepted', orderId: checkedOrderId(orderId), message: words }
+      : { outcome: 'rejected', error: clip(error ?? text(body.error)), message: words };
+  }
+  const refusal = commonRefusal(operation, exchange);
+  if (refusal) throw refusal;
+  if (status >= 400 && status <= 499 && status !== 408) {
+    return { outcome: 'rejected', error: clip(error ?? text(body.error)), message: words };
+  }
+  return unknown(sentAtMs, words);
+}
+
+function unknown(sentAtMs: number, message: string | null): Submission {
+  return { outcome: 'unknown', sentAt: new Date(sentAtMs), message };
+}
+
+/** The verdict is read whatever the content type says: a wrong label must not turn a trade into doubt. */
+function bodyOf({ bytes }: Answer): Row {
+  try {
+    const body: unknown = JSON.parse(bytes.toString('utf8'));
+    return isRow(body) ? body : {};
+  } catch {
+    return {};
+  }
+}
+
+function clip(words: string | null): string | null {
+  if (words === null || words.length <= LONGEST_TEXT) return words;
+  return `${words.slice(0, LONGEST_TEXT).toWellFormed()}…`;
+}
+
+// Half an id would name another order, or none.
+function checkedOrderId(orderId: string | null): string | null {
+  return orderId !== null && orderId.length <= LONGEST_ORDER_ID ? orderId : null;
+}

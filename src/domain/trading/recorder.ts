@@ -1,0 +1,83 @@
+import type { Clock } from '../../lib/clock.ts';
+import {
+  type OrderRecords,
+  RECORD_LIFE_MS,
+  type RecordedOutcome,
+  type Reservation,
+} from '../../store/order-records.ts';
+
+export interface OrderLog {
+  error(details: object, message: string): void;
+  warn(details: object, message: string): void;
+}
+
+export interface RecorderOptions {
+  readonly records: OrderRecords;
+  readonly clock: Clock;
+  readonly log: OrderLog;
+}
+
+// How long a client may wait for its outcome to be written down; it is true either way.
+const PATIENCE_MS = 2_000;
+const RETRY_FIRST_MS = 200;
+const RETRY_MAX_MS = 5_000;
+
+/**
+ * Writes down how reservations ended, and goes on trying where the store is away: the order is
+ * already sent, so its client gets the outcome whether or not it could be recorded yet.
+ */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  readonly #unwritten = new Set<Promise<void>>();
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
+    return this.#write(() => this.#options.records.settle(reservation, outcome));
+  }
+
+  release(reservation: Reservation): Promise<void> {
+    return this.#write(() => this.#options.records.release(reservation));
+  }
+
+  get unwritten(): Iterable<Promise<void>> {
+    return this.#unwritten;
+  }
+
+  /** Resolves when written, or when trying again has been left to the background. */
+  async #write(attempt: () => Promise<void>): Promise<void> {
+    const { clock, log } = this.#options;
+    const first = attempt();
+    const written = first
+      .catch((error: unknown) => {
+        log.error({ err: error }, 'the outcome of an order could not be recorded; trying again');
+        return this.#retry(attempt);
+      })
+      .finally(() => this.#unwritten.delete(written));
+    this.#unwritten.add(written);
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(PATIENCE_MS, resolve);
+      const done = () => {
+        cancel();
+        resolve();
+      };
+      first.then(done, done);
+    });
+  }
+
+  async #retry(attempt: () => Promise<void>): Promise<void> {
+    const { clock, log } = this.#options;
+    let waitMs = RETRY_FIRST_MS;
+    for (let waitedMs = 0; waitedMs < RECORD_LIFE_MS; waitedMs += waitMs) {
+      await new Promise<void>((resolve) => clock.after(waitMs, resolve));
+      try {
+        return await attempt();
+      } catch {
+        waitMs = Math.min(2 * waitMs, RETRY_MAX_MS);
+      }
+    }
+    log.error({}, 'the outcome of an order was never recorded');
+  }
+}

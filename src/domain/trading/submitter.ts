@@ -1,0 +1,119 @@
+import { GatewayError } from '../../gateway/errors.ts';
+import type { Exchange } from '../../gateway/exchange.ts';
+import type { Clock } from '../../lib/clock.ts';
+import {
+  type OrderRecords,
+  RecordsUnavailableError,
+  type Reservation,
+  type ReserveAnswer,
+  type ReserveRequest,
+} from '../../store/order-records.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import type { OrderGateway } from './order-gateway.ts';
+import { judgeOrder, type Submission } from './outcome.ts';
+import type { OrderLog, Recorder } from './recorder.ts';
+import { toRecorded } from './submission-record.ts';
+import type { Ticket } from './ticket.ts';
+
+export interface SubmitterOptions {
+  readonly gateway: OrderGateway;
+  readonly records: OrderRecords;
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  readonly orderTimeoutMs: number;
+  readonly onAccepted: (viewer: Viewer) => void;
+  readonly log: OrderLog;
+}
+
+// A reservation that took longer is given back unsent: a process that was frozen in between may have
+// been taken for dead, and its key given to another.
+const RESERVE_PATIENCE_MS = 5_000;
+/** The gateway call ends by itself; this much later it is no longer waited for. */
+const OVERDUE_MS = 1_000;
+
+/** The way of one order: reserve its key, send it, judge what happened, write that down. */
+export class Submitter {
+  readonly #options: SubmitterOptions;
+
+  constructor(options: SubmitterOptions) {
+    this.#options = options;
+  }
+
+  async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
+    const { records, recorder, clock } = this.#options;
+    const startedAtMs = clock.now();
+    const answer = records.reserve(request);
+    const { promise: patience, resolve } = Promise.withResolvers<null>();
+    const cancel = clock.after(RESERVE_PATIENCE_MS, () => resolve(null));
+    const inTime = await Promise.race([answer, patience]).finally(cancel);
+    // Both clocks, because after a freeze the answer may be read before the timer fires.
+    const isTimely = clock.now() - startedAtMs <= RESERVE_PATIENCE_MS;
+    if (inTime && (isTimely || !inTime.reserved)) return inTime;
+    answer.then(
+      (late) => (late.reserved ? recorder.release(late.reservation) : undefined),
+      () => {},
+    );
+    throw new RecordsUnavailableError('the order records took too long to answer');
+  }
+
+  /** Throws a GatewayError where the order was surely not taken; the key is free again then. */
+  async send(viewer: Viewer, ticket: Ticket, reservation: Reservation): Promise<Submission> {
+    const { recorder, clock, orderTimeoutMs } = this.#options;
+    const startedAtMs = clock.now();
+    const verdict = this.#verdict(viewer, ticket, startedAtMs);
+    const { promise: overdue, resolve } = Promise.withResolvers<null>();
+    const cancel = clock.after(orderTimeoutMs + OVERDUE_MS, () => resolve(null));
+    let submission: Submission | null;
+    try {
+      submission = await Promise.race([verdict, overdue]).finally(cancel);
+    } catch (error) {
+      await recorder.release(reservation);
+      throw error;
+    }
+    if (submission === null) {
+      verdict.then(
+        (late) => recorder.settle(reservation, toRecorded(late)),
+        () => {},
+      );
+      submission = unknownSince(startedAtMs);
+    }
+    await recorder.settle(reservation, toRecorded(submission));
+    return submission;
+  }
+
+  async #verdict(viewer: Viewer, ticket: Ticket, startedAtMs: number): Promise<Submission> {
+    const { log } = this.#options;
+    let submission: Submission;
+    try {
+      submission = judgeOrder(ticket.operation, await this.#call(viewer, ticket));
+    } catch (error) {
+      if (error instanceof GatewayError && SURELY_NOT_TAKEN.has(error.kind)) throw error;
+      // Nothing is known about what a failure of our own left behind.
+      log.error({ err: error }, 'an order ended in an error of the facade: its outcome is unknown');
+      return unknownSince(startedAtMs);
+    }
+    if (submission.outcome === 'accepted') this.#tellAccepted(viewer);
+    return submission;
+  }
+
+  async #call(viewer: Viewer, ticket: Ticket): Promise<Exchange> {
+    const { gateway } = this.#options;
+    return ticket.operation === 'openPosition'
+      ? gateway.openPosition(viewer, ticket.order)
+      : gateway.placeLimitOrder(viewer, ticket.order);
+  }
+
+  #tellAccepted(viewer: Viewer): void {
+    try {
+      this.#options.onAccepted(viewer);
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'an accepted order could not be made known');
+    }
+  }
+}
+
+const SURELY_NOT_TAKEN = new Set(['unavailable', 'unauthenticated', 'forbidden', 'rate-limited']);
+
+function unknownSince(sentAtMs: number): Submission {
+  return { outcome: 'unknown', sentAt: new Date(sentAtMs), message: null };
+}

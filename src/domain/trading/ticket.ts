@@ -1,0 +1,98 @@
+import type { LimitOrder, MarketOrder, Protection, Side } from '../../gateway/model.ts';
+import {
+  broken,
+  idempotencyKey,
+  level,
+  oneOf,
+  positive,
+  type RawOneOf,
+  side,
+  symbol,
+} from './input-rules.ts';
+
+/** An order whose input broke no rule: what is sent, and the key it is sent under. */
+export type Ticket = MarketTicket | LimitTicket;
+
+export interface MarketTicket {
+  readonly operation: 'openPosition';
+  readonly order: MarketOrder;
+  readonly idempotencyKey: string;
+}
+
+export interface LimitTicket {
+  readonly operation: 'placeLimitOrder';
+  readonly order: LimitOrder;
+  readonly idempotencyKey: string;
+}
+
+export interface PlaceOrderInput {
+  readonly symbol: string;
+  readonly side: Side;
+  readonly size: RawOneOf<'units' | 'amount'>;
+  readonly price?: number | null | undefined;
+  readonly stopLoss?: RawOneOf<'price' | 'amount'> | null | undefined;
+  readonly takeProfit?: RawOneOf<'price' | 'amount'> | null | undefined;
+  readonly comment?: string | null | undefined;
+  readonly idempotencyKey: string;
+}
+
+export interface PlaceLimitOrderInput {
+  readonly symbol: string;
+  readonly side: Side;
+  readonly amount: number;
+  readonly price: number;
+  readonly stopLoss?: number | null | undefined;
+  readonly takeProfit?: number | null | undefined;
+  readonly comment?: string | null | undefined;
+  readonly idempotencyKey: string;
+}
+
+/** The ticket of op 4. Throws an InputError that names the first value that breaks a rule. */
+export function marketTicket(input: PlaceOrderInput): MarketTicket {
+  const size = oneOf('input.size', input.size, ['units', 'amount']);
+  return {
+    operation: 'openPosition',
+    idempotencyKey: idempotencyKey('input.idempotencyKey', input.idempotencyKey),
+    order: {
+      symbol: symbol('input.symbol', input.symbol),
+      side: side('input.side', input.side),
+      size: { by: size.by, value: positive(`input.size.${size.by}`, size.value) },
+      // The gateway may read 0 as "no price" and trade at once, so it is no price a client can mean.
+      price: input.price == null ? null : positive('input.price', input.price),
+      stopLoss: protection('input.stopLoss', input.stopLoss, size.by),
+      takeProfit: protection('input.takeProfit', input.takeProfit, size.by),
+      comment: input.comment ?? null,
+    },
+  };
+}
+
+/** The ticket of op 5. Throws an InputError that names the first value that breaks a rule. */
+export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
+  return {
+    operation: 'placeLimitOrder',
+    idempotencyKey: idempotencyKey('input.idempotencyKey', input.idempotencyKey),
+    order: {
+      symbol: symbol('input.symbol', input.symbol),
+      side: side('input.side', input.side),
+      amount: positive('input.amount', input.amount),
+      price: positive('input.price', input.price),
+      stopLoss: input.stopLoss == null ? null : level('input.stopLoss', input.stopLoss),
+      takeProfit: input.takeProfit == null ? null : level('input.takeProfit', input.takeProfit),
+      comment: input.comment ?? null,
+    },
+  };
+}
+
+function protection(
+  argument: string,
+  raw: RawOneOf<'price' | 'amount'> | null | undefined,
+  sizeBy: 'units' | 'amount',
+): Protection | null {
+  if (raw == null) return null;
+  const { by, value } = oneOf(argument, raw, ['price', 'amount']);
+  const checked = level(`${argument}.${by}`, value);
+  if (by === 'amount' && sizeBy !== 'amount') {
+    throw broken(`${argument}.amount`, 'goes only with a size that is an amount');
+  }
+  return { by, value: checked };
+}

@@ -1,0 +1,75 @@
+/**
+ * The port of the order records: what makes "at most once per key" true. Three stores stand behind
+ * it; each keeps a record for RECORD_LIFE_MS from its reservation, never drops one early, and
+ * refuses a new one where it cannot promise that.
+ */
+export interface OrderRecords {
+  /** Once this answers `reserved: true` the record survives whatever the store promises to survive. */
+  reserve(request: ReserveRequest): Promise<ReserveAnswer>;
+  /** Replaces pending or unknown, never accepted or rejected. May be repeated until it succeeds. */
+  settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void>;
+  /** Frees the key, where it is still this very reservation's. May be repeated until it succeeds. */
+  release(reservation: Reservation): Promise<void>;
+  find(login: string, key: string): Promise<OrderRecord | null>;
+  /** How many records are held, as far as this process knows. */
+  held(): number;
+  /** Why new orders are refused at present; null while they are taken. */
+  trouble(): string | null;
+  close(): Promise<void>;
+}
+
+export interface ReserveRequest {
+  readonly login: string;
+  readonly key: string;
+  /** What a repeat is compared by. */
+  readonly canonical: string;
+  readonly reservedAtMs: number;
+  /** How long the order may be under way; past it a pending record means that nobody knows. */
+  readonly pendingMs: number;
+}
+
+/** Its id is a fence: only who made a reservation can settle or release it. */
+export interface Reservation extends ReserveRequest {
+  readonly id: string;
+}
+
+export type ReserveAnswer =
+  | { readonly reserved: true; readonly reservation: Reservation }
+  | { readonly reserved: false; readonly record: OrderRecord };
+
+export interface OrderRecord {
+  readonly id: string;
+  readonly canonical: string;
+  readonly reservedAtMs: number;
+  /** Null while pending. */
+  readonly outcome: RecordedOutcome | null;
+  /**
+   * What is left of the time it may be pending; 0 once that is over. A duration and not an instant,
+   * because the clocks of two processes differ and one process's clock may jump.
+   */
+  readonly pendingMs: number;
+}
+
+/** Plain JSON, so that it reads the same from a file, from Redis and from memory. */
+export type RecordedOutcome =
+  | { readonly kind: 'accepted'; readonly orderId: string | null; readonly message: string | null }
+  | { readonly kind: 'rejected'; readonly error: string | null; readonly message: string | null }
+  | { readonly kind: 'unknown'; readonly sentAtMs: number; readonly message: string | null };
+
+export const RECORD_LIFE_MS = 24 * 3_600_000;
+
+/** The store is full or out of reach: an order cannot be promised to go out once, so it does not go. */
+export class RecordsUnavailableError extends Error {
+  override readonly name = 'RecordsUnavailableError';
+}
+
+/** Login and key as one string; the login is encoded so that no two pairs give the same. */
+export function recordId(login: string, key: string): string {
+  return `${encodeURIComponent(login)}:${key}`;
+}
+
+/** What may replace what: nothing replaces a word of the gateway, and nothing turns known into pending. */
+export function rank(outcome: RecordedOutcome | null): 0 | 1 | 2 {
+  if (outcome === null) return 0;
+  return outcome.kind === 'unknown' ? 1 : 2;
+}

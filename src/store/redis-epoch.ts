@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../lib/clock.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { BEAT, JOIN, LEAVE, RESTORED, type RedisKeys } from './redis-scripts.ts';
+
+export interface RedisTiming {
+  readonly beatMs: number;
+  /** A new epoch takes no reservation before this: every living replica has noticed it by then. */
+  readonly graceMs: number;
+  /** A replica that was alive lately is waited for so long, then taken for dead. */
+  readonly leaseMs: number;
+  /** How long an order waits for an epoch to open before it is refused. */
+  readonly patienceMs: number;
+}
+
+export const REDIS_TIMING: RedisTiming = {
+  beatMs: 500,
+  graceMs: 2_000,
+  leaseMs: 10_000,
+  patienceMs: 4_000,
+};
+
+export interface RedisEpochOptions {
+  readonly redis: RedisConnection;
+  readonly keys: RedisKeys;
+  readonly clock: Clock;
+  readonly timing: RedisTiming;
+  /** Writes this replica's records back; false where the epoch changed meanwhile. */
+  readonly restore: (epoch: string) => Promise<boolean>;
+  readonly onBeat: (held: number | null) => void;
+  readonly onWarn: (message: string) => void;
+}
+
+/**
+ * This replica's part in noticing that Redis lost something: it announces itself, and where it finds
+ * a new epoch, or has to begin one, it writes its records back before it makes new ones there.
+ */
+export class RedisEpoch {
+  readonly #options: RedisEpochOptions;
+  readonly #member = randomUUID();
+  /** The epoch all of this replica's records are in; null before it has joined one. */
+  #epoch: string | null = null;
+  #state = 'not connected yet';
+  #peers: readonly string[] = [];
+  #joining: Promise<void> | null = null;
+  #cancelBeat: () => void = () => {};
+  #closed = false;
+
+  constructor(options: RedisEpochOptions) {
+    this.#options = options;
+    options.redis.onReady(() => void this.join().catch(() => {}));
+    this.#beatLater();
+  }
+
+  get current(): string | null {
+    return this.#epoch;
+  }
+
+  /** What keeps reservations from being made; null while nothing does. */
+  get trouble(): string | null {
+    if (!this.#options.redis.isReady()) return 'Redis cannot be reached';
+    return this.#state === 'open' ? null : `the order records in Redis: ${this.#state}`;
+  }
+
+  /** Joins the epoch there is, or begins one, and writes back; callers share one attempt. */
+  join(): Promise<void> {
+    this.#joining ??= this.#join().finally(() => {
+      this.#joining = null;
+    });
+    return this.#joining;
+  }
+
+  /** To be told what a script said about the epoch. */
+  heard(status: string): void {
+    this.#state = status === 'lost' || status === 'foreign' ? 'being written back' : status;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelBeat();
+    await this.#joining?.catch(() => {});
+    if (this.#options.redis.isReady()) await this.#run(LEAVE, [this.#member]).catch(() => {});
+  }
+
+  async #join(): Promise<void> {
+    const { timing, restore, onWarn } = this.#options;
+    const { graceMs, leaseMs } = timing;
+    for (;;) {
+      const [, epoch] = await this.#run(JOIN, [
+        this.#member,
+        randomUUID(),
+        graceMs,
+        Math.max(graceMs, leaseMs),
+        leaseMs,
+        ...this.#peers,
+      ]);
+      if (epoch === this.#epoch || this.#closed) return;
+      if (this.#epoch !== null) onWarn('Redis may have lost order records: they are written back');
+      if (!(await restore(String(epoch)))) continue;
+      const [status] = await this.#run(RESTORED, [this.#member, String(epoch)]);
+      if (status !== 'restored') continue;
+      this.#epoch = String(epoch);
+      await this.#beat();
+      return;
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const { timing, onBeat } = this.#options;
+    const answer = await this.#run(BEAT, [this.#member, this.#epoch ?? '', timing.leaseMs]);
+    const [status, held, ...members] = answer;
+    this.heard(String(status));
+    if (status === 'open') this.#peers = members.map(String);
+    onBeat(status === 'open' ? Number(held) : null);
+  }
+
+  #beatLater(): void {
+    if (this.#closed) return;
+    const { clock, timing, redis } = this.#options;
+    this.#cancelBeat = clock.after(timing.beatMs, async () => {
+      try {
+        if (redis.isReady()) await this.#beat();
+        if (redis.isReady() && this.#state === 'being written back') await this.join();
+      } catch {
+        // The connection has said so already; the next beat asks again.
+      }
+      this.#beatLater();
+    });
+  }
+
+  async #run(script: string, args: readonly (string | number)[]): Promise<readonly unknown[]> {
+    const { redis, keys } = this.#options;
+    return toList(
+      await redis.run(script, [keys.marker, keys.members, keys.expected, keys.index], args),
+    );
+  }
+}
+
+export function toList(reply: unknown): readonly unknown[] {
+  return Array.isArray(reply) ? reply : [];
+}

@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../lib/clock.ts';
+import { createFillWarning } from './fill-warning.ts';
+import {
+  type OrderRecord,
+  type OrderRecords,
+  RECORD_LIFE_MS,
+  type RecordedOutcome,
+  RecordsUnavailableError,
+  type Reservation,
+  type ReserveAnswer,
+  type ReserveRequest,
+  rank,
+  recordId,
+} from './order-records.ts';
+import { RecordTable, type RecordTableOptions, type TableRecord } from './record-table.ts';
+import { connectRedis, type RedisConnection, RedisSilentError } from './redis-connection.ts';
+import { REDIS_TIMING, RedisEpoch, type RedisTiming, toList } from './redis-epoch.ts';
+import { FIND, MERGE, RELEASE, RESERVE, type RedisKeys } from './redis-scripts.ts';
+import { warnOfSettings } from './redis-settings.ts';
+
+export interface RedisOrderRecordsOptions extends RecordTableOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  /** What all keys begin with; replicas of one gateway share it. */
+  readonly prefix?: string;
+  readonly timing?: RedisTiming;
+}
+
+const MERGE_RECORDS = 200;
+const POLL_MS = 50;
+
+/**
+ * Order records that several replicas share. Each replica also keeps the ones it made: it alone
+ * settles them, so its copy is never behind, and Redis can be given back what it lost.
+ */
+export async function openRedisOrderRecords(
+  options: RedisOrderRecordsOptions,
+): Promise<OrderRecords> {
+  const redis = await connectRedis(options);
+  const records = new RedisOrderRecords(redis, options);
+  void warnOfSettings(redis, options.onWarn);
+  return records;
+}
+
+class RedisOrderRecords implements OrderRecords {
+  readonly #redis: RedisConnection;
+  readonly #clock: Clock;
+  readonly #max: number;
+  readonly #timing: RedisTiming;
+  readonly #prefix: string;
+  readonly #keys: RedisKeys;
+  readonly #own: RecordTable;
+  readonly #epoch: RedisEpoch;
+  readonly #warnOfFill: (held: number) => void;
+  readonly #onWarn: (message: string) => void;
+  /** Reservations that Redis may have made although we did not hear of it: their keys must come free. */
+  readonly #unheard = new Map<string, Reservation>();
+  readonly #attempts = new Set<Promise<unknown>>();
+  #held = 0;
+
+  constructor(redis: RedisConnection, options: RedisOrderRecordsOptions) {
+    const {
+      clock,
+      max,
+      onWarn,
+      uptimeMs,
+      prefix = 'trading-graph:',
+      timing = REDIS_TIMING,
+    } = options;
+    this.#redis = redis;
+    this.#clock = clock;
+    this.#max = max;
+    this.#timing = timing;
+    this.#onWarn = onWarn;
+    this.#warnOfFill = createFillWarning(max, onWarn);
+    // The count that matters is Redis's: the own copies are a part of it and never warn.
+    this.#own = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs, onWarn: () => {} });
+    // In braces: all keys of a script on one node, should Redis be a cluster behind a proxy.
+    this.#prefix = `{${prefix}orders}`;
+    this.#keys = {
+      marker: `${this.#prefix}:epoch`,
+      members: `${this.#prefix}:members`,
+      expected: `${this.#prefix}:expected`,
+      index: `${this.#prefix}:index`,
+    };
+    this.#epoch = new RedisEpoch({
+      redis,
+      keys: this.#keys,
+      clock,
+      timing,
+      restore: (epoch) => this.#restore(epoch),
+      onBeat: (held) => this.#beat(held),
+      onWarn,
+    });
+  }
+
+  async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
+    const own = this.#own.get(request.login, request.key);
+    if (own) return { reserved: false, record: own };
+    const reservation = { ...request, id: randomUUID() };
+    const answer = await this.#inOpenEpoch((epoch) => this.#tryReserve(reservation, epoch));
+    const [status] = answer;
+    if (status === 'reserved') return { reserved: true, reservation };
+    if (status === 'held') return { reserved: false, record: toRecord(answer) };
+    throw new RecordsUnavailableError(
+      status === 'full' ? `all ${this.#max} order records are in use` : refusalText(status),
+    );
+  }
+
+  async settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
+    if (!this.#own.settle(reservation, outcome)) return;
+    const record = this.#own.record(reservation);
+    if (record) await this.#merge([record], '');
+  }
+
+  async release(reservation: Reservation): Promise<void> {
+    this.#own.release(reservation);
+    const record = recordId(reservation.login, reservation.key);
+    await this.#run(RELEASE, [this.#recordKey(record)], [record, reservation.id]);
+  }
+
+  async find(login: string, key: string): Promise<OrderRecord | null> {
+    const own = this.#own.get(login, key);
+    if (own) return own;
+    const record = recordId(login, key);
+    const answer = await this.#inOpenEpoch((epoch) =>
+      this.#run(FIND, [this.#recordKey(record)], [epoch, record]),
+    );
+    if (answer[0] === 'held') return toRecord(answer);
+    if (answer[0] === 'none') return null;
+    throw new RecordsUnavailableError(refusalText(answer[0]));
+  }
+
+  held(): number {
+    return this.#held;
+  }
+
+  trouble(): string | null {
+    return this.#epoch.trouble ?? (this.#held >= this.#max ? 'all order records are in use' : null);
+  }
+
+  async close(): Promise<void> {
+    await this.#epoch.close();
+    this.#redis.close();
+  }
+
+  #tryReserve(reservation: Reservation, epoch: string): Promise<readonly unknown[]> {
+    const attempt = this.#reserveOnce(reservation, epoch).finally(() => {
+      this.#attempts.delete(attempt);
+    });
+    this.#attempts.add(attempt);
+    return attempt;
+  }
+
+  async #reserveOnce(reservation: Reservation, epoch: string): Promise<readonly unknown[]> {
+    const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
+    const record = recordId(login, key);
+    const args = [record, id, canonical, reservedAtMs, pendingMs, RECORD_LIFE_MS, this.#max];
+    try {
+      const answer = await this.#run(RESERVE, [this.#recordKey(record)], [epoch, ...args]);
+      if (answer[0] === 'reserved') {
+        this.#own.add(reservation);
+        this.#count(Number(answer[1]));
+      }
+      return answer;
+    } catch (error) {
+      if (error instanceof RedisSilentError) this.#unheard.set(id, reservation);
+      throw error;
+    }
+  }
+
+  /** Runs what needs an open epoch; waits a little for one, for a first start is one too. */
+  async #inOpenEpoch(run: (epoch: string) => Promise<readonly unknown[]>) {
+    for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+      if (this.#epoch.current === null && this.#redis.isReady()) await this.#epoch.join();
+      const answer = await run(this.#epoch.current ?? '');
+      const [status] = answer;
+      if (status !== 'lost' && status !== 'foreign' && status !== 'recovering') return answer;
+      this.#epoch.heard(status);
+      if (waitedMs >= this.#timing.patienceMs) {
+        throw new RecordsUnavailableError('the order records are being written back to Redis');
+      }
+      if (status !== 'recovering') await this.#epoch.join();
+      await new Promise<void>((resolve) => this.#clock.after(POLL_MS, resolve));
+    }
+  }
+
+  async #restore(epoch: string): Promise<boolean> {
+    // One that was made in the old epoch just now may not be among our own yet.
+    await Promise.allSettled(this.#attempts);
+    let batch: TableRecord[] = [];
+    for (const record of this.#own.values()) {
+      batch.push(record);
+      if (batch.length < MERGE_RECORDS) continue;
+      if (!(await this.#merge(batch, epoch))) return false;
+      batch = [];
+    }
+    return batch.length === 0 || (await this.#merge(batch, epoch));
+  }
+
+  /** Gives Redis our copies where it has none, or an older one. False: another epoch has begun. */
+  async #merge(records: readonly TableRecord[], epoch: string): Promise<boolean> {
+    const keys: string[] = [];
+    const args: (string | number)[] = [epoch, this.#timing.leaseMs];
+    for (const record of records) {
+      const { reservation, outcome } = record;
+      const { id, login, key, canonical, reservedAtMs } = reservation;
+      const pendingMs = Math.ceil(this.#own.get(login, key)?.pendingMs ?? 0);
+      const restMs = Math.floor(RECORD_LIFE_MS - this.#own.ageMs(record));
+      keys.push(this.#recordKey(recordId(login, key)));
+      args.push(recordId(login, key), id, canonical, reservedAtMs, pendingMs, restMs);
+      args.push(rank(outcome), JSON.stringify(outcome));
+    }
+    const [status, conflicts] = await this.#run(MERGE, keys, args);
+    if (Number(conflicts) > 0) {
+      this.#onWarn(`${conflicts} order keys were reserved twice while Redis had lost them`);
+    }
+    return status === 'merged';
+  }
+
+  #beat(held: number | null): void {
+    if (held !== null) this.#count(held);
+    for (const reservation of this.#unheard.values()) {
+      this.release(reservation).then(
+        () => this.#unheard.delete(reservation.id),
+        () => {},
+      );
+    }
+  }
+
+  #count(held: number): void {
+    this.#held = held;
+    this.#warnOfFill(held);
+  }
+
+  async #run(script: string, records: readonly string[], args: readonly (string | number)[]) {
+    const { marker, members, expected, index } = this.#keys;
+    return toList(
+      await this.#redis.run(script, [marker, members, expected, index, ...records], args),
+    );
+  }
+
+  #recordKey(record: string): string {
+    return `${this.#prefix}:record:${record}`;
+  }
+}
+
+function toRecord(answer: readonly unknown[]): OrderRecord {
+  const [, id, canonical, reservedAtMs, pendingMs, outcome] = answer;
+  const settled: RecordedOutcome | null = JSON.parse(String(outcome));
+  return {
+    id: String(id),
+    canonical: String(canonical),
+    reservedAtMs: Number(reservedAtMs),
+    outcome: settled,
+    pendingMs: settled === null ? Number(pendingMs) : 0,
+  };
+}
+
+function refusalText(status: unknown): string {
+  return status === 'evicted'
+    ? 'Redis has dropped the record of this key before its time (see maxmemory-policy)'
+    : `Redis answered out of turn (${String(status)})`;
+}

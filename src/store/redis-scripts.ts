@@ -1,0 +1,166 @@
+/**
+ * The scripts of the Redis store. Each runs as one step, by Redis's own clock. Their KEYS begin with
+ * the same four (see `RedisKeys`); what they answer begins with a word for what happened.
+ */
+
+export interface RedisKeys {
+  /** Hash: which epoch this is, of which run of Redis, and when its reservations begin. */
+  readonly marker: string;
+  /** Sorted set: replicas by the time of their last heartbeat. */
+  readonly members: string;
+  /** Set: replicas that still have to write their records back in this epoch. */
+  readonly expected: string;
+  /** Sorted set: every record's id by the time it ends. */
+  readonly index: string;
+}
+
+// `run`: a Redis that was restarted, or took over from another, may have lost the last writes even
+// where the marker survived. Its run id tells; where INFO is forbidden the marker alone has to.
+const COMMON = `
+local marker, members, expected, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local function run()
+  local info = redis.pcall('INFO', 'server')
+  return type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'untold'
+end
+local function recovering(opensAt, latestAt)
+  local left = tonumber(opensAt) - now
+  if left <= 0 and redis.call('SCARD', expected) > 0 then left = tonumber(latestAt) - now end
+  return left > 0 and left or nil
+end
+local function refusal(epoch)
+  local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
+  if not mark[1] or mark[2] ~= run() then return {'lost'} end
+  if mark[1] ~= epoch then return {'foreign'} end
+  local left = recovering(mark[3], mark[4])
+  if left then return {'recovering', left} end
+  return nil
+end
+local function held(key)
+  local r = redis.call('HMGET', key, 'reservation', 'canonical', 'at', 'deadline', 'outcome')
+  if not r[1] then return nil end
+  return {'held', r[1], r[2], r[3], math.max(0, tonumber(r[4]) - now), r[5]}
+end
+`;
+
+/** ARGV: member, epoch to open, grace, longest wait, lease, then the peers this replica knew of. */
+export const JOIN = `${COMMON}
+local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
+local current = run()
+if not mark[1] or mark[2] ~= current then
+  redis.call('DEL', expected)
+  -- Nobody could be heard while Redis was away: who lived then is told by the last who was heard.
+  local last = redis.call('ZREVRANGE', members, 0, 0, 'WITHSCORES')
+  if last[2] then
+    for _, peer in ipairs(redis.call('ZRANGEBYSCORE', members, last[2] - ARGV[5], '+inf')) do
+      redis.call('SADD', expected, peer)
+    end
+  end
+  mark = {ARGV[2], current, now + ARGV[3], now + ARGV[4]}
+  redis.call('HSET', marker, 'epoch', mark[1], 'run', mark[2], 'opensAt', mark[3], 'latestAt', mark[4])
+end
+if recovering(mark[3], mark[4]) then
+  redis.call('SADD', expected, ARGV[1])
+  for i = 6, #ARGV do redis.call('SADD', expected, ARGV[i]) end
+end
+redis.call('ZADD', members, now, ARGV[1])
+return {'joined', mark[1]}
+`;
+
+/** ARGV: member, epoch. This replica's records are all there. */
+export const RESTORED = `${COMMON}
+local mark = redis.call('HMGET', marker, 'epoch', 'run')
+if mark[1] ~= ARGV[2] or mark[2] ~= run() then return {'foreign'} end
+redis.call('SREM', expected, ARGV[1])
+return {'restored'}
+`;
+
+/** ARGV: member, epoch, lease. Tells of the epoch, and who else is alive. */
+export const BEAT = `${COMMON}
+local no = refusal(ARGV[2])
+if no and no[1] == 'lost' then return no end
+redis.call('ZADD', members, now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', members, '-inf', now - ARGV[3])
+redis.call('ZREMRANGEBYSCORE', index, '-inf', now)
+if no then return no end
+return {'open', redis.call('ZCARD', index), unpack(redis.call('ZRANGE', members, 0, 999))}
+`;
+
+/** ARGV: member. */
+export const LEAVE = `${COMMON}
+redis.call('ZREM', members, ARGV[1])
+redis.call('SREM', expected, ARGV[1])
+return {'left'}
+`;
+
+/** KEYS 5: the record. ARGV: epoch, id, reservation, canonical, reserved at, pending ms, life ms, max. */
+export const RESERVE = `${COMMON}
+local no = refusal(ARGV[1])
+if no then return no end
+local key, id = KEYS[5], ARGV[2]
+local record = held(key)
+if record and record[2] ~= ARGV[3] then return record end
+if record then return {'reserved', redis.call('ZCARD', index)} end
+redis.call('ZREMRANGEBYSCORE', index, '-inf', now)
+if redis.call('ZSCORE', index, id) then return {'evicted'} end
+local count = redis.call('ZCARD', index)
+if count >= tonumber(ARGV[8]) then return {'full', count} end
+redis.call('HSET', key, 'reservation', ARGV[3], 'canonical', ARGV[4], 'at', ARGV[5],
+  'deadline', now + ARGV[6], 'rank', 0, 'outcome', 'null')
+redis.call('PEXPIREAT', key, now + ARGV[7])
+redis.call('ZADD', index, now + ARGV[7], id)
+return {'reserved', count + 1}
+`;
+
+/** KEYS 5: the record. ARGV: epoch, id. */
+export const FIND = `${COMMON}
+local no = refusal(ARGV[1])
+if no then return no end
+local record = held(KEYS[5])
+if record then return record end
+local ends = redis.call('ZSCORE', index, ARGV[2])
+if ends and tonumber(ends) > now then return {'evicted'} end
+return {'none'}
+`;
+
+/** KEYS 5: the record. ARGV: id, reservation. */
+export const RELEASE = `${COMMON}
+local record = redis.call('HMGET', KEYS[5], 'reservation', 'rank')
+if record[1] == ARGV[2] and record[2] == '0' then
+  redis.call('DEL', KEYS[5])
+  redis.call('ZREM', index, ARGV[1])
+end
+return {'released'}
+`;
+
+/**
+ * KEYS 5 and on: records. ARGV: epoch (empty: any), longest wait, then for each record id,
+ * reservation, canonical, reserved at, pending ms, rest of its life in ms, rank, outcome.
+ */
+export const MERGE = `${COMMON}
+if ARGV[1] ~= '' then
+  local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
+  if mark[1] ~= ARGV[1] or mark[2] ~= run() then return {'foreign'} end
+  -- A replica with much to write back is waited for as long as it goes on writing.
+  if recovering(mark[3], mark[4]) then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
+end
+local conflicts = 0
+for i = 5, #KEYS do
+  local key, base = KEYS[i], 2 + (i - 5) * 8
+  local id, reservation, rank = ARGV[base + 1], ARGV[base + 2], tonumber(ARGV[base + 7])
+  local have = redis.call('HMGET', key, 'reservation', 'rank')
+  if have[1] and have[1] ~= reservation then
+    conflicts = conflicts + 1
+  elseif not have[1] and tonumber(ARGV[base + 6]) > 0 then
+    local ends = now + ARGV[base + 6]
+    redis.call('HSET', key, 'reservation', reservation, 'canonical', ARGV[base + 3],
+      'at', ARGV[base + 4], 'deadline', now + ARGV[base + 5], 'rank', rank, 'outcome', ARGV[base + 8])
+    redis.call('PEXPIREAT', key, ends)
+    redis.call('ZADD', index, ends, id)
+  elseif have[1] and tonumber(have[2]) < rank then
+    redis.call('HSET', key, 'rank', rank, 'outcome', ARGV[base + 8])
+  end
+end
+return {'merged', conflicts}
+`;

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { judgeOrder } from '../../../src/domain/trading/outcome.ts';
+import { GatewayError } from '../../../src/gateway/errors.ts';
+import type { Exchange, NoAnswer } from '../../../src/gateway/exchange.ts';
+
+const sentAtMs = Date.UTC(2026, 0, 5);
+
+function answer(status: number, body: unknown, headers: Record<string, string> = {}): Exchange {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return {
+    sent: true,
+    answered: true,
+    status,
+    headers,
+    bytes: Buffer.from(text),
+    sequence: 1,
+    sentAtMs,
+  };
+}
+
+function silence(reason: NoAnswer['reason']): Exchange {
+  return { sent: true, answered: false, reason, cause: null, sequence: 1, sentAtMs };
+}
+
+/** The outcome's name, or the kind of the error. */
+function judged(exchange: Exchange): string {
+  try {
+    return judgeOrder('openPosition', exchange).outcome;
+  } catch (error) {
+    if (error instanceof GatewayError) return `error: ${error.kind}`;
+    throw error;
+  }
+}
+
+const yes = { success: true, orderId: 'o-1', message: 'done' };
+const no = { success: false, err: 'NO_MONEY', message: 'too little' };
+
+describe('the outcome of an order', () => {
+  test('1: what was never sent is an error', () => {
+    const cause = new Error('refused');
+    expect(judged({ sent: false, cause })).toBe('error: unavailable');
+  });
+
+  test.each(['timeout', 'connection', 'oversize', 'aborted', 'encoding'] as const)(
+    '2: no whole answer (%s) is unknown',
+    (reason) => {
+      expect(judgeOrder('openPosition', silence(reason))).toEqual({
+        outcome: 'unknown',
+        sentAt: new Date(sentAtMs),
+        message: null,
+      });
+    },
+  );
+
+  test.each([301, 400, 401, 403, 408, 422, 429, 500, 503])(
+    '3: success with status %i is unknown, before any refusal',
+    (status) => {
+      expect(judged(answer(status, yes))).toBe('unknown');
+    },
+  );
+
+  test.each([200, 201, 202, 226, 299])('4: status %i is as its success says', (status) => {
+    expect(judgeOrder('placeLimitOrder', answer(status, yes))).toEqual({
+      outcome: 'accepted',
+      orderId: 'o-1',
+      message: 'done',
+    });
+    expect(judgeOrder('placeLimitOrder', answer(status, no))).toEqual({
+      outcome: 'rejected',
+      error: 'NO_MONEY',
+      message: 'too little',
+    });
+  });
+
+  test('4: a verdict counts whatever its content type says', () => {
+    expect(judged(answer(200, yes, { 'content-type': 'text/plain' }))).toBe('accepted');
+  });
+
+  test.each([
+    [401, 'unauthenticated'],
+    [403, 'forbidden'],
+    [429, 'rate-limited'],
+  ])('5: status %i is an error, whatever else its body says', (status, kind) => {
+    expect(judged(answer(status, { error: 'X' }))).toBe(`error: ${kind}`);
+    expect(judged(answer(status, no))).toBe(`error: ${kind}`);
+    expect(judged(answer(status, {}))).toBe(`error: ${kind}`);
+    expect(judged(answer(status, '<html>'))).toBe(`error: ${kind}`);
+  });
+
+  test("5: the errors carry the gateway's words and how long to wait", () => {
+    const exchange = answer(429, { error: 'SLOW', message: 'later' }, { 'retry-after': '7' });
+    expect(() => judgeOrder('openPosition', exchange)).toThrow(
+      expect.objectContaining({
+        operation: 'openPosition',
+        retryAfterSeconds: 7,
+        refusal: expect.objectContaining({ error: 'SLOW', message: 'later' }),
+      }),
+    );
+  });
+
+  test.each([400, 402, 404, 409, 418, 422, 451, 499])(
+    '6: status %i is rejected, whatever its body',
+    (status) => {
+      for (const body of [no, {}, '', '<html>', '[]', { success: 'true' }, { success: null }]) {
+        expect(judged(answer(status, body))).toBe('rejected');
+      }
+    },
+  );
+
+  test('6: a refusal in the other shape of body keeps its words', () => {
+    expect(judgeOrder('openPosition', answer(404, { error: 'NO_SYMBOL', message: 'm' }))).toEqual({
+      outcome: 'rejected',
+      error: 'NO_SYMBOL',
+      message: 'm',
+    });
+  });
+
+  test.each([
+    [200, {}],
+    [201, {}],
+    [204, ''],
+    [200, '<html>'],
+    [200, '[{"success":true}]'],
+    [200, 'true'],
+    [200, '{"success":true'],
+    [200, { success: 'true' }],
+    [200, { success: 1 }],
+    [200, { success: null }],
+    [302, no],
+    [304, ''],
+    [408, no],
+    [408, {}],
+    [500, no],
+    [502, '<html>'],
+    [503, {}],
+    [600, no],
+  ])('7: status %i with %o is unknown', (status, body) => {
+    expect(judged(answer(status, body))).toBe('unknown');
+  });
+
+  test('a page in place of a message is cut, half an order id is none', () => {
+    const long = 'x'.repeat(1_000_000);
+    const accepted = judgeOrder('openPosition', answer(200, { ...yes, orderId: long }));
+    expect(accepted).toEqual({ outcome: 'accepted', orderId: null, message: 'done' });
+    expect(judgeOrder('openPosition', answer(400, { message: long })).message?.length).toBe(2_001);
+  });
+});

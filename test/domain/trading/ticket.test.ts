@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import { InputError } from '../../../src/domain/input-error.ts';
+import { canonical } from '../../../src/domain/trading/canonical.ts';
+import {
+  limitTicket,
+  marketTicket,
+  type PlaceLimitOrderInput,
+  type PlaceOrderInput,
+} from '../../../src/domain/trading/ticket.ts';
+
+const market: PlaceOrderInput = {
+  symbol: 'AAPL',
+  side: 'BUY',
+  size: { units: 2 },
+  idempotencyKey: 'key-1',
+};
+const limit: PlaceLimitOrderInput = {
+  symbol: 'AAPL',
+  side: 'SELL',
+  amount: 100,
+  price: 12.5,
+  idempotencyKey: 'key-1',
+};
+
+/** The path a ticket is refused for; null where it is taken. Inputs come as loosely as a script's. */
+function refused(make: () => unknown): string | null {
+  try {
+    make();
+    return null;
+  } catch (error) {
+    if (error instanceof InputError) return error.argument;
+    throw error;
+  }
+}
+const marketWith = (change: object) => refused(() => marketTicket({ ...market, ...change }));
+const limitWith = (change: object) => refused(() => limitTicket({ ...limit, ...change }));
+
+describe('the ticket of a market order', () => {
+  test('holds what was asked for, with null for what was not', () => {
+    expect(marketTicket(market)).toEqual({
+      operation: 'openPosition',
+      idempotencyKey: 'key-1',
+      order: {
+        symbol: 'AAPL',
+        side: 'BUY',
+        size: { by: 'units', value: 2 },
+        price: null,
+        stopLoss: null,
+        takeProfit: null,
+        comment: null,
+      },
+    });
+  });
+
+  test.each([-1, 0, -0, Number('1e309'), Number.NaN, '1', true, [1]])(
+    'refuses %o as its size',
+    (value) => {
+      expect(marketWith({ size: { units: value } })).toBe('input.size.units');
+      expect(marketWith({ size: { amount: value } })).toBe('input.size.amount');
+    },
+  );
+
+  test.each([{}, { units: 1, amount: 1 }, { units: null }, null, undefined])(
+    'refuses the size %o, which is not exactly one',
+    (size) => {
+      expect(marketWith({ size })).toBe('input.size');
+    },
+  );
+
+  test.each([0, -0, -5, Number('1e309'), '7'])('refuses the price %o', (price) => {
+    expect(marketWith({ price })).toBe('input.price');
+  });
+
+  test('takes a protection of 0 and refuses a negative one', () => {
+    expect(marketWith({ stopLoss: { price: 0 }, takeProfit: { price: 3 } })).toBe(null);
+    expect(marketWith({ stopLoss: { price: -0.01 } })).toBe('input.stopLoss.price');
+    expect(marketWith({ takeProfit: { price: Number.NaN } })).toBe('input.takeProfit.price');
+    expect(marketWith({ takeProfit: {} })).toBe('input.takeProfit');
+    expect(marketWith({ takeProfit: { price: 1, amount: 1 } })).toBe('input.takeProfit');
+  });
+
+  test('takes a protection amount only with an amount size', () => {
+    expect(marketWith({ stopLoss: { amount: 5 } })).toBe('input.stopLoss.amount');
+    expect(marketWith({ takeProfit: { amount: 5 } })).toBe('input.takeProfit.amount');
+    expect(marketWith({ size: { amount: 9 }, stopLoss: { amount: 5 } })).toBe(null);
+    expect(marketWith({ size: { amount: 9 }, stopLoss: { amount: -5 } })).toBe(
+      'input.stopLoss.amount',
+    );
+  });
+
+  test('takes a comment of 10 kB as it is', () => {
+    const comment = 'x'.repeat(10_240);
+    expect(marketTicket({ ...market, comment }).order.comment).toBe(comment);
+  });
+});
+
+describe('the ticket of a limit order', () => {
+  test('holds what was asked for', () => {
+    expect(limitTicket({ ...limit, stopLoss: 1 })).toEqual({
+      operation: 'placeLimitOrder',
+      idempotencyKey: 'key-1',
+      order: {
+        symbol: 'AAPL',
+        side: 'SELL',
+        amount: 100,
+        price: 12.5,
+        stopLoss: 1,
+        takeProfit: null,
+        comment: null,
+      },
+    });
+  });
+
+  test.each([-1, 0, -0, Number('1e309'), '1', null, undefined])(
+    'refuses %o as amount or price',
+    (value) => {
+      expect(limitWith({ amount: value })).toBe('input.amount');
+      expect(limitWith({ price: value })).toBe('input.price');
+    },
+  );
+
+  test('refuses negative levels', () => {
+    expect(limitWith({ stopLoss: -1 })).toBe('input.stopLoss');
+    expect(limitWith({ takeProfit: -1 })).toBe('input.takeProfit');
+    expect(limitWith({ stopLoss: 0, takeProfit: 0 })).toBe(null);
+  });
+});
+
+test('a key has 1 to 255 characters, as a reader counts them', () => {
+  expect(marketWith({ idempotencyKey: '' })).toBe('input.idempotencyKey');
+  expect(marketWith({ idempotencyKey: 'k'.repeat(255) })).toBe(null);
+  expect(marketWith({ idempotencyKey: 'k'.repeat(256) })).toBe('input.idempotencyKey');
+  expect(marketWith({ idempotencyKey: '🔑'.repeat(255) })).toBe(null);
+  expect(marketWith({ idempotencyKey: '🔑'.repeat(256) })).toBe('input.idempotencyKey');
+  expect(limitWith({ idempotencyKey: undefined })).toBe('input.idempotencyKey');
+  expect(limitWith({ idempotencyKey: '\ud800' })).toBe('input.idempotencyKey');
+});
+
+test('a symbol is not empty and a side is one of two', () => {
+  expect(marketWith({ symbol: '' })).toBe('input.symbol');
+  expect(limitWith({ symbol: '  ' })).toBe('input.symbol');
+  expect(marketWith({ side: 'buy' })).toBe('input.side');
+  expect(limitWith({ side: null })).toBe('input.side');
+});
+
+describe('the canonical form', () => {
+  const of = (change: object) => canonical(marketTicket({ ...market, ...change }));
+
+  test('is equal for equal orders, however they were written', () => {
+    expect(of({ size: { units: 2.0 } })).toBe(of({}));
+    expect(of({ price: null, comment: undefined, stopLoss: null })).toBe(of({}));
+    expect(of({ stopLoss: { price: -0 } })).toBe(of({ stopLoss: { price: 0 } }));
+    expect(of({ idempotencyKey: 'another' })).toBe(of({}));
+  });
+
+  test('differs with anything that the gateway would be told', () => {
+    const changes = [
+      {},
+      { symbol: 'MSFT' },
+      { side: 'SELL' },
+      { size: { units: 2.000001 } },
+      { size: { amount: 2 } },
+      { price: 2 },
+      { stopLoss: { price: 2 } },
+      { takeProfit: { price: 2 } },
+      { stopLoss: { price: 0 } },
+      { size: { amount: 2 }, stopLoss: { amount: 2 } },
+      { size: { amount: 2 }, stopLoss: { price: 2 } },
+      { comment: '' },
+      { comment: 'null' },
+    ];
+    expect(new Set(changes.map(of)).size).toBe(changes.length);
+  });
+
+  test('differs between the two operations', () => {
+    const { side, symbol, price, amount } = limit;
+    const other = marketTicket({ ...market, side, symbol, price, size: { amount } });
+    expect(canonical(other)).not.toBe(canonical(limitTicket(limit)));
+  });
+});
