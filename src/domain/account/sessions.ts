@@ -3,7 +3,7 @@ import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Turns } from '../../lib/turns.ts';
 import type { ProofLedger } from '../auth/proof.ts';
-import type { Viewer } from '../auth/viewer.ts';
+import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import { Membership } from './membership.ts';
 
@@ -84,7 +84,7 @@ export class Sessions {
     const { gateway, turns } = this.#options;
     const key = viewer.tokenHash;
     const turn = turns.next();
-    const answer = gateway.getSession(viewer).then((answer) => {
+    const answer = gateway.getSession(detached(viewer)).then((answer) => {
       // Begun before something changed: true for those who asked then, wrong for those who come later.
       if (turn > this.#staleTurn(viewer) && turn > (this.#held.peek(key)?.turn ?? 0)) {
         this.#held.set(key, { turn, answer });

@@ -12,3 +12,12 @@ export interface Viewer {
   readonly claimedGroup: string | null;
   readonly expiresAtMs: number | null;
 }
+
+/**
+ * For a call whose answer others may share, or that must end whatever becomes of the request: the
+ * client that happened to ask first must not be able to end it for all.
+ */
+export function detached(viewer: Viewer): Viewer {
+  const { signal: _, ...caller } = viewer.caller;
+  return { ...viewer, caller };
+}

@@ -1,0 +1,192 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { lexicographicSortSchema, printSchema } from 'graphql';
+import type { Config } from './config.ts';
+import { Prover } from './domain/account/prover.ts';
+import { Sessions } from './domain/account/sessions.ts';
+import { createIdentity } from './domain/auth/identity.ts';
+import { ProofLedger } from './domain/auth/proof.ts';
+import { createVerifier } from './domain/auth/verifier.ts';
+import { ViewerGateway } from './domain/auth/viewer-gateway.ts';
+import { createCatalogs } from './domain/catalog/catalogs.ts';
+import { OpenPositions } from './domain/positions/open-positions.ts';
+import { PositionsBoard } from './domain/positions/positions-board.ts';
+import { Documents } from './engine/documents.ts';
+import { Engine } from './engine/engine.ts';
+import { Publisher } from './engine/publisher.ts';
+import { GatewayClient } from './gateway/client.ts';
+import { createPools } from './gateway/pools.ts';
+import { createTransport } from './gateway/transport.ts';
+import { systemClock } from './lib/clock.ts';
+import { createLog, type Log } from './lib/log.ts';
+import { Turns } from './lib/turns.ts';
+import { type Sandbox, startSandbox } from './sandbox/start.ts';
+import { buildSchema } from './schema/schema.ts';
+import type { Services } from './schema/services.ts';
+import { GraphiQL } from './server/graphiql.ts';
+import { HttpServer } from './server/http-server.ts';
+import { Readiness } from './server/readiness.ts';
+import type { ServerSettings } from './server/settings.ts';
+import { WebSocketDoor } from './server/websocket.ts';
+
+export interface App {
+  readonly url: string;
+  readonly sandbox: Sandbox | null;
+  /** Stops taking work, finishes what is under way, closes everything. */
+  close(): Promise<void>;
+}
+
+const PING_MS = 12_000;
+const MAX_OPERATIONS_PER_SOCKET = 100;
+
+/** The composition root: the one place that knows every layer and makes every lasting object. */
+export async function startApp(config: Config, log: Log = createAppLog(config)): Promise<App> {
+  const sandbox = config.sandbox ? await startEmbeddedSandbox(config) : null;
+  const pools = createPools({
+    gatewayUrl: sandbox?.url ?? config.gatewayUrl ?? '',
+    connections: config.gatewayConnections,
+    connectTimeoutMs: config.gatewayTimeoutMs,
+  });
+  const client = new GatewayClient({
+    send: createTransport(pools),
+    headers: config.gatewayHeaders,
+    forwardClient: config.gatewayForwardClient,
+    directionField: config.gatewayDirectionField,
+    mobileWallet: config.gatewayMobileWallet,
+    timeUnit: config.gatewayTimeUnit,
+    timeoutMs: config.gatewayTimeoutMs,
+    orderTimeoutMs: config.orderTimeoutMs,
+    catalogTimeoutMs: config.catalogTimeoutMs,
+    maxBytes: config.gatewayMaxBytes,
+    catalogMaxBytes: config.catalogMaxBytes,
+  });
+  const services = createServices(config, client, log);
+  const schema = buildSchema();
+  const engine = new Engine({
+    schema,
+    services,
+    documents: new Documents({
+      schema,
+      limits: config,
+      introspection: config.introspection,
+      suggestions: !config.production,
+    }),
+    publisher: new Publisher({ log, receipts: config.sandbox }),
+    suggestions: !config.production,
+  });
+
+  const settings: ServerSettings = {
+    engine,
+    log,
+    origins: config.corsOrigins,
+    maxBodyBytes: config.maxBodyBytes,
+  };
+  const readiness = new Readiness();
+  const webSockets = new WebSocketDoor({
+    ...settings,
+    pingMs: PING_MS,
+    maxOperations: MAX_OPERATIONS_PER_SOCKET,
+  });
+  const server = new HttpServer({
+    ...settings,
+    readiness,
+    webSockets,
+    graphiql: config.graphiql
+      ? new GraphiQL({ demoToken: sandbox ? () => demoToken(client) : null })
+      : null,
+    sdl: config.introspection ? printSchema(lexicographicSortSchema(schema)) : null,
+  });
+  const port = await server.listen(config.port, config.host);
+  readiness.serving();
+
+  async function drain(): Promise<void> {
+    await Promise.all([webSockets.drain(), server.drain()]);
+  }
+
+  async function close(): Promise<void> {
+    readiness.draining();
+    await delay(config.shutdownDelayMs);
+    const isDrained = await Promise.race([
+      drain().then(() => true),
+      delay(config.shutdownGraceMs, false, { ref: false }),
+    ]);
+    if (!isDrained) log.warn({}, 'the time to drain is over; what is left is cut off');
+    webSockets.terminate();
+    server.terminate();
+    await pools.close();
+    await sandbox?.close();
+  }
+
+  return { url: addressOf(config.host, port), sandbox, close };
+}
+
+function createServices(config: Config, client: GatewayClient, log: Log): Services {
+  const clock = systemClock;
+  const turns = new Turns();
+  const ledger = new ProofLedger({ clock, proofMs: config.authProofSeconds * 1000 });
+  const gateway = new ViewerGateway(client, ledger);
+  const sessions = new Sessions({
+    gateway,
+    ledger,
+    clock,
+    turns,
+    maxAgeMs: config.sessionMaxAgeSeconds * 1000,
+  });
+  gateway.onPositions = (viewer, answer) => sessions.positionsAnswered(viewer, answer);
+  const prover = new Prover(ledger, sessions, turns);
+  const board = new PositionsBoard();
+  return {
+    turns,
+    client,
+    gateway,
+    sessions,
+    identify: createIdentity({
+      clock,
+      ledger,
+      claimNames: { login: config.gatewayLoginClaim, group: config.gatewayGroupClaim },
+      verify: createVerifier({
+        jwksUrl: config.jwtJwksUrl,
+        secret: config.jwtSecret,
+        issuer: config.jwtIssuer,
+        audience: config.jwtAudience,
+      }),
+    }),
+    catalogs: createCatalogs({
+      gateway,
+      ledger,
+      prover,
+      clock,
+      random: Math.random,
+      log,
+      maxAgeMs: config.catalogMaxAgeSeconds * 1000,
+      staleMs: config.catalogStaleSeconds * 1000,
+    }),
+    openPositions: new OpenPositions({ gateway, ledger, board, clock, live: () => null }),
+  };
+}
+
+export function createAppLog(config: Config): Log {
+  return createLog({ level: config.logLevel, format: config.sandbox ? 'compact' : 'json' });
+}
+
+function startEmbeddedSandbox(config: Config): Promise<Sandbox> {
+  return startSandbox({
+    seed: config.sandboxSeed,
+    instruments: config.sandboxInstruments,
+    tickMs: config.sandboxTickMs,
+    secret: config.jwtSecret ?? undefined,
+    loginClaim: config.gatewayLoginClaim,
+    groupClaim: config.gatewayGroupClaim,
+    directionField: config.gatewayDirectionField,
+    mobileWallet: config.gatewayMobileWallet,
+  });
+}
+
+async function demoToken(client: GatewayClient): Promise<string | null> {
+  const answer = await client.login({ token: null }, 'demo@example.com', 'demo');
+  return 'accessToken' in answer ? answer.accessToken : null;
+}
+
+function addressOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}

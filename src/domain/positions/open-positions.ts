@@ -1,0 +1,66 @@
+import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import type { Position } from '../../gateway/model.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { AccountProof, ProofLedger } from '../auth/proof.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import type { BoardScope, PositionList, PositionsBoard } from './positions-board.ts';
+
+export interface OpenPositionsOptions {
+  readonly gateway: ViewerGateway;
+  readonly ledger: ProofLedger;
+  readonly board: PositionsBoard;
+  readonly clock: Clock;
+  /** The account's live list, where a feed runs and its list is younger than one poll. */
+  readonly live: (proof: AccountProof) => PositionList | null;
+}
+
+export interface OpenPositionsDemand {
+  /** Whether a running feed's list will do; not after a write, which it may not know of. */
+  readonly live: boolean;
+}
+
+/** The open positions for one answer: one call of op 12, or none where a feed has just made it. */
+export class OpenPositions {
+  readonly #options: OpenPositionsOptions;
+
+  constructor(options: OpenPositionsOptions) {
+    this.#options = options;
+  }
+
+  async read(viewer: Viewer, demand: OpenPositionsDemand): Promise<readonly Position[]> {
+    const { gateway, board, clock, live } = this.#options;
+    const startedAtMs = clock.now();
+    const { proof } = this.#scope(viewer);
+    const running = demand.live && proof !== null ? live(proof) : null;
+    if (running) {
+      viewer.caller.receipt?.({
+        operation: 'getOpenPositions',
+        ms: clock.now() - startedAtMs,
+        source: 'shared',
+      });
+      return running.positions;
+    }
+    const answer = await gateway.getOpenPositions(viewer, this.#previous(viewer));
+    // Asked again: this very call may have proved the token.
+    return board.offer(this.#scope(viewer), answer).positions;
+  }
+
+  /** A snapshot's positions, unless the account was already served a newer list. */
+  newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null {
+    const { positions } = answer.session;
+    if (positions === null) return null;
+    const { sequence, sentAtMs, receivedAtMs } = answer;
+    const list = { positions, sequence, sentAtMs, receivedAtMs };
+    return this.#options.board.offer(this.#scope(viewer), list).positions;
+  }
+
+  #previous(viewer: Viewer): PositionsAnswer | null {
+    const list = this.#options.board.newest(this.#scope(viewer));
+    return list?.bytes ? { ...list, bytes: list.bytes } : null;
+  }
+
+  #scope(viewer: Viewer): BoardScope {
+    return { proof: this.#options.ledger.account(viewer), tokenHash: viewer.tokenHash };
+  }
+}

@@ -1,0 +1,12 @@
+import { InputError } from '../input-error.ts';
+
+/** The gateway takes numbers; a number beyond 2^53 would arrive as its neighbour. */
+export function toNotificationIds(ids: readonly string[]): readonly number[] {
+  return ids.map((id) => {
+    const number = /^-?\d{1,16}$/.test(id) ? Number(id) : Number.NaN;
+    if (!Number.isSafeInteger(number)) {
+      throw new InputError('input.ids', 'each id is a whole number within ±2^53');
+    }
+    return number;
+  });
+}

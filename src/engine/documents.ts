@@ -1,0 +1,116 @@
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  NoSchemaIntrospectionCustomRule,
+  type OperationDefinitionNode,
+  parse,
+  specifiedRules,
+  type ValidationRule,
+  validate,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { requestError } from '../schema/public-error.ts';
+import { type StructureLimits, structureErrors, tooComplex } from './limits.ts';
+import { literalsOf, strikeSyntax, strikeTexts } from './strike-literals.ts';
+
+export interface DocumentOptions {
+  readonly schema: GraphQLSchema;
+  readonly limits: StructureLimits;
+  readonly introspection: boolean;
+  /** "Did you mean…" maps the schema for those who may not see it. */
+  readonly suggestions: boolean;
+  readonly maxBytes?: number;
+}
+
+/** A document that passed every check that does not depend on variables. */
+export interface PreparedDocument {
+  readonly document: DocumentNode;
+  readonly operations: ReadonlyMap<string | null, OperationDefinitionNode>;
+}
+
+export type DocumentResult = PreparedDocument | { readonly errors: readonly GraphQLError[] };
+
+const MAX_BYTES = 64 * 1024 * 1024;
+// A parsed document takes some thirty times the room of its text.
+const BYTES_PER_CHARACTER = 32;
+const MAX_ERRORS = 20;
+
+/** Parses, limits and validates each document once, whichever transport it came by. */
+export class Documents {
+  readonly #options: DocumentOptions;
+  readonly #rules: readonly ValidationRule[];
+  readonly #prepared: LRUCache<string, DocumentResult>;
+
+  constructor(options: DocumentOptions) {
+    this.#options = options;
+    this.#rules = options.introspection
+      ? specifiedRules
+      : [...specifiedRules, NoSchemaIntrospectionCustomRule];
+    this.#prepared = new LRUCache({
+      maxSize: options.maxBytes ?? MAX_BYTES,
+      sizeCalculation: (_result, text) => 1 + text.length * BYTES_PER_CHARACTER,
+    });
+  }
+
+  prepare(text: string): DocumentResult {
+    const known = this.#prepared.get(text);
+    if (known) return known;
+    const result = this.#check(text);
+    this.#prepared.set(text, result);
+    return result;
+  }
+
+  #check(text: string): DocumentResult {
+    const { schema, limits, suggestions } = this.#options;
+    const document = parseWithin(text, limits.maxTokens);
+    if ('errors' in document) return document;
+    const tooLarge = structureErrors(document, limits);
+    if (tooLarge.length > 0) return { errors: tooLarge };
+    const invalid = validate(schema, document, this.#rules, {
+      maxErrors: MAX_ERRORS,
+      hideSuggestions: !suggestions,
+    });
+    if (invalid.length > 0) {
+      const literals = literalsOf(document);
+      return { errors: invalid.map((error) => published(error, literals)) };
+    }
+    return { document, operations: operationsOf(document) };
+  }
+}
+
+function parseWithin(
+  text: string,
+  maxTokens: number,
+): DocumentNode | { errors: readonly GraphQLError[] } {
+  try {
+    return parse(text, { maxTokens });
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    if (error.message.includes('token limit')) {
+      return { errors: [tooComplex('MAX_TOKENS', maxTokens + 1, maxTokens)] };
+    }
+    const message = strikeSyntax(error.message);
+    return { errors: [located(requestError('GRAPHQL_PARSE_FAILED', message), error)] };
+  }
+}
+
+function published(error: GraphQLError, literals: Iterable<string>): GraphQLError {
+  const message = strikeTexts(error.message, literals);
+  return located(requestError('GRAPHQL_VALIDATION_FAILED', message), error);
+}
+
+function located(error: GraphQLError, { nodes, source, positions }: GraphQLError): GraphQLError {
+  const { message, extensions } = error;
+  return new GraphQLError(message, { nodes, source, positions, extensions });
+}
+
+function operationsOf(document: DocumentNode) {
+  const operations = new Map<string | null, OperationDefinitionNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    operations.set(definition.name?.value ?? null, definition);
+  }
+  return operations;
+}

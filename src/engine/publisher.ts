@@ -1,0 +1,69 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import { GatewayError } from '../gateway/errors.ts';
+import type { Log } from '../lib/log.ts';
+import type { Context } from '../schema/context.ts';
+import { describe, publicExtensions } from '../schema/public-error.ts';
+
+export interface PublisherOptions {
+  readonly log: Log;
+  /** Whether answers say what they cost behind the facade. */
+  readonly receipts: boolean;
+}
+
+/** The last step before an answer leaves: errors lose what is ours alone, the log keeps it. */
+export class Publisher {
+  readonly #options: PublisherOptions;
+
+  constructor(options: PublisherOptions) {
+    this.#options = options;
+  }
+
+  publish(result: ExecutionResult, context: Context): ExecutionResult {
+    const { receipts } = this.#options;
+    if (!result.errors && !receipts) return result;
+    return {
+      ...result,
+      ...(result.errors && { errors: this.#errors(result.errors, context) }),
+      ...(receipts && { extensions: { gateway: receiptsOf(context) } }),
+    };
+  }
+
+  #errors(errors: readonly GraphQLError[], context: Context): GraphQLError[] {
+    // One failing read shows at every field that wanted it, and belongs into the log once.
+    const logged = new Set<unknown>();
+    return errors.map((error) => {
+      const cause = error.originalError ?? error;
+      const published = this.publicError(error, context.requestId);
+      if (!logged.has(cause)) this.#log(cause, published, context.requestId);
+      logged.add(cause);
+      return published;
+    });
+  }
+
+  publicError(error: GraphQLError, requestId: string): GraphQLError {
+    const described = describe(error.originalError ?? error);
+    const extensions = publicExtensions(described);
+    const { nodes, path } = error;
+    return new GraphQLError(described.message, {
+      nodes,
+      path,
+      extensions: described.code === 'INTERNAL' ? { ...extensions, requestId } : extensions,
+    });
+  }
+
+  #log(cause: unknown, { extensions }: GraphQLError, requestId: string): void {
+    const { log } = this.#options;
+    const about = { requestId, code: extensions.code, err: cause };
+    if (extensions.code === 'INTERNAL') log.error(about, 'a fault of the facade');
+    else if (cause instanceof GatewayError) log.warn(about, 'the gateway failed a field');
+    else log.debug(about, 'a field was refused');
+  }
+}
+
+function receiptsOf({ receipts }: Context) {
+  return receipts.map(({ operation, ms, source }) => ({
+    operation,
+    ms: Math.round(ms * 10) / 10,
+    source,
+  }));
+}

@@ -1,0 +1,46 @@
+import type { Acknowledgement } from '../gateway/answers.ts';
+import type { Refusal } from '../gateway/wire/answers.ts';
+import { builder } from './builder.ts';
+
+const AcknowledgedRef = builder.objectRef<{ outcome: 'acknowledged' }>('Acknowledged').implement({
+  description: 'The gateway has done it.',
+  fields: (t) => ({
+    success: t.boolean({
+      nullable: false,
+      description: 'Always true: what was not done is not acknowledged.',
+      resolve: () => true,
+    }),
+  }),
+});
+
+const RejectedRef = builder
+  .objectRef<{ outcome: 'rejected'; refusal: Refusal }>('Rejected')
+  .implement({
+    description: 'The gateway refused it, in its own words.',
+    fields: (t) => ({
+      error: t.string({
+        nullable: true,
+        description: 'The gateway’s name for the reason.',
+        resolve: ({ refusal }) => refusal.error,
+      }),
+      message: t.string({
+        nullable: true,
+        description: 'The gateway’s sentence about it.',
+        resolve: ({ refusal }) => refusal.message,
+      }),
+      details: t.field({
+        type: 'JSON',
+        nullable: true,
+        description: 'What else the gateway said.',
+        resolve: ({ refusal }) => refusal.details,
+      }),
+    }),
+  });
+
+export const AcknowledgeResult = builder.unionType('AcknowledgeResult', {
+  description:
+    'Done or refused. A third thing can happen, that nobody knows: then the field has the error `OUTCOME_UNKNOWN`.',
+  types: [AcknowledgedRef, RejectedRef],
+  resolveType: ({ outcome }: Acknowledgement) =>
+    outcome === 'acknowledged' ? 'Acknowledged' : 'Rejected',
+});

@@ -1,0 +1,118 @@
+/** Every code that `extensions.code` of an error can hold; `docs/errors.md` is printed from this table. */
+export interface ErrorCode {
+  /** What happened. */
+  readonly cause: string;
+  /** Whether the same request can be sent again with hope, and without harm. */
+  readonly retryable: boolean;
+  /** What a client does. */
+  readonly advice: string;
+  /** What a person may be told. */
+  readonly show: string;
+}
+
+export const ERROR_CODES = {
+  GRAPHQL_PARSE_FAILED: {
+    cause: 'The document is not GraphQL, or the request is not one that carries a document.',
+    retryable: false,
+    advice: 'Mend the request.',
+    show: 'Something is wrong with this app. Please update it.',
+  },
+  GRAPHQL_VALIDATION_FAILED: {
+    cause: 'The document does not fit the schema.',
+    retryable: false,
+    advice: 'Mend the document; compare it with `schema.graphql`.',
+    show: 'Something is wrong with this app. Please update it.',
+  },
+  BAD_USER_INPUT: {
+    cause: 'A variable or an argument is outside what is allowed; `extensions.argument` names it.',
+    retryable: false,
+    advice: 'Mend the value.',
+    show: 'Say beside the field what is wrong with it.',
+  },
+  UNAUTHENTICATED: {
+    cause: 'There is no token, or it is unreadable, expired, or refused by the gateway.',
+    retryable: false,
+    advice: 'Sign in again and repeat the request with the new token.',
+    show: 'Please sign in again.',
+  },
+  FORBIDDEN: {
+    cause:
+      'The gateway refuses this to this user; its own words are in `extensions.gatewayError` where it gave any.',
+    retryable: false,
+    advice: 'Do not repeat it; show the reason.',
+    show: 'You cannot do this. Add `gatewayError.message` where there is one.',
+  },
+  RATE_LIMITED: {
+    cause: 'Too many requests, counted by the facade or by the gateway.',
+    retryable: true,
+    advice: 'Wait `extensions.retryAfter` seconds, then repeat.',
+    show: 'Please wait a moment.',
+  },
+  GATEWAY_UNAVAILABLE: {
+    cause:
+      'The gateway could not be reached or failed. A write with this code was surely not carried out.',
+    retryable: true,
+    advice: 'Repeat with growing pauses.',
+    show: 'The service cannot be reached. Trying again…',
+  },
+  GATEWAY_TIMEOUT: {
+    cause: 'The gateway did not answer a read in time.',
+    retryable: true,
+    advice: 'Repeat with growing pauses.',
+    show: 'This takes longer than usual. Trying again…',
+  },
+  GATEWAY_CONTRACT: {
+    cause: 'The gateway answered outside its interface, so its answer was not used.',
+    retryable: false,
+    advice: 'Show the rest of the screen; report it.',
+    show: 'This part cannot be shown at the moment.',
+  },
+  OUTCOME_UNKNOWN: {
+    cause:
+      'A write was sent and no readable answer came back: it may have been carried out or not.',
+    retryable: false,
+    advice:
+      'Look at the result before repeating. Where `extensions.retryable` is true, repeating does no harm.',
+    show: 'We do not know yet whether this went through. Please check before trying again.',
+  },
+  IDEMPOTENCY_UNAVAILABLE: {
+    cause:
+      'The store of order records is full or out of reach; the order was refused before sending.',
+    retryable: true,
+    advice: 'Repeat with the same idempotency key.',
+    show: 'The order was not sent. Please try again.',
+  },
+  QUERY_TOO_COMPLEX: {
+    cause:
+      'The request passes a limit: `extensions.limit` names it, with its `value` and its `maximum`.',
+    retryable: false,
+    advice: 'Ask for less in one request.',
+    show: 'Something is wrong with this app. Please update it.',
+  },
+  PERSISTED_DOCUMENT_REQUIRED: {
+    cause: 'This server answers trusted documents only.',
+    retryable: false,
+    advice: 'Send the id of a document from the manifest.',
+    show: 'Something is wrong with this app. Please update it.',
+  },
+  PERSISTED_DOCUMENT_NOT_FOUND: {
+    cause: 'No document is known under the id or hash that was sent.',
+    retryable: false,
+    advice: 'Send the document with its hash, or publish the manifest.',
+    show: 'Something is wrong with this app. Please update it.',
+  },
+  PAYLOAD_TOO_LARGE: {
+    cause: 'The body of the request is larger than the server reads.',
+    retryable: false,
+    advice: 'Send less.',
+    show: 'Something is wrong with this app. Please update it.',
+  },
+  INTERNAL: {
+    cause: 'A fault in the facade itself. Its log has the cause under `extensions.requestId`.',
+    retryable: false,
+    advice: 'Report the `requestId`.',
+    show: 'Something went wrong on our side.',
+  },
+} as const satisfies Record<string, ErrorCode>;
+
+export type Code = keyof typeof ERROR_CODES;

@@ -1,0 +1,181 @@
+import type { Order, Position } from '../gateway/model.ts';
+import { builder } from './builder.ts';
+import { InstrumentRef } from './instrument.ts';
+
+export const Side = builder.enumType('Side', {
+  description: 'The direction of a trade.',
+  values: {
+    BUY: { description: 'Long: gains when the price rises.' },
+    SELL: { description: 'Short: gains when the price falls.' },
+  },
+});
+
+const OrderKind = builder.enumType('OrderKind', {
+  description: 'What a pending order waits for.',
+  values: {
+    LIMIT: { description: 'A better price than at the time it was placed.' },
+    STOP: { description: 'A worse price than at the time it was placed.' },
+  },
+});
+
+export const PositionRef = builder.objectRef<Position>('Position');
+export const OrderRef = builder.objectRef<Order>('Order');
+
+// One list for both, or the same field would sooner or later mean two things.
+for (const [ref, what] of [
+  [PositionRef, 'position'],
+  [OrderRef, 'order'],
+] as const) {
+  builder.objectFields(ref as typeof PositionRef, (t) => ({
+    id: t.exposeID('id', { nullable: false, description: `The gateway’s number of the ${what}.` }),
+    symbol: t.exposeID('symbol', { nullable: false, description: 'What is traded.' }),
+    instrument: t.field({
+      type: InstrumentRef,
+      nullable: true,
+      description:
+        'The instrument behind the symbol; null where the catalog of the viewer’s group has none.',
+      resolve: ({ symbol }, _args, { scope }) => scope.instrument(symbol),
+    }),
+    side: t.expose('side', { type: Side, nullable: true, description: 'Bought or sold.' }),
+    name: t.exposeString('name', { nullable: true, description: 'The instrument’s name to show.' }),
+    logo: t.exposeString('logo', {
+      nullable: true,
+      description: 'Where the instrument’s logo is.',
+    }),
+    delayed: t.exposeBoolean('delayed', {
+      nullable: true,
+      description: 'Whether its prices come with a delay.',
+    }),
+    sharia: t.exposeBoolean('sharia', {
+      nullable: true,
+      description: 'Whether the instrument counts as sharia-compliant.',
+    }),
+    digits: t.exposeInt('digits', { nullable: true, description: 'Decimals of its prices.' }),
+    units: t.exposeFloat('units', {
+      nullable: true,
+      description: 'Its size in units of the instrument.',
+    }),
+    priceOpen: t.exposeFloat('priceOpen', {
+      nullable: true,
+      description:
+        what === 'position'
+          ? 'The price at which it was opened.'
+          : 'The price at which it is to be carried out.',
+    }),
+    priceCurrent: t.exposeFloat('priceCurrent', {
+      nullable: true,
+      description: 'The price now.',
+    }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: `When the ${what} was made.`,
+    }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: `When the ${what} last changed.`,
+    }),
+    leverage: t.exposeFloat('leverage', { nullable: true, description: 'Its leverage.' }),
+    rateMargin: t.exposeFloat('rateMargin', {
+      nullable: true,
+      description: 'The rate that converts its margin into the account’s currency.',
+    }),
+    stopLoss: t.exposeFloat('stopLoss', {
+      nullable: true,
+      description: 'The price at which it closes to stop a loss; 0 is the gateway’s own value.',
+    }),
+    takeProfit: t.exposeFloat('takeProfit', {
+      nullable: true,
+      description: 'The price at which it closes to take a profit; 0 is the gateway’s own value.',
+    }),
+    comment: t.exposeString('comment', { nullable: true, description: 'The note left with it.' }),
+    invested: t.exposeFloat('invested', { nullable: true, description: 'The money put into it.' }),
+  }));
+}
+
+PositionRef.implement({
+  description:
+    'An open position. Fields that the gateway left out, or sent with another type, are null.',
+  fields: (t) => ({
+    rateProfit: t.exposeFloat('rateProfit', {
+      nullable: true,
+      description: 'The rate that converts its profit into the account’s currency.',
+    }),
+    storage: t.exposeFloat('storage', {
+      nullable: true,
+      description: 'What holding it overnight has cost or brought.',
+    }),
+    profit: t.exposeFloat('profit', { nullable: true, description: 'Its profit or loss now.' }),
+  }),
+});
+
+OrderRef.implement({
+  description:
+    'A pending order. Fields that the gateway left out, or sent with another type, are null.',
+  fields: (t) => ({
+    kind: t.expose('kind', {
+      type: OrderKind,
+      nullable: true,
+      description: 'Limit or stop; what the gateway does not call a limit order counts as a stop.',
+    }),
+    state: t.exposeFloat('state', {
+      nullable: true,
+      description: 'The gateway’s code of its state.',
+    }),
+    useMargin: t.exposeBoolean('useMargin', {
+      nullable: true,
+      description: 'Whether it is carried out on margin.',
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  positions: t.field({
+    type: [PositionRef],
+    nullable: true,
+    description:
+      'The open positions, newest known. Pending orders and closed trades are not among them.',
+    resolve: (_root, _args, { scope }) => scope.positions(),
+  }),
+  position: t.field({
+    type: PositionRef,
+    nullable: true,
+    description: 'One open position; null where none of that id is open.',
+    args: { id: t.arg.id({ required: true, description: 'The position’s id.' }) },
+    resolve: async (_root, { id }, { scope }) =>
+      (await scope.positions()).find((position) => position.id === id),
+  }),
+  orders: t.field({
+    type: [OrderRef],
+    nullable: true,
+    description:
+      'The pending orders, as the account’s snapshot has them; null where it has no such list.',
+    resolve: (_root, _args, { scope }) => scope.orders(),
+  }),
+  order: t.field({
+    type: OrderRef,
+    nullable: true,
+    description: 'One pending order; null where none of that id is pending.',
+    args: { id: t.arg.id({ required: true, description: 'The order’s id.' }) },
+    resolve: async (_root, { id }, { scope }) =>
+      (await scope.orders())?.find((order) => order.id === id),
+  }),
+}));
+
+const own = 'only the viewer’s own; one read for all instruments of a request.';
+
+builder.objectFields(InstrumentRef, (t) => ({
+  positions: t.field({
+    type: [PositionRef],
+    nullable: true,
+    description: `Open positions in this instrument: ${own}`,
+    resolve: ({ symbol }, _args, { scope }) => scope.positionsIn(symbol),
+  }),
+  orders: t.field({
+    type: [OrderRef],
+    nullable: true,
+    description: `Pending orders for this instrument: ${own}`,
+    resolve: ({ symbol }, _args, { scope }) => scope.ordersFor(symbol),
+  }),
+}));

@@ -1,0 +1,126 @@
+import { GraphQLError } from 'graphql';
+import { UnauthenticatedError } from '../domain/auth/unauthenticated-error.ts';
+import { NoGroupError } from '../domain/catalog/no-group-error.ts';
+import { InputError } from '../domain/input-error.ts';
+import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
+import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';
+import { strikeOut } from '../lib/redact.ts';
+import { type Code, ERROR_CODES } from './error-codes.ts';
+
+export interface PublicExtensions extends Record<string, unknown> {
+  readonly code: Code;
+  readonly retryable: boolean;
+}
+
+interface Described {
+  readonly code: Code;
+  readonly message: string;
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What a client may know of an error. Nothing passes that is not named here: whatever this does not
+ * recognise is INTERNAL, and its own words stay in the log.
+ */
+export function describe(error: unknown): Described {
+  if (error instanceof InputError) {
+    return {
+      code: 'BAD_USER_INPUT',
+      message: error.message,
+      more: { argument: error.argument },
+    };
+  }
+  if (error instanceof UnauthenticatedError) {
+    return { code: 'UNAUTHENTICATED', message: `Sign in: ${error.message}.` };
+  }
+  if (error instanceof TokenEndedError) {
+    const message =
+      error.code === 'FORBIDDEN' ? 'The gateway does not allow this.' : 'Sign in again.';
+    return { code: error.code, message };
+  }
+  if (error instanceof NoGroupError) {
+    return { code: 'FORBIDDEN', message: 'This account has no catalog.' };
+  }
+  if (error instanceof UnsafePathError) return describePath(error);
+  if (error instanceof GatewayError) return describeGateway(error);
+  return { code: 'INTERNAL', message: 'Something went wrong here.' };
+}
+
+export function publicExtensions({ code, more }: Described): PublicExtensions {
+  return { code, retryable: ERROR_CODES[code].retryable, ...more };
+}
+
+/** An error that is about the request as a whole, before any field was looked at. */
+export function requestError(
+  code: Code,
+  message: string,
+  more: Readonly<Record<string, unknown>> = {},
+): GraphQLError {
+  return new GraphQLError(message, {
+    extensions: { code, retryable: ERROR_CODES[code].retryable, ...more },
+  });
+}
+
+/** The login and the group come from the token; only a key is the client's own input. */
+function describePath({ parameter }: UnsafePathError): Described {
+  if (parameter === 'key') {
+    const argument = 'input.key';
+    const message = 'the key cannot be one segment of a path';
+    return { code: 'BAD_USER_INPUT', message, more: { argument } };
+  }
+  return { code: 'UNAUTHENTICATED', message: 'Sign in: the token cannot be used.' };
+}
+
+const CODE_OF_KIND: Readonly<Record<GatewayErrorKind, Code>> = {
+  unauthenticated: 'UNAUTHENTICATED',
+  forbidden: 'FORBIDDEN',
+  'rate-limited': 'RATE_LIMITED',
+  rejected: 'GATEWAY_CONTRACT',
+  unavailable: 'GATEWAY_UNAVAILABLE',
+  unknown: 'OUTCOME_UNKNOWN',
+  timeout: 'GATEWAY_TIMEOUT',
+  contract: 'GATEWAY_CONTRACT',
+};
+
+const MESSAGE_OF_KIND: Readonly<Record<GatewayErrorKind, string>> = {
+  unauthenticated: 'The gateway does not accept the token.',
+  forbidden: 'The gateway does not allow this.',
+  'rate-limited': 'The gateway asks for a pause.',
+  rejected: 'The gateway gave an answer outside its interface.',
+  unavailable: 'The gateway cannot be reached.',
+  unknown: 'The gateway gave no readable answer: this may have been done or not.',
+  timeout: 'The gateway did not answer in time.',
+  contract: 'The gateway gave an answer outside its interface.',
+};
+
+// Without a word from the gateway: long enough for it to breathe, short enough for a person to wait.
+const DEFAULT_RETRY_AFTER_SECONDS = 1;
+
+// What these write is the same the second time.
+const HARMLESS_WRITES: ReadonlySet<string> = new Set([
+  'setValue',
+  'markNotificationsRead',
+  'registerDevice',
+]);
+
+function describeGateway(error: GatewayError): Described {
+  const code = CODE_OF_KIND[error.kind];
+  return {
+    code,
+    message: MESSAGE_OF_KIND[error.kind],
+    more: {
+      operation: error.operation,
+      ...(code === 'OUTCOME_UNKNOWN' && { retryable: HARMLESS_WRITES.has(error.operation) }),
+      ...(code === 'RATE_LIMITED' && {
+        retryAfter: error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS,
+      }),
+      ...((code === 'FORBIDDEN' || code === 'RATE_LIMITED') && gatewayWords(error)),
+    },
+  };
+}
+
+function gatewayWords({ refusal }: GatewayError) {
+  if (refusal === null || (refusal.error === null && refusal.message === null)) return {};
+  const struck = (words: string | null) => (words === null ? null : strikeOut(words));
+  return { gatewayError: { error: struck(refusal.error), message: struck(refusal.message) } };
+}

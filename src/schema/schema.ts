@@ -1,0 +1,16 @@
+import type { GraphQLSchema } from 'graphql';
+import './acknowledge.ts';
+import './catalog.ts';
+import './holding.ts';
+import './instrument.ts';
+import './payments.ts';
+import './scalars.ts';
+import './session.ts';
+import './sign-in.ts';
+import './user.ts';
+import { builder } from './builder.ts';
+
+/** The whole graph. The imports above are its table of contents. */
+export function buildSchema(): GraphQLSchema {
+  return builder.toSchema();
+}

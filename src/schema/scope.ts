@@ -1,0 +1,142 @@
+import DataLoader from 'dataloader';
+import type { Viewer } from '../domain/auth/viewer.ts';
+import type { CatalogView } from '../domain/catalog/catalog-view.ts';
+import { InputError } from '../domain/input-error.ts';
+import type { SessionAnswer } from '../gateway/answers.ts';
+import type { Caller } from '../gateway/caller.ts';
+import type { Instrument, Order, Position, WithdrawalMethod } from '../gateway/model.ts';
+import { groupBySymbol } from './group-by-symbol.ts';
+import type { Services } from './services.ts';
+
+type Eventually<T> = T | Promise<T>;
+
+/**
+ * What one viewer reads between two writes: each of the gateway's answers at most once, however
+ * often a document names it. After a write a new scope begins, whose reads are sent after it.
+ */
+export class Scope {
+  readonly #services: Services;
+  readonly caller: Caller;
+  readonly #after: number;
+  #viewer: Eventually<Viewer> | undefined;
+  #session: Promise<SessionAnswer> | undefined;
+  #strictestMaxAge = Infinity;
+  #positions: Promise<readonly Position[]> | undefined;
+  #catalog: Eventually<CatalogView> | undefined;
+  #withdrawalMethods: Promise<readonly WithdrawalMethod[]> | undefined;
+  #customerId: Promise<string> | undefined;
+  readonly #instruments = new DataLoader<string, Instrument | null>(async (ids) => {
+    const { version } = await this.catalog();
+    return ids.map((id) => version.byId.get(id) ?? null);
+  });
+
+  constructor(services: Services, caller: Caller, after = 0) {
+    this.#services = services;
+    this.caller = caller;
+    this.#after = after;
+  }
+
+  /** After a write: the same caller, and nothing that was asked for before. */
+  renewed(): Scope {
+    return new Scope(this.#services, this.caller, this.#services.turns.next());
+  }
+
+  /** The same request, on behalf of a token that it has just been given. */
+  withToken(token: string): Scope {
+    return new Scope(this.#services, { ...this.caller, token }, this.#services.turns.next());
+  }
+
+  viewer(): Eventually<Viewer> {
+    this.#viewer ??= this.#services.identify(this.caller);
+    return this.#viewer;
+  }
+
+  session(maxAgeSeconds?: number | null): Promise<SessionAnswer> {
+    if (typeof maxAgeSeconds === 'number') {
+      if (maxAgeSeconds < 0) throw new InputError('maxAge', 'maxAge is 0 or more seconds');
+      this.#strictestMaxAge = Math.min(this.#strictestMaxAge, maxAgeSeconds);
+    }
+    // One turn later: by then every `session` field beside this one has said how strict it is.
+    this.#session ??= Promise.resolve().then(() => this.#readSession());
+    return this.#session;
+  }
+
+  async #readSession(): Promise<SessionAnswer> {
+    const { sessions, turns } = this.#services;
+    const maxAgeMs = this.#strictestMaxAge * 1000;
+    const after = maxAgeMs === 0 ? turns.next() - 1 : this.#after;
+    return sessions.read(await this.viewer(), { maxAgeMs, after });
+  }
+
+  positions(): Promise<readonly Position[]> {
+    this.#positions ??= this.#readPositions();
+    return this.#positions;
+  }
+
+  async #readPositions(): Promise<readonly Position[]> {
+    // A running feed's list was asked for before a write of this request could show in it.
+    const live = this.#after === 0;
+    return this.#services.openPositions.read(await this.viewer(), { live });
+  }
+
+  async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
+    return this.#services.openPositions.newest(await this.viewer(), answer);
+  }
+
+  async orders(): Promise<readonly Order[] | null> {
+    return (await this.session()).session.orders;
+  }
+
+  async positionsIn(symbol: string): Promise<readonly Position[]> {
+    return groupBySymbol(await this.positions()).get(symbol) ?? [];
+  }
+
+  async ordersFor(symbol: string): Promise<readonly Order[] | null> {
+    const orders = await this.orders();
+    return orders === null ? null : (groupBySymbol(orders).get(symbol) ?? []);
+  }
+
+  /** One version for the whole scope: two fields of an answer never come from two catalogs. */
+  catalog(): Eventually<CatalogView> {
+    this.#catalog ??= this.#readCatalog();
+    return this.#catalog;
+  }
+
+  #readCatalog(): Eventually<CatalogView> {
+    const viewer = this.viewer();
+    const read = (known: Viewer) => {
+      const view = this.#services.catalogs.read(known);
+      if (view instanceof Promise) return view.then((arrived) => this.#hold(arrived));
+      return view;
+    };
+    return viewer instanceof Promise ? viewer.then(read) : read(viewer);
+  }
+
+  #hold(view: CatalogView): CatalogView {
+    this.#catalog = view;
+    return view;
+  }
+
+  /** At once from a catalog at hand; else all of a request wait for one. */
+  instrument(id: string): Eventually<Instrument | null> {
+    const catalog = this.catalog();
+    if (catalog instanceof Promise) return this.#instruments.load(id);
+    return catalog.version.byId.get(id) ?? null;
+  }
+
+  withdrawalMethods(): Promise<readonly WithdrawalMethod[]> {
+    this.#withdrawalMethods ??= this.#asViewer((viewer) =>
+      this.#services.gateway.getWithdrawalMethods(viewer),
+    );
+    return this.#withdrawalMethods;
+  }
+
+  customerId(): Promise<string> {
+    this.#customerId ??= this.#asViewer((viewer) => this.#services.gateway.getCustomerId(viewer));
+    return this.#customerId;
+  }
+
+  async #asViewer<T>(read: (viewer: Viewer) => Promise<T>): Promise<T> {
+    return read(await this.viewer());
+  }
+}

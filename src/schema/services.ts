@@ -1,0 +1,20 @@
+import type { Sessions } from '../domain/account/sessions.ts';
+import type { Identify } from '../domain/auth/identity.ts';
+import type { ViewerGateway } from '../domain/auth/viewer-gateway.ts';
+import type { Catalogs } from '../domain/catalog/catalogs.ts';
+import type { OpenPositions } from '../domain/positions/open-positions.ts';
+import type { GatewayClient } from '../gateway/client.ts';
+import type { Turns } from '../lib/turns.ts';
+
+/** What resolvers may use: made once for the process, by the composition root. */
+export interface Services {
+  readonly turns: Turns;
+  readonly identify: Identify;
+  /** The gateway without a user: signing in. */
+  readonly client: GatewayClient;
+  /** The gateway as one viewer may use it. */
+  readonly gateway: ViewerGateway;
+  readonly sessions: Sessions;
+  readonly catalogs: Catalogs;
+  readonly openPositions: OpenPositions;
+}

@@ -1,0 +1,113 @@
+import type { LoginGrant, Refusal } from '../gateway/wire/answers.ts';
+import { AcknowledgeResult } from './acknowledge.ts';
+import { builder } from './builder.ts';
+import { CatalogRef } from './catalog.ts';
+import { SessionRef } from './session.ts';
+
+const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement({
+  description: 'Signed in. Send `accessToken` as `Authorization: Bearer …` from now on.',
+  fields: (t) => ({
+    accessToken: t.exposeString('accessToken', {
+      nullable: false,
+      description: 'The token to send with each request.',
+    }),
+    refreshToken: t.exposeString('refreshToken', {
+      nullable: true,
+      description: 'The gateway’s refresh token.',
+    }),
+    passkey: t.exposeBoolean('passkey', {
+      nullable: true,
+      description: 'The gateway’s flag of that name.',
+    }),
+    session: t.field({
+      type: SessionRef,
+      nullable: true,
+      description: 'The account’s snapshot, read with the new token in the same round-trip.',
+      resolve: (_grant, _args, { scope }) => scope.session(),
+    }),
+    catalog: t.field({
+      type: CatalogRef,
+      nullable: true,
+      description: 'The catalog of the account’s group, read with the new token.',
+      resolve: (_grant, _args, { scope }) => scope.catalog(),
+    }),
+  }),
+});
+
+const LoginRejectedRef = builder.objectRef<Refusal>('LoginRejected').implement({
+  description: 'Not signed in, in the gateway’s words.',
+  fields: (t) => ({
+    error: t.exposeString('error', {
+      nullable: true,
+      description: 'The gateway’s name for the reason.',
+    }),
+    message: t.exposeString('message', {
+      nullable: true,
+      description: 'The gateway’s sentence about it.',
+    }),
+    email: t.exposeString('email', {
+      nullable: true,
+      description: 'The e-mail address that the gateway named.',
+    }),
+    details: t.expose('details', {
+      type: 'JSON',
+      nullable: true,
+      description: 'What else the gateway said.',
+    }),
+  }),
+});
+
+const LoginResult = builder.unionType('LoginResult', {
+  description: 'Signed in, or not.',
+  types: [LoginSuccessRef, LoginRejectedRef],
+  resolveType: (result: LoginGrant | Refusal) =>
+    'accessToken' in result ? 'LoginSuccess' : 'LoginRejected',
+});
+
+const LoginInput = builder.inputType('LoginInput', {
+  description: 'Who signs in.',
+  fields: (t) => ({
+    email: t.string({ required: true, description: 'The e-mail address.' }),
+    password: t.string({ required: true, description: 'The password.' }),
+  }),
+});
+
+const ForgotPasswordInput = builder.inputType('ForgotPasswordInput', {
+  description: 'Whose password is to be reset.',
+  fields: (t) => ({
+    email: t.string({ required: true, description: 'The e-mail address.' }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  login: t.field({
+    type: LoginResult,
+    nullable: false,
+    description:
+      'Signs in. A token sent along is not looked at. At most one `login` in an operation.',
+    args: { input: t.arg({ type: LoginInput, required: true, description: 'Who signs in.' }) },
+    resolve: async (_root, { input }, context) => {
+      const result = await context.write(({ caller }) =>
+        context.services.client.login({ ...caller, token: null }, input.email, input.password),
+      );
+      if ('accessToken' in result) context.actAs(result.accessToken);
+      return result;
+    },
+  }),
+  forgotPassword: t.field({
+    type: AcknowledgeResult,
+    nullable: false,
+    description: 'Starts the reset of a password. A token sent along is not looked at.',
+    args: {
+      input: t.arg({
+        type: ForgotPasswordInput,
+        required: true,
+        description: 'Whose password is to be reset.',
+      }),
+    },
+    resolve: (_root, { input }, context) =>
+      context.write(({ caller }) =>
+        context.services.client.forgotPassword({ ...caller, token: null }, input.email),
+      ),
+  }),
+}));

@@ -1,0 +1,174 @@
+import { InputError } from '../domain/input-error.ts';
+import { toNotificationIds } from '../domain/user/notification-ids.ts';
+import type { Acknowledgement } from '../gateway/answers.ts';
+import type { Caller } from '../gateway/caller.ts';
+import type { GatewayClient } from '../gateway/client.ts';
+import { AcknowledgeResult } from './acknowledge.ts';
+import { builder } from './builder.ts';
+import type { Context } from './context.ts';
+
+type SendWrite = (client: GatewayClient, caller: Caller) => Promise<Acknowledgement>;
+
+const DevicePlatform = builder.enumType('DevicePlatform', {
+  description: 'What a device runs.',
+  values: {
+    IOS: { value: 'ios', description: 'iOS or iPadOS.' },
+    ANDROID: { value: 'android', description: 'Android.' },
+    WEB: { value: 'web', description: 'A browser.' },
+    WINDOWS: { value: 'windows', description: 'Windows.' },
+    MACOS: { value: 'macos', description: 'macOS.' },
+  },
+});
+
+const ResetTradingAccountPasswordInput = builder.inputType('ResetTradingAccountPasswordInput', {
+  description: 'Which trading account gets a new password.',
+  fields: (t) => ({
+    accountExternalId: t.string({ required: true, description: 'The account’s external id.' }),
+  }),
+});
+
+const AddCryptoWalletInput = builder.inputType('AddCryptoWalletInput', {
+  description: 'A crypto wallet to be paid out to.',
+  fields: (t) => ({
+    address: t.string({ required: true, description: 'The wallet’s address.' }),
+  }),
+});
+
+const AddMobileWalletInput = builder.inputType('AddMobileWalletInput', {
+  description: 'A mobile wallet to be paid out to.',
+  fields: (t) => ({
+    phone: t.string({ required: true, description: 'The wallet’s phone number.' }),
+  }),
+});
+
+const SetValueInput = builder.inputType('SetValueInput', {
+  description: 'A value to keep for the user.',
+  fields: (t) => ({
+    key: t.string({ required: true, description: 'Its name.' }),
+    value: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'Any JSON; left out, it is null.',
+    }),
+  }),
+});
+
+const MarkNotificationsReadInput = builder.inputType('MarkNotificationsReadInput', {
+  description: 'Which notifications were read.',
+  fields: (t) => ({
+    ids: t.idList({ required: true, description: 'Their numbers.' }),
+  }),
+});
+
+const RegisterDeviceInput = builder.inputType('RegisterDeviceInput', {
+  description: 'A device that is to get push notifications.',
+  fields: (t) => ({
+    deviceId: t.string({ required: true, description: 'The device’s own id.' }),
+    token: t.string({ required: false, description: 'Its push token.' }),
+    platform: t.field({ type: DevicePlatform, required: false, description: 'What it runs.' }),
+    enabled: t.boolean({ required: false, description: 'Whether it wants them.' }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  resetTradingAccountPassword: t.field({
+    type: AcknowledgeResult,
+    nullable: false,
+    description: 'Resets the password of a trading account.',
+    args: {
+      input: t.arg({
+        type: ResetTradingAccountPasswordInput,
+        required: true,
+        description: 'Which account.',
+      }),
+    },
+    resolve: (_root, { input }, context) =>
+      write(context, (client, caller) =>
+        client.resetTradingAccountPassword(caller, input.accountExternalId),
+      ),
+  }),
+  addCryptoWallet: t.field({
+    type: AcknowledgeResult,
+    nullable: false,
+    description: 'Registers a crypto wallet to be paid out to.',
+    args: {
+      input: t.arg({ type: AddCryptoWalletInput, required: true, description: 'The wallet.' }),
+    },
+    resolve: (_root, { input }, context) =>
+      write(context, (client, caller) => client.addCryptoWallet(caller, input.address)),
+  }),
+  addMobileWallet: t.field({
+    type: AcknowledgeResult,
+    nullable: false,
+    description: 'Registers a mobile wallet to be paid out to.',
+    args: {
+      input: t.arg({ type: AddMobileWalletInput, required: true, description: 'The wallet.' }),
+    },
+    resolve: (_root, { input }, context) =>
+      write(context, (client, caller) => client.addMobileWallet(caller, input.phone)),
+  }),
+  setValue: t.field({
+    type: AcknowledgeResult,
+    nullable: false,
+    description: 'Keeps a value for the user under a key. Repeating it does no harm.',
+    args: {
+      input: t.arg({ type: SetValueInput, required: true, description: 'Key and value.' }),
+    },
+    resolve: (_root, { input }, context) => {
+      notEmpty('input.key', input.key);
+      return write(context, (client, caller) =>
+        client.setValue(caller, input.key, input.value ?? null),
+      );
+    },
+  }),
+  markNotificationsRead: t.field({
+    type: AcknowledgeResult,
+    nullable: false,
+    description: 'Marks notifications as read. Repeating it does no harm.',
+    args: {
+      input: t.arg({
+        type: MarkNotificationsReadInput,
+        required: true,
+        description: 'Which ones.',
+      }),
+    },
+    resolve: (_root, { input }, context) => {
+      const ids = toNotificationIds(input.ids);
+      return writeAsAnyone(context, (client, caller) => client.markNotificationsRead(caller, ids));
+    },
+  }),
+  registerDevice: t.field({
+    type: AcknowledgeResult,
+    nullable: false,
+    description: 'Registers or updates a device for push notifications. Repeating it does no harm.',
+    args: {
+      input: t.arg({ type: RegisterDeviceInput, required: true, description: 'The device.' }),
+    },
+    resolve: (_root, { input }, context) => {
+      notEmpty('input.deviceId', input.deviceId);
+      const { deviceId, token, platform, enabled } = input;
+      return writeAsAnyone(context, (client, caller) =>
+        client.registerDevice(caller, {
+          deviceId,
+          ...(token != null && { token }),
+          ...(platform != null && { platform }),
+          ...(enabled != null && { enabled }),
+        }),
+      );
+    },
+  }),
+}));
+
+function write(context: Context, send: SendWrite): Promise<Acknowledgement> {
+  return context.write(async (scope) => context.services.gateway.write(await scope.viewer(), send));
+}
+
+/** The interface does not say whether ops 14 and 15 want a token: one that is there is sent along. */
+function writeAsAnyone(context: Context, send: SendWrite): Promise<Acknowledgement> {
+  if (context.scope.caller.token !== null) return write(context, send);
+  return context.write(({ caller }) => send(context.services.client, caller));
+}
+
+function notEmpty(argument: string, value: string): void {
+  if (value === '') throw new InputError(argument, `${argument} is not empty`);
+}

@@ -1,0 +1,149 @@
+import { hash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { preferredEncoding } from './send.ts';
+
+export interface GraphiQLOptions {
+  /** Signs the demo user in, so that the first query works; null where there is none. */
+  readonly demoToken: (() => Promise<string | null>) | null;
+}
+
+interface Asset {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly gzip: Buffer;
+  readonly br: Buffer;
+}
+
+const DEFAULT_QUERY = `# One query for a whole screen.
+query Home {
+  session { balance equity currency }
+  positions {
+    symbol
+    side
+    units
+    profit
+    instrument { name leverage shariaStatus }
+  }
+  withdrawalMethods { title status }
+  customerId
+}
+`;
+
+/** GraphiQL with every asset from here: it works on a train. */
+export class GraphiQL {
+  readonly #options: GraphiQLOptions;
+  #assets: Promise<ReadonlyMap<string, Asset>> | undefined;
+
+  constructor(options: GraphiQLOptions) {
+    this.#options = options;
+  }
+
+  async page(response: ServerResponse): Promise<void> {
+    const assets = await this.#load();
+    const urls = [...assets.keys()];
+    const token = await this.#options.demoToken?.();
+    const options = {
+      title: 'Trading Graph',
+      endpoint: '/graphql',
+      defaultQuery: DEFAULT_QUERY,
+      shouldPersistHeaders: false,
+      subscriptionsProtocol: 'SSE',
+      ...(token && { headers: JSON.stringify({ authorization: `Bearer ${token}` }, null, 2) }),
+    };
+    response.writeHead(200, {
+      'content-type': 'text/html; charset=utf-8',
+      // It may hold a token of the demo user.
+      'cache-control': 'no-store',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+    });
+    response.end(shell(urls, options));
+  }
+
+  async asset(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
+    const asset = (await this.#load()).get(path);
+    if (!asset) return false;
+    const encoding = preferredEncoding(request.headers['accept-encoding']);
+    const bytes = encoding === null ? asset.bytes : asset[encoding];
+    response.writeHead(200, {
+      'content-type': asset.type,
+      'content-length': bytes.length,
+      // The path names the content, so it can be kept for good.
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'accept-encoding',
+      ...(encoding !== null && { 'content-encoding': encoding }),
+    });
+    response.end(bytes);
+    return true;
+  }
+
+  /** Nine megabytes that a server without visitors need not read. */
+  #load(): Promise<ReadonlyMap<string, Asset>> {
+    this.#assets ??= loadAssets();
+    return this.#assets;
+  }
+}
+
+async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
+  const { css, js, editorWorkerService, graphqlWorker, jsonWorker } = await import(
+    '@graphql-yoga/render-graphiql/graphiql'
+  );
+  const files = [
+    ['graphiql.js', 'text/javascript', js],
+    ['graphiql.css', 'text/css', css],
+    ['editor.js', 'text/javascript', editorWorkerService],
+    ['json.js', 'text/javascript', jsonWorker],
+    ['graphql.js', 'text/javascript', graphqlWorker],
+  ] as const;
+  const entries = files.map(async ([name, type, text]): Promise<[string, Asset]> => {
+    const bytes = Buffer.from(text);
+    const [packed, smaller] = await Promise.all([
+      promisify(gzip)(bytes),
+      promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+    ]);
+    const path = `/graphiql/${hash('sha256', bytes, 'hex').slice(0, 16)}/${name}`;
+    return [path, { type: `${type}; charset=utf-8`, bytes, gzip: packed, br: smaller }];
+  });
+  return new Map(await Promise.all(entries));
+}
+
+function shell(urls: readonly string[], options: Record<string, unknown>): string {
+  const url = (name: string) => urls.find((each) => each.endsWith(`/${name}`)) ?? '';
+  const workers = {
+    editorWorkerService: url('editor.js'),
+    json: url('json.js'),
+    graphql: url('graphql.js'),
+  };
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <title>Trading Graph</title>
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href="${url('graphiql.css')}" />
+  </head>
+  <body class="no-focus-outline">
+    <noscript>GraphiQL needs JavaScript.</noscript>
+    <div id="root" style="height: 100vh"></div>
+    <script>
+      const workers = ${inScript(workers)};
+      self.MonacoEnvironment = {
+        globalAPI: false,
+        getWorkerUrl: (_module, label) => workers[label] ?? workers.editorWorkerService,
+      };
+    </script>
+    <script src="${url('graphiql.js')}"></script>
+    <script>
+      YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${inScript(options)});
+    </script>
+  </body>
+</html>
+`;
+}
+
+/** JSON inside a script element must not be able to end it. */
+function inScript(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}

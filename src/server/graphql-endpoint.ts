@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import type { Visit } from '../engine/engine.ts';
+import { requestError } from '../schema/public-error.ts';
+import { bearerToken } from './bearer.ts';
+import { PayloadTooLargeError, readBody, UnreadableBodyError } from './body.ts';
+import { send } from './send.ts';
+import type { ServerSettings } from './settings.ts';
+import { createGraphQLOverHttp } from './yoga.ts';
+
+export type GraphQLEndpoint = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+) => Promise<void>;
+
+/** `/graphql` over HTTP: reads the request, lets yoga and the engine answer it, sends the answer. */
+export function createGraphQLEndpoint(
+  settings: ServerSettings,
+  streams: Set<ServerResponse>,
+): GraphQLEndpoint {
+  const { engine, log, maxBodyBytes } = settings;
+  const yoga = createGraphQLOverHttp({ engine, log, maxBodyBytes });
+
+  return async (request, response, requestId) => {
+    const gone = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort();
+    });
+    let body: Buffer | null;
+    try {
+      body = request.method === 'POST' ? await readBody(request, maxBodyBytes) : null;
+    } catch (error) {
+      return refuseBody(error, request, response);
+    }
+    const visit: Visit = {
+      caller: {
+        token: bearerToken(request.headers.authorization),
+        signal: gone.signal,
+        client: {
+          address: request.socket.remoteAddress ?? '',
+          userAgent: request.headers['user-agent'] ?? null,
+        },
+      },
+      requestId,
+      mayMutate: request.method === 'POST',
+    };
+    const answer = await yoga.fetch(asFetchRequest(yoga, request, body), { visit });
+    for (const [name, value] of answer.headers) {
+      if (!OURS.has(name)) response.setHeader(name, value);
+    }
+    if (answer.headers.get('content-type')?.startsWith('text/event-stream') && answer.body) {
+      return stream(response, answer, streams);
+    }
+    await send(request, response, answer.status, Buffer.from(await answer.arrayBuffer()));
+  };
+}
+
+// Set by whoever sends the bytes.
+const OURS = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'connection']);
+
+type Yoga = ReturnType<typeof createGraphQLOverHttp>;
+
+function asFetchRequest(yoga: Yoga, request: IncomingMessage, body: Buffer | null): Request {
+  const headers = new yoga.fetchAPI.Headers();
+  for (const name of ['content-type', 'x-request-id']) {
+    const value = request.headers[name];
+    if (typeof value === 'string') headers.set(name, value);
+  }
+  headers.set('accept', acceptable(request.headers.accept));
+  return new yoga.fetchAPI.Request(`http://facade${request.url}`, {
+    method: request.method ?? 'GET',
+    headers,
+    ...(body && { body: body as Uint8Array<ArrayBuffer> }),
+  });
+}
+
+/** Who takes anything gets JSON, and a subscription as an event stream; multipart is not spoken here. */
+function acceptable(accept: string | undefined): string {
+  const everything = 'application/json, text/event-stream';
+  return accept === undefined ? everything : accept.replaceAll('*/*', everything);
+}
+
+async function stream(
+  response: ServerResponse,
+  answer: Response,
+  streams: Set<ServerResponse>,
+): Promise<void> {
+  response.setHeader('cache-control', 'no-store');
+  response.setHeader('x-accel-buffering', 'no');
+  response.writeHead(answer.status);
+  response.flushHeaders();
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+  // The reader is let go at once when the client is: a quiet feed would keep it until its next event.
+  const left = () => void reader.cancel().catch(() => {});
+  response.once('close', left);
+  streams.add(response);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || response.destroyed) break;
+      // A reader that stalls is waited for: what it misses is merged behind it.
+      if (!response.write(value)) await Promise.race([once(response, 'drain'), closed(response)]);
+    }
+    response.end();
+  } catch {
+    response.destroy();
+  } finally {
+    streams.delete(response);
+    response.off('close', left);
+  }
+}
+
+function closed(response: ServerResponse): Promise<unknown> {
+  return new Promise((resolve) => response.once('close', resolve));
+}
+
+async function refuseBody(
+  error: unknown,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (!(error instanceof PayloadTooLargeError || error instanceof UnreadableBodyError)) throw error;
+  const tooLarge = error instanceof PayloadTooLargeError;
+  const refusal: GraphQLError = tooLarge
+    ? requestError('PAYLOAD_TOO_LARGE', 'The body is too large.')
+    : requestError('GRAPHQL_PARSE_FAILED', 'The body cannot be read.');
+  response.setHeader('content-type', 'application/json; charset=utf-8');
+  // What is left of the body is not read, so the connection cannot carry another request.
+  response.setHeader('connection', 'close');
+  await send(request, response, tooLarge ? 413 : 400, JSON.stringify({ errors: [refusal] }));
+}

@@ -1,0 +1,137 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Server as NetServer } from 'node:net';
+import { requestError } from '../schema/public-error.ts';
+import { answerPreflight, setCorsHeaders } from './cors.ts';
+import type { GraphiQL } from './graphiql.ts';
+import { createGraphQLEndpoint } from './graphql-endpoint.ts';
+import type { Readiness } from './readiness.ts';
+import { requestIdFrom } from './request-id.ts';
+import { send } from './send.ts';
+import type { ServerSettings } from './settings.ts';
+import type { WebSocketDoor } from './websocket.ts';
+
+export interface HttpServerSettings extends ServerSettings {
+  readonly readiness: Readiness;
+  readonly webSockets: WebSocketDoor;
+  readonly graphiql: GraphiQL | null;
+  /** Null where introspection is off. */
+  readonly sdl: string | null;
+}
+
+const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
+// Long enough for a request that crossed our "connection: close" to arrive.
+const LINGER_MS = 300;
+
+/** The public listener. */
+export class HttpServer {
+  readonly #settings: HttpServerSettings;
+  readonly #server: Server;
+  readonly #graphql: ReturnType<typeof createGraphQLEndpoint>;
+  readonly #underWay = new Set<ServerResponse>();
+  readonly #streams = new Set<ServerResponse>();
+
+  constructor(settings: HttpServerSettings) {
+    this.#settings = settings;
+    this.#graphql = createGraphQLEndpoint(settings, this.#streams);
+    this.#server = createServer((request, response) => this.#handle(request, response));
+    this.#server.on('upgrade', (request, socket, head) => {
+      if (pathOf(request) === '/graphql') settings.webSockets.upgrade(request, socket, head);
+      else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+    });
+  }
+
+  listen(port: number, host: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', reject);
+        resolve((this.#server.address() as AddressInfo).port);
+      });
+    });
+  }
+
+  /** No new connections; requests under way are answered; event streams end so that clients reconnect elsewhere. */
+  async drain(): Promise<void> {
+    // The http server's own close would cut idle connections on which a request may be on its way.
+    const stopped = new Promise((resolve) =>
+      NetServer.prototype.close.call(this.#server, () => resolve(undefined)),
+    );
+    for (const stream of this.#streams) stream.destroy();
+    await new Promise((resolve) => setTimeout(resolve, LINGER_MS));
+    while (this.#underWay.size > 0) {
+      const [response] = this.#underWay;
+      await new Promise((resolve) => response?.once('close', resolve));
+    }
+    this.#server.closeIdleConnections();
+    await stopped;
+  }
+
+  terminate(): void {
+    this.#server.closeAllConnections();
+  }
+
+  #handle(request: IncomingMessage, response: ServerResponse): void {
+    const { log, readiness, origins } = this.#settings;
+    const requestId = requestIdFrom(request.headers['x-request-id']);
+    response.setHeader('x-request-id', requestId);
+    response.setHeader('vary', VARY);
+    response.setHeader('cache-control', 'no-store');
+    response.setHeader('x-content-type-options', 'nosniff');
+    if (readiness.isDraining) response.setHeader('connection', 'close');
+    setCorsHeaders(request, response, origins);
+    this.#underWay.add(response);
+    response.once('close', () => this.#underWay.delete(response));
+    this.#route(request, response, requestId).catch((error: unknown) => {
+      log.error({ requestId, err: error }, 'a request failed');
+      if (response.headersSent) return response.destroy();
+      const extensions = { requestId };
+      const errors = [requestError('INTERNAL', 'Something went wrong here.', extensions)];
+      response.setHeader('content-type', 'application/json; charset=utf-8');
+      void send(request, response, 500, JSON.stringify({ errors }));
+    });
+  }
+
+  async #route(
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: string,
+  ): Promise<void> {
+    const { graphiql, readiness, sdl } = this.#settings;
+    const path = pathOf(request);
+    if (request.method === 'OPTIONS') return answerPreflight(response);
+    if (path === '/graphql') {
+      if (graphiql && wantsPage(request)) return graphiql.page(response);
+      return this.#graphql(request, response, requestId);
+    }
+    if (path === '/health/live') return answerJson(request, response, 200, { status: 'ok' });
+    if (path === '/health/ready') {
+      const { status, body } = readiness.report();
+      return answerJson(request, response, status, body);
+    }
+    if (path === '/schema.graphql' && sdl !== null) {
+      response.setHeader('content-type', 'text/plain; charset=utf-8');
+      return send(request, response, 200, sdl);
+    }
+    if (path.startsWith('/graphiql/') && (await graphiql?.asset(request, response, path))) return;
+    await answerJson(request, response, 404, { error: 'not found' });
+  }
+}
+
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '/').split('?', 1)[0] ?? '/';
+}
+
+function wantsPage({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html');
+}
+
+function answerJson(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+): Promise<void> {
+  response.setHeader('content-type', 'application/json; charset=utf-8');
+  return send(request, response, status, JSON.stringify(body));
+}

@@ -1,0 +1,11 @@
+import type { Engine } from '../engine/engine.ts';
+import type { Log } from '../lib/log.ts';
+import type { AllowedOrigins } from './cors.ts';
+
+/** What every transport needs to know. */
+export interface ServerSettings {
+  readonly engine: Engine;
+  readonly log: Log;
+  readonly origins: AllowedOrigins;
+  readonly maxBodyBytes: number;
+}

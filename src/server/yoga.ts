@@ -1,0 +1,105 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { Engine, Refused, Visit } from '../engine/engine.ts';
+import type { Log } from '../lib/log.ts';
+import { mapStream } from '../lib/map-stream.ts';
+import { requestError } from '../schema/public-error.ts';
+
+/** What yoga is told of one request beside the request itself. */
+export interface YogaVisit extends Record<string, unknown> {
+  readonly visit: Visit;
+}
+
+type Yoga = YogaServerInstance<YogaVisit, Record<never, never>>;
+
+export interface YogaOptions {
+  readonly engine: Engine;
+  readonly log: Log;
+  readonly maxBodyBytes: number;
+}
+
+/**
+ * GraphQL over HTTP by the book: methods, media types, status codes, event streams. Yoga knows the
+ * book; what a document may do and what it answers is the engine's.
+ */
+export function createGraphQLOverHttp({ engine, log, maxBodyBytes }: YogaOptions): Yoga {
+  return createYoga<YogaVisit>({
+    graphqlEndpoint: '/graphql',
+    plugins: [useEngine(engine, log), useOurCodes()],
+    // Each of these is done for all transports elsewhere.
+    cors: false,
+    graphiql: false,
+    landingPage: false,
+    healthCheckEndpoint: '/health/none',
+    parserAndValidationCache: false,
+    maskedErrors: false,
+    batching: false,
+    multipart: false,
+    maxRequestBodySize: maxBodyBytes,
+    logging: false,
+  });
+}
+
+function useEngine(engine: Engine, log: Log): Plugin<YogaVisit> {
+  return {
+    onParams({ setParamsHandler }) {
+      setParamsHandler(async ({ params, context }) => {
+        const operation = engine.open(params, (context as unknown as YogaVisit).visit);
+        if (!operation.ready) return refusal(operation);
+        if (operation.operation !== 'subscription') return operation.execute();
+        const stream = await operation.subscribe();
+        if (!(Symbol.asyncIterator in stream)) return stream;
+        return mapStream<ExecutionResult, ExecutionResult>(stream, {
+          value: (event) => event,
+          // An event stream has no close code: why it ends is its last event.
+          failure: (error) => operation.lastWord(error),
+        });
+      });
+    },
+    onExecutionResult({ result }) {
+      if (result === undefined) log.error({}, 'an operation without a result');
+    },
+  };
+}
+
+function refusal({ errors, status, headers }: Refused): ExecutionResult {
+  return {
+    errors: errors.map(
+      (error) =>
+        new GraphQLError(error.message, {
+          nodes: error.nodes ?? null,
+          source: error.source ?? null,
+          positions: error.positions ?? null,
+          // Yoga's own notation, which it takes out again: `spec` lets plain JSON clients have a 200.
+          extensions: { ...error.extensions, http: { status, headers, spec: status === 400 } },
+        }),
+    ),
+  };
+}
+
+/** What yoga refuses by itself, before the engine sees it, speaks with our codes as well. */
+function useOurCodes(): Plugin<YogaVisit> {
+  return {
+    onResultProcess({ result, setResult }) {
+      if (Array.isArray(result) || Symbol.asyncIterator in result) return;
+      const { errors } = result as ExecutionResult;
+      if (!errors?.some(isForeign)) return;
+      setResult({
+        ...result,
+        errors: errors.map((error) => (isForeign(error) ? ours(error) : error)),
+      });
+    },
+  };
+}
+
+function isForeign(error: GraphQLError): boolean {
+  return error.extensions?.retryable === undefined;
+}
+
+function ours(error: GraphQLError): GraphQLError {
+  const { http } = error.extensions ?? {};
+  const status = (http as { status?: number } | undefined)?.status ?? 400;
+  return status === 413
+    ? requestError('PAYLOAD_TOO_LARGE', 'The body is too large.', { http })
+    : requestError('GRAPHQL_PARSE_FAILED', error.message, { http: http ?? { status } });
+}

@@ -1,0 +1,108 @@
+import { type App, startApp } from '../../src/app.ts';
+import { type Config, type Environment, readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/lib/log.ts';
+import type { Sandbox } from '../../src/sandbox/start.ts';
+
+export interface GraphQLAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever shape its own query asked for
+  readonly data: any;
+  readonly errors: readonly PublicError[];
+  readonly extensions: { readonly gateway: readonly { operation: string; source: string }[] };
+}
+
+export interface PublicError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions: Readonly<Record<string, unknown>> & { readonly code: string };
+}
+
+export interface QueryOptions {
+  readonly token?: string | null;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestApp extends AsyncDisposable {
+  readonly url: string;
+  readonly webSocketUrl: string;
+  readonly config: Config;
+  readonly sandbox: Sandbox;
+  /** Every line the facade has logged. */
+  readonly logged: readonly string[];
+  query(document: string, options?: QueryOptions): Promise<GraphQLAnswer>;
+  /** Signs in through the facade; the answer is the token. */
+  signIn(email?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/**
+ * The facade as it is built, in this process, with its sandbox gateway: a market that stands still
+ * unless told to move, free ports, a log that is kept.
+ */
+export async function startTestApp(environment: Environment = {}): Promise<TestApp> {
+  const config = readConfig({
+    PORT: '0',
+    ADMIN_PORT: '0',
+    SANDBOX_SEED: 'tests',
+    SANDBOX_TICK_MS: '86400000',
+    ...environment,
+  });
+  const logged: string[] = [];
+  const log = createLog({
+    level: 'debug',
+    format: 'json',
+    destination: { write: (line) => void logged.push(line) },
+  });
+  const app = await startApp(config, log);
+  return describeApp(app, config, logged);
+}
+
+function describeApp(app: App, config: Config, logged: readonly string[]): TestApp {
+  const { url, sandbox } = app;
+  if (sandbox === null) throw new Error('tests run against the sandbox gateway');
+  const query = (document: string, options: QueryOptions = {}) =>
+    postQuery(`${url}/graphql`, document, options);
+  return {
+    url,
+    webSocketUrl: `${url.replace('http', 'ws')}/graphql`,
+    config,
+    sandbox,
+    logged,
+    query,
+    async signIn(email = 'demo@example.com') {
+      const { data } = await query(
+        'mutation ($email: String!) { login(input: { email: $email, password: "demo" }) { ... on LoginSuccess { accessToken } } }',
+        { variables: { email } },
+      );
+      return data.login.accessToken;
+    },
+    close: () => app.close(),
+    [Symbol.asyncDispose]: () => app.close(),
+  };
+}
+
+export async function postQuery(
+  url: string,
+  document: string,
+  { token, variables, headers }: QueryOptions,
+): Promise<GraphQLAnswer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token != null && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    body: JSON.stringify({ query: document, variables }),
+  });
+  const body = (await response.json()) as Partial<GraphQLAnswer>;
+  return {
+    status: response.status,
+    headers: response.headers,
+    data: body.data,
+    errors: body.errors ?? [],
+    extensions: body.extensions ?? { gateway: [] },
+  };
+}

@@ -1,0 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const POLL_MS = 10;
+
+/** Waits for a condition, never for a time; says what was still wrong when it gives up. */
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  { withinMs = 10_000 }: { withinMs?: number } = {},
+): Promise<T> {
+  const giveUpAtMs = Date.now() + withinMs;
+  for (;;) {
+    try {
+      const value = await check();
+      if (value !== false) return value;
+      throw new Error('the condition does not hold');
+    } catch (error) {
+      if (Date.now() >= giveUpAtMs) throw error;
+      await delay(POLL_MS);
+    }
+  }
+}
