@@ -5,12 +5,14 @@ import { chromiumPath, redisServerPath } from '../test/support/machine.ts';
 
 const deadlineMs = Date.now() + 300_000;
 
-const missing: string[] = [];
-if (redisServerPath === null && !process.env.REDIS_SERVER_PATH) missing.push('redis-server');
-if (chromiumPath === null && !process.env.CHROMIUM_PATH) missing.push('chromium');
+const TOOLS = [
+  { name: 'redis-server', path: redisServerPath, variable: 'REDIS_SERVER_PATH' },
+  { name: 'chromium', path: chromiumPath, variable: 'CHROMIUM_PATH' },
+];
 
-for (const name of missing) {
-  const problem = bringIn(name);
+for (const { name, path, variable } of TOOLS) {
+  if (path !== null) continue;
+  const problem = process.env[variable] ? `${variable} names no program` : bringIn(name);
   if (problem !== null) {
     process.stderr.write(`${name} is not here (${problem}): the tests that need it are skipped.\n`);
   }
