@@ -1,14 +1,14 @@
 import type { PositionsAnswer } from '../../gateway/answers.ts';
-import type { Position } from '../../gateway/model.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { FeedFace } from './feed-face.ts';
 import { FirstList } from './first-list.ts';
 import { Poller, type PollerOptions } from './poller.ts';
 import type { PositionList, PositionsBoard } from './positions-board.ts';
-import { renewProof, type TokenProofs } from './proof-renewal.ts';
+import { renewProof } from './proof-renewal.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
 import { TokenEndedError } from './token-ended-error.ts';
+import type { TokenProofs } from './token-proofs.ts';
 import { type RingMember, TokenRing } from './token-ring.ts';
 
 export interface FeedOptions extends PollerOptions {
@@ -20,7 +20,7 @@ export interface FeedOptions extends PollerOptions {
   readonly lingerMs: number;
   readonly expiryLeewayMs: number;
   /** Positions came or went, or the first list came. */
-  readonly onMembershipChanged: (login: string, positions: readonly Position[]) => void;
+  readonly onMembershipChanged: (login: string, list: PositionList) => void;
   readonly onPoll: (
     outcome: 'changed' | 'unchanged' | 'failed' | 'refused',
     error?: unknown,
@@ -185,7 +185,7 @@ export class Feed implements SubscribedFeed {
   #show(list: PositionList): void {
     if (!this.face.take(list)) return;
     this.#firstList.arrived();
-    this.#options.onMembershipChanged(this.#proof.login, this.face.positions);
+    this.#options.onMembershipChanged(this.#proof.login, list);
   }
 
   #publish(): void {

@@ -13,8 +13,8 @@ import { readIntervalMs } from './interval.ts';
 import { PollScheduler } from './poll-scheduler.ts';
 import type { PositionsSource } from './poller.ts';
 import type { PositionList, PositionsBoard } from './positions-board.ts';
-import type { TokenProofs } from './proof-renewal.ts';
 import { FeedSubscription } from './subscription.ts';
+import type { TokenProofs } from './token-proofs.ts';
 
 export interface PositionsHubOptions {
   /** Op 12 without any repetition: a feed has its own way of waiting. */

@@ -1,16 +1,8 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Viewer } from '../auth/viewer.ts';
 import { refusalOf, type TokenEndedError } from './token-ended-error.ts';
+import type { TokenProofs } from './token-proofs.ts';
 import type { RingMember } from './token-ring.ts';
-
-/** What a feed must know of the proof of its tokens. */
-export interface TokenProofs {
-  /** Whether the account is open to this token now, by what is known of it. */
-  holds(viewer: Viewer): boolean;
-  /** Proves the token anew where its use for polling was not enough; rejects where that fails. */
-  renew(viewer: Viewer): Promise<unknown>;
-}
 
 export interface RenewalOptions {
   readonly proofs: TokenProofs;

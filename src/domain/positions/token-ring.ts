@@ -1,6 +1,6 @@
 import type { Viewer } from '../auth/viewer.ts';
-import type { TokenProofs } from './proof-renewal.ts';
 import type { Subscription } from './subscription.ts';
+import type { TokenProofs } from './token-proofs.ts';
 
 /** One token with subscriptions to a feed. */
 export interface RingMember {

@@ -1,0 +1,203 @@
+import { expect, test } from 'vitest';
+import type { GatewayErrorKind } from '../../../src/gateway/errors.ts';
+import { createLiveBench, LOGIN } from './live-bench.ts';
+import { gatewayError, position } from './scripted-gateway.ts';
+
+const KINDS: readonly GatewayErrorKind[] = [
+  'unavailable',
+  'timeout',
+  'contract',
+  'rate-limited',
+  'rejected',
+];
+
+for (const kind of KINDS) {
+  test(`a feed that fails (${kind}) is delayed, keeps its list, and is live when it is back`, async () => {
+    const { clock, gateway, viewer, followChanges } = createLiveBench();
+    gateway.set(LOGIN, [position('a')]);
+    const follower = followChanges(viewer('phone'));
+    await clock.advance(5_000);
+    const confirmedMs = gateway.polls.at(-1)?.atMs ?? 0;
+    gateway.failWith(kind);
+    gateway.set(LOGIN, [position('b')]);
+    await clock.advance(5_000);
+    expect(follower.events).toHaveLength(2);
+    const [snapshot, delayed] = follower.events;
+    expect(delayed).toEqual({
+      ...snapshot,
+      snapshot: false,
+      upserted: [],
+      status: 'DELAYED',
+      asOf: new Date(confirmedMs),
+    });
+    gateway.heal();
+    await clock.advance(30_000);
+    const back = follower.events.find((event, index) => index > 1 && event.status === 'LIVE');
+    expect(back).toMatchObject({ upserted: [position('b')], opened: ['b'], closed: ['a'] });
+  });
+}
+
+test('the wait doubles with each failure up to its ceiling, with jitter', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench({ pollMaxMs: 10_000 });
+  followChanges(viewer('phone'));
+  await clock.advance(3_000);
+  gateway.failWith('unavailable');
+  const before = gateway.polls.length;
+  await clock.advance(120_000);
+  const times = gateway.polls.slice(before).map(({ atMs }) => atMs);
+  const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));
+  [2_000, 4_000, 8_000].forEach((ceilingMs, index) => {
+    expect(gaps[index]).toBeGreaterThanOrEqual(ceilingMs / 2);
+    expect(gaps[index]).toBeLessThanOrEqual(ceilingMs);
+  });
+  const late = gaps.slice(3);
+  expect(late.every((gapMs) => gapMs >= 5_000 && gapMs <= 10_000)).toBe(true);
+  expect(new Set(late.map(Math.round)).size).toBe(late.length);
+});
+
+test('Retry-After is waited for, and not much longer', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  const follower = followChanges(viewer('phone'));
+  await clock.advance(3_000);
+  gateway.failWith('rate-limited', 10);
+  const before = gateway.polls.length;
+  await clock.advance(1_000);
+  const failedAtMs = gateway.polls.at(-1)?.atMs ?? 0;
+  gateway.heal();
+  expect(gateway.polls.length).toBe(before + 1);
+  await clock.advance(failedAtMs + 9_999 - clock.now());
+  expect(gateway.polls.length).toBe(before + 1);
+  await clock.advance(1_001);
+  expect(gateway.polls.length).toBe(before + 2);
+  expect(follower.last?.status).toBe('LIVE');
+});
+
+test('an absurd Retry-After is capped', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  followChanges(viewer('phone'));
+  await clock.advance(3_000);
+  gateway.failWith('rate-limited', 3_600);
+  await clock.advance(1_000);
+  gateway.heal();
+  const before = gateway.polls.length;
+  await clock.advance(30_000);
+  expect(gateway.polls.length).toBeGreaterThan(before);
+});
+
+test('nothing polls inside the wait: no newcomer, no order, nobody who comes back', async () => {
+  const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
+  gateway.set(LOGIN, [position('a')]);
+  const follower = followChanges(viewer('phone'));
+  await clock.advance(3_000);
+  gateway.failWith('rate-limited', 5);
+  await clock.advance(1_000);
+  const before = gateway.polls.length;
+  const failedAtMs = gateway.polls.at(-1)?.atMs ?? 0;
+  hub.pollNow(LOGIN);
+  await follower.leave();
+  const newcomer = followChanges(viewer('tablet'));
+  await clock.advance(failedAtMs + 4_999 - clock.now());
+  expect(gateway.polls.length).toBe(before);
+  expect(newcomer.last).toMatchObject({ snapshot: true, status: 'DELAYED' });
+});
+
+test('heartbeats repeat a delayed list and its time', async () => {
+  const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
+  gateway.set(LOGIN, [position('a')]);
+  const changes = followChanges(viewer('phone'));
+  const lists = followPositions(viewer('phone'));
+  await clock.advance(3_000);
+  gateway.failWith('timeout');
+  await clock.advance(100_000);
+  const delayed = changes.events.filter(({ status }) => status === 'DELAYED');
+  expect(delayed.length).toBeGreaterThanOrEqual(6);
+  expect(new Set(delayed.map(({ asOf }) => asOf.getTime())).size).toBe(1);
+  expect(delayed.every(({ upserted, closed }) => upserted.length + closed.length === 0)).toBe(true);
+  expect(lists.events.length).toBeGreaterThanOrEqual(6);
+  expect(lists.events.every((list) => list === lists.events[0])).toBe(true);
+});
+
+test('without a first list in time a subscription ends with the error of the call', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  gateway.failWith('unavailable');
+  const ends: unknown[] = [];
+  const follower = followChanges(viewer('phone'), { onEnd: (error) => ends.push(error) });
+  await clock.advance(4_900);
+  expect(follower.hasEnded).toBe(false);
+  await clock.advance(100);
+  expect(follower.error).toMatchObject({ kind: 'unavailable', operation: 'getOpenPositions' });
+  expect(ends).toEqual([follower.error]);
+});
+
+test('without any answer at all the error is a timeout', async () => {
+  const { clock, gateway, viewer, followPositions } = createLiveBench();
+  gateway.latencyMs = 60_000;
+  const follower = followPositions(viewer('phone'));
+  await clock.advance(5_000);
+  expect(follower.error).toMatchObject({ kind: 'timeout', operation: 'getOpenPositions' });
+});
+
+test('a first list that comes late but in time is the snapshot', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  gateway.set(LOGIN, [position('a')]);
+  gateway.failWith('unavailable');
+  const follower = followChanges(viewer('phone'));
+  await clock.advance(500);
+  gateway.heal();
+  await clock.advance(10_000);
+  expect(follower.error).toBeNull();
+  expect(follower.events[0]).toMatchObject({ snapshot: true, status: 'LIVE' });
+});
+
+test('newcomers who wait for our own ceiling are not told that the gateway failed', async () => {
+  const { clock, viewer, followChanges } = createLiveBench({ pollsPerSecond: 1, pollMs: 60_000 });
+  const followers = Array.from({ length: 10 }, (_, index) =>
+    followChanges(viewer(`of ${index}`, { login: String(index + 1) })),
+  );
+  await clock.advance(10_000);
+  for (const { events, error } of followers) {
+    expect(error).toBeNull();
+    expect(events[0]?.snapshot).toBe(true);
+  }
+});
+
+test('a source that throws what no gateway says delays the feed and is reported', async () => {
+  const unexpected: unknown[] = [];
+  const { clock, gateway, viewer, followChanges } = createLiveBench({
+    onUnexpected: (error) => unexpected.push(error),
+  });
+  const follower = followChanges(viewer('phone'));
+  await clock.advance(2_000);
+  const getOpenPositions = gateway.getOpenPositions;
+  gateway.getOpenPositions = () => {
+    throw new TypeError('broken');
+  };
+  await clock.advance(2_000);
+  expect(follower.last?.status).toBe('DELAYED');
+  expect(unexpected[0]).toBeInstanceOf(TypeError);
+  gateway.getOpenPositions = getOpenPositions;
+  await clock.advance(10_000);
+  expect(follower.last?.status).toBe('LIVE');
+});
+
+test('a list that another call brings is shown while the feed is delayed', async () => {
+  const { clock, gateway, viewer, followChanges, board, prove } = createLiveBench();
+  const phone = viewer('phone');
+  const follower = followChanges(phone);
+  await clock.advance(2_000);
+  gateway.fault = () => gatewayError('rate-limited', 30);
+  await clock.advance(1_000);
+  const positions = [position('a')];
+  const sent = {
+    sequence: gateway.nextSequence(),
+    sentAtMs: clock.now(),
+    receivedAtMs: clock.now(),
+  };
+  board.offer({ proof: prove(phone), tokenHash: phone.tokenHash }, { positions, ...sent });
+  await clock.advance(0);
+  expect(follower.last).toMatchObject({
+    upserted: positions,
+    status: 'DELAYED',
+    asOf: new Date(clock.now()),
+  });
+});

@@ -1,0 +1,232 @@
+import { expect, test } from 'vitest';
+import { createLiveBench, LOGIN } from './live-bench.ts';
+import { position } from './scripted-gateway.ts';
+
+test('forty subscribers of one account cost one poll per interval and see the same', async () => {
+  const { clock, gateway, viewer, followChanges, followPositions, hub } = createLiveBench();
+  const followers = Array.from({ length: 20 }, (_, index) =>
+    followChanges(viewer(`device ${index % 5}`)),
+  );
+  const lists = Array.from({ length: 20 }, (_, index) =>
+    followPositions(viewer(`device ${index % 5}`)),
+  );
+  for (let second = 0; second < 20; second += 1) {
+    gateway.set(LOGIN, [position('a', { priceCurrent: second })]);
+    await clock.advance(1_000);
+  }
+  expect(gateway.polls.length).toBeGreaterThanOrEqual(19);
+  expect(gateway.polls.length).toBeLessThanOrEqual(22);
+  expect(followers[0]?.events.length).toBeGreaterThanOrEqual(18);
+  for (const { events } of followers) {
+    expect(events).toEqual(followers[0]?.events);
+    // One object for all, so that it can be serialised once.
+    events.forEach((event, index) => {
+      expect(event).toBe(followers[0]?.events[index]);
+    });
+  }
+  for (const { events } of lists) expect(events).toEqual(lists[0]?.events);
+  expect(lists[0]?.last).toEqual([position('a', { priceCurrent: 19 })]);
+  expect(hub.stats()).toMatchObject({ feeds: 1, tokens: 5, subscriptions: 40, delayed: 0 });
+});
+
+test('tokens poll in turn, so that each is proved again by use', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  for (const name of ['phone', 'tablet', 'desk']) followChanges(viewer(name));
+  await clock.advance(9_400);
+  const counts = Map.groupBy(gateway.polls, ({ token }) => token);
+  const each = [...counts.values()].map((polls) => polls.length);
+  expect(each).toHaveLength(3);
+  expect(Math.max(...each) - Math.min(...each)).toBeLessThanOrEqual(1);
+});
+
+test('a feed polls at a random phase', async () => {
+  const offsets = new Set<number>();
+  for (let seed = 1; seed <= 10; seed += 1) {
+    const { clock, gateway, viewer, followChanges } = createLiveBench({ seed });
+    followChanges(viewer('phone'));
+    await clock.advance(3_000);
+    const [first, second, third] = gateway.polls.map(({ atMs }) => atMs) as [
+      number,
+      number,
+      number,
+    ];
+    expect(third - second).toBeCloseTo(1_000);
+    offsets.add(Math.round((second - first) / 100));
+  }
+  expect(offsets.size).toBeGreaterThan(4);
+});
+
+test('polling stops with the last subscriber, and the feed is gone after the linger', async () => {
+  const { clock, gateway, viewer, followChanges, hub } = createLiveBench({ lingerMs: 5_000 });
+  const phone = followChanges(viewer('phone'));
+  const tablet = followChanges(viewer('tablet'));
+  await clock.advance(3_000);
+  await phone.leave();
+  await clock.advance(3_000);
+  expect(gateway.polls.length).toBeGreaterThanOrEqual(6);
+  const polled = gateway.polls.length;
+  await tablet.leave();
+  expect(hub.stats()).toMatchObject({ feeds: 0, lingering: 1 });
+  await clock.advance(5_000);
+  expect(gateway.polls.length).toBe(polled);
+  expect(hub.stats()).toMatchObject({ feeds: 0, lingering: 0 });
+  expect(clock.pending).toBe(0);
+});
+
+test('who comes and goes all the time causes no more than a poll per interval', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  for (let round = 0; round < 100; round += 1) {
+    const follower = followChanges(viewer('phone'));
+    await clock.advance(50);
+    await follower.leave();
+    await clock.advance(50);
+  }
+  expect(gateway.polls.length).toBeLessThanOrEqual(11);
+});
+
+test('a watcher who never pulls starts nothing', async () => {
+  const { clock, gateway, viewer, hub, prove } = createLiveBench();
+  const phone = viewer('phone');
+  hub.watchChanges(prove(phone), phone);
+  await clock.advance(5_000);
+  expect(gateway.polls).toEqual([]);
+  expect(hub.stats().feeds).toBe(0);
+});
+
+test('a proof of one account never opens the feed of another', () => {
+  const { viewer, hub, prove } = createLiveBench();
+  const thief = viewer('thief', { login: '6666' });
+  const victim = viewer('forged', { login: LOGIN });
+  expect(() => hub.watchChanges(prove(thief), victim)).toThrow('another account');
+});
+
+test('accounts do not share lists, nor does a slow one delay the others', async () => {
+  const { clock, gateway, viewer, followPositions } = createLiveBench();
+  gateway.set('1', [position('one')]);
+  gateway.set('2', [position('two')]);
+  followPositions(viewer('a', { login: '1' }));
+  const quick = followPositions(viewer('b', { login: '2' }));
+  const getOpenPositions = gateway.getOpenPositions.bind(gateway);
+  gateway.getOpenPositions = (asking, previous) =>
+    asking.login === '1' ? new Promise(() => {}) : getOpenPositions(asking, previous);
+  await clock.advance(500);
+  gateway.set('2', [position('three')]);
+  await clock.advance(2_000);
+  expect(quick.events).toEqual([[position('two')], [position('three')]]);
+});
+
+test('the live list answers queries while it is younger than the interval', async () => {
+  const { clock, gateway, viewer, followChanges, hub, prove } = createLiveBench();
+  gateway.set(LOGIN, [position('a')]);
+  const proof = prove(viewer('phone'));
+  expect(hub.current(proof)).toBeNull();
+  const follower = followChanges(viewer('phone'));
+  await clock.advance(5_000);
+  const current = hub.current(proof);
+  expect(current?.positions).toEqual([position('a')]);
+  expect(current?.ageMs).toBeLessThan(1_000);
+  gateway.failWith('unavailable');
+  await clock.advance(1_000);
+  expect(hub.current(proof)).toBeNull();
+  gateway.heal();
+  await clock.advance(5_000);
+  expect(hub.current(proof)).not.toBeNull();
+  await follower.leave();
+  await clock.advance(1_000);
+  expect(hub.current(proof)).toBeNull();
+});
+
+test('a feed begins with the answer that a query has just had', async () => {
+  const { clock, gateway, viewer, followChanges, board, prove } = createLiveBench();
+  gateway.set(LOGIN, [position('a')]);
+  const phone = viewer('phone');
+  const scope = { proof: prove(phone), tokenHash: phone.tokenHash };
+  board.offer(scope, await gateway.getOpenPositions(phone, null));
+  const follower = followChanges(phone);
+  await clock.advance(0);
+  expect(follower.last?.upserted).toEqual([position('a')]);
+  expect(gateway.polls).toHaveLength(1);
+});
+
+test('an accepted order is looked for at once, also while a poll is under way', async () => {
+  const { clock, gateway, viewer, followPositions, hub } = createLiveBench();
+  const follower = followPositions(viewer('phone'));
+  await clock.advance(100);
+  gateway.set(LOGIN, [position('new')]);
+  hub.pollNow(LOGIN);
+  await clock.advance(0);
+  expect(follower.last).toEqual([position('new')]);
+  gateway.latencyMs = 200;
+  hub.pollNow(LOGIN);
+  await clock.advance(100);
+  gateway.set(LOGIN, [position('newer')]);
+  hub.pollNow(LOGIN);
+  hub.pollNow(LOGIN);
+  await clock.advance(300);
+  expect(follower.last).toEqual([position('newer')]);
+  expect(gateway.polls).toHaveLength(4);
+  hub.pollNow('nobody');
+});
+
+test('a poll that was overtaken by a later call does not bring the older list back', async () => {
+  const { clock, gateway, viewer, followPositions, board, prove } = createLiveBench();
+  const phone = viewer('phone');
+  const follower = followPositions(phone);
+  await clock.advance(2_000);
+  gateway.set(LOGIN, [position('old')]);
+  gateway.latencyMs = 500;
+  const polled = gateway.polls.length;
+  while (gateway.polls.length === polled) await clock.advance(50);
+  const positions = [position('new')];
+  const sequence = gateway.nextSequence();
+  const nowMs = clock.now();
+  board.offer(
+    { proof: prove(phone), tokenHash: phone.tokenHash },
+    { positions, sequence, sentAtMs: nowMs, receivedAtMs: nowMs },
+  );
+  await clock.advance(0);
+  expect(follower.last).toEqual(positions);
+  await clock.advance(600);
+  expect(follower.events).toEqual([[], positions]);
+});
+
+test('the coming and going of positions is reported once, changes of price are not', async () => {
+  const seen: string[][] = [];
+  const { clock, gateway, viewer, followChanges } = createLiveBench({
+    onMembershipChanged: (login, { positions }) =>
+      seen.push([login, ...positions.map(({ id }) => id)]),
+  });
+  gateway.set(LOGIN, [position('a')]);
+  followChanges(viewer('phone'));
+  followChanges(viewer('tablet'));
+  await clock.advance(2_000);
+  gateway.set(LOGIN, [position('a', { profit: 9 })]);
+  await clock.advance(2_000);
+  gateway.set(LOGIN, [position('b')]);
+  await clock.advance(2_000);
+  expect(seen).toEqual([
+    [LOGIN, 'a'],
+    [LOGIN, 'b'],
+  ]);
+});
+
+test('closing ends every subscription without an error and leaves no timer', async () => {
+  const { clock, viewer, followChanges, followPositions, hub } = createLiveBench();
+  const ends: unknown[] = [];
+  const followers = [
+    followChanges(viewer('phone'), { onEnd: (error) => ends.push(error) }),
+    followPositions(viewer('tablet'), { onEnd: (error) => ends.push(error) }),
+  ];
+  await clock.advance(2_000);
+  hub.close();
+  await clock.advance(0);
+  expect(followers.map(({ hasEnded, error }) => [hasEnded, error])).toEqual([
+    [true, null],
+    [true, null],
+  ]);
+  expect(ends).toEqual([null, null]);
+  const late = followChanges(viewer('late'));
+  await clock.advance(60_000);
+  expect(late.hasEnded).toBe(true);
+  expect(clock.pending).toBe(0);
+});

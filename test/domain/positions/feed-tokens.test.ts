@@ -1,0 +1,214 @@
+import { expect, test } from 'vitest';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { TokenEndedError } from '../../../src/domain/positions/token-ended-error.ts';
+import { createLiveBench, LOGIN } from './live-bench.ts';
+import { gatewayError, position } from './scripted-gateway.ts';
+
+const refusing = (name: string, kind: 'unauthenticated' | 'forbidden') => (viewer: Viewer) =>
+  viewer.caller.token === `token of ${name}` ? gatewayError(kind) : null;
+
+for (const [kind, code] of [
+  ['unauthenticated', 'UNAUTHENTICATED'],
+  ['forbidden', 'FORBIDDEN'],
+] as const) {
+  test(`a token that is refused (${code}) ends its own subscriptions, the others miss nothing`, async () => {
+    const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
+    const ends: unknown[] = [];
+    const onEnd = (error: Error | null) => ends.push(error);
+    const revoked = [
+      followChanges(viewer('revoked'), { onEnd }),
+      followPositions(viewer('revoked'), { onEnd }),
+    ];
+    const others = [followChanges(viewer('phone')), followChanges(viewer('tablet'))];
+    await clock.advance(3_000);
+    gateway.fault = refusing('revoked', kind);
+    const before = gateway.polls.length;
+    for (let round = 1; round <= 6; round += 1) {
+      gateway.set(LOGIN, [position('a', { priceCurrent: round })]);
+      await clock.advance(1_000);
+    }
+    for (const { error, hasEnded } of revoked) {
+      expect(hasEnded).toBe(true);
+      expect(error).toBeInstanceOf(TokenEndedError);
+      expect(error).toMatchObject({ code });
+    }
+    expect(ends).toHaveLength(2);
+    for (const { events, error } of others) {
+      expect(error).toBeNull();
+      expect(events).toHaveLength(1 + 6);
+      expect(events.every(({ status }) => status === 'LIVE')).toBe(true);
+    }
+    // The refused poll was made up for at once: six intervals, and one call more.
+    const polls = gateway.polls.slice(before);
+    expect(polls).toHaveLength(7);
+    expect(polls.filter(({ token }) => token === 'token of revoked')).toHaveLength(1);
+  });
+}
+
+test('a reader that is not reading is told the moment its token is refused', async () => {
+  const { clock, gateway, viewer, hub, prove } = createLiveBench();
+  const phone = viewer('phone');
+  const ends: unknown[] = [];
+  const stalled = hub.watchChanges(prove(phone), phone, { onEnd: (error) => ends.push(error) });
+  const first = stalled.next();
+  await clock.advance(500);
+  await first;
+  gateway.fault = refusing('phone', 'unauthenticated');
+  await clock.advance(2_000);
+  expect(ends).toMatchObject([{ code: 'UNAUTHENTICATED' }]);
+  await expect(stalled.next()).rejects.toBe(ends[0]);
+  expect(hub.stats()).toMatchObject({ feeds: 0, subscriptions: 0 });
+});
+
+test('when every token is refused at once, each ends and polling stops', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  const followers = ['a', 'b', 'c'].map((name) => followChanges(viewer(name)));
+  await clock.advance(2_000);
+  gateway.failWith('unauthenticated');
+  await clock.advance(1_000);
+  expect(followers.every(({ error }) => error instanceof TokenEndedError)).toBe(true);
+  const polls = gateway.polls.length;
+  await clock.advance(20_000);
+  expect(gateway.polls.length).toBe(polls);
+  expect(clock.pending).toBe(0);
+});
+
+test('who was ended comes back with a fresh token and goes on from the cursor', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  gateway.set(LOGIN, [position('a')]);
+  const before = followChanges(viewer('old'));
+  await clock.advance(2_000);
+  gateway.fault = refusing('old', 'unauthenticated');
+  gateway.set(LOGIN, [position('b')]);
+  await clock.advance(1_500);
+  expect(before.hasEnded).toBe(true);
+  const back = followChanges(viewer('fresh'), { after: before.last?.cursor ?? null });
+  await clock.advance(1_500);
+  expect(back.events.some(({ snapshot }) => snapshot)).toBe(false);
+  expect(back.events.flatMap(({ opened }) => opened)).toEqual(['b']);
+  expect(back.events.flatMap(({ closed }) => closed)).toEqual(['a']);
+});
+
+test('a token that expires ends its own subscriptions at that moment', async () => {
+  const { clock, viewer, followChanges } = createLiveBench();
+  const expiresAtMs = clock.now() + 4_000;
+  const brief = followChanges(viewer('brief', { expiresAtMs }));
+  const other = followChanges(viewer('other'));
+  await clock.advance(3_999);
+  expect(brief.hasEnded).toBe(false);
+  await clock.advance(1);
+  expect(brief.error).toMatchObject({ code: 'UNAUTHENTICATED' });
+  await clock.advance(2_000);
+  expect(other.hasEnded).toBe(false);
+});
+
+test('a token that was let in within the leeway has until its end', async () => {
+  const { clock, viewer, followChanges } = createLiveBench();
+  const brief = followChanges(viewer('brief', { expiresAtMs: clock.now() - 10_000 }));
+  await clock.advance(19_999);
+  expect(brief.hasEnded).toBe(false);
+  await clock.advance(1);
+  expect(brief.error).toMatchObject({ code: 'UNAUTHENTICATED' });
+});
+
+test('no token is told anything new while it has no proof, however many there are', async () => {
+  const proofMs = 3_000;
+  const { clock, gateway, ledger, viewer, hub, prove } = createLiveBench({ proofMs });
+  const names = Array.from({ length: 12 }, (_, index) => `device ${index}`);
+  let told = 0;
+  for (const name of names) {
+    const asking = viewer(name);
+    const stream = hub.watchPositions(prove(asking), asking);
+    void (async () => {
+      let last: unknown;
+      for await (const list of stream) {
+        if (list === last) continue;
+        last = list;
+        told += 1;
+        expect(ledger.account(asking), name).not.toBeNull();
+      }
+    })();
+  }
+  await clock.advance(1_000);
+  for (let second = 0; second < 30; second += 1) {
+    gateway.set(LOGIN, [position('a', { priceCurrent: second })]);
+    await clock.advance(1_000);
+  }
+  // Twelve tokens cannot all be proved within three polls: those without proof poll out of turn.
+  expect(told).toBeGreaterThanOrEqual(12 * 29);
+  expect(gateway.polls.length).toBeLessThan(30 * 12);
+});
+
+test('after an outage longer than proof lasts each token is proved before it is told the news', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench({
+    proofMs: 10_000,
+    pollMaxMs: 4_000,
+  });
+  gateway.set(LOGIN, [position('a')]);
+  const followers = ['x', 'y', 'z'].map((name) => followChanges(viewer(name)));
+  await clock.advance(3_000);
+  gateway.failWith('unavailable');
+  await clock.advance(60_000);
+  for (const { last, events } of followers) {
+    expect(last?.status).toBe('DELAYED');
+    expect(events.length).toBeGreaterThanOrEqual(5);
+  }
+  gateway.heal();
+  gateway.set(LOGIN, [position('b')]);
+  const before = gateway.polls.length;
+  await clock.advance(4_000);
+  for (const { events } of followers) {
+    const news = events.filter(({ opened }) => opened.includes('b'));
+    expect(news).toMatchObject([{ status: 'LIVE', closed: ['a'] }]);
+  }
+  expect(new Set(gateway.polls.slice(before, before + 3).map(({ token }) => token)).size).toBe(3);
+});
+
+test('a token refused by another operation is told nothing new until it is proved anew', async () => {
+  const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
+  const phone = viewer('phone');
+  const follower = followChanges(phone);
+  const other = followChanges(viewer('tablet'));
+  await clock.advance(2_000);
+  ledger.refused(phone);
+  gateway.sessionFault = () => gatewayError('unavailable');
+  gateway.set(LOGIN, [position('a')]);
+  await clock.advance(3_000);
+  expect(other.last?.opened).toEqual(['a']);
+  expect(follower.events.flatMap(({ opened }) => opened)).toEqual([]);
+  const tried = gateway.sessions.length;
+  expect(tried).toBeGreaterThanOrEqual(1);
+  expect(tried).toBeLessThanOrEqual(3);
+  gateway.sessionFault = () => null;
+  await clock.advance(10_000);
+  expect(follower.events.flatMap(({ opened }) => opened)).toEqual(['a']);
+});
+
+test('a token that cannot be proved anew ends', async () => {
+  const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
+  const phone = viewer('phone');
+  const follower = followChanges(phone);
+  await clock.advance(2_000);
+  ledger.refused(phone);
+  gateway.sessionFault = () => gatewayError('unauthenticated');
+  await clock.advance(1_500);
+  expect(follower.error).toMatchObject({ code: 'UNAUTHENTICATED' });
+});
+
+test('the end of the request that brought a token does not end its polls', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  const phone = viewer('phone');
+  const request = new AbortController();
+  const asking = {
+    ...phone,
+    caller: { ...phone.caller, signal: request.signal, receipt: () => {} },
+  };
+  const callers: object[] = [];
+  gateway.fault = ({ caller }) => {
+    callers.push(caller);
+    return null;
+  };
+  followChanges(asking);
+  await clock.advance(1_000);
+  expect(callers[0]).toEqual({ token: 'token of phone' });
+});

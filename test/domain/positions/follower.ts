@@ -1,0 +1,31 @@
+import type { PullStream } from '../../../src/lib/pull-stream.ts';
+
+/** Reads a subscription as fast as it goes, until it ends or is told to leave. */
+export class Follower<Event> {
+  readonly events: Event[] = [];
+  hasEnded = false;
+  error: unknown = null;
+  readonly #stream: PullStream<Event>;
+
+  constructor(stream: PullStream<Event>) {
+    this.#stream = stream;
+    void this.#read();
+  }
+
+  get last(): Event | undefined {
+    return this.events.at(-1);
+  }
+
+  async leave(): Promise<void> {
+    await this.#stream.return();
+  }
+
+  async #read(): Promise<void> {
+    try {
+      for await (const event of this.#stream) this.events.push(event);
+    } catch (error) {
+      this.error = error;
+    }
+    this.hasEnded = true;
+  }
+}

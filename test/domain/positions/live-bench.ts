@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { type AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import {
+  PositionsHub,
+  type PositionsHubOptions,
+  type WatchChangesOptions,
+} from '../../../src/domain/positions/hub.ts';
+import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
+import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
+import { Follower } from './follower.ts';
+import { ScriptedGateway } from './scripted-gateway.ts';
+
+export interface LiveBench {
+  readonly clock: ScriptedClock;
+  readonly gateway: ScriptedGateway;
+  readonly ledger: ProofLedger;
+  readonly board: PositionsBoard;
+  readonly hub: PositionsHub;
+  /** A device's token; the same name is the same token. */
+  viewer(name: string, details?: { login?: string; expiresAtMs?: number }): Viewer;
+  /** What the gateway's snapshot would have proved. */
+  prove(viewer: Viewer): AccountProof;
+  followChanges(viewer: Viewer, options?: WatchChangesOptions): Follower<ChangesEvent>;
+  followPositions(viewer: Viewer, options?: WatchChangesOptions): Follower<ListEvent>;
+}
+
+export type ChangesEvent =
+  ReturnType<PositionsHub['watchChanges']> extends AsyncIterable<infer Event> ? Event : never;
+export type ListEvent =
+  ReturnType<PositionsHub['watchPositions']> extends AsyncIterable<infer Event> ? Event : never;
+
+export const LOGIN = '1001';
+
+/** A hub on a clock that stands still, and the gateway behind it. */
+export function createLiveBench(
+  overrides: Partial<PositionsHubOptions> & { proofMs?: number; seed?: number } = {},
+): LiveBench {
+  const { proofMs = 300_000, seed = 1, ...hubOptions } = overrides;
+  const clock = createScriptedClock();
+  const ledger = new ProofLedger({ clock, proofMs });
+  const board = new PositionsBoard();
+  const gateway = new ScriptedGateway(clock, ledger);
+  const hub = new PositionsHub({
+    source: gateway,
+    board,
+    clock,
+    random: createRandom(seed),
+    proofs: {
+      holds: (viewer) => ledger.account(viewer) !== null,
+      renew: (viewer) => gateway.getSession(viewer),
+    },
+    pollMs: 1_000,
+    pollMaxMs: 30_000,
+    pollsPerSecond: 500,
+    gatewayTimeoutMs: 5_000,
+    ...hubOptions,
+  });
+
+  function prove(viewer: Viewer): AccountProof {
+    const known = ledger.account(viewer);
+    if (known) return known;
+    ledger.snapshotAnswered(viewer, null, ledger.beginCall());
+    return ledger.account(viewer) as AccountProof;
+  }
+
+  return {
+    clock,
+    gateway,
+    ledger,
+    board,
+    hub,
+    viewer: (name, { login = LOGIN, expiresAtMs } = {}) => ({
+      caller: { token: `token of ${name}` },
+      tokenHash: createHash('sha256').update(name).digest('hex'),
+      login,
+      claimedGroup: null,
+      expiresAtMs: expiresAtMs ?? null,
+    }),
+    prove,
+    followChanges: (viewer, options) =>
+      new Follower(hub.watchChanges(prove(viewer), viewer, options)),
+    followPositions: (viewer, options) =>
+      new Follower(hub.watchPositions(prove(viewer), viewer, options)),
+  };
+}
+
+/** The same numbers for the same seed (mulberry32). */
+export function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

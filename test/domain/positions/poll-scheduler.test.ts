@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { PollScheduler } from '../../../src/domain/positions/poll-scheduler.ts';
+import { createTimerQueue } from '../../../src/lib/timer-queue.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { createRandom } from './live-bench.ts';
+
+function createPolls(pollsPerSecond: number, feeds: number, pollMs = 1_000) {
+  const clock = createScriptedClock();
+  const scheduler = new PollScheduler({ timers: createTimerQueue(clock), pollsPerSecond });
+  const random = createRandom(3);
+  const polls: { readonly feed: number; readonly atMs: number }[] = [];
+  const turns = Array.from({ length: feeds }, (_, feed) => {
+    const turn = scheduler.join(() => {
+      polls.push({ feed, atMs: clock.now() });
+      turn.every(pollMs, clock.now());
+    });
+    turn.every(pollMs, clock.now() - random() * pollMs);
+    return turn;
+  });
+  return { clock, scheduler, polls, turns, startMs: clock.now() };
+}
+
+function busiestSecond(polls: readonly { readonly atMs: number }[]): number {
+  let busiest = 0;
+  let from = 0;
+  polls.forEach(({ atMs }, index) => {
+    while ((polls[from]?.atMs ?? 0) <= atMs - 1_000) from += 1;
+    busiest = Math.max(busiest, index - from + 1);
+  });
+  return busiest;
+}
+
+test('below the ceiling every feed keeps its interval', async () => {
+  const { clock, polls, scheduler } = createPolls(100, 20);
+  await clock.advance(10_000);
+  expect(scheduler.stretch).toBe(1);
+  expect(polls.length).toBeGreaterThanOrEqual(198);
+  expect(polls.length).toBeLessThanOrEqual(202);
+});
+
+test('above the ceiling all intervals stretch alike, and no second has more polls', async () => {
+  const { clock, polls, scheduler, startMs } = createPolls(50, 200);
+  await clock.advance(60_000);
+  expect(scheduler.stretch).toBeCloseTo(200 / 47.5);
+  expect(busiestSecond(polls)).toBeLessThanOrEqual(51);
+  const late = polls.filter(({ atMs }) => atMs > startMs + 20_000);
+  const counts = new Map<number, number>();
+  for (const { feed } of late) counts.set(feed, (counts.get(feed) ?? 0) + 1);
+  expect(counts.size).toBe(200);
+  expect(Math.max(...counts.values()) - Math.min(...counts.values())).toBeLessThanOrEqual(1);
+});
+
+test('feeds that leave give their share back', async () => {
+  const { clock, scheduler, turns } = createPolls(50, 200);
+  await clock.advance(5_000);
+  for (const turn of turns.slice(20)) turn.leave();
+  expect(scheduler.stretch).toBe(1);
+  for (const turn of turns) turn.leave();
+  await clock.advance(10_000);
+  expect(scheduler.waiting).toBe(0);
+  expect(clock.pending).toBe(0);
+});
+
+test('a newcomer does not wait behind the steady polls, nor do they starve behind newcomers', async () => {
+  const { clock, scheduler, polls } = createPolls(50, 200);
+  await clock.advance(20_000);
+  const askedAtMs = clock.now();
+  const begun: number[] = [];
+  for (let index = 0; index < 25; index += 1) {
+    scheduler.join(() => begun.push(clock.now() - askedAtMs)).soon();
+  }
+  await clock.advance(2_000);
+  expect(begun).toHaveLength(25);
+  expect(begun[0]).toBeLessThanOrEqual(40);
+  expect(Math.max(...begun)).toBeLessThanOrEqual(1_100);
+  expect(
+    polls.filter(({ atMs }) => atMs > askedAtMs && atMs <= askedAtMs + 1_000).length,
+  ).toBeGreaterThan(20);
+});
+
+test('a poll that backs off counts for nothing and comes at its own moment', async () => {
+  const { clock, scheduler, startMs } = createPolls(50, 47);
+  const ran: number[] = [];
+  const turn = scheduler.join(() => ran.push(clock.now()));
+  turn.every(100, clock.now());
+  expect(scheduler.stretch).toBeGreaterThan(1);
+  turn.at(startMs + 7_000);
+  expect(scheduler.stretch).toBe(1);
+  await clock.advance(6_999);
+  expect(ran).toEqual([]);
+  await clock.advance(100);
+  expect(ran).toHaveLength(1);
+});
+
+test('ten thousand feeds cost little more than their polls', async () => {
+  // A clock without waiting, so that only the scheduler's own work is measured.
+  let nowMs = 0;
+  let armed: { readonly dueMs: number; readonly task: () => void } | null = null;
+  const timers = createTimerQueue({
+    now: () => nowMs,
+    after: (ms, task) => {
+      const timer = { dueMs: nowMs + ms, task };
+      armed = timer;
+      return () => {
+        if (armed === timer) armed = null;
+      };
+    },
+  });
+  const scheduler = new PollScheduler({ timers, pollsPerSecond: 20_000 });
+  const random = createRandom(5);
+  let polls = 0;
+  for (let feed = 0; feed < 10_000; feed += 1) {
+    const turn = scheduler.join(() => {
+      polls += 1;
+      turn.every(1_000, nowMs);
+    });
+    turn.every(1_000, -1_000 * random());
+  }
+  const startedMs = performance.now();
+  while (nowMs < 10_000 && armed !== null) {
+    const { dueMs, task }: { readonly dueMs: number; readonly task: () => void } = armed;
+    nowMs = Math.max(nowMs, dueMs);
+    armed = null;
+    task();
+  }
+  const microsecondsEach = ((performance.now() - startedMs) * 1_000) / polls;
+  expect(polls).toBeGreaterThan(90_000);
+  // A few in truth; the bound is loose for a busy machine and still far below a list that is searched.
+  expect(microsecondsEach).toBeLessThan(25);
+});

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import {
+  type PositionList,
+  PositionsBoard,
+} from '../../../src/domain/positions/positions-board.ts';
+import { createLiveBench } from './live-bench.ts';
+import { position } from './scripted-gateway.ts';
+
+const bench = createLiveBench();
+const phone = bench.viewer('phone');
+const tablet = bench.viewer('tablet');
+const proof = bench.prove(phone);
+const proved = { proof, tokenHash: phone.tokenHash };
+const otherProved = { proof: bench.prove(tablet), tokenHash: tablet.tokenHash };
+
+function list(sequence: number, ...ids: string[]): PositionList {
+  const positions = ids.map((id) => position(id));
+  return { positions, sequence, sentAtMs: sequence, receivedAtMs: sequence };
+}
+
+test('an answer that was sent earlier and came later is not served', () => {
+  const board = new PositionsBoard();
+  const newer = list(2, 'b');
+  expect(board.offer(proved, newer)).toBe(newer);
+  expect(board.offer(proved, list(1, 'a'))).toBe(newer);
+  expect(board.offer(otherProved, list(1, 'a'))).toBe(newer);
+  const newest = list(3);
+  expect(board.offer(otherProved, newest)).toBe(newest);
+  expect(board.newest(proved)).toBe(newest);
+});
+
+test('a token without proof gets nothing of the account, nor gives it anything', () => {
+  const board = new PositionsBoard();
+  board.offer(proved, list(5, 'secret'));
+  const forged = { proof: null, tokenHash: bench.viewer('forged').tokenHash };
+  expect(board.newest(forged)).toBeNull();
+  const own = list(1, 'own');
+  expect(board.offer(forged, own)).toBe(own);
+  board.offer(forged, list(9, 'poison'));
+  expect(board.newest(proved)?.positions[0]?.id).toBe('secret');
+});
+
+test('a token keeps its newest list over the coming and going of its proof', () => {
+  const board = new PositionsBoard();
+  const scope = { proof: null, tokenHash: phone.tokenHash };
+  const before = list(2, 'a');
+  board.offer(scope, before);
+  expect(board.offer(proved, list(1))).toBe(before);
+  const during = list(4, 'b');
+  board.offer(proved, during);
+  expect(board.offer(scope, list(3))).toBe(during);
+});
+
+test('a login that spells a token hash reads nothing of that token', () => {
+  const board = new PositionsBoard();
+  const viewer = bench.viewer('other', { login: '42' });
+  board.offer({ proof: null, tokenHash: '42' }, list(1, 'a'));
+  expect(board.newest({ proof: bench.prove(viewer), tokenHash: viewer.tokenHash })).toBeNull();
+});
+
+test('a watcher hears every list served to its account, and holds the newest after eviction', () => {
+  const board = new PositionsBoard({ maxBytes: 1_000 });
+  const heard: number[] = [];
+  const live = list(7, 'live');
+  const unwatch = board.watch(proof, {
+    newest: () => live,
+    heard: ({ sequence }) => heard.push(sequence),
+  });
+  expect(board.offer(proved, list(3))).toBe(live);
+  board.offer(otherProved, list(8));
+  expect(heard).toEqual([7, 8]);
+  unwatch();
+  board.offer(proved, list(9));
+  expect(heard).toEqual([7, 8]);
+});
+
+test('memory is bounded', () => {
+  const board = new PositionsBoard({ maxBytes: 10_000 });
+  for (let index = 0; index < 100; index += 1) {
+    board.offer({ proof: null, tokenHash: String(index) }, list(1, 'a'));
+  }
+  expect(board.newest({ proof: null, tokenHash: '0' })).toBeNull();
+  expect(board.newest({ proof: null, tokenHash: '99' })).not.toBeNull();
+});

@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { samePosition } from '../../../src/domain/positions/same-position.ts';
+import { type Delta, Timeline } from '../../../src/domain/positions/timeline.ts';
+import { totalsOf } from '../../../src/domain/positions/totals.ts';
+import type { Position } from '../../../src/gateway/model.ts';
+import { position } from './scripted-gateway.ts';
+
+function after(...lists: (readonly Position[])[]): Timeline {
+  const timeline = new Timeline();
+  for (const list of lists) timeline.advance(list);
+  return timeline;
+}
+
+const a = position('a');
+const b = position('b');
+
+test('a delta tells what opened, changed and closed', () => {
+  const changed = position('b', { priceCurrent: 11 });
+  const timeline = after([a, b], [changed, position('c')]);
+  expect(timeline.since(1)).toEqual({
+    upserted: [changed, position('c')],
+    opened: ['c'],
+    closed: ['a'],
+  });
+});
+
+test('what opens and closes unread vanishes', () => {
+  expect(after([a], [a, b], [a]).since(1)).toEqual({ upserted: [], opened: [], closed: [] });
+});
+
+test('what closes and comes back unread has changed, and never was gone', () => {
+  const back = position('b', { units: 2 });
+  const timeline = after([a, b], [a], [a, back]);
+  expect(timeline.since(1)).toEqual({ upserted: [back], opened: [], closed: [] });
+  expect(timeline.since(2)).toEqual({ upserted: [back], opened: ['b'], closed: [] });
+});
+
+test('what closes, comes back and closes again is gone, for who knew it', () => {
+  const timeline = after([a, b], [a], [a, b], [a]);
+  expect(timeline.since(1)?.closed).toEqual(['b']);
+  expect(timeline.since(2)?.closed).toEqual([]);
+  expect(timeline.since(3)?.closed).toEqual(['b']);
+});
+
+test('equal lists are the same version and the same array', () => {
+  const timeline = after([a, b]);
+  const before = timeline.positions;
+  expect(timeline.advance([position('a'), position('b')])).toBe(false);
+  expect(timeline.positions).toBe(before);
+  expect(timeline.version).toBe(1);
+});
+
+test('a position that stays equal keeps its object', () => {
+  const timeline = after([a, b]);
+  timeline.advance([position('a'), position('b', { profit: 3 })]);
+  expect(timeline.positions[0]).toBe(a);
+  expect(timeline.positions[1]).not.toBe(b);
+});
+
+test('another order is another arrangement, but no change of what the list holds', () => {
+  const timeline = after([a, b]);
+  timeline.advance([b, a]);
+  expect(timeline.positions.map(({ id }) => id)).toEqual(['b', 'a']);
+  expect([timeline.version, timeline.arrangement]).toEqual([1, 2]);
+});
+
+test('a first list that is empty is a list', () => {
+  const timeline = after([]);
+  expect(timeline.version).toBe(1);
+  expect(timeline.since(1)).toEqual({ upserted: [], opened: [], closed: [] });
+});
+
+test('a version of the future, or from before what is remembered, is unknown', () => {
+  const timeline = new Timeline(2);
+  timeline.advance([a, b, position('c')]);
+  timeline.advance([a, b]);
+  timeline.advance([a]);
+  expect(timeline.since(1)?.closed).toEqual(['c', 'b']);
+  timeline.advance([]);
+  expect(timeline.since(1)).toBeNull();
+  expect(timeline.since(2)?.closed).toEqual(['b', 'a']);
+  expect(timeline.since(5)).toBeNull();
+  expect(timeline.since(0)).toBeNull();
+});
+
+test('every field counts in a comparison', () => {
+  for (const field of Object.keys(a) as (keyof Position)[]) {
+    const other = a[field] instanceof Date ? new Date(1) : 'another';
+    expect(samePosition(a, { ...a, [field]: other }), field).toBe(false);
+  }
+  expect(samePosition(a, { ...a, createdAt: new Date(a.createdAt?.getTime() ?? 0) })).toBe(true);
+});
+
+test('totals are plain sums, and null where a position lacks the figure', () => {
+  const rows = [position('a', { profit: 1.5 }), position('b', { profit: -0.5, invested: null })];
+  expect(totalsOf(rows)).toEqual({ count: 2, invested: null, profit: 1 });
+  expect(totalsOf([])).toEqual({ count: 0, invested: 0, profit: 0 });
+});
+
+const listOfPositions = fc
+  .uniqueArray(fc.integer({ min: 0, max: 9 }), { maxLength: 10 })
+  .chain((ids) =>
+    fc.tuple(...ids.map((id) => fc.integer({ min: 0, max: 2 }).map((price) => ({ id, price })))),
+  )
+  .map((rows) => rows.map(({ id, price }) => position(String(id), { priceCurrent: price })));
+
+test('the delta from any version to the last turns the one list into the other', () => {
+  fc.assert(
+    fc.property(fc.array(listOfPositions, { minLength: 1, maxLength: 30 }), (lists) => {
+      const timeline = new Timeline();
+      const byVersion = new Map<number, readonly Position[]>();
+      for (const list of lists) {
+        timeline.advance(list);
+        byVersion.set(timeline.version, list);
+      }
+      for (const [version, list] of byVersion) {
+        const delta = timeline.since(version) as Delta;
+        const known = new Set(list.map(({ id }) => id));
+        expect(delta.closed.every((id) => known.has(id))).toBe(true);
+        expect(delta.opened.some((id) => known.has(id))).toBe(false);
+        expect(sorted(fold(list, delta))).toEqual(sorted(timeline.positions));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function fold(list: readonly Position[], { upserted, closed }: Delta): Position[] {
+  const rows = new Map(list.map((row) => [row.id, row]));
+  for (const id of closed) rows.delete(id);
+  for (const row of upserted) rows.set(row.id, row);
+  return [...rows.values()];
+}
+
+function sorted(list: readonly Position[]): Position[] {
+  return list.toSorted((x, y) => (x.id < y.id ? -1 : 1));
+}
