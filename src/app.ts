@@ -8,8 +8,11 @@ import { ProofLedger } from './domain/auth/proof.ts';
 import { createVerifier } from './domain/auth/verifier.ts';
 import { ViewerGateway } from './domain/auth/viewer-gateway.ts';
 import { createCatalogs } from './domain/catalog/catalogs.ts';
+import { PositionsHub } from './domain/positions/hub.ts';
 import { OpenPositions } from './domain/positions/open-positions.ts';
 import { PositionsBoard } from './domain/positions/positions-board.ts';
+import { OrderDesk } from './domain/trading/order-desk.ts';
+import { Orders } from './domain/trading/orders.ts';
 import { Documents } from './engine/documents.ts';
 import { Engine } from './engine/engine.ts';
 import { Publisher } from './engine/publisher.ts';
@@ -28,6 +31,11 @@ import { Readiness } from './server/readiness.ts';
 import type { ServerSettings } from './server/settings.ts';
 import { WebSocketDoor } from './server/websocket.ts';
 
+import { openJournalOrderRecords } from './store/journal-order-records.ts';
+import { createMemoryOrderRecords } from './store/memory-order-records.ts';
+import type { OrderRecords } from './store/order-records.ts';
+import { openRedisOrderRecords } from './store/redis-order-records.ts';
+
 export interface App {
   readonly url: string;
   readonly sandbox: Sandbox | null;
@@ -40,12 +48,15 @@ const MAX_OPERATIONS_PER_SOCKET = 100;
 
 /** The composition root: the one place that knows every layer and makes every lasting object. */
 export async function startApp(config: Config, log: Log = createAppLog(config)): Promise<App> {
-  const sandbox = config.sandbox ? await startEmbeddedSandbox(config) : null;
+  // What was started is closed again where a later part cannot start.
+  await using started = new AsyncDisposableStack();
+  const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const pools = createPools({
     gatewayUrl: sandbox?.url ?? config.gatewayUrl ?? '',
     connections: config.gatewayConnections,
     connectTimeoutMs: config.gatewayTimeoutMs,
   });
+  started.defer(() => pools.close());
   const client = new GatewayClient({
     send: createTransport(pools),
     headers: config.gatewayHeaders,
@@ -59,7 +70,10 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
     maxBytes: config.gatewayMaxBytes,
     catalogMaxBytes: config.catalogMaxBytes,
   });
-  const services = createServices(config, client, log);
+  const records = await openRecords(config, log);
+  started.defer(() => records.close());
+  const { services, orders } = createServices(config, client, records, log);
+  started.defer(() => services.hub.close());
   const schema = buildSchema();
   const engine = new Engine({
     schema,
@@ -81,6 +95,7 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
     maxBodyBytes: config.maxBodyBytes,
   };
   const readiness = new Readiness();
+  readiness.watch('orders', () => records.trouble());
   const webSockets = new WebSocketDoor({
     ...settings,
     pingMs: PING_MS,
@@ -97,9 +112,12 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
   });
   const port = await server.listen(config.port, config.host);
   readiness.serving();
+  const resources = started.move();
 
   async function drain(): Promise<void> {
     await Promise.all([webSockets.drain(), server.drain()]);
+    // An order outlives the request that asked for it; its outcome is written down first.
+    await orders.drain();
   }
 
   async function close(): Promise<void> {
@@ -112,15 +130,15 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
     if (!isDrained) log.warn({}, 'the time to drain is over; what is left is cut off');
     webSockets.terminate();
     server.terminate();
-    await pools.close();
-    await sandbox?.close();
+    await resources.disposeAsync();
   }
 
   return { url: addressOf(config.host, port), sandbox, close };
 }
 
-function createServices(config: Config, client: GatewayClient, log: Log): Services {
+function createServices(config: Config, client: GatewayClient, records: OrderRecords, log: Log) {
   const clock = systemClock;
+  const random = Math.random;
   const turns = new Turns();
   const ledger = new ProofLedger({ clock, proofMs: config.authProofSeconds * 1000 });
   const gateway = new ViewerGateway(client, ledger);
@@ -133,35 +151,89 @@ function createServices(config: Config, client: GatewayClient, log: Log): Servic
   });
   gateway.onPositions = (viewer, answer) => sessions.positionsAnswered(viewer, answer);
   const prover = new Prover(ledger, sessions, turns);
+  const identify = createIdentity({
+    clock,
+    ledger,
+    claimNames: { login: config.gatewayLoginClaim, group: config.gatewayGroupClaim },
+    verify: createVerifier({
+      jwksUrl: config.jwtJwksUrl,
+      secret: config.jwtSecret,
+      issuer: config.jwtIssuer,
+      audience: config.jwtAudience,
+    }),
+  });
+  const catalogs = createCatalogs({
+    gateway,
+    ledger,
+    prover,
+    clock,
+    random,
+    log,
+    maxAgeMs: config.catalogMaxAgeSeconds * 1000,
+    staleMs: config.catalogStaleSeconds * 1000,
+  });
   const board = new PositionsBoard();
-  return {
+  const hub = new PositionsHub({
+    source: gateway,
+    board,
+    clock,
+    random,
+    proofs: {
+      holds: (viewer) => ledger.account(viewer) !== null,
+      renew: (viewer) => prover.account(viewer),
+    },
+    pollMs: config.positionsPollMs,
+    pollMaxMs: config.positionsPollMaxMs,
+    pollsPerSecond: config.gatewayPollsPerSecond,
+    gatewayTimeoutMs: config.gatewayTimeoutMs,
+    onUnexpected: (error) => log.error({ err: error }, 'a poll failed for a reason of our own'),
+  });
+  const openPositions = new OpenPositions({
+    gateway,
+    ledger,
+    board,
+    clock,
+    live: (proof) => hub.current(proof),
+  });
+  const orders = new Orders({
+    gateway,
+    records,
+    clock,
+    log,
+    orderTimeoutMs: config.orderTimeoutMs,
+    onAccepted: ({ login }) => {
+      sessions.accountChanged(login);
+      hub.pollNow(login);
+    },
+  });
+  const orderDesk = new OrderDesk(orders, prover);
+  const services: Services = {
     turns,
     client,
     gateway,
     sessions,
-    identify: createIdentity({
-      clock,
-      ledger,
-      claimNames: { login: config.gatewayLoginClaim, group: config.gatewayGroupClaim },
-      verify: createVerifier({
-        jwksUrl: config.jwtJwksUrl,
-        secret: config.jwtSecret,
-        issuer: config.jwtIssuer,
-        audience: config.jwtAudience,
-      }),
-    }),
-    catalogs: createCatalogs({
-      gateway,
-      ledger,
-      prover,
-      clock,
-      random: Math.random,
-      log,
-      maxAgeMs: config.catalogMaxAgeSeconds * 1000,
-      staleMs: config.catalogStaleSeconds * 1000,
-    }),
-    openPositions: new OpenPositions({ gateway, ledger, board, clock, live: () => null }),
+    identify,
+    catalogs,
+    openPositions,
+    prover,
+    hub,
+    orderDesk,
   };
+  return { services, orders };
+}
+
+/** Redis where replicas share, else a file of this process alone, else memory. */
+function openRecords(config: Config, log: Log): Promise<OrderRecords> {
+  const options = {
+    max: config.orderRecordsMax,
+    uptimeMs: () => performance.now(),
+    onWarn: (message: string) => log.warn({}, message),
+  };
+  if (config.redisUrl !== null) {
+    return openRedisOrderRecords({ ...options, url: config.redisUrl, clock: systemClock });
+  }
+  if (config.orderJournal === 'memory') return Promise.resolve(createMemoryOrderRecords(options));
+  return openJournalOrderRecords({ ...options, path: config.orderJournal, nowMs: Date.now });
 }
 
 export function createAppLog(config: Config): Log {

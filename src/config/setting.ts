@@ -11,7 +11,7 @@ export interface Setting<T> {
 }
 
 /** Keeps in the type whether the fallback is null: then the value can be null too. */
-export function setting<T, F extends T | null>(
+export function setting<T, const F extends T | null>(
   entry: Omit<Setting<T>, 'fallback'> & { readonly fallback: F },
 ): Setting<T> & { readonly fallback: F } {
   return entry;

@@ -1,7 +1,7 @@
 import type { Instrument, Swap, TradingHours } from '../gateway/model.ts';
 import { builder } from './builder.ts';
 
-const ShariaStatus = builder.enumType('ShariaStatus', {
+export const ShariaStatus = builder.enumType('ShariaStatus', {
   description: 'How an instrument stands with Islamic finance.',
   values: {
     QUESTIONABLE: { description: 'In doubt.' },

@@ -5,6 +5,7 @@ import { InputError } from '../domain/input-error.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';
 import { strikeOut } from '../lib/redact.ts';
+import { RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 
 export interface PublicExtensions extends Record<string, unknown> {
@@ -37,6 +38,9 @@ export function describe(error: unknown): Described {
     const message =
       error.code === 'FORBIDDEN' ? 'The gateway does not allow this.' : 'Sign in again.';
     return { code: error.code, message };
+  }
+  if (error instanceof RecordsUnavailableError) {
+    return { code: 'IDEMPOTENCY_UNAVAILABLE', message: 'The order was not sent.' };
   }
   if (error instanceof NoGroupError) {
     return { code: 'FORBIDDEN', message: 'This account has no catalog.' };

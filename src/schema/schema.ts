@@ -3,10 +3,13 @@ import './acknowledge.ts';
 import './catalog.ts';
 import './holding.ts';
 import './instrument.ts';
+import './instruments.ts';
+import './live.ts';
 import './payments.ts';
 import './scalars.ts';
 import './session.ts';
 import './sign-in.ts';
+import './trading.ts';
 import './user.ts';
 import { builder } from './builder.ts';
 

@@ -1,6 +1,8 @@
 import DataLoader from 'dataloader';
 import type { Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
+import type { InstrumentConnection } from '../domain/catalog/instrument-connection.ts';
+import { type PageRequest, pageOf } from '../domain/catalog/page.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
@@ -122,6 +124,12 @@ export class Scope {
     const catalog = this.catalog();
     if (catalog instanceof Promise) return this.#instruments.load(id);
     return catalog.version.byId.get(id) ?? null;
+  }
+
+  instruments(request: PageRequest): Eventually<InstrumentConnection> {
+    const catalog = this.catalog();
+    if (catalog instanceof Promise) return catalog.then(({ version }) => pageOf(version, request));
+    return pageOf(catalog.version, request);
   }
 
   withdrawalMethods(): Promise<readonly WithdrawalMethod[]> {

@@ -1,8 +1,11 @@
+import type { Prover } from '../domain/account/prover.ts';
 import type { Sessions } from '../domain/account/sessions.ts';
 import type { Identify } from '../domain/auth/identity.ts';
 import type { ViewerGateway } from '../domain/auth/viewer-gateway.ts';
 import type { Catalogs } from '../domain/catalog/catalogs.ts';
+import type { PositionsHub } from '../domain/positions/hub.ts';
 import type { OpenPositions } from '../domain/positions/open-positions.ts';
+import type { OrderDesk } from '../domain/trading/order-desk.ts';
 import type { GatewayClient } from '../gateway/client.ts';
 import type { Turns } from '../lib/turns.ts';
 
@@ -17,4 +20,7 @@ export interface Services {
   readonly sessions: Sessions;
   readonly catalogs: Catalogs;
   readonly openPositions: OpenPositions;
+  readonly prover: Prover;
+  readonly hub: PositionsHub;
+  readonly orderDesk: OrderDesk;
 }

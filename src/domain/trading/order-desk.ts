@@ -1,0 +1,41 @@
+import { GatewayError } from '../../gateway/errors.ts';
+import type { Prover } from '../account/prover.ts';
+import type { AccountProof } from '../auth/proof.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import type { Orders, Placed } from './orders.ts';
+import type { Ticket } from './ticket.ts';
+
+/** Where a viewer's order meets the account's records: nobody gets there on a claim alone. */
+export class OrderDesk {
+  readonly #orders: Orders;
+  readonly #prover: Prover;
+
+  constructor(orders: Orders, prover: Prover) {
+    this.#orders = orders;
+    this.#prover = prover;
+  }
+
+  async place(viewer: Viewer, ticket: Ticket): Promise<Placed> {
+    return this.#orders.place(viewer, await this.#proofBefore(viewer, ticket.operation), ticket);
+  }
+
+  async placed(viewer: Viewer, idempotencyKey: string): Promise<Placed | null> {
+    return this.#orders.placed(await this.#prover.account(viewer), idempotencyKey);
+  }
+
+  /** Whatever kept the proof from coming, the order was not sent: that is what its sender must know. */
+  async #proofBefore(viewer: Viewer, operation: Ticket['operation']): Promise<AccountProof> {
+    try {
+      return await this.#prover.account(viewer);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || isAboutSender(error)) throw error;
+      throw new GatewayError('unavailable', operation, 'the token could not be proved', {
+        cause: error,
+      });
+    }
+  }
+}
+
+function isAboutSender({ kind }: GatewayError): boolean {
+  return kind === 'unauthenticated' || kind === 'forbidden' || kind === 'rate-limited';
+}

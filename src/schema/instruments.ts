@@ -1,0 +1,182 @@
+import type { CatalogChanges } from '../domain/catalog/changes.ts';
+import type {
+  InstrumentConnection,
+  InstrumentEdge,
+  PageInfo,
+} from '../domain/catalog/instrument-connection.ts';
+import { builder } from './builder.ts';
+import { CatalogRef } from './catalog.ts';
+import { InstrumentRef, ShariaStatus } from './instrument.ts';
+
+const InstrumentFilter = builder.inputType('InstrumentFilter', {
+  description: 'Which instruments; what is left out does not filter, and an empty list finds none.',
+  fields: (t) => ({
+    search: t.string({
+      required: false,
+      description:
+        'Words of the symbol, the name or the description. Case, accents and a typo do not matter; each word must be found.',
+    }),
+    ids: t.idList({ required: false, description: 'Any of these ids.' }),
+    sectors: t.floatList({ required: false, description: 'Any of these sectors.' }),
+    industries: t.floatList({ required: false, description: 'Any of these industries.' }),
+    shariaStatuses: t.field({
+      type: [ShariaStatus],
+      required: false,
+      description: 'Any of these verdicts.',
+    }),
+    sharia: t.boolean({ required: false, description: 'Sharia-compliant, or not.' }),
+    delayed: t.boolean({ required: false, description: 'With delayed prices, or not.' }),
+    pdt: t.boolean({ required: false, description: 'Under day-trading rules, or not.' }),
+  }),
+});
+
+const InstrumentOrderBy = builder.enumType('InstrumentOrderBy', {
+  description: 'What instruments are sorted by; ties go by id.',
+  values: {
+    RELEVANCE: {
+      description:
+        'How well they match the search: the symbol itself, its beginning, a word of the name, the description, a typo. Without a search it is `SYMBOL`.',
+    },
+    SYMBOL: { description: 'The symbol.' },
+    NAME: { description: 'The name.' },
+    LEVERAGE: { description: 'The leverage.' },
+  },
+});
+
+const SortDirection = builder.enumType('SortDirection', {
+  description: 'Which end comes first.',
+  values: {
+    ASC: { description: 'The smallest first.' },
+    DESC: { description: 'The largest first.' },
+  },
+});
+
+const InstrumentOrder = builder.inputType('InstrumentOrder', {
+  description: 'How instruments are sorted.',
+  fields: (t) => ({
+    by: t.field({ type: InstrumentOrderBy, required: true, description: 'By what.' }),
+    direction: t.field({
+      type: SortDirection,
+      required: false,
+      description: '`ASC` where it is left out.',
+    }),
+  }),
+});
+
+const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
+  description: 'Where a page stands.',
+  fields: (t) => ({
+    hasNextPage: t.exposeBoolean('hasNextPage', {
+      nullable: false,
+      description: 'Whether something follows.',
+    }),
+    hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
+      nullable: false,
+      description: 'Whether something comes before.',
+    }),
+    startCursor: t.exposeString('startCursor', {
+      nullable: true,
+      description: 'The cursor of the first one here; null on an empty page.',
+    }),
+    endCursor: t.exposeString('endCursor', {
+      nullable: true,
+      description: 'The cursor of the last one here; null on an empty page.',
+    }),
+  }),
+});
+
+const InstrumentEdgeRef = builder.objectRef<InstrumentEdge>('InstrumentEdge').implement({
+  description: 'An instrument at its place in a list.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', {
+      nullable: false,
+      description: 'Names the place; it holds also when the catalog is renewed meanwhile.',
+    }),
+    node: t.expose('node', {
+      type: InstrumentRef,
+      nullable: false,
+      description: 'The instrument.',
+    }),
+  }),
+});
+
+const InstrumentConnectionRef = builder
+  .objectRef<InstrumentConnection>('InstrumentConnection')
+  .implement({
+    description: 'A page of instruments.',
+    fields: (t) => ({
+      edges: t.expose('edges', {
+        type: [InstrumentEdgeRef],
+        nullable: false,
+        description: 'The instruments with their cursors.',
+      }),
+      nodes: t.expose('nodes', {
+        type: [InstrumentRef],
+        nullable: false,
+        description: 'The instruments alone.',
+      }),
+      pageInfo: t.expose('pageInfo', {
+        type: PageInfoRef,
+        nullable: false,
+        description: 'Where the page stands.',
+      }),
+      totalCount: t.exposeInt('totalCount', {
+        nullable: false,
+        description: 'How many there are on all pages.',
+      }),
+    }),
+  });
+
+const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').implement({
+  description: 'What leads from a version that a client holds to the present one.',
+  fields: (t) => ({
+    version: t.exposeString('version', {
+      nullable: false,
+      description: 'The present version: the next `since`.',
+    }),
+    reset: t.exposeBoolean('reset', {
+      nullable: false,
+      description:
+        'Whether the client’s version is not remembered: then it starts anew from `upserted`, which is everything.',
+    }),
+    upserted: t.expose('upserted', {
+      type: [InstrumentRef],
+      nullable: false,
+      description: 'What is new or has changed.',
+    }),
+    removed: t.exposeIDList('removed', { nullable: false, description: 'What is gone.' }),
+  }),
+});
+
+builder.objectField(CatalogRef, 'changes', (t) =>
+  t.field({
+    type: CatalogChangesRef,
+    nullable: false,
+    description: 'What differs from a version fetched before: a phone need not load it all again.',
+    args: {
+      since: t.arg.string({ required: true, description: 'The version that the client holds.' }),
+    },
+    resolve: (catalog, { since }) => catalog.changes(since),
+  }),
+);
+
+builder.queryField('instruments', (t) =>
+  t.field({
+    type: InstrumentConnectionRef,
+    nullable: true,
+    description:
+      'Instruments of the viewer’s catalog: searched, filtered, sorted and paged here, without a call of the gateway. Pages run in one direction at a time.',
+    args: {
+      first: t.arg.int({
+        required: false,
+        description: 'How many from the front, 0 to 500; 50 where neither `first` nor `last` is.',
+      }),
+      after: t.arg.string({ required: false, description: 'Only what follows this cursor.' }),
+      last: t.arg.int({ required: false, description: 'How many from the back, 0 to 500.' }),
+      before: t.arg.string({ required: false, description: 'Only what precedes this cursor.' }),
+      filter: t.arg({ type: InstrumentFilter, required: false, description: 'Which ones.' }),
+      orderBy: t.arg({ type: InstrumentOrder, required: false, description: 'In which order.' }),
+    },
+    resolve: (_root, args, { scope }) => scope.instruments(args),
+  }),
+);

@@ -1,0 +1,140 @@
+import type { PositionChanges } from '../domain/positions/feed-face.ts';
+import { readIntervalMs } from '../domain/positions/interval.ts';
+import type { PositionTotals } from '../domain/positions/totals.ts';
+import type { Position } from '../gateway/model.ts';
+import { builder } from './builder.ts';
+import type { Context } from './context.ts';
+import { PositionRef } from './holding.ts';
+
+builder.subscriptionType({
+  description: 'What can be followed, over WebSocket or as an event stream.',
+});
+
+const FeedStatus = builder.enumType('FeedStatus', {
+  description: 'Whether a live list follows the gateway.',
+  values: {
+    LIVE: { description: 'The gateway confirmed the list at the last poll.' },
+    DELAYED: {
+      description:
+        'The gateway does not answer at the moment; the list stands still, as of `asOf`.',
+    },
+  },
+});
+
+const PositionTotalsRef = builder.objectRef<PositionTotals>('PositionTotals').implement({
+  description: 'Plain sums of the gateway’s figures, in no stated currency.',
+  fields: (t) => ({
+    count: t.exposeInt('count', { nullable: false, description: 'How many positions are open.' }),
+    invested: t.exposeFloat('invested', {
+      nullable: true,
+      description: 'All that is invested; null where a position does not say.',
+    }),
+    profit: t.exposeFloat('profit', {
+      nullable: true,
+      description: 'All profit and loss; null where a position does not say.',
+    }),
+  }),
+});
+
+const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges').implement({
+  description: 'What turns the list that the client holds into the present one.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', {
+      nullable: false,
+      description: 'Names the state after this event: the next `after`.',
+    }),
+    snapshot: t.exposeBoolean('snapshot', {
+      nullable: false,
+      description: 'Whether `upserted` is the whole list: then the client forgets what it held.',
+    }),
+    upserted: t.expose('upserted', {
+      type: [PositionRef],
+      nullable: false,
+      description: 'Positions that are new or have changed.',
+    }),
+    opened: t.exposeIDList('opened', {
+      nullable: false,
+      description: 'Ids of those that were opened.',
+    }),
+    closed: t.exposeIDList('closed', {
+      nullable: false,
+      description: 'Ids of those that are no longer open.',
+    }),
+    totals: t.expose('totals', {
+      type: PositionTotalsRef,
+      nullable: false,
+      description: 'Sums over the present list.',
+    }),
+    status: t.expose('status', {
+      type: FeedStatus,
+      nullable: false,
+      description: 'Whether the list follows the gateway.',
+    }),
+    asOf: t.expose('asOf', {
+      type: 'DateTime',
+      nullable: false,
+      description: 'When the gateway last confirmed the list.',
+    }),
+  }),
+});
+
+const intervalDescription =
+  'At most one event in this time, 1 to 15000 milliseconds; what changes in between is merged.';
+
+builder.subscriptionFields((t) => ({
+  positions: t.field({
+    type: [PositionRef],
+    nullable: false,
+    description: 'The open positions: the whole list at once, then again whenever it has changed.',
+    args: { intervalMs: t.arg.int({ required: false, description: intervalDescription }) },
+    subscribe: async (
+      _root,
+      { intervalMs },
+      context,
+    ): Promise<AsyncIterable<readonly Position[]>> =>
+      watching(context, intervalMs, (hub, proof, viewer) =>
+        hub.watchPositions(proof, viewer, { intervalMs }),
+      ),
+    resolve: (positions: readonly Position[]) => positions,
+  }),
+  positionChanges: t.field({
+    type: PositionChangesRef,
+    nullable: false,
+    description:
+      'The open positions as a snapshot, then as what changed. An event comes every 15 seconds at least, also when nothing changed.',
+    args: {
+      after: t.arg.string({
+        required: false,
+        description:
+          'The cursor of the last event that the client has: it goes on without a gap, or with a new snapshot where the cursor is not known.',
+      }),
+      intervalMs: t.arg.int({ required: false, description: intervalDescription }),
+    },
+    subscribe: async (
+      _root,
+      { after, intervalMs },
+      context,
+    ): Promise<AsyncIterable<PositionChanges>> =>
+      watching(context, intervalMs, (hub, proof, viewer) =>
+        hub.watchChanges(proof, viewer, { after, intervalMs }),
+      ),
+    resolve: (changes: PositionChanges) => changes,
+  }),
+}));
+
+type Hub = Context['services']['hub'];
+
+async function watching<Stream>(
+  { scope, services }: Context,
+  intervalMs: number | null | undefined,
+  watch: (
+    hub: Hub,
+    proof: Parameters<Hub['watchPositions']>[0],
+    viewer: Parameters<Hub['watchPositions']>[1],
+  ) => Stream,
+): Promise<Stream> {
+  // Before any call of the gateway: a wrong argument costs nothing.
+  readIntervalMs(intervalMs);
+  const viewer = await scope.viewer();
+  return watch(services.hub, await services.prover.account(viewer), viewer);
+}
