@@ -184,6 +184,21 @@ test('a token refused by another operation is told nothing new until it is prove
   expect(follower.events.flatMap(({ opened }) => opened)).toEqual(['a']);
 });
 
+test('a token without proof polls out of turn, so that its readers wait no longer than needed', async () => {
+  const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  for (const name of names) followChanges(viewer(name));
+  await clock.advance(4_000);
+  const next = gateway.polls.at(-5)?.token;
+  const refused = names.find(
+    (name) => ![next, gateway.polls.at(-4)?.token].includes(`token of ${name}`),
+  );
+  ledger.refused(viewer(refused ?? ''));
+  const before = gateway.polls.length;
+  await clock.advance(1_000);
+  expect(gateway.polls[before]?.token).toBe(`token of ${refused}`);
+});
+
 test('a token that cannot be proved anew ends', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
