@@ -17,14 +17,17 @@ import { Documents } from './engine/documents.ts';
 import { Engine } from './engine/engine.ts';
 import { Publisher } from './engine/publisher.ts';
 import { GatewayClient } from './gateway/client.ts';
+import { measured } from './gateway/measured-send.ts';
 import { createPools } from './gateway/pools.ts';
 import { createTransport } from './gateway/transport.ts';
 import { systemClock } from './lib/clock.ts';
 import { createLog, type Log } from './lib/log.ts';
+import { Metrics } from './lib/metrics.ts';
 import { Turns } from './lib/turns.ts';
 import { type Sandbox, startSandbox } from './sandbox/start.ts';
 import { buildSchema } from './schema/schema.ts';
 import type { Services } from './schema/services.ts';
+import { AdminServer } from './server/admin-server.ts';
 import { GraphiQL } from './server/graphiql.ts';
 import { HttpServer } from './server/http-server.ts';
 import { Readiness } from './server/readiness.ts';
@@ -38,6 +41,7 @@ import { openRedisOrderRecords } from './store/redis-order-records.ts';
 
 export interface App {
   readonly url: string;
+  readonly adminUrl: string;
   readonly sandbox: Sandbox | null;
   /** Stops taking work, finishes what is under way, closes everything. */
   close(): Promise<void>;
@@ -57,8 +61,11 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
     connectTimeoutMs: config.gatewayTimeoutMs,
   });
   started.defer(() => pools.close());
+  const metrics = new Metrics();
   const client = new GatewayClient({
-    send: createTransport(pools),
+    send: measured(createTransport(pools), (operation, outcome, seconds) =>
+      metrics.gatewayCalls.observe({ operation, outcome }, seconds),
+    ),
     headers: config.gatewayHeaders,
     forwardClient: config.gatewayForwardClient,
     directionField: config.gatewayDirectionField,
@@ -72,7 +79,7 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
   });
   const records = await openRecords(config, log);
   started.defer(() => records.close());
-  const { services, orders } = createServices(config, client, records, log);
+  const { services, orders } = createServices(config, client, records, log, metrics);
   started.defer(() => services.hub.close());
   const schema = buildSchema();
   const engine = new Engine({
@@ -84,7 +91,7 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
       introspection: config.introspection,
       suggestions: !config.production,
     }),
-    publisher: new Publisher({ log, receipts: config.sandbox }),
+    publisher: new Publisher({ log, metrics, receipts: config.sandbox }),
     suggestions: !config.production,
   });
 
@@ -96,6 +103,9 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
   };
   const readiness = new Readiness();
   readiness.watch('orders', () => records.trouble());
+  readiness.watch('catalog', () =>
+    services.catalogs.staleGroups.length > 0 ? 'a catalog is past its time' : null,
+  );
   const webSockets = new WebSocketDoor({
     ...settings,
     pingMs: PING_MS,
@@ -108,8 +118,20 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
     graphiql: config.graphiql
       ? new GraphiQL({ demoToken: sandbox ? () => demoToken(client) : null })
       : null,
+    onAnswered: (status) => metrics.requests.inc({ status: `${Math.floor(status / 100)}xx` }),
     sdl: config.introspection ? printSchema(lexicographicSortSchema(schema)) : null,
   });
+  const { hub, catalogs } = services;
+  metrics.watch('sockets', 'WebSockets that are open.', () => webSockets.size);
+  metrics.watch('feeds', 'Accounts that are polled.', () => hub.stats().feeds);
+  metrics.watch('feeds_delayed', 'Feeds whose last poll failed.', () => hub.stats().delayed);
+  metrics.watch('subscriptions', 'Live subscriptions.', () => hub.stats().subscriptions);
+  metrics.watch('stale_catalogs', 'Catalogs past their time.', () => catalogs.staleGroups.length);
+  metrics.watch('orders_under_way', 'Orders without an outcome yet.', () => orders.underWay);
+  metrics.watch('order_records', 'Order records that are held.', () => records.held());
+  const admin = new AdminServer(metrics, readiness);
+  const adminPort = await admin.listen(config.adminPort, config.adminHost);
+  started.defer(() => admin.close());
   const port = await server.listen(config.port, config.host);
   readiness.serving();
   const resources = started.move();
@@ -133,10 +155,21 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
     await resources.disposeAsync();
   }
 
-  return { url: addressOf(config.host, port), sandbox, close };
+  return {
+    url: addressOf(config.host, port),
+    adminUrl: addressOf(config.adminHost, adminPort),
+    sandbox,
+    close,
+  };
 }
 
-function createServices(config: Config, client: GatewayClient, records: OrderRecords, log: Log) {
+function createServices(
+  config: Config,
+  client: GatewayClient,
+  records: OrderRecords,
+  log: Log,
+  metrics: Metrics,
+) {
   const clock = systemClock;
   const random = Math.random;
   const turns = new Turns();
@@ -206,7 +239,7 @@ function createServices(config: Config, client: GatewayClient, records: OrderRec
       hub.pollNow(login);
     },
   });
-  const orderDesk = new OrderDesk(orders, prover);
+  const orderDesk = new OrderDesk(orders, prover, (outcome) => metrics.orders.inc({ outcome }));
   const services: Services = {
     turns,
     client,

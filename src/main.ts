@@ -44,7 +44,8 @@ function explain(error: unknown): string {
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`;
   if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
     const { port } = error as Error & { port?: number };
-    return `Port ${port} is in use. Stop what uses it, or set PORT to another one.`;
+    const variable = String(port) === (process.env.ADMIN_PORT ?? '4001') ? 'ADMIN_PORT' : 'PORT';
+    return `Port ${port} is in use. Stop what uses it, or set ${variable} to another one.`;
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,11 +1,13 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { GatewayError } from '../gateway/errors.ts';
 import type { Log } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
 import type { Context } from '../schema/context.ts';
 import { describe, publicExtensions } from '../schema/public-error.ts';
 
 export interface PublisherOptions {
   readonly log: Log;
+  readonly metrics: Metrics;
   /** Whether answers say what they cost behind the facade. */
   readonly receipts: boolean;
 }
@@ -36,6 +38,7 @@ export class Publisher {
       const published = this.publicError(error, context.requestId);
       if (!logged.has(cause)) this.#log(cause, published, context.requestId);
       logged.add(cause);
+      this.#options.metrics.errors.inc({ code: String(published.extensions.code) });
       return published;
     });
   }

@@ -17,6 +17,7 @@ export interface HttpServerSettings extends ServerSettings {
   readonly graphiql: GraphiQL | null;
   /** Null where introspection is off. */
   readonly sdl: string | null;
+  readonly onAnswered: (status: number) => void;
 }
 
 const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
@@ -81,7 +82,10 @@ export class HttpServer {
     if (readiness.isDraining) response.setHeader('connection', 'close');
     setCorsHeaders(request, response, origins);
     this.#underWay.add(response);
-    response.once('close', () => this.#underWay.delete(response));
+    response.once('close', () => {
+      this.#underWay.delete(response);
+      this.#settings.onAnswered(response.statusCode);
+    });
     this.#route(request, response, requestId).catch((error: unknown) => {
       log.error({ requestId, err: error }, 'a request failed');
       if (response.headersSent) return response.destroy();

@@ -9,14 +9,19 @@ import type { Ticket } from './ticket.ts';
 export class OrderDesk {
   readonly #orders: Orders;
   readonly #prover: Prover;
+  readonly #onOutcome: (outcome: string) => void;
 
-  constructor(orders: Orders, prover: Prover) {
+  constructor(orders: Orders, prover: Prover, onOutcome: (outcome: string) => void) {
+    this.#onOutcome = onOutcome;
     this.#orders = orders;
     this.#prover = prover;
   }
 
   async place(viewer: Viewer, ticket: Ticket): Promise<Placed> {
-    return this.#orders.place(viewer, await this.#proofBefore(viewer, ticket.operation), ticket);
+    const proof = await this.#proofBefore(viewer, ticket.operation);
+    const placed = await this.#orders.place(viewer, proof, ticket);
+    if (!placed.replayed) this.#onOutcome(placed.outcome.outcome);
+    return placed;
   }
 
   async placed(viewer: Viewer, idempotencyKey: string): Promise<Placed | null> {

@@ -1,0 +1,44 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Metrics } from '../lib/metrics.ts';
+import type { Readiness } from './readiness.ts';
+
+/** The operators' listener: figures that are nobody's business on the public port. */
+export class AdminServer {
+  readonly #server: Server;
+
+  constructor(metrics: Metrics, readiness: Readiness) {
+    this.#server = createServer((request, response) => {
+      const path = request.url?.split('?', 1)[0];
+      if (path === '/metrics') {
+        metrics.text().then(
+          (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+          () => response.writeHead(500).end(),
+        );
+        return;
+      }
+      if (path === '/health/ready') {
+        const { status, body } = readiness.report();
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(body));
+        return;
+      }
+      response.writeHead(404).end();
+    });
+  }
+
+  listen(port: number, host: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', reject);
+        resolve((this.#server.address() as AddressInfo).port);
+      });
+    });
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
