@@ -61,9 +61,7 @@ export class JournalFile {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new RecordsUnavailableError('the order journal is closed'));
       this.#queue.push({ event, resolve, reject });
-      this.#running ??= this.#run().finally(() => {
-        this.#running = null;
-      });
+      this.#running ??= this.#run();
     });
   }
 
@@ -87,6 +85,8 @@ export class JournalFile {
       }
       await this.#shrink();
     }
+    // In the same step as the last look at the queue, or what arrives in between would wait for ever.
+    this.#running = null;
   }
 
   async #write(events: readonly JournalEvent[]): Promise<void> {

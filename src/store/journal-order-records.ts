@@ -59,8 +59,9 @@ class JournalOrderRecords implements OrderRecords {
   async reserve(request: Parameters<OrderRecords['reserve']>[0]) {
     const { login, key } = request;
     const id = recordId(login, key);
-    await this.#writing(id);
-    // From here to the append nothing may wait, or two could find the key free.
+    // Not in a function: from the last look to the append nothing may wait, not even for one tick,
+    // or two could find the key free.
+    for (let write = this.#unwritten.get(id); write; write = this.#unwritten.get(id)) await write;
     const record = this.#table.get(login, key);
     if (record) return { reserved: false, record } as const;
     const reservation = { ...request, id: randomUUID() };
@@ -93,7 +94,8 @@ class JournalOrderRecords implements OrderRecords {
   }
 
   async find(login: string, key: string) {
-    await this.#writing(recordId(login, key));
+    const id = recordId(login, key);
+    for (let write = this.#unwritten.get(id); write; write = this.#unwritten.get(id)) await write;
     return this.#table.get(login, key);
   }
 
@@ -109,10 +111,6 @@ class JournalOrderRecords implements OrderRecords {
   async close(): Promise<void> {
     await this.#file.close();
     this.#unlock();
-  }
-
-  async #writing(id: string): Promise<void> {
-    for (let write = this.#unwritten.get(id); write; write = this.#unwritten.get(id)) await write;
   }
 }
 

@@ -48,7 +48,7 @@ export class RedisEpoch {
 
   constructor(options: RedisEpochOptions) {
     this.#options = options;
-    options.redis.onReady(() => void this.join().catch(() => {}));
+    options.redis.onReady(() => void this.joinOrLater());
     this.#beatLater();
   }
 
@@ -68,6 +68,11 @@ export class RedisEpoch {
       this.#joining = null;
     });
     return this.#joining;
+  }
+
+  /** What fails here is tried again by the next beat, or by the connection when it is back. */
+  async joinOrLater(): Promise<void> {
+    if (this.#options.redis.isReady()) await this.join().catch(() => {});
   }
 
   /** To be told what a script said about the epoch. */

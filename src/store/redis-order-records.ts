@@ -39,6 +39,7 @@ export async function openRedisOrderRecords(
 ): Promise<OrderRecords> {
   const redis = await connectRedis(options);
   const records = new RedisOrderRecords(redis, options);
+  await records.announce();
   void warnOfSettings(redis, options.onWarn);
   return records;
 }
@@ -93,6 +94,11 @@ class RedisOrderRecords implements OrderRecords {
       onBeat: (held) => this.#beat(held),
       onWarn,
     });
+  }
+
+  /** Before the first order, so that the replicas there are know of this one. */
+  announce(): Promise<void> {
+    return this.#epoch.joinOrLater();
   }
 
   async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
@@ -176,8 +182,9 @@ class RedisOrderRecords implements OrderRecords {
       if (this.#epoch.current === null && this.#redis.isReady()) await this.#epoch.join();
       const answer = await run(this.#epoch.current ?? '');
       const [status] = answer;
-      if (status !== 'lost' && status !== 'foreign' && status !== 'recovering') return answer;
-      this.#epoch.heard(status);
+      const isRefused = status === 'lost' || status === 'foreign' || status === 'recovering';
+      this.#epoch.heard(isRefused ? status : 'open');
+      if (!isRefused) return answer;
       if (waitedMs >= this.#timing.patienceMs) {
         throw new RecordsUnavailableError('the order records are being written back to Redis');
       }

@@ -8,7 +8,7 @@ export interface RedisKeys {
   readonly marker: string;
   /** Sorted set: replicas by the time of their last heartbeat. */
   readonly members: string;
-  /** Set: replicas that still have to write their records back in this epoch. */
+  /** Sorted set: the replicas of this epoch; 1 while one has to write its records back, 0 once it has. */
   readonly expected: string;
   /** Sorted set: every record's id by the time it ends. */
   readonly index: string;
@@ -26,7 +26,7 @@ local function run()
 end
 local function recovering(opensAt, latestAt)
   local left = tonumber(opensAt) - now
-  if left <= 0 and redis.call('SCARD', expected) > 0 then left = tonumber(latestAt) - now end
+  if left <= 0 and redis.call('ZCOUNT', expected, 1, 1) > 0 then left = tonumber(latestAt) - now end
   return left > 0 and left or nil
 end
 local function refusal(epoch)
@@ -54,15 +54,16 @@ if not mark[1] or mark[2] ~= current then
   local last = redis.call('ZREVRANGE', members, 0, 0, 'WITHSCORES')
   if last[2] then
     for _, peer in ipairs(redis.call('ZRANGEBYSCORE', members, last[2] - ARGV[5], '+inf')) do
-      redis.call('SADD', expected, peer)
+      redis.call('ZADD', expected, 1, peer)
     end
   end
   mark = {ARGV[2], current, now + ARGV[3], now + ARGV[4]}
   redis.call('HSET', marker, 'epoch', mark[1], 'run', mark[2], 'opensAt', mark[3], 'latestAt', mark[4])
 end
 if recovering(mark[3], mark[4]) then
-  redis.call('SADD', expected, ARGV[1])
-  for i = 6, #ARGV do redis.call('SADD', expected, ARGV[i]) end
+  -- NX: one that has written back already is not waited for again because it is named again.
+  redis.call('ZADD', expected, 'NX', 1, ARGV[1])
+  for i = 6, #ARGV do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
 end
 redis.call('ZADD', members, now, ARGV[1])
 return {'joined', mark[1]}
@@ -72,7 +73,7 @@ return {'joined', mark[1]}
 export const RESTORED = `${COMMON}
 local mark = redis.call('HMGET', marker, 'epoch', 'run')
 if mark[1] ~= ARGV[2] or mark[2] ~= run() then return {'foreign'} end
-redis.call('SREM', expected, ARGV[1])
+redis.call('ZADD', expected, 0, ARGV[1])
 return {'restored'}
 `;
 
@@ -90,7 +91,7 @@ return {'open', redis.call('ZCARD', index), unpack(redis.call('ZRANGE', members,
 /** ARGV: member. */
 export const LEAVE = `${COMMON}
 redis.call('ZREM', members, ARGV[1])
-redis.call('SREM', expected, ARGV[1])
+redis.call('ZREM', expected, ARGV[1])
 return {'left'}
 `;
 
@@ -102,9 +103,10 @@ local key, id = KEYS[5], ARGV[2]
 local record = held(key)
 if record and record[2] ~= ARGV[3] then return record end
 if record then return {'reserved', redis.call('ZCARD', index)} end
-redis.call('ZREMRANGEBYSCORE', index, '-inf', now)
-if redis.call('ZSCORE', index, id) then return {'evicted'} end
-local count = redis.call('ZCARD', index)
+local ends = redis.call('ZSCORE', index, id)
+if ends and tonumber(ends) > now then return {'evicted'} end
+-- No write before this: after any write Redis would let the script exceed its memory.
+local count = redis.call('ZCOUNT', index, '(' .. string.format('%.0f', now), '+inf')
 if count >= tonumber(ARGV[8]) then return {'full', count} end
 redis.call('HSET', key, 'reservation', ARGV[3], 'canonical', ARGV[4], 'at', ARGV[5],
   'deadline', now + ARGV[6], 'rank', 0, 'outcome', 'null')

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { createMemoryOrderRecords } from '../../src/store/memory-order-records.ts';
+import { RECORD_LIFE_MS } from '../../src/store/order-records.ts';
+import { accepted, itKeepsOrderRecords, reserved } from './order-records-contract.ts';
+
+describe('order records in memory', () => {
+  itKeepsOrderRecords(async (max) => {
+    const warnings: string[] = [];
+    const records = createMemoryOrderRecords({
+      max,
+      uptimeMs: () => performance.now(),
+      onWarn: (message) => warnings.push(message),
+    });
+    return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+  });
+
+  test('a record lives a day from its reservation, whenever its outcome came', async () => {
+    let uptimeMs = 0;
+    const records = createMemoryOrderRecords({ max: 2, uptimeMs: () => uptimeMs, onWarn() {} });
+    const early = await reserved(records, '1', 'early');
+    uptimeMs = 1_000;
+    await reserved(records, '1', 'late');
+    uptimeMs = RECORD_LIFE_MS - 1;
+    await records.settle(early, accepted);
+    expect(await records.find('1', 'early')).toMatchObject({ outcome: accepted });
+    uptimeMs = RECORD_LIFE_MS;
+    expect(await records.find('1', 'early')).toBe(null);
+    expect(await records.find('1', 'late')).not.toBe(null);
+    await reserved(records, '1', 'early');
+    expect(records.held()).toBe(2);
+  });
+
+  test('a warning comes again only after there was room', async () => {
+    const warnings: string[] = [];
+    const records = createMemoryOrderRecords({
+      max: 10,
+      uptimeMs: () => 0,
+      onWarn: (message) => warnings.push(message),
+    });
+    const kept = [];
+    for (let n = 0; n < 8; n += 1) kept.push(await reserved(records, '1', `${n}`));
+    for (const one of kept.splice(0, 1)) await records.release(one);
+    await reserved(records, '1', 'a');
+    expect(warnings).toHaveLength(1);
+    for (const one of kept.splice(0, 4)) await records.release(one);
+    for (let n = 0; n < 5; n += 1) await reserved(records, '2', `${n}`);
+    expect(warnings).toHaveLength(2);
+  });
+});

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import {
+  type OrderRecords,
+  type RecordedOutcome,
+  RecordsUnavailableError,
+  type Reservation,
+} from '../../src/store/order-records.ts';
+
+export interface OpenedRecords extends AsyncDisposable {
+  readonly records: OrderRecords;
+  readonly warnings: readonly string[];
+}
+
+export const accepted: RecordedOutcome = { kind: 'accepted', orderId: 'o-1', message: null };
+export const rejected: RecordedOutcome = { kind: 'rejected', error: 'NO', message: 'no "way"\n' };
+export const unknown: RecordedOutcome = { kind: 'unknown', sentAtMs: 5, message: null };
+
+export function request(login: string, key: string, pendingMs = 60_000) {
+  return { login, key, canonical: `canonical of ${key}`, reservedAtMs: Date.now(), pendingMs };
+}
+
+export async function reserved(
+  records: OrderRecords,
+  login: string,
+  key: string,
+  pendingMs?: number,
+): Promise<Reservation> {
+  const answer = await records.reserve(request(login, key, pendingMs));
+  if (!answer.reserved) throw new Error(`${login}/${key} is held already`);
+  return answer.reservation;
+}
+
+/** What every store of order records promises. */
+export function itKeepsOrderRecords(open: (max: number) => Promise<OpenedRecords>): void {
+  test('a key is reserved once, and a repeat is shown the pending record', async () => {
+    await using opened = await open(10);
+    const { records } = opened;
+    expect(await records.find('1', 'k')).toBe(null);
+    const asked = request('1', 'k');
+    const first = await records.reserve(asked);
+    expect(first).toMatchObject({ reserved: true, reservation: asked });
+    const repeat = await records.reserve({ ...asked, canonical: 'other', reservedAtMs: 0 });
+    expect(repeat).toMatchObject({
+      reserved: false,
+      record: { canonical: asked.canonical, reservedAtMs: asked.reservedAtMs, outcome: null },
+    });
+    const left = repeat.reserved ? 0 : repeat.record.pendingMs;
+    expect(left).toBeGreaterThan(50_000);
+    expect(left).toBeLessThanOrEqual(60_000);
+  });
+
+  test('of many who ask at once one gets the key', async () => {
+    await using opened = await open(10);
+    const { records } = opened;
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => records.reserve(request('1', 'k'))),
+    );
+    expect(answers.filter(({ reserved }) => reserved)).toHaveLength(1);
+    expect(records.held()).toBe(1);
+  });
+
+  test('an outcome stays, and is what a repeat gets', async () => {
+    await using opened = await open(10);
+    const { records } = opened;
+    for (const outcome of [accepted, rejected, unknown]) {
+      const key = outcome.kind;
+      await records.settle(await reserved(records, '1', key), outcome);
+      expect(await records.find('1', key)).toMatchObject({ outcome, pendingMs: 0 });
+      const repeat = await records.reserve(request('1', key));
+      expect(repeat).toMatchObject({ reserved: false, record: { outcome } });
+    }
+  });
+
+  test("a late answer replaces unknown, never the gateway's word", async () => {
+    await using opened = await open(10);
+    const { records } = opened;
+    const reservation = await reserved(records, '1', 'k');
+    await records.settle(reservation, unknown);
+    await records.settle(reservation, accepted);
+    await records.settle(reservation, rejected);
+    await records.settle(reservation, unknown);
+    expect(await records.find('1', 'k')).toMatchObject({ outcome: accepted });
+  });
+
+  test('a released key is free, and its old reservation has no power over the new one', async () => {
+    await using opened = await open(10);
+    const { records } = opened;
+    const old = await reserved(records, '1', 'k');
+    await records.release(old);
+    expect(await records.find('1', 'k')).toBe(null);
+    const current = await reserved(records, '1', 'k');
+    await records.release(old);
+    await records.settle(old, accepted);
+    expect(await records.find('1', 'k')).toMatchObject({ id: current.id, outcome: null });
+  });
+
+  test('an outcome cannot be released', async () => {
+    await using opened = await open(10);
+    const { records } = opened;
+    const reservation = await reserved(records, '1', 'k');
+    await records.settle(reservation, unknown);
+    await records.release(reservation);
+    expect(await records.find('1', 'k')).toMatchObject({ outcome: unknown });
+  });
+
+  test('accounts and odd keys do not meet', async () => {
+    await using opened = await open(50);
+    const { records } = opened;
+    const keys = ['a', 'A', ' a', 'a:b', 'b', '..', 'a\nb', 'a\u0000b', '\u00fc', 'u\u0308', '{x}'];
+    for (const login of ['1', '11', '1:a']) {
+      for (const key of [...keys, '🔑'.repeat(255)]) await reserved(records, login, key);
+    }
+    expect(records.held()).toBe(3 * (keys.length + 1));
+  });
+
+  test('the time a record may be pending runs out, and it stays', async () => {
+    await using opened = await open(10);
+    const { records } = opened;
+    await reserved(records, '1', 'k', 30);
+    await expect.poll(async () => (await records.find('1', 'k'))?.pendingMs).toBe(0);
+    expect(await records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
+  });
+
+  test('a full store refuses new keys and forgets none; it has warned before', async () => {
+    await using opened = await open(10);
+    const { records, warnings } = opened;
+    const kept: Reservation[] = [];
+    for (let n = 0; n < 7; n += 1) kept.push(await reserved(records, '1', `k${n}`));
+    expect(warnings).toEqual([]);
+    for (let n = 7; n < 10; n += 1) kept.push(await reserved(records, '2', `k${n}`));
+    expect(warnings).toHaveLength(1);
+    expect(records.trouble()).not.toBe(null);
+    await expect(records.reserve(request('3', 'new'))).rejects.toThrow(RecordsUnavailableError);
+    expect(await records.find('3', 'new')).toBe(null);
+    for (const { login, key, id } of kept) {
+      expect(await records.reserve(request(login, key))).toMatchObject({ record: { id } });
+    }
+    await records.release(kept[0] as Reservation);
+    await reserved(records, '3', 'new');
+  });
+}

@@ -1,0 +1,231 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { RECORD_LIFE_MS, RecordsUnavailableError } from '../../src/store/order-records.ts';
+import type { RedisTiming } from '../../src/store/redis-epoch.ts';
+import { openRedisOrderRecords } from '../../src/store/redis-order-records.ts';
+import { describeWithRedis } from '../support/describe-with.ts';
+import { startTestRedis } from '../support/redis.ts';
+import { accepted, itKeepsOrderRecords, request, reserved } from './order-records-contract.ts';
+
+const timing: RedisTiming = { beatMs: 50, graceMs: 400, leaseMs: 1_500, patienceMs: 3_000 };
+
+async function openReplica(url: string, max = 1_000, change: Partial<RedisTiming> = {}) {
+  const warnings: string[] = [];
+  const records = await openRedisOrderRecords({
+    url,
+    max,
+    clock: systemClock,
+    uptimeMs: () => performance.now(),
+    onWarn: (message) => warnings.push(message),
+    timing: { ...timing, ...change },
+  });
+  return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+}
+
+describeWithRedis('order records in Redis', (serverPath) => {
+  itKeepsOrderRecords(async (max) => {
+    const redis = await startTestRedis(serverPath, { args: ['--appendonly', 'yes'] });
+    const replica = await openReplica(redis.url, max);
+    return {
+      ...replica,
+      async [Symbol.asyncDispose]() {
+        await replica.records.close();
+        await redis[Symbol.asyncDispose]();
+      },
+    };
+  });
+
+  test('two replicas share keys, outcomes and the bound', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url, 10);
+    await using b = await openReplica(redis.url, 10);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => (n % 2 ? a : b).records.reserve(request('1', 'k'))),
+    );
+    const winner = answers.findIndex((answer) => answer.reserved);
+    expect(answers.filter((answer) => answer.reserved)).toHaveLength(1);
+    const answer = answers[winner];
+    if (!answer?.reserved) throw new Error('nobody won');
+    const [maker, other] = winner % 2 ? [a, b] : [b, a];
+    for (const { records } of [a, b]) {
+      expect(await records.find('1', 'k')).toMatchObject({ outcome: null });
+    }
+    await maker.records.settle(answer.reservation, accepted);
+    await other.records.release(answer.reservation);
+    for (const { records } of [a, b]) {
+      expect(await records.find('1', 'k')).toMatchObject({ outcome: accepted, pendingMs: 0 });
+    }
+    for (let n = 1; n < 10; n += 1) await reserved((n % 2 ? a : b).records, '1', `k${n}`);
+    await expect(a.records.reserve(request('1', 'x'))).rejects.toThrow(RecordsUnavailableError);
+    await expect(b.records.reserve(request('1', 'x'))).rejects.toThrow(RecordsUnavailableError);
+  });
+
+  test('a record lives a day in Redis, counted from its reservation', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    const reservation = await reserved(a.records, '1', 'k');
+    const [key] = (await redis.command('KEYS', '*:record:*')) as string[];
+    await redis.command('PEXPIRE', key ?? '', 5_000_000);
+    await a.records.settle(reservation, accepted);
+    expect(await redis.command('PTTL', key ?? '')).toBeLessThanOrEqual(5_000_000);
+    await reserved(a.records, '1', 'other');
+    const lives = await Promise.all(
+      ((await redis.command('KEYS', '*:record:*')) as string[]).map((one) =>
+        redis.command('PTTL', one),
+      ),
+    );
+    expect(Math.max(...lives.map(Number))).toBeGreaterThan(RECORD_LIFE_MS - 60_000);
+    expect(Math.max(...lives.map(Number))).toBeLessThanOrEqual(RECORD_LIFE_MS);
+  });
+
+  test('an emptied Redis gets back what the living replicas made, before it takes a reservation', async () => {
+    await using redis = await startTestRedis(serverPath);
+    // Nobody died: the lease is not what the reservations may wait for.
+    await using a = await openReplica(redis.url, 1_000, { leaseMs: 60_000 });
+    await using b = await openReplica(redis.url, 1_000, { leaseMs: 60_000 });
+    const settled = await reserved(a.records, '1', 'settled');
+    await a.records.settle(settled, accepted);
+    const pending = await reserved(a.records, '1', 'pending');
+    for (let round = 0; round < 3; round += 1) {
+      await redis.command('FLUSHALL');
+      const [one, two, three] = await Promise.all([
+        b.records.reserve(request('1', 'settled')),
+        b.records.reserve(request('1', 'pending')),
+        b.records.find('1', 'settled'),
+      ]);
+      expect(one).toMatchObject({ reserved: false, record: { outcome: accepted } });
+      expect(two).toMatchObject({ reserved: false, record: { id: pending.id, outcome: null } });
+      expect(three).toMatchObject({ outcome: accepted });
+    }
+    await a.records.settle(pending, accepted);
+    expect(await b.records.find('1', 'pending')).toMatchObject({ outcome: accepted });
+    expect(b.records.trouble()).toBe(null);
+  });
+
+  test('reservations made while Redis is being emptied are never made twice', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await using b = await openReplica(redis.url);
+    const winners = new Map<string, number>();
+    let stop = false;
+    const lane = async (records: typeof a.records, offset: number) => {
+      for (let n = 0; !stop; n += 1) {
+        const key = `k${(n * 7 + offset) % 500}`;
+        const answer = await records.reserve(request('1', key)).catch(() => null);
+        if (answer?.reserved) winners.set(key, (winners.get(key) ?? 0) + 1);
+      }
+    };
+    const lanes = [0, 1, 2, 3].flatMap((n) => [lane(a.records, n), lane(b.records, n)]);
+    for (let flush = 0; flush < 3; flush += 1) {
+      await expect.poll(() => winners.size).toBeGreaterThan(100 * (flush + 1));
+      await redis.command('FLUSHALL');
+    }
+    await expect.poll(() => winners.size, { timeout: 10_000 }).toBe(500);
+    stop = true;
+    await Promise.all(lanes);
+    expect([...winners.values()].filter((times) => times > 1)).toEqual([]);
+    expect([...a.warnings, ...b.warnings].join()).not.toContain('twice');
+  });
+
+  test('a Redis that was restarted without its last writes is noticed by its run', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await using b = await openReplica(redis.url);
+    // The file on the disk has the marker, and not the record that follows.
+    await redis.command('SAVE');
+    await a.records.settle(await reserved(a.records, '1', 'k'), accepted);
+    await redis.kill();
+    await expect(b.records.reserve(request('1', 'k'))).rejects.toThrow(RecordsUnavailableError);
+    expect(b.records.trouble()).toContain('cannot be reached');
+    await redis.start();
+    await expect
+      .poll(() => b.records.find('1', 'k').catch(() => null), { timeout: 8_000 })
+      .toMatchObject({ outcome: accepted });
+    expect(await b.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
+  });
+
+  test('a replica that was alive lately is waited for, and one that left is not', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    const left = await openReplica(redis.url);
+    await left.records.close();
+    // As if another had died this moment: it announced itself, and will not write back.
+    const [members] = (await redis.command('KEYS', '*:members')) as string[];
+    const [seconds] = (await redis.command('TIME')) as string[];
+    await redis.command('ZADD', members ?? '', Number(seconds) * 1_000 + 400, 'dead');
+    await reserved(a.records, '1', 'k');
+    await new Promise<void>((resolve) => setTimeout(resolve, 2 * timing.beatMs));
+    await redis.command('FLUSHALL');
+    const startedAtMs = performance.now();
+    await reserved(a.records, '1', 'new');
+    const waitedMs = performance.now() - startedAtMs;
+    expect(waitedMs).toBeGreaterThan(timing.graceMs + 300);
+    expect(waitedMs).toBeLessThan(timing.leaseMs + 1_000);
+  });
+
+  test('a replica that comes later brings its records before it makes new ones', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    for (let n = 0; n < 450; n += 1) await reserved(a.records, '1', `k${n}`);
+    await using b = await openReplica(redis.url);
+    await redis.command('FLUSHALL');
+    await reserved(b.records, '1', 'b');
+    await reserved(a.records, '1', 'a');
+    for (const n of [0, 200, 449]) expect(await b.records.find('1', `k${n}`)).not.toBe(null);
+    await expect.poll(() => b.records.held()).toBe(452);
+  });
+
+  test('a frozen Redis refuses orders quickly, and an unheard reservation comes free', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await using b = await openReplica(redis.url);
+    await reserved(a.records, '1', 'earlier');
+    redis.signal('SIGSTOP');
+    const startedAtMs = performance.now();
+    await expect(a.records.reserve(request('1', 'k'))).rejects.toThrow(RecordsUnavailableError);
+    expect(performance.now() - startedAtMs).toBeLessThan(2_500);
+    // What this replica made itself, it knows without Redis.
+    expect(await a.records.find('1', 'earlier')).toMatchObject({ outcome: null });
+    redis.signal('SIGCONT');
+    await expect
+      .poll(() => b.records.find('1', 'k').catch(() => 'not yet'), { timeout: 8_000 })
+      .toBe(null);
+    await reserved(b.records, '1', 'k');
+  });
+
+  test('a Redis that is away at the start is waited for in the background', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await redis.kill();
+    await using a = await openReplica(redis.url);
+    await expect(a.records.reserve(request('1', 'k'))).rejects.toThrow(RecordsUnavailableError);
+    await redis.start();
+    await expect
+      .poll(() => a.records.reserve(request('1', 'k')).catch(() => null), { timeout: 8_000 })
+      .toMatchObject({ reserved: true });
+  });
+
+  test('a record that Redis dropped is never made anew, though its index survived', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await using b = await openReplica(redis.url);
+    await reserved(a.records, '1', 'k');
+    const [key] = (await redis.command('KEYS', '*:record:*')) as string[];
+    await redis.command('DEL', key ?? '');
+    expect(await a.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
+    await expect(b.records.reserve(request('1', 'k'))).rejects.toThrow('dropped');
+    await expect(b.records.find('1', 'k')).rejects.toThrow('dropped');
+  });
+
+  test('a Redis without room refuses, and says which setting would make it forget', async () => {
+    await using redis = await startTestRedis(serverPath, {
+      args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'],
+    });
+    await using a = await openReplica(redis.url);
+    await reserved(a.records, '1', 'k');
+    await expect.poll(() => a.warnings.join('\n')).toContain('noeviction');
+    await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1kb');
+    await expect(a.records.reserve(request('1', 'new'))).rejects.toThrow(RecordsUnavailableError);
+    await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+    await reserved(a.records, '1', 'new');
+  });
+});
