@@ -6,6 +6,7 @@ import type { GatewayClient } from '../gateway/client.ts';
 import { AcknowledgeResult } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
+import type { Scope } from './scope.ts';
 
 type SendWrite = (client: GatewayClient, caller: Caller) => Promise<Acknowledgement>;
 
@@ -160,13 +161,25 @@ builder.mutationFields((t) => ({
 }));
 
 function write(context: Context, send: SendWrite): Promise<Acknowledgement> {
-  return context.write(async (scope) => context.services.gateway.write(await scope.viewer(), send));
+  return context.write((scope) => writeAsViewer(context, scope, send));
 }
 
 /** The interface does not say whether ops 14 and 15 want a token: one that is there is sent along. */
 function writeAsAnyone(context: Context, send: SendWrite): Promise<Acknowledgement> {
-  if (context.scope.caller.token !== null) return write(context, send);
-  return context.write(({ caller }) => send(context.services.client, caller));
+  // Asked of the scope it writes in: the one before may read with the token of a login just made.
+  return context.write((scope) =>
+    scope.caller.token === null
+      ? send(context.services.client, scope.caller)
+      : writeAsViewer(context, scope, send),
+  );
+}
+
+async function writeAsViewer(
+  { services }: Context,
+  scope: Scope,
+  send: SendWrite,
+): Promise<Acknowledgement> {
+  return services.gateway.write(await scope.viewer(), send);
 }
 
 function notEmpty(argument: string, value: string): void {
