@@ -4,7 +4,7 @@ import type { CatalogIndex } from './catalog-index.ts';
 import type { CatalogVersion } from './catalog-version.ts';
 import { compareText } from './compare.ts';
 import type { Place, SortKey } from './cursor.ts';
-import type { Matches } from './search-index.ts';
+import { MATCH, type Matches } from './search-index.ts';
 import type { SearchTerm } from './search-term.ts';
 
 export type InstrumentOrderBy = 'RELEVANCE' | 'SYMBOL' | 'NAME' | 'LEVERAGE';
@@ -62,37 +62,52 @@ export function toSequence(
   name: string,
   matches: Matches | null,
 ): Sequence {
-  const keyOf = keyReader(version.instruments, index, order.by, matches);
+  const keys = keysOf(version.instruments, index, order.by, matches);
   const rising = risingOrdinals(version, index, order.by, matches);
   const at = (ordinal: number) => version.instruments[ordinal] as Instrument;
   const sign = order.descending ? -1 : 1;
   return {
     name,
-    ordinals: order.descending ? falling(rising, keyOf) : rising,
-    placeOf: (ordinal) => ({ key: keyOf(ordinal), id: at(ordinal).id }),
+    ordinals: order.descending ? falling(rising, keys) : rising,
+    placeOf: (ordinal) => ({ key: keys.of(ordinal), id: at(ordinal).id }),
     compare: (ordinal, { key, id }) =>
-      sign * compareKeys(keyOf(ordinal), key) || compareText(at(ordinal).id, id),
+      sign * compareKeys(keys.of(ordinal), key) || compareText(at(ordinal).id, id),
   };
 }
 
-type KeyReader = (ordinal: number) => SortKey;
+interface Keys {
+  of(ordinal: number): SortKey;
+  /** Without making the keys: it is asked for each instrument of a version. */
+  areSame(a: number, b: number): boolean;
+}
 
-function keyReader(
+function keysOf(
   instruments: readonly Instrument[],
   index: CatalogIndex | null,
   by: InstrumentOrderBy,
   matches: Matches | null,
-): KeyReader {
+): Keys {
+  const symbolOf = (ordinal: number) => instruments[ordinal]?.symbol ?? '';
+  const nameOf = (ordinal: number) => index?.nameKeys[ordinal] ?? '';
+  const leverageOf = (ordinal: number) => instruments[ordinal]?.leverage ?? 0;
+  const classOf = (ordinal: number) => matches?.classes[ordinal] ?? MATCH.none;
   switch (by) {
     case 'SYMBOL':
-      return (ordinal) => [instruments[ordinal]?.symbol ?? ''];
+      return keysBy(symbolOf);
     case 'NAME':
-      return (ordinal) => [index?.nameKeys[ordinal] ?? ''];
+      return keysBy(nameOf);
     case 'LEVERAGE':
-      return (ordinal) => [instruments[ordinal]?.leverage ?? 0];
+      return keysBy(leverageOf);
     case 'RELEVANCE':
-      return (ordinal) => [matches?.classes[ordinal] ?? 0, instruments[ordinal]?.symbol ?? ''];
+      return {
+        of: (ordinal) => [classOf(ordinal), symbolOf(ordinal)],
+        areSame: (a, b) => classOf(a) === classOf(b) && symbolOf(a) === symbolOf(b),
+      };
   }
+}
+
+function keysBy(read: (ordinal: number) => string | number): Keys {
+  return { of: (ordinal) => [read(ordinal)], areSame: (a, b) => read(a) === read(b) };
 }
 
 function risingOrdinals(
@@ -108,16 +123,15 @@ function risingOrdinals(
 }
 
 /** Backwards, but those of one key still by rising id. */
-function falling(rising: Uint32Array, keyOf: KeyReader): Uint32Array {
+function falling(rising: Uint32Array, keys: Keys): Uint32Array {
   const ordinals = new Uint32Array(rising.length);
   let filled = 0;
   let end = rising.length;
   while (end > 0) {
-    const key = keyOf(rising[end - 1] as number);
+    const last = rising[end - 1] as number;
     let start = end - 1;
-    while (start > 0 && compareKeys(keyOf(rising[start - 1] as number), key) === 0) start -= 1;
-    ordinals.set(rising.subarray(start, end), filled);
-    filled += end - start;
+    while (start > 0 && keys.areSame(rising[start - 1] as number, last)) start -= 1;
+    for (let at = start; at < end; at += 1) ordinals[filled++] = rising[at] as number;
     end = start;
   }
   return ordinals;
