@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { requestError } from '../schema/public-error.ts';
+import { CompiledOperation } from './compiled-operation.ts';
 import { type StructureLimits, structureErrors, tooComplex } from './limits.ts';
 import { literalsOf, strikeSyntax, strikeTexts } from './strike-literals.ts';
 
@@ -27,7 +28,12 @@ export interface DocumentOptions {
 /** A document that passed every check that does not depend on variables. */
 export interface PreparedDocument {
   readonly document: DocumentNode;
-  readonly operations: ReadonlyMap<string | null, OperationDefinitionNode>;
+  readonly operations: ReadonlyMap<string | null, PreparedOperation>;
+}
+
+export interface PreparedOperation {
+  readonly node: OperationDefinitionNode;
+  readonly compiled: CompiledOperation;
 }
 
 export type DocumentResult = PreparedDocument | { readonly errors: readonly GraphQLError[] };
@@ -76,7 +82,7 @@ export class Documents {
       const literals = literalsOf(document);
       return { errors: invalid.map((error) => published(error, literals)) };
     }
-    return { document, operations: operationsOf(document) };
+    return { document, operations: operationsOf(schema, document) };
   }
 }
 
@@ -106,11 +112,12 @@ function located(error: GraphQLError, { nodes, source, positions }: GraphQLError
   return new GraphQLError(message, { nodes, source, positions, extensions });
 }
 
-function operationsOf(document: DocumentNode) {
-  const operations = new Map<string | null, OperationDefinitionNode>();
-  for (const definition of document.definitions) {
-    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-    operations.set(definition.name?.value ?? null, definition);
+function operationsOf(schema: GraphQLSchema, document: DocumentNode) {
+  const operations = new Map<string | null, PreparedOperation>();
+  for (const node of document.definitions) {
+    if (node.kind !== Kind.OPERATION_DEFINITION) continue;
+    const compiled = new CompiledOperation(schema, document, node);
+    operations.set(node.name?.value ?? null, { node, compiled });
   }
   return operations;
 }

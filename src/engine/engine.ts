@@ -1,12 +1,11 @@
 import {
+  createSourceEventStream,
   type DocumentNode,
   type ExecutionResult,
-  executeRootSelectionSet,
   GraphQLError,
   type GraphQLSchema,
-  type OperationDefinitionNode,
   type OperationTypeNode,
-  subscribe,
+  type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql';
 import type { Caller } from '../gateway/caller.ts';
@@ -14,7 +13,7 @@ import { mapStream } from '../lib/map-stream.ts';
 import { Context } from '../schema/context.ts';
 import { requestError } from '../schema/public-error.ts';
 import type { Services } from '../schema/services.ts';
-import type { Documents, PreparedDocument } from './documents.ts';
+import type { Documents, PreparedDocument, PreparedOperation } from './documents.ts';
 import type { Publisher } from './publisher.ts';
 import { type GraphQLRequest, readRequest } from './request.ts';
 import { strikeTexts, textsIn } from './strike-literals.ts';
@@ -71,7 +70,7 @@ export class Engine {
     if ('errors' in prepared) return refused(prepared.errors);
     const operation = pickOperation(prepared, request.operationName);
     if (operation instanceof GraphQLError) return refused([operation]);
-    if (operation.operation === 'mutation' && !visit.mayMutate) {
+    if (operation.node.operation === 'mutation' && !visit.mayMutate) {
       const error = requestError('BAD_USER_INPUT', 'Mutations are sent by POST.');
       return { ready: false, status: 405, headers: { allow: 'POST' }, errors: [error] };
     }
@@ -81,7 +80,7 @@ export class Engine {
   #ready(
     request: GraphQLRequest,
     { document }: PreparedDocument,
-    operation: OperationDefinitionNode,
+    { node, compiled }: PreparedOperation,
     visit: Visit,
   ): Ready | Refused {
     const { schema, services, publisher, suggestions } = this.#options;
@@ -90,7 +89,7 @@ export class Engine {
       schema,
       document,
       contextValue: context,
-      operationName: operation.name?.value ?? null,
+      operationName: node.name?.value ?? null,
       variableValues: request.variables,
       hideSuggestions: !suggestions,
     };
@@ -105,19 +104,23 @@ export class Engine {
     return {
       ready: true,
       lastWord: (error) => publish({ errors: [asGraphQLError(error)] }),
-      operation: operation.operation,
+      operation: node.operation,
       schema,
       document,
       operationName: args.operationName,
       execute() {
-        const result = executeRootSelectionSet(validated);
+        const result = compiled.execute(validated);
         return result instanceof Promise ? result.then(publish) : publish(result);
       },
       async subscribe() {
-        const stream = await subscribe(args);
-        return Symbol.asyncIterator in stream
-          ? mapStream(stream, { value: publish })
-          : publish(stream);
+        const events = await sourceOf(validated);
+        if (!(Symbol.asyncIterator in events)) return publish(events);
+        return mapStream(events, {
+          value: async (event) => {
+            const args = { ...validated, rootValue: event };
+            return publish(await compiled.execute(args));
+          },
+        });
       },
     };
   }
@@ -130,7 +133,7 @@ function refused(errors: readonly GraphQLError[], status = 400): Refused {
 function pickOperation(
   { operations }: PreparedDocument,
   name: string | null,
-): OperationDefinitionNode | GraphQLError {
+): PreparedOperation | GraphQLError {
   const [only, ...others] = operations.values();
   if (name === null && only && others.length === 0) return only;
   const named = name === null ? undefined : operations.get(name);
@@ -140,6 +143,13 @@ function pickOperation(
       ? 'The document has several operations: `operationName` says which one is meant.'
       : 'The document has no operation of that name.';
   return requestError('GRAPHQL_VALIDATION_FAILED', message);
+}
+
+/** The stream of events, or the result that tells why there is none. */
+async function sourceOf(
+  args: ValidatedExecutionArgs,
+): Promise<AsyncIterable<unknown> | ExecutionResult> {
+  return createSourceEventStream(args as Parameters<typeof createSourceEventStream>[0]);
 }
 
 function asGraphQLError(error: unknown): GraphQLError {
