@@ -66,7 +66,7 @@ describe('login', () => {
       'demo',
       { error: 'PASSWORD_EXPIRED' },
     ],
-  ])('is rejected in the gateway’s words: %s', async (_what, email, password, words) => {
+  ])('is rejected in the gateway’s words: %s', async (_what, email, password, words: object) => {
     expect(await login(email, password)).toEqual({
       __typename: 'LoginRejected',
       error: null,

@@ -4,7 +4,7 @@ import type { Prover } from '../account/prover.ts';
 import type { GroupProof, ProofLedger } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import { type CatalogFlights, isPersonal } from './catalog-flights.ts';
+import type { CatalogFlights } from './catalog-flights.ts';
 import { NoGroupError } from './no-group-error.ts';
 
 export interface GroupProverOptions {
@@ -40,8 +40,11 @@ export class GroupProver {
     const landing = await (flown ?? flights.launch(viewer, group, 'proof')).landing;
     fetched(flown ? 'shared' : null);
     const proof = ledger.group(viewer);
-    if (proof) return proof;
-    if ('error' in landing && (landing.isPersonal || !serves())) throw landing.error;
+    const failed = 'error' in landing && (landing.isPersonal || !serves());
+    // Proved meanwhile by a snapshot: for another group than the claimed one it opens that one's
+    // catalog; for the same one asking again would double the wait for the same failure.
+    if (proof && !(failed && proof.group === group)) return proof;
+    if (failed) throw landing.error;
     return this.#byCall(viewer, group);
   }
 
@@ -52,10 +55,11 @@ export class GroupProver {
       const proof = await prover.group(viewer);
       if (proof) return proof;
     } catch (error) {
-      if (isPersonal(error) || group === null) throw error;
+      if (group === null) throw error;
       failure = error;
     }
-    // The snapshot is out of reach, or names no group: what remains is to ask for the catalog itself.
+    // The snapshot is refused or out of reach, or names no group: what remains is to ask for the
+    // catalog itself, with this very token.
     const claimed = ledger.groupOf(viewer);
     if (claimed === null) throw new NoGroupError();
     await this.#byCatalog(viewer, claimed);
