@@ -72,18 +72,19 @@ export class GatewayClient {
       operation,
       await this.#call(operation, caller, { path: { group }, headers }),
     );
+    const sent = sentOf(answer);
     if (answer.status === 304) {
       if (etag === null) throw contractError(operation, 'a 304 that nobody asked for');
-      return { modified: false, headers: answer.headers, ...sentOf(answer) };
+      return { modified: false, headers: answer.headers, ...sent };
     }
     const rows = jsonOf(answer);
     if (!Array.isArray(rows)) throw contractError(operation, 'no list of instruments');
     return {
       modified: true,
       ...(await toInstruments(rows)),
-      etag: answer.headers.etag ?? null,
+      etag: entityTag(answer.headers.etag),
       headers: answer.headers,
-      ...sentOf(answer),
+      ...sent,
     };
   }
 
@@ -91,7 +92,7 @@ export class GatewayClient {
     const operation = 'login';
     const answer = judgeSignIn(
       operation,
-      await this.#call(operation, caller, { body: { email, password } }),
+      await this.#call(operation, tokenless(caller), { body: { email, password } }),
     );
     if (!('bytes' in answer)) return answer;
     const body = jsonOf(answer);
@@ -103,7 +104,7 @@ export class GatewayClient {
 
   async forgotPassword(caller: Caller, email: string): Promise<Acknowledgement> {
     const operation = 'forgotPassword';
-    const exchange = await this.#call(operation, caller, { body: { email } });
+    const exchange = await this.#call(operation, tokenless(caller), { body: { email } });
     // Here a 401 or 403 has no token to speak of: it refuses the request, like any other 4xx.
     if (exchange.sent && exchange.answered && [401, 403].includes(exchange.status)) {
       return { outcome: 'rejected', refusal: toRefusal(jsonOf(exchange)) };
@@ -233,6 +234,16 @@ export class GatewayClient {
       ...(token !== null && { authorization: `Bearer ${token}` }),
     };
   }
+}
+
+/** Who signs in is nobody yet, whatever token the request came with. */
+function tokenless(caller: Caller): Caller {
+  return { ...caller, token: null };
+}
+
+/** What goes back in `If-None-Match` must be a legal header, or no catalog could be asked for again. */
+function entityTag(header: string | undefined): string | null {
+  return header !== undefined && /^(?!\*$)[\x21-\x7e]+$/.test(header) ? header : null;
 }
 
 function sentOf({ sequence, sentAtMs }: Answer): Sent {

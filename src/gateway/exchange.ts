@@ -14,7 +14,7 @@ export interface NotSent {
 export interface NoAnswer {
   readonly sent: true;
   readonly answered: false;
-  readonly reason: 'timeout' | 'connection' | 'oversize' | 'aborted' | 'encoding';
+  readonly reason: 'timeout' | 'connection' | 'protocol' | 'oversize' | 'aborted' | 'encoding';
   readonly cause: unknown;
   readonly sequence: number;
   readonly sentAtMs: number;

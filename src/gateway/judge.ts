@@ -95,6 +95,7 @@ function readGotNoAnswer(operation: OperationName, { reason, cause }: NoAnswer):
     timeout: 'timeout',
     connection: 'unavailable',
     aborted: 'unavailable',
+    protocol: 'contract',
     oversize: 'contract',
     encoding: 'contract',
   } as const;

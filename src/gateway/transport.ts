@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 import type { Caller } from './caller.ts';
 import type { Answer, Exchange, NoAnswer } from './exchange.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
@@ -45,6 +45,7 @@ function exchangeOver(pools: Pools, call: WireCall, nextSequence: () => number):
   const signal = effect === 'read' ? call.caller.signal : undefined;
   return new Promise((resolve) => {
     const flight = new Flight(call, signal, nextSequence, resolve);
+    if (flight.isOver) return;
     try {
       pool.dispatch(
         {
@@ -96,12 +97,21 @@ class Flight implements Dispatcher.DispatchHandler {
     else signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** undici writes the head in the same turn, right after this: from here on the gateway may have acted. */
+  get isOver(): boolean {
+    return this.#ended;
+  }
+
+  /**
+   * undici writes the head in the same turn, right after this: from here on the gateway may have
+   * acted. What is thrown here stops it before a byte is written, and leaves the connection whole.
+   */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#ended) {
-      // Given up while it waited for a connection: stopped before a byte of it is written.
-      controller.abort(new Error('given up before it was sent'));
-      return;
+    if (this.#ended) throw new Error('given up before it was sent');
+    if (this.#controller !== null) {
+      // undici reserves the right to begin a request anew after a lost connection; an order it may not.
+      const error = new Error('the connection was lost');
+      this.fail('connection', error);
+      throw error;
     }
     this.#controller = controller;
     this.#sequence = this.#nextSequence();
@@ -140,7 +150,7 @@ class Flight implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.fail('connection', error);
+    this.fail(isNoHttp(error) ? 'protocol' : 'connection', error);
   }
 
   fail(reason: NoAnswer['reason'], cause: unknown): void {
@@ -168,6 +178,12 @@ class Flight implements Dispatcher.DispatchHandler {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#resolve(exchange);
   }
+}
+
+/** What came is not HTTP; a chunked body that merely breaks off is called that too, and is not meant. */
+function isNoHttp(error: Error): boolean {
+  if (error instanceof errors.HeadersOverflowError) return true;
+  return error instanceof errors.HTTPParserError && error.code !== 'HPE_INVALID_EOF_STATE';
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Answer['headers'] {

@@ -17,8 +17,16 @@ export function toRefusal(body: unknown): Refusal {
     message: text(row.message),
     email: text(row.email),
     ok: flag(row.ok),
-    details: isRow(row.details) ? row.details : null,
+    details: isRow(row.details) && isShallow(row.details, DEEPEST_DETAILS) ? row.details : null,
   };
+}
+
+// They go into an answer as they are, and JSON.stringify recurses: a deep one would cost the whole answer.
+const DEEPEST_DETAILS = 32;
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
 }
 
 export interface LoginGrant {

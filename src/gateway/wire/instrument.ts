@@ -1,67 +1,160 @@
-import { z } from 'zod';
-import type { Instrument } from '../model.ts';
+import type { Instrument, ShariaStatus, Swap, TradingHours } from '../model.ts';
+import { isRow, type Row } from './scalars.ts';
 
-const texts = z.array(z.string()).readonly();
+/** An instrument as the gateway sends it. */
+export interface WireInstrument {
+  _id: string;
+  logo: string;
+  friendlyName: string;
+  delayed: boolean;
+  desc: string;
+  sharia: boolean;
+  shariaStatus: ShariaStatus;
+  leverage: number;
+  pdt: boolean;
+  digits: number;
+  session: readonly string[];
+  quotes: readonly string[];
+  tradingHours?: TradingHours | undefined;
+  sector: number;
+  industry: number;
+  mode: number;
+  calc: number;
+  swap?: Swap | undefined;
+  min: number;
+  max: number;
+  step: number;
+  limit: number;
+  mCurrency: string;
+  pCurrency: string;
+  mFx?: string | undefined;
+  pFx?: string | undefined;
+  access: readonly string[];
+}
 
-const tradingHours = z.object({
-  timezone: z.string(),
-  regular: texts,
-  preMarket: texts,
-  postMarket: texts,
-  overnight: texts,
-  otherExtended: texts,
-});
-
-const swap = z.object({ long: z.number(), short: z.number(), mode: z.number(), tick: z.number() });
-
-/** The interface's table, strictly: an instrument that breaks it is left out of the catalog. */
-export const wireInstrument = z.object({
-  _id: z.string().min(1),
-  logo: z.string(),
-  friendlyName: z.string(),
-  delayed: z.boolean(),
-  desc: z.string(),
-  sharia: z.boolean(),
-  shariaStatus: z.enum(['QUESTIONABLE', 'COMPLIANT', 'NONCOMPLIANT']),
-  leverage: z.number(),
-  pdt: z.boolean(),
-  // A number in the interface, a count of decimals by its meaning; the schema serves it as Int.
-  digits: z.int32(),
-  session: texts,
-  quotes: texts,
-  tradingHours: tradingHours.optional(),
-  sector: z.number(),
-  industry: z.number(),
-  mode: z.number(),
-  calc: z.number(),
-  swap: swap.optional(),
-  min: z.number(),
-  max: z.number(),
-  step: z.number(),
-  limit: z.number(),
-  mCurrency: z.string(),
-  pCurrency: z.string(),
-  mFx: z.string().optional(),
-  pFx: z.string().optional(),
-  access: texts,
-});
-
-export type WireInstrument = z.infer<typeof wireInstrument>;
-
-/** Null where the row breaks the interface's table. */
+/** Null where the row breaks the interface's table: such an instrument is left out of the catalog. */
 export function toInstrument(row: unknown): Instrument | null {
-  const checked = wireInstrument.safeParse(row);
-  if (!checked.success) return null;
-  const { _id, friendlyName, desc, tradingHours, swap, mFx, pFx, ...same } = checked.data;
+  if (!isRow(row) || !isWireInstrument(row)) return null;
+  // Field by field, so that nothing the interface does not name comes along.
   return {
-    id: _id,
-    symbol: _id,
-    name: friendlyName,
-    description: desc,
-    ...same,
-    tradingHours: tradingHours ?? null,
-    swap: swap ?? null,
-    mFx: mFx ?? null,
-    pFx: pFx ?? null,
+    id: row._id,
+    symbol: row._id,
+    name: row.friendlyName,
+    description: row.desc,
+    logo: row.logo,
+    delayed: row.delayed,
+    sharia: row.sharia,
+    shariaStatus: row.shariaStatus,
+    leverage: row.leverage,
+    pdt: row.pdt,
+    digits: row.digits,
+    session: row.session,
+    quotes: row.quotes,
+    tradingHours: row.tradingHours === undefined ? null : toTradingHours(row.tradingHours),
+    sector: row.sector,
+    industry: row.industry,
+    mode: row.mode,
+    calc: row.calc,
+    swap: row.swap === undefined ? null : toSwap(row.swap),
+    min: row.min,
+    max: row.max,
+    step: row.step,
+    limit: row.limit,
+    mCurrency: row.mCurrency,
+    pCurrency: row.pCurrency,
+    mFx: row.mFx ?? null,
+    pFx: row.pFx ?? null,
+    access: row.access,
   };
+}
+
+/** Written out rather than built from a schema: thousands of rows come at once, and others wait meanwhile. */
+function isWireInstrument(row: Row): row is Row & WireInstrument {
+  return (
+    isText(row._id) &&
+    row._id !== '' &&
+    isText(row.logo) &&
+    isText(row.friendlyName) &&
+    isFlag(row.delayed) &&
+    isText(row.desc) &&
+    isFlag(row.sharia) &&
+    isShariaStatus(row.shariaStatus) &&
+    isNumber(row.leverage) &&
+    isFlag(row.pdt) &&
+    isCount(row.digits) &&
+    isTexts(row.session) &&
+    isTexts(row.quotes) &&
+    (row.tradingHours === undefined || isTradingHours(row.tradingHours)) &&
+    isNumber(row.sector) &&
+    isNumber(row.industry) &&
+    isNumber(row.mode) &&
+    isNumber(row.calc) &&
+    (row.swap === undefined || isSwap(row.swap)) &&
+    isNumber(row.min) &&
+    isNumber(row.max) &&
+    isNumber(row.step) &&
+    isNumber(row.limit) &&
+    isText(row.mCurrency) &&
+    isText(row.pCurrency) &&
+    (row.mFx === undefined || isText(row.mFx)) &&
+    (row.pFx === undefined || isText(row.pFx)) &&
+    isTexts(row.access)
+  );
+}
+
+function isTradingHours(value: unknown): value is TradingHours {
+  return (
+    isRow(value) &&
+    isText(value.timezone) &&
+    isTexts(value.regular) &&
+    isTexts(value.preMarket) &&
+    isTexts(value.postMarket) &&
+    isTexts(value.overnight) &&
+    isTexts(value.otherExtended)
+  );
+}
+
+function toTradingHours(hours: TradingHours): TradingHours {
+  const { timezone, regular, preMarket, postMarket, overnight, otherExtended } = hours;
+  return { timezone, regular, preMarket, postMarket, overnight, otherExtended };
+}
+
+function isSwap(value: unknown): value is Swap {
+  return (
+    isRow(value) &&
+    isNumber(value.long) &&
+    isNumber(value.short) &&
+    isNumber(value.mode) &&
+    isNumber(value.tick)
+  );
+}
+
+function toSwap({ long, short, mode, tick }: Swap): Swap {
+  return { long, short, mode, tick };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isFlag(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+/** JSON.parse reads 1e999 as Infinity, which no answer can carry on. */
+function isNumber(value: unknown): value is number {
+  return Number.isFinite(value);
+}
+
+/** A number in the interface, a count of decimals by its meaning; the schema serves it as Int. */
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && (value | 0) === value;
+}
+
+function isShariaStatus(value: unknown): value is ShariaStatus {
+  return value === 'QUESTIONABLE' || value === 'COMPLIANT' || value === 'NONCOMPLIANT';
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(isText);
 }

@@ -1,0 +1,109 @@
+import type { Socket } from 'node:net';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Exchange } from '../../src/gateway/exchange.ts';
+import { eventually } from '../support/eventually.ts';
+import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
+import { marketOrder, openClient, somebody } from './open-client.ts';
+
+const ACCEPTED = answer(200, { success: true, orderId: '1', err: '', message: '' });
+const DEADLINE_MS = 60;
+
+/** Everything a gateway, or the network before it, can do to a request it has received. */
+const FATES: readonly ((socket: Socket, random: () => number) => void)[] = [
+  (socket) => socket.write(ACCEPTED),
+  (socket) => socket.write(ACCEPTED),
+  (socket) => socket.write(ACCEPTED),
+  (socket) => socket.end(ACCEPTED),
+  (socket) => socket.resetAndDestroy(),
+  (socket) => socket.destroy(),
+  (socket) => socket.end(),
+  (socket, random) => socket.end(ACCEPTED.subarray(0, Math.floor(random() * ACCEPTED.length))),
+  (socket) => socket.write(ACCEPTED.subarray(0, 40), () => socket.resetAndDestroy()),
+  (socket) => socket.write(ACCEPTED, () => socket.resetAndDestroy()),
+  (socket, random) => {
+    socket.write(ACCEPTED);
+    setTimeout(() => socket.resetAndDestroy(), random() * 4);
+  },
+  (socket, random) => {
+    socket.write(ACCEPTED);
+    setTimeout(() => socket.end(), random() * 4);
+  },
+  (socket) => socket.write(Buffer.concat([ACCEPTED, ACCEPTED])),
+  (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
+  (socket) => {
+    socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n');
+    socket.write(ACCEPTED);
+  },
+  (socket) => socket.write('HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n{}'),
+  (socket) => socket.write('garbage\r\n\r\n'),
+  () => {},
+  (socket, random) => setTimeout(() => socket.write(ACCEPTED), DEADLINE_MS * 2 * random()),
+];
+
+test('no order is ever sent twice, and one that was "not sent" is never received', async () => {
+  const random = createRandom(20_261);
+  const heads = new Map<string, number>();
+  await using gateway = await startScriptedGateway(
+    (socket) => FATES[Math.floor(random() * FATES.length)]?.(socket, random),
+    {
+      onConnection: (socket) => {
+        const fate = random();
+        if (fate < 0.05) socket.resetAndDestroy();
+        else if (fate < 0.1) setTimeout(() => socket.resetAndDestroy(), random() * 10);
+      },
+      onHead: (socket, head) => {
+        const id = /user-agent: (\S+)/.exec(head)?.[1] ?? 'nobody';
+        heads.set(id, (heads.get(id) ?? 0) + 1);
+        if (random() < 0.05) socket.resetAndDestroy();
+      },
+    },
+  );
+  // Few connections, so that many orders wait for one and some of them in vain.
+  await using open = openClient(gateway.url, {
+    connections: 32,
+    orderTimeoutMs: DEADLINE_MS,
+    forwardClient: true,
+  });
+
+  const exchanges = new Map<string, Exchange>();
+  let next = 0;
+  const lanes = Array.from({ length: 24 }, async () => {
+    while (next < 4_000) {
+      const id = `order-${next}`;
+      next += 1;
+      const client = { address: '127.0.0.1', userAgent: id };
+      exchanges.set(id, await open.client.openPosition({ ...somebody, client }, marketOrder));
+      const pause = random();
+      if (pause < 0.2) await setImmediate();
+      else if (pause < 0.3) await delay(pause * 20);
+    }
+  });
+  await Promise.all(lanes);
+  await open.pools.close();
+  await eventually(() => gateway.openConnections === 0);
+
+  const received = (id: string) => heads.get(id) ?? 0;
+  const found = [...exchanges].map(([id, exchange]) => ({ id, exchange, times: received(id) }));
+  expect(found.filter(({ times }) => times > 1)).toEqual([]);
+  expect(found.filter(({ exchange, times }) => !exchange.sent && times > 0)).toEqual([]);
+  expect(
+    found.filter(({ exchange, times }) => exchange.sent && exchange.answered && times !== 1),
+  ).toEqual([]);
+  // The run is worth something only where each of the three things happened often.
+  const count = (fits: (exchange: Exchange) => boolean) =>
+    found.filter(({ exchange }) => fits(exchange)).length;
+  expect(count((exchange) => !exchange.sent)).toBeGreaterThan(50);
+  expect(count((exchange) => exchange.sent && !exchange.answered)).toBeGreaterThan(500);
+  expect(count((exchange) => exchange.sent && exchange.answered)).toBeGreaterThan(500);
+  expect(heads.has('nobody')).toBe(false);
+}, 60_000);
+
+/** Small and repeatable; the interleaving of sockets is chance enough beside it. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

@@ -1,0 +1,56 @@
+import type { Caller } from '../../src/gateway/caller.ts';
+import { GatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
+import type { LimitOrder, MarketOrder } from '../../src/gateway/model.ts';
+import { createPools, type Pools } from '../../src/gateway/pools.ts';
+import { createTransport } from '../../src/gateway/transport.ts';
+
+export interface ClientSettings extends Partial<Omit<GatewayClientOptions, 'send'>> {
+  /** Over all areas; each has one at least. */
+  readonly connections?: number;
+  readonly connectTimeoutMs?: number;
+  /** In place of the ones made for `url`. */
+  readonly pools?: Pools;
+}
+
+/** The client as the program wires it, on connections of its own. */
+export function openClient(url: string, settings: ClientSettings = {}) {
+  const { connections = 128, connectTimeoutMs = 5_000, ...options } = settings;
+  const pools = settings.pools ?? createPools({ gatewayUrl: url, connections, connectTimeoutMs });
+  const client = new GatewayClient({
+    send: createTransport(pools),
+    headers: {},
+    forwardClient: false,
+    directionField: 'direction',
+    mobileWallet: 'mobile-wallet',
+    timeUnit: 'auto',
+    timeoutMs: 5_000,
+    orderTimeoutMs: 5_000,
+    catalogTimeoutMs: 5_000,
+    maxBytes: 8_388_608,
+    catalogMaxBytes: 134_217_728,
+    ...options,
+  });
+  return { client, pools, [Symbol.asyncDispose]: () => pools.close() };
+}
+
+export const somebody: Caller = { token: 'e30.e30.x' };
+
+export const marketOrder: MarketOrder = {
+  symbol: 'AAPL',
+  side: 'BUY',
+  size: { by: 'units', value: 1 },
+  price: null,
+  stopLoss: null,
+  takeProfit: null,
+  comment: null,
+};
+
+export const limitOrder: LimitOrder = {
+  symbol: 'AAPL',
+  side: 'SELL',
+  amount: 100,
+  price: 500,
+  stopLoss: null,
+  takeProfit: null,
+  comment: null,
+};

@@ -1,0 +1,246 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Dispatcher, Pool } from 'undici';
+import { describe, expect, test } from 'vitest';
+import type { Exchange } from '../../src/gateway/exchange.ts';
+import type { Pools } from '../../src/gateway/pools.ts';
+import { eventually } from '../support/eventually.ts';
+import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
+import { limitOrder, marketOrder, openClient, somebody } from './open-client.ts';
+
+const ACCEPTED = { success: true, orderId: '1', err: '', message: '' };
+const accept: Script = (socket) => socket.write(answer(200, ACCEPTED));
+const silence: Script = () => {};
+/** Three pools of one connection each. */
+const NARROW = { connections: 3 };
+
+describe('an order that waits for a connection', () => {
+  test('was never sent when its deadline passes', async () => {
+    await using gateway = await startScriptedGateway(silence);
+    await using open = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 300 });
+    const first = open.client.openPosition(somebody, marketOrder);
+    await eventually(() => gateway.requests.length === 1);
+    const queued = open.client.placeLimitOrder(somebody, limitOrder);
+    expect(await first).toMatchObject({ sent: true, answered: false, reason: 'timeout' });
+    // The first one's connection is closed at the same moment; whoever was too late stays unsent.
+    const second = await queued;
+    expect(gateway.requests.length).toBe(second.sent ? 2 : 1);
+  });
+
+  test('does not reach the gateway after it was given up, and costs no connection', async () => {
+    const answers: (() => void)[] = [];
+    await using gateway = await startScriptedGateway((socket) => {
+      answers.push(() => socket.write(answer(200, ACCEPTED)));
+    });
+    await using slow = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 5_000 });
+    await using hasty = openClient(gateway.url, {
+      pools: slow.pools,
+      orderTimeoutMs: 50,
+    });
+    const first = slow.client.openPosition(somebody, marketOrder);
+    await eventually(() => answers.length === 1);
+    const givenUp = await Promise.all(
+      Array.from({ length: 20 }, () => hasty.client.openPosition(somebody, marketOrder)),
+    );
+    expect(givenUp.map(({ sent }) => sent)).toEqual(givenUp.map(() => false));
+
+    const last = slow.client.placeLimitOrder(somebody, limitOrder);
+    answers[0]?.();
+    expect(await first).toMatchObject({ answered: true, status: 200 });
+    await eventually(() => answers.length === 2);
+    answers[1]?.();
+    expect(await last).toMatchObject({ answered: true, status: 200 });
+    expect(gateway.requests.map(({ path }) => path)).toEqual([
+      '/trading/positions',
+      '/trading/positions/limit',
+    ]);
+    expect(gateway.connections).toBe(1);
+  });
+
+  test('is sent when a connection comes free in time', async () => {
+    await using gateway = await startScriptedGateway(accept);
+    await using open = openClient(gateway.url, NARROW);
+    const exchanges = await Promise.all(
+      Array.from({ length: 20 }, () => open.client.openPosition(somebody, marketOrder)),
+    );
+    expect(exchanges.every((exchange) => exchange.sent && exchange.answered)).toBe(true);
+    expect(gateway.requests).toHaveLength(20);
+    expect(gateway.connections).toBe(1);
+  });
+});
+
+describe('the signal of whoever asked', () => {
+  test('ends a read, and frees its connection', async () => {
+    await using gateway = await startScriptedGateway(silence);
+    await using open = openClient(gateway.url, NARROW);
+    const asker = new AbortController();
+    const read = open.client.getCustomerId({ ...somebody, signal: asker.signal });
+    await eventually(() => gateway.requests.length === 1);
+    asker.abort();
+    await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
+    await eventually(() => gateway.openConnections === 0);
+  });
+
+  test('stops a read that was not sent yet, before anything is sent', async () => {
+    await using gateway = await startScriptedGateway(silence);
+    await using open = openClient(gateway.url, NARROW);
+    const gone = AbortSignal.abort();
+    const read = open.client.getCustomerId({ ...somebody, signal: gone });
+    await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(gateway.connections).toBe(0);
+  });
+
+  test('does not end a write: neither one under way, nor one that waits', async () => {
+    const answers: (() => void)[] = [];
+    await using gateway = await startScriptedGateway((socket) => {
+      answers.push(() => socket.write(answer(200, ACCEPTED)));
+    });
+    await using open = openClient(gateway.url, NARROW);
+    const { client } = open;
+    const asker = new AbortController();
+    const caller = { ...somebody, signal: asker.signal };
+    const writes = [
+      client.openPosition(caller, marketOrder),
+      client.placeLimitOrder(caller, limitOrder),
+      client.setValue(caller, 'theme', 'dark'),
+      client.addCryptoWallet(caller, 'x'),
+    ];
+    await eventually(() => answers.length === 2);
+    asker.abort();
+    const late = client.openPosition(caller, marketOrder);
+    for (let sent = 0; sent < 5; sent += 1) {
+      await eventually(() => answers.length > sent);
+      answers[sent]?.();
+    }
+    const accepted = { sent: true, answered: true, status: 200 };
+    expect(await Promise.all([...writes, late])).toMatchObject([
+      accepted,
+      accepted,
+      { outcome: 'acknowledged' },
+      { outcome: 'acknowledged' },
+      accepted,
+    ]);
+  });
+
+  test('can be shared by many reads', async () => {
+    await using place = await startScriptedGateway((socket) => {
+      socket.write(answer(200, { customerId: '1' }));
+    });
+    await using open = openClient(place.url);
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on('warning', onWarning);
+    const { signal } = new AbortController();
+    await Promise.all(
+      Array.from({ length: 30 }, () => open.client.getCustomerId({ ...somebody, signal })),
+    );
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe("an order's connection", () => {
+  test('is used again at once, whatever idle time the gateway grants', async () => {
+    await using gateway = await startScriptedGateway((socket) =>
+      socket.write(answer(200, ACCEPTED, { 'keep-alive': 'timeout=60' })),
+    );
+    await using open = openClient(gateway.url, NARROW);
+    for (let order = 0; order < 3; order += 1) {
+      await open.client.openPosition(somebody, marketOrder);
+    }
+    expect(gateway.connections).toBe(1);
+  });
+
+  test.each([{}, { 'keep-alive': 'timeout=60' }])(
+    'is closed a second after its last answer (%o)',
+    async (headers) => {
+      await using gateway = await startScriptedGateway((socket) =>
+        socket.write(answer(200, ACCEPTED, headers)),
+      );
+      await using open = openClient(gateway.url);
+      await open.client.openPosition(somebody, marketOrder);
+      const answeredAtMs = Date.now();
+      await eventually(() => gateway.openConnections === 0);
+      expect(Date.now() - answeredAtMs).toBeLessThan(1_500);
+    },
+  );
+
+  test('that the gateway closes while idle is never the one that an order goes out on', async () => {
+    const IDLE_MS = 2_000;
+    await using gateway = await startScriptedGateway(accept, {
+      onConnection: (socket) => {
+        let idle = setTimeout(() => socket.resetAndDestroy(), IDLE_MS);
+        socket.on('data', () => {
+          clearTimeout(idle);
+          idle = setTimeout(() => socket.resetAndDestroy(), IDLE_MS);
+        });
+        socket.on('close', () => clearTimeout(idle));
+      },
+    });
+    await using open = openClient(gateway.url);
+    // Just when the gateway hangs up, where a client that trusts its old connection loses its order.
+    const pausesMs = [IDLE_MS - 2, IDLE_MS - 1, IDLE_MS, IDLE_MS + 1];
+    const lanes = Array.from({ length: 16 }, async (_, lane): Promise<Exchange[]> => {
+      const before = await open.client.openPosition(somebody, marketOrder);
+      await delay(pausesMs[lane % pausesMs.length]);
+      return [before, await open.client.openPosition(somebody, marketOrder)];
+    });
+    const exchanges = (await Promise.all(lanes)).flat();
+    expect(exchanges).toMatchObject(exchanges.map(() => ({ answered: true, status: 200 })));
+    expect(gateway.requests).toHaveLength(32);
+  });
+});
+
+test("an answer that nobody asked for is not taken for the next order's", async () => {
+  await using gateway = await startScriptedGateway((socket) => {
+    const whole = answer(200, ACCEPTED);
+    const poison = answer(200, { ...ACCEPTED, orderId: 'somebody else' });
+    socket.write(Buffer.concat([whole, poison]));
+  });
+  await using open = openClient(gateway.url, NARROW);
+  for (let order = 0; order < 10; order += 1) {
+    const exchange = await open.client.openPosition(somebody, marketOrder);
+    const body = exchange.sent && exchange.answered ? exchange.bytes.toString() : '';
+    expect(JSON.parse(body)).toEqual(ACCEPTED);
+  }
+});
+
+test('a request that undici would begin anew after a lost connection is not begun anew', async () => {
+  await using gateway = await startScriptedGateway(silence);
+  const pool = new PipeliningPool(gateway.url, { connections: 1, pipelining: 2 });
+  const pools: Pools = {
+    reads: pool,
+    orders: pool,
+    rest: pool,
+    prefix: '',
+    close: () => pool.destroy(),
+  };
+  await using open = openClient(gateway.url, { pools });
+  const reads = [open.client.getCustomerId(somebody), open.client.getWithdrawalMethods(somebody)];
+  const settled = Promise.allSettled(reads);
+  await eventually(() => gateway.requests.length === 2);
+  expect(gateway.connections).toBe(1);
+  gateway.reset();
+  const failed = { status: 'rejected', reason: { kind: 'unavailable' } };
+  expect(await settled).toMatchObject([failed, failed]);
+  expect(gateway.requests).toHaveLength(2);
+});
+
+test('closing the pools tells waiting orders that they were not sent, and the others that it is not known', async () => {
+  await using gateway = await startScriptedGateway(silence);
+  await using open = openClient(gateway.url, NARROW);
+  const first = open.client.openPosition(somebody, marketOrder);
+  await eventually(() => gateway.requests.length === 1);
+  const second = open.client.openPosition(somebody, marketOrder);
+  await open.pools.close();
+  expect(await first).toMatchObject({ sent: true, answered: false, reason: 'connection' });
+  expect(await second).toMatchObject({ sent: false });
+  expect(await open.client.openPosition(somebody, marketOrder)).toMatchObject({ sent: false });
+  expect(gateway.requests).toHaveLength(1);
+});
+
+/** Several requests at a time on one connection: the one way in which undici repeats a request. */
+class PipeliningPool extends Pool {
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) {
+    return super.dispatch({ ...options, blocking: false }, handler);
+  }
+}
