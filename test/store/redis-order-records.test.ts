@@ -136,7 +136,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await a.records.settle(await reserved(a.records, '1', 'k'), accepted);
     await redis.kill();
     await expect(b.records.reserve(request('1', 'k'))).rejects.toThrow(RecordsUnavailableError);
-    expect(b.records.trouble()).toContain('cannot be reached');
+    await expect.poll(() => String(b.records.trouble())).toContain('cannot be reached');
     await redis.start();
     await expect
       .poll(() => b.records.find('1', 'k').catch(() => null), { timeout: 8_000 })

@@ -17,7 +17,7 @@ export type Submission =
 type OrderOperation = 'openPosition' | 'placeLimitOrder';
 
 // The words are kept for a day in each order's record; a page of them is no message.
-const LONGEST_TEXT = 2_000;
+const LONGEST_TEXT = 500;
 const LONGEST_ORDER_ID = 255;
 
 /**

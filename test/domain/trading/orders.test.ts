@@ -1,0 +1,462 @@
+import { describe, expect, test } from 'vitest';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { InputError } from '../../../src/domain/input-error.ts';
+import { Orders } from '../../../src/domain/trading/orders.ts';
+import { limitTicket } from '../../../src/domain/trading/ticket.ts';
+import { createMemoryOrderRecords } from '../../../src/store/memory-order-records.ts';
+import type { OrderRecords } from '../../../src/store/order-records.ts';
+import { RecordsUnavailableError } from '../../../src/store/order-records.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+import {
+  acceptedAs,
+  answered,
+  createScriptedGateway,
+  createTestLog,
+  notSent,
+  proofOf,
+  ticketOf,
+  viewerOf,
+} from './order-stage.ts';
+
+const demo = viewerOf('token-1');
+const demoProof = proofOf(demo);
+const orderTimeoutMs = 15_000;
+
+function stage(change: (records: OrderRecords) => Partial<OrderRecords> = () => ({})) {
+  const clock = createScriptedClock();
+  const { gateway, calls } = createScriptedGateway();
+  const uptimeMs = () => clock.now();
+  const shared = createMemoryOrderRecords({ max: 100, uptimeMs, onWarn() {} });
+  const records: OrderRecords = { ...shared, ...change(shared) };
+  const log = createTestLog();
+  const acceptances: Viewer[] = [];
+  const onAccepted = (viewer: Viewer) => void acceptances.push(viewer);
+  /** Another process with the same records. */
+  const start = () => new Orders({ gateway, records, clock, orderTimeoutMs, onAccepted, log });
+  const orders = start();
+  /** Begins an order; `calls` has it when it was sent. */
+  async function begin(key: string, viewer = demo, symbol?: string, on = orders) {
+    const placed = on.place(viewer, proofOf(viewer), ticketOf(key, symbol));
+    placed.catch(() => {});
+    await clock.advance(0);
+    return { placed };
+  }
+  return { clock, calls, records, log, acceptances, orders, start, begin };
+}
+
+function last<T>(list: readonly T[]): T {
+  const item = list.at(-1);
+  if (item === undefined) throw new Error('the list is empty');
+  return item;
+}
+
+describe('an order', () => {
+  test('is sent once; its repeats get the first outcome', async () => {
+    const { orders, calls, begin, acceptances } = stage();
+    const { placed } = await begin('k');
+    last(calls).end(acceptedAs('o-1'));
+    const outcome = { outcome: 'accepted', orderId: 'o-1', message: null };
+    expect(await placed).toEqual({ outcome, idempotencyKey: 'k', replayed: false });
+    const repeat = await orders.place(demo, demoProof, ticketOf('k'));
+    expect(repeat).toEqual({ outcome, idempotencyKey: 'k', replayed: true });
+    expect(calls).toHaveLength(1);
+    expect(acceptances).toHaveLength(1);
+  });
+
+  test('repeated 50 times at once goes out once, and one answer is not replayed', async () => {
+    const { calls, begin } = stage();
+    const all = await Promise.all(Array.from({ length: 50 }, () => begin('k')));
+    expect(calls).toHaveLength(1);
+    last(calls).end(acceptedAs('o-1'));
+    const answers = await Promise.all(all.map(({ placed }) => placed));
+    expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    expect(new Set(answers.map(({ outcome }) => JSON.stringify(outcome))).size).toBe(1);
+  });
+
+  test.each([
+    ['rejected', answered(400, { err: 'NO' })],
+    ['unknown', answered(200, {})],
+    ['unknown', answered(503)],
+  ])('that ended %s uses its key up', async (outcome, exchange) => {
+    const { orders, calls, begin } = stage();
+    const { placed } = await begin('k');
+    last(calls).end(exchange);
+    expect((await placed).outcome.outcome).toBe(outcome);
+    const repeat = await orders.place(demo, demoProof, ticketOf('k'));
+    expect(repeat).toMatchObject({ outcome: { outcome }, replayed: true });
+    expect(calls).toHaveLength(1);
+  });
+
+  test('with the key of another one is refused, while that is under way and after', async () => {
+    const { orders, calls, begin } = stage();
+    const { placed } = await begin('k');
+    const other = { argument: 'input.idempotencyKey' };
+    await expect(orders.place(demo, demoProof, ticketOf('k', 'MSFT'))).rejects.toMatchObject(other);
+    last(calls).end(acceptedAs('o-1'));
+    await placed;
+    await expect(orders.place(demo, demoProof, ticketOf('k', 'MSFT'))).rejects.toThrow(InputError);
+    const price = {
+      symbol: 'AAPL',
+      side: 'BUY',
+      amount: 1,
+      price: 1,
+      idempotencyKey: 'k',
+    } as const;
+    await expect(orders.place(demo, demoProof, limitTicket(price))).rejects.toMatchObject(other);
+    expect(calls).toHaveLength(1);
+  });
+
+  test('that is a true repeat is answered even behind one that is not', async () => {
+    const { orders, calls, begin } = stage();
+    const { placed } = await begin('k');
+    last(calls).end(acceptedAs('o-1'));
+    await placed;
+    const answers = await Promise.allSettled([
+      orders.place(demo, demoProof, ticketOf('k', 'MSFT')),
+      orders.place(demo, demoProof, ticketOf('k')),
+      orders.place(demo, demoProof, ticketOf('k', 'MSFT')),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+  });
+
+  test("of another account has nothing to do with this one's key", async () => {
+    const { calls, begin } = stage();
+    const { placed } = await begin('k');
+    const other = await begin('k', viewerOf('token-2', '2002'), 'MSFT');
+    expect(calls).toHaveLength(2);
+    calls[0]?.end(acceptedAs('o-1'));
+    calls[1]?.end(acceptedAs('o-2'));
+    expect((await placed).outcome).toMatchObject({ orderId: 'o-1' });
+    expect((await other.placed).outcome).toMatchObject({ orderId: 'o-2' });
+  });
+
+  test('is not taken with the proof of another account', async () => {
+    const { orders, calls } = stage();
+    const proof = proofOf(viewerOf('token-2', '2002'));
+    await expect(orders.place(demo, proof, ticketOf('k'))).rejects.toThrow('another account');
+    expect(calls).toHaveLength(0);
+  });
+
+  test('goes on when its client has left, and its outcome is on record', async () => {
+    const { orders, calls, begin, clock } = stage();
+    const client = new AbortController();
+    await begin('k', viewerOf('token-1', '1001', client.signal));
+    client.abort();
+    expect(last(calls).viewer.caller.signal).toBe(undefined);
+    await clock.advance(50);
+    last(calls).end(acceptedAs('o-1'));
+    await orders.drain();
+    expect(await orders.placed(demoProof, 'k')).toMatchObject({
+      outcome: { outcome: 'accepted', orderId: 'o-1' },
+    });
+  });
+
+  test('is made known as accepted before anybody is answered, whatever that does', async () => {
+    const { clock, records, log } = stage();
+    const { gateway, calls } = createScriptedGateway();
+    const events: string[] = [];
+    const onAccepted = () => {
+      events.push('known');
+      throw new Error('a listener fails');
+    };
+    const orders = new Orders({ gateway, records, clock, orderTimeoutMs, onAccepted, log });
+    const placed = orders.place(demo, demoProof, ticketOf('k')).then(() => events.push('answered'));
+    await clock.advance(0);
+    last(calls).end(acceptedAs('o-1'));
+    await placed;
+    expect(events).toEqual(['known', 'answered']);
+  });
+});
+
+describe('an error', () => {
+  test('leaves the key free, and those who wait get the same one', async () => {
+    const { calls, begin } = stage();
+    for (const [exchange, kind] of [
+      [notSent, 'unavailable'],
+      [answered(429), 'rate-limited'],
+    ] as const) {
+      const all = await Promise.all([begin('k'), begin('k'), begin('k')]);
+      const sent = calls.length;
+      last(calls).end(exchange);
+      const answers = await Promise.allSettled(all.map(({ placed }) => placed));
+      for (const answer of answers) expect(answer).toMatchObject({ reason: { kind } });
+      expect(calls).toHaveLength(sent);
+    }
+    const { placed } = await begin('k', demo, 'MSFT');
+    last(calls).end(acceptedAs('o-1'));
+    expect(await placed).toMatchObject({ replayed: false });
+  });
+
+  test.each([401, 403])('%i belongs to its token: the next who waits goes', async (status) => {
+    const { calls, begin, clock } = stage();
+    const first = await begin('k');
+    const second = await begin('k', viewerOf('token-2'));
+    const third = await begin('k', viewerOf('token-3'));
+    calls[0]?.end(answered(status));
+    await expect(first.placed).rejects.toMatchObject({ status });
+    await clock.advance(0);
+    expect(calls.map(({ viewer }) => viewer.caller.token)).toEqual(['token-1', 'token-2']);
+    last(calls).end(acceptedAs('o-1'));
+    expect(await second.placed).toMatchObject({ replayed: false });
+    expect(await third.placed).toMatchObject({ replayed: true });
+  });
+
+  test('of our own after sending is unknown, never a free key', async () => {
+    const { orders, calls, begin, log } = stage();
+    const { placed } = await begin('k');
+    last(calls).end(new TypeError('a mistake of ours'));
+    expect(await placed).toMatchObject({ outcome: { outcome: 'unknown' } });
+    expect(log.lines).toHaveLength(1);
+    await orders.place(demo, demoProof, ticketOf('k'));
+    expect(calls).toHaveLength(1);
+  });
+});
+
+describe('when the gateway call outlives its own deadline', () => {
+  test('the order is unknown, until a late answer says what became of it', async () => {
+    const { orders, calls, begin, clock } = stage();
+    const { placed } = await begin('k');
+    await clock.advance(orderTimeoutMs + 1_000);
+    expect(await placed).toMatchObject({ outcome: { outcome: 'unknown' }, replayed: false });
+    last(calls).end(acceptedAs('late'));
+    await clock.advance(0);
+    expect(await orders.place(demo, demoProof, ticketOf('k'))).toMatchObject({
+      outcome: { outcome: 'accepted', orderId: 'late' },
+      replayed: true,
+    });
+  });
+
+  test('a late error does not free a key that was told unknown', async () => {
+    const { orders, calls, begin, clock } = stage();
+    await begin('k');
+    await clock.advance(orderTimeoutMs + 1_000);
+    last(calls).end(answered(401));
+    await clock.advance(0);
+    expect((await orders.place(demo, demoProof, ticketOf('k'))).outcome.outcome).toBe('unknown');
+    expect(calls).toHaveLength(1);
+  });
+});
+
+describe('when the records', () => {
+  test('refuse, nothing is sent', async () => {
+    const { calls, begin } = stage(() => ({
+      reserve: () => Promise.reject(new RecordsUnavailableError('full')),
+    }));
+    const { placed } = await begin('k');
+    await expect(placed).rejects.toThrow(RecordsUnavailableError);
+    expect(calls).toHaveLength(0);
+  });
+
+  test('answer a reservation too late, it is given back unsent', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { orders, records, calls, begin, clock } = stage((shared) => ({
+      reserve: async (request) => {
+        const answer = await shared.reserve(request);
+        await gate.promise;
+        return answer;
+      },
+    }));
+    const { placed } = await begin('k');
+    await clock.advance(5_000);
+    await expect(placed).rejects.toThrow(RecordsUnavailableError);
+    expect(await records.find('1001', 'k')).not.toBe(null);
+    gate.resolve();
+    await clock.advance(0);
+    expect(await records.find('1001', 'k')).toBe(null);
+    expect(calls).toHaveLength(0);
+    expect(orders.underWay).toBe(0);
+  });
+
+  test('answer after the process was frozen, the order is not sent behind its time', async () => {
+    let jumpMs = 0;
+    const { records, log } = stage();
+    const { gateway, calls } = createScriptedGateway();
+    const scripted = createScriptedClock();
+    const clock = { ...scripted, now: () => scripted.now() + jumpMs };
+    const frozen = {
+      ...records,
+      reserve: async (request: Parameters<OrderRecords['reserve']>[0]) => {
+        const answer = await records.reserve(request);
+        jumpMs += 60_000;
+        return answer;
+      },
+    };
+    const orders = new Orders({
+      gateway,
+      records: frozen,
+      clock,
+      orderTimeoutMs,
+      onAccepted() {},
+      log,
+    });
+    await expect(orders.place(demo, demoProof, ticketOf('k'))).rejects.toThrow(
+      RecordsUnavailableError,
+    );
+    await orders.drain();
+    expect(await records.find('1001', 'k')).toBe(null);
+    expect(calls).toHaveLength(0);
+  });
+
+  test('are away after sending, the client gets the truth and it is recorded later', async () => {
+    let away = true;
+    const { orders, records, calls, begin, clock, log } = stage((shared) => ({
+      settle: async (...args) => {
+        if (away) throw new RecordsUnavailableError('away');
+        await shared.settle(...args);
+      },
+    }));
+    const { placed } = await begin('k');
+    last(calls).end(acceptedAs('o-1'));
+    expect(await placed).toMatchObject({ outcome: { outcome: 'accepted' }, replayed: false });
+    expect(log.lines).toHaveLength(1);
+    let drained = false;
+    const drain = orders.drain().then(() => {
+      drained = true;
+    });
+    await clock.advance(30_000);
+    expect(drained).toBe(false);
+    away = false;
+    await clock.advance(5_000);
+    await drain;
+    expect(await records.find('1001', 'k')).toMatchObject({ outcome: { kind: 'accepted' } });
+  });
+
+  test('hang after sending, the client does not', async () => {
+    const { calls, begin, clock } = stage(() => ({ settle: () => new Promise(() => {}) }));
+    const { placed } = await begin('k');
+    last(calls).end(acceptedAs('o-1'));
+    await clock.advance(2_000);
+    expect(await placed).toMatchObject({ outcome: { outcome: 'accepted' } });
+  });
+
+  test('cannot free a key at once, it comes free later', async () => {
+    let away = true;
+    const { orders, calls, begin, clock } = stage((shared) => ({
+      release: async (reservation) => {
+        if (away) throw new RecordsUnavailableError('away');
+        await shared.release(reservation);
+      },
+    }));
+    const { placed } = await begin('k');
+    last(calls).end(notSent);
+    await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
+    const repeat = orders.place(demo, demoProof, ticketOf('k'));
+    await clock.advance(500);
+    expect(calls).toHaveLength(1);
+    away = false;
+    await clock.advance(1_000);
+    expect(calls).toHaveLength(2);
+    last(calls).end(acceptedAs('o-2'));
+    expect(await repeat).toMatchObject({ replayed: false });
+  });
+});
+
+describe('with a second process', () => {
+  test("a repeat there waits for the first one's outcome", async () => {
+    const { calls, begin, start, clock } = stage();
+    const first = await begin('k');
+    const second = await begin('k', demo, 'AAPL', start());
+    const other = await begin('k', demo, 'MSFT', start());
+    await expect(other.placed).rejects.toThrow(InputError);
+    await clock.advance(3_000);
+    last(calls).end(acceptedAs('o-1'));
+    await clock.advance(100);
+    expect(await first.placed).toMatchObject({ replayed: false });
+    expect(await second.placed).toMatchObject({ outcome: { orderId: 'o-1' }, replayed: true });
+    expect(calls).toHaveLength(1);
+  });
+
+  test('a repeat there goes itself when the first ended in an error', async () => {
+    const { calls, begin, start, clock } = stage();
+    const first = await begin('k');
+    const second = await begin('k', viewerOf('token-2'), 'AAPL', start());
+    last(calls).end(answered(401));
+    await expect(first.placed).rejects.toMatchObject({ status: 401 });
+    await clock.advance(100);
+    expect(calls).toHaveLength(2);
+    last(calls).end(acceptedAs('o-1'));
+    expect(await second.placed).toMatchObject({ replayed: false });
+  });
+
+  test('what a dead one left pending is unknown after its deadline, as of its reservation', async () => {
+    // Dead: its order was sent, and it never writes down how that ended.
+    const { calls, begin, start, clock } = stage(() => ({ settle: () => new Promise(() => {}) }));
+    const sentAt = new Date(clock.now());
+    await begin('k');
+    await clock.advance(1_000);
+    const survivor = start();
+    const repeat = await begin('k', demo, 'AAPL', survivor);
+    const asked = survivor.placed(demoProof, 'k');
+    await clock.advance(orderTimeoutMs + 900);
+    expect(survivor.underWay).toBe(1);
+    await clock.advance(200);
+    const outcome = { outcome: 'unknown', sentAt, message: null };
+    expect(await repeat.placed).toMatchObject({ outcome, replayed: true });
+    expect(await asked).toMatchObject({ outcome, replayed: true });
+    expect(calls).toHaveLength(1);
+  });
+
+  test('no wait for a record is longer than an order may take, whatever the store says', async () => {
+    const { calls, begin, clock } = stage((shared) => ({
+      reserve: async (request) => {
+        const answer = await shared.reserve({ ...request, pendingMs: 3_600_000 });
+        if (!answer.reserved) return answer;
+        const record = await shared.find(request.login, request.key);
+        if (!record) throw new Error('just reserved');
+        return { reserved: false, record };
+      },
+    }));
+    const { placed } = await begin('k');
+    await clock.advance(orderTimeoutMs + 2_000);
+    expect(await placed).toMatchObject({ outcome: { outcome: 'unknown' }, replayed: true });
+    expect(calls).toHaveLength(0);
+  });
+});
+
+describe('asking what became of a key', () => {
+  test('gives null where nothing is on record, and sends nothing', async () => {
+    const { orders, calls, begin, clock } = stage();
+    expect(await orders.placed(demoProof, 'k')).toBe(null);
+    const { placed } = await begin('k');
+    const asked = orders.placed(demoProof, 'k');
+    last(calls).end(notSent);
+    await expect(placed).rejects.toThrow();
+    await clock.advance(0);
+    expect(await asked).toBe(null);
+    expect(calls).toHaveLength(1);
+  });
+
+  test('waits for one under way, here and in another process', async () => {
+    const { orders, calls, begin, start, clock } = stage();
+    await begin('k');
+    const here = orders.placed(demoProof, 'k');
+    const there = start().placed(demoProof, 'k');
+    await clock.advance(1_000);
+    last(calls).end(answered(422, { error: 'NO' }));
+    await clock.advance(200);
+    for (const asked of [here, there]) {
+      expect(await asked).toEqual({
+        outcome: { outcome: 'rejected', error: 'NO', message: null },
+        idempotencyKey: 'k',
+        replayed: true,
+      });
+    }
+    expect(await orders.placed(proofOf(viewerOf('token-2', '2002')), 'k')).toBe(null);
+  });
+});
+
+test('draining waits for every order under way', async () => {
+  const { orders, calls, begin, clock } = stage();
+  await Promise.all([begin('a'), begin('b')]);
+  expect(orders.underWay).toBe(2);
+  let drained = false;
+  const drain = orders.drain().then(() => {
+    drained = true;
+  });
+  calls[0]?.end(acceptedAs('o-1'));
+  await clock.advance(1_000);
+  expect(drained).toBe(false);
+  calls[1]?.end(notSent);
+  await drain;
+  expect(orders.underWay).toBe(0);
+});
