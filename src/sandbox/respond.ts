@@ -8,11 +8,11 @@ export function respond(response: ServerResponse, reply: Reply): void {
     reset(response);
     return;
   }
-  const headers = { 'content-type': 'application/json; charset=utf-8', ...reply.headers };
   if (reply.status === 304 || reply.status === 204) {
-    response.writeHead(reply.status, { ...headers, 'content-type': undefined }).end();
+    response.writeHead(reply.status, reply.headers).end();
     return;
   }
+  const headers = { 'content-type': 'application/json; charset=utf-8', ...reply.headers };
   const length = Buffer.byteLength(reply.body);
   response.writeHead(reply.status, { ...headers, 'content-length': length }).end(reply.body);
 }

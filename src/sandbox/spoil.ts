@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { Fault, FaultKind } from './faults.ts';
@@ -126,7 +125,7 @@ async function oversize(response: ServerResponse, reply: Reply, bytes: number): 
   response.write('["');
   for (let sent = 0; sent < bytes && !response.destroyed; sent += chunk.length) {
     // Written only as fast as it is read: the sandbox's own memory stays small.
-    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone(response)]);
+    if (!response.write(chunk)) await drainedOrGone(response);
   }
   response.end('"]');
 }
@@ -150,6 +149,14 @@ function typed(headers: Reply['headers']) {
   return { 'content-type': 'application/json; charset=utf-8', ...headers };
 }
 
-function gone(response: ServerResponse): Promise<unknown> {
-  return new Promise((resolve) => response.once('close', resolve));
+function drainedOrGone(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
 }

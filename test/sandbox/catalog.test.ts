@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { toInstrument, type WireInstrument } from '../../src/gateway/wire/instrument.ts';
+import { openSandbox } from './visitor.ts';
+
+const STANDARD = '/trading/tickers/standard-usd';
+const DEMO = 'demo@example.com';
+const rowsOf = ({ body }: { body: unknown }) => body as WireInstrument[];
+
+describe('the catalog', () => {
+  test.each([4, 10, 500, 3_000])('of %i instruments keeps to the interface', async (count) => {
+    await using place = await openSandbox({ instruments: count });
+    const rows = rowsOf(await place.as(DEMO).get(STANDARD));
+    expect(rows).toHaveLength(count);
+    expect(rows.filter((row) => toInstrument(row) === null)).toEqual([]);
+    expect(new Set(rows.map(({ _id }) => _id)).size).toBe(count);
+  });
+
+  test('leaves out what the interface lets be missing in some rows, and only that', async () => {
+    await using place = await openSandbox();
+    const rows = rowsOf(await place.as(DEMO).get(STANDARD));
+    for (const field of ['tradingHours', 'swap', 'mFx', 'pFx'] as const) {
+      const having = rows.filter((row) => field in row).length;
+      expect(having, field).toBeGreaterThan(0);
+      expect(having, field).toBeLessThan(rows.length);
+    }
+    const fields = new Set(rows.flatMap((row) => Object.keys(row)));
+    expect(fields.size).toBe(27);
+    expect(rows.map(({ _id }) => _id)).toEqual(
+      expect.arrayContaining(['AAPL', 'BRK.B', 'EURUSD', 'BTCUSD', 'XAUUSD', 'US500']),
+    );
+  });
+
+  test('differs from group to group: members, leverage and overnight rates', async () => {
+    await using place = await openSandbox();
+    const standard = rowsOf(await place.as(DEMO).get(STANDARD));
+    const pro = rowsOf(await place.as('pro@example.com').get('/trading/tickers/pro-usd'));
+    const free = rowsOf(
+      await place.as('swapfree@example.com').get('/trading/tickers/retail%5Cswap-free%20usd'),
+    );
+    const find = (rows: WireInstrument[], symbol: string) => rows.find((r) => r._id === symbol);
+    expect(find(standard, 'VIX')).toBeUndefined();
+    expect(find(pro, 'VIX')).toBeDefined();
+    const missing = standard.filter(({ _id }) => find(pro, _id) === undefined);
+    expect(missing.length).toBeGreaterThan(0);
+    expect(find(standard, 'AAPL')?.leverage).toBe(5);
+    expect(find(pro, 'AAPL')?.leverage).toBe(20);
+    expect(find(pro, 'BRK.B')?.swap?.long).toBe(-3.3);
+    expect(free.filter(({ swap }) => swap !== undefined)).toEqual([]);
+    expect(free.every(({ sharia }) => sharia)).toBe(true);
+  });
+});
+
+describe('its headers', () => {
+  test('tell how old it is, and for how long it may be kept', async () => {
+    await using place = await openSandbox();
+    const demo = place.as(DEMO);
+    const first = await demo.get(STANDARD);
+    expect(first.headers.get('cache-control')).toBe('public, max-age=3600');
+    expect(first.headers.get('age')).toBe('0');
+    expect(first.headers.get('etag')).toMatch(/^W\/"[\w-]+"$/);
+    expect(first.headers.get('date')).not.toBeNull();
+    await place.clock.advance(90_000);
+    expect((await demo.get(STANDARD)).headers.get('age')).toBe('90');
+    await place.clock.advance(3_600_000);
+    expect((await demo.get(STANDARD)).headers.get('age')).toBe('90');
+  });
+
+  test('can be put by hand, and taken away', async () => {
+    await using place = await openSandbox();
+    const demo = place.as(DEMO);
+    place.sandbox.changeCatalog({ ageSeconds: 5_000, cacheControl: 'max-age=60' });
+    const old = await demo.get(STANDARD);
+    expect(old.headers.get('age')).toBe('5000');
+    expect(old.headers.get('cache-control')).toBe('max-age=60');
+    await place.clock.advance(10_000);
+    expect((await demo.get(STANDARD)).headers.get('age')).toBe('5010');
+    place.sandbox.changeCatalog({
+      ageSeconds: null,
+      cacheControl: null,
+      etag: false,
+      headers: { expires: '0' },
+    });
+    const bare = await demo.get(STANDARD, { 'if-none-match': '*' });
+    expect(bare.status).toBe(200);
+    for (const name of ['age', 'cache-control', 'etag']) expect(bare.headers.get(name)).toBeNull();
+    expect(bare.headers.get('expires')).toBe('0');
+  });
+
+  test('let whoever holds this edition off with a 304', async () => {
+    await using place = await openSandbox();
+    const demo = place.as(DEMO);
+    const etag = (await demo.get(STANDARD)).headers.get('etag') ?? '';
+    for (const held of [etag, `"other", ${etag}`, etag.replace('W/', ''), '*']) {
+      const answer = await demo.get(STANDARD, { 'if-none-match': held });
+      expect([answer.status, answer.text]).toEqual([304, '']);
+      expect(answer.headers.get('etag')).toBe(etag);
+      expect(answer.headers.get('age')).toBe('0');
+    }
+    expect((await demo.get(STANDARD, { 'if-none-match': '"other"' })).status).toBe(200);
+    place.sandbox.changeCatalog({ change: 1 });
+    const anew = await demo.get(STANDARD, { 'if-none-match': etag });
+    expect(anew.status).toBe(200);
+    expect(anew.headers.get('etag')).not.toBe(etag);
+  });
+
+  test('come with gzip where the client takes it, and the same bytes inside', async () => {
+    await using place = await openSandbox();
+    const demo = place.as(DEMO);
+    const zipped = await demo.get(STANDARD, { 'accept-encoding': 'gzip' });
+    const plain = await demo.get(STANDARD, { 'accept-encoding': 'identity' });
+    expect(zipped.headers.get('content-encoding')).toBe('gzip');
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(Number(zipped.headers.get('content-length'))).toBeLessThan(plain.text.length / 4);
+    expect(zipped.text).toBe(plain.text);
+  });
+});
+
+describe('a change on demand', () => {
+  test('changes, adds and removes as many as asked for', async () => {
+    await using place = await openSandbox({ instruments: 200 });
+    const demo = place.as(DEMO);
+    const before = rowsOf(await demo.get(STANDARD));
+    place.sandbox.changeCatalog({ change: 7, add: 5, remove: 10 });
+    const after = rowsOf(await demo.get(STANDARD));
+    const known = new Map(before.map((row) => [row._id, row]));
+    const changed = after.filter(
+      ({ _id, desc }) => known.has(_id) && known.get(_id)?.desc !== desc,
+    );
+    expect(changed).toHaveLength(7);
+    expect(after.filter(({ _id }) => !known.has(_id))).toHaveLength(5);
+    const left = new Set(after.map(({ _id }) => _id));
+    const gone = before.filter(({ _id }) => !left.has(_id));
+    expect(gone).not.toEqual([]);
+    expect(after).toHaveLength(before.length + 5 - gone.length);
+  });
+
+  test('can break rows, or leave none, until told otherwise', async () => {
+    await using place = await openSandbox({ instruments: 50 });
+    const demo = place.as(DEMO);
+    place.sandbox.changeCatalog({ broken: 6 });
+    const broken = rowsOf(await demo.get(STANDARD));
+    expect(broken.filter((row) => toInstrument(row) === null)).toHaveLength(6);
+    place.sandbox.changeCatalog({ empty: true });
+    expect((await demo.get(STANDARD)).text).toBe('[]');
+    place.sandbox.changeCatalog({ empty: false, broken: 0 });
+    expect(rowsOf(await demo.get(STANDARD)).every((row) => toInstrument(row) !== null)).toBe(true);
+  });
+});
