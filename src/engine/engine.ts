@@ -38,6 +38,8 @@ export interface Visit {
 export interface Refused {
   readonly ready: false;
   readonly status: number;
+  /** A request as the protocol wants it, whose document or variables are wrong. */
+  readonly isWellFormed: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly errors: readonly GraphQLError[];
 }
@@ -65,14 +67,14 @@ export class Engine {
 
   open(params: unknown, visit: Visit): Ready | Refused {
     const request = readRequest(params);
-    if (request instanceof GraphQLError) return refused([request]);
+    if (request instanceof GraphQLError) return { ...refused([request]), isWellFormed: false };
     const prepared = this.#options.documents.prepare(request.query);
     if ('errors' in prepared) return refused(prepared.errors);
     const operation = pickOperation(prepared, request.operationName);
     if (operation instanceof GraphQLError) return refused([operation]);
     if (operation.node.operation === 'mutation' && !visit.mayMutate) {
       const error = requestError('BAD_USER_INPUT', 'Mutations are sent by POST.');
-      return { ready: false, status: 405, headers: { allow: 'POST' }, errors: [error] };
+      return { ...refused([error], 405), headers: { allow: 'POST' } };
     }
     return this.#ready(request, prepared, operation, visit);
   }
@@ -127,7 +129,7 @@ export class Engine {
 }
 
 function refused(errors: readonly GraphQLError[], status = 400): Refused {
-  return { ready: false, status, headers: {}, errors };
+  return { ready: false, status, isWellFormed: true, headers: {}, errors };
 }
 
 function pickOperation(

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
 export class PayloadTooLargeError extends Error {
@@ -13,34 +14,53 @@ export class UnreadableBodyError extends Error {
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > maxBytes) throw new PayloadTooLargeError('announced');
-  const unpacked = unpacker(request);
-  const chunks: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of unpacked) {
-      length += chunk.length;
-      if (length > maxBytes) throw new PayloadTooLargeError('received');
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    if (error instanceof PayloadTooLargeError) throw error;
-    throw new UnreadableBodyError('the body cannot be read', { cause: error });
-  }
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  return collect(unpacker(request), maxBytes);
 }
 
-function unpacker(request: IncomingMessage): AsyncIterable<Buffer> {
+function collect(source: Readable, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    source.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= maxBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      source.pause();
+      reject(new PayloadTooLargeError('received'));
+    });
+    source.once('end', () => {
+      const [first, ...others] = chunks;
+      resolve(first && others.length === 0 ? first : Buffer.concat(chunks));
+    });
+    const broken = (cause?: unknown) =>
+      reject(new UnreadableBodyError('the body cannot be read', { cause }));
+    source.once('error', broken);
+    source.once('close', broken);
+  });
+}
+
+function unpacker(request: IncomingMessage): Readable {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   switch (encoding) {
     case 'identity':
       return request;
     case 'gzip':
-      return request.pipe(createGunzip());
+      return through(request, createGunzip());
     case 'deflate':
-      return request.pipe(createInflate());
+      return through(request, createInflate());
     case 'br':
-      return request.pipe(createBrotliDecompress());
+      return through(request, createBrotliDecompress());
     default:
       throw new UnreadableBodyError('the content encoding is not known');
   }
+}
+
+/** A request that breaks off must end the unpacking of it, which would wait for ever. */
+function through(request: IncomingMessage, unpacking: Transform): Readable {
+  request.once('close', () => {
+    if (!request.complete) unpacking.destroy();
+  });
+  return request.pipe(unpacking);
 }

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import type { Visit } from '../engine/engine.ts';
+import type { Ready, Refused, Visit } from '../engine/engine.ts';
 import { requestError } from '../schema/public-error.ts';
 import { bearerToken } from './bearer.ts';
 import { PayloadTooLargeError, readBody, UnreadableBodyError } from './body.ts';
+import { answerDirectly, readOrdinary } from './direct-path.ts';
 import { send } from './send.ts';
 import type { ServerSettings } from './settings.ts';
 import { createGraphQLOverHttp } from './yoga.ts';
@@ -46,7 +47,12 @@ export function createGraphQLEndpoint(
       requestId,
       mayMutate: request.method === 'POST',
     };
-    const answer = await yoga.fetch(asFetchRequest(yoga, request, body), { visit });
+    const ordinary = readOrdinary(request, body);
+    const opened = ordinary && engine.open(ordinary.params, visit);
+    if (ordinary && opened && !isSubscription(opened)) {
+      return answerDirectly(request, response, opened, ordinary.media);
+    }
+    const answer = await yoga.fetch(asFetchRequest(yoga, request, body), { visit, opened });
     for (const [name, value] of answer.headers) {
       if (!OURS.has(name)) response.setHeader(name, value);
     }
@@ -59,6 +65,10 @@ export function createGraphQLEndpoint(
 
 // Set by whoever sends the bytes.
 const OURS = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'connection']);
+
+function isSubscription(operation: Ready | Refused): boolean {
+  return operation.ready && operation.operation === 'subscription';
+}
 
 type Yoga = ReturnType<typeof createGraphQLOverHttp>;
 

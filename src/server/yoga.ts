@@ -1,6 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import type { Engine, Refused, Visit } from '../engine/engine.ts';
+import type { Engine, Ready, Refused, Visit } from '../engine/engine.ts';
 import type { Log } from '../lib/log.ts';
 import { mapStream } from '../lib/map-stream.ts';
 import { requestError } from '../schema/public-error.ts';
@@ -8,6 +8,8 @@ import { requestError } from '../schema/public-error.ts';
 /** What yoga is told of one request beside the request itself. */
 export interface YogaVisit extends Record<string, unknown> {
   readonly visit: Visit;
+  /** The operation, where it was opened before yoga had to be asked. */
+  readonly opened: Ready | Refused | null;
 }
 
 type Yoga = YogaServerInstance<YogaVisit, Record<never, never>>;
@@ -42,9 +44,12 @@ export function createGraphQLOverHttp({ engine, log, maxBodyBytes }: YogaOptions
 
 function useEngine(engine: Engine, log: Log): Plugin<YogaVisit> {
   return {
-    onParams({ setParamsHandler }) {
-      setParamsHandler(async ({ params, context }) => {
-        const operation = engine.open(params, (context as unknown as YogaVisit).visit);
+    onParams({ params, setParams, setParamsHandler }) {
+      // Yoga's own checks of the parameters are passed by: the engine has the same for every door.
+      setParams({ query: '{ __typename }' });
+      setParamsHandler(async ({ context }) => {
+        const { visit, opened } = context as unknown as YogaVisit;
+        const operation = opened ?? engine.open(params, visit);
         if (!operation.ready) return refusal(operation);
         if (operation.operation !== 'subscription') return operation.execute();
         const stream = await operation.subscribe();
@@ -62,7 +67,7 @@ function useEngine(engine: Engine, log: Log): Plugin<YogaVisit> {
   };
 }
 
-function refusal({ errors, status, headers }: Refused): ExecutionResult {
+function refusal({ errors, status, headers, isWellFormed }: Refused): ExecutionResult {
   return {
     errors: errors.map(
       (error) =>
@@ -71,7 +76,10 @@ function refusal({ errors, status, headers }: Refused): ExecutionResult {
           source: error.source ?? null,
           positions: error.positions ?? null,
           // Yoga's own notation, which it takes out again: `spec` lets plain JSON clients have a 200.
-          extensions: { ...error.extensions, http: { status, headers, spec: status === 400 } },
+          extensions: {
+            ...error.extensions,
+            http: { status, headers, spec: isWellFormed && status === 400 },
+          },
         }),
     ),
   };
@@ -97,9 +105,11 @@ function isForeign(error: GraphQLError): boolean {
 }
 
 function ours(error: GraphQLError): GraphQLError {
-  const { http } = error.extensions ?? {};
-  const status = (http as { status?: number } | undefined)?.status ?? 400;
+  const foreign = error.extensions?.http as { status?: number; headers?: object } | undefined;
+  const status = foreign?.status ?? 400;
+  // Without yoga's `spec`: these requests are none, whichever media type they ask for.
+  const http = { status, headers: foreign?.headers };
   return status === 413
     ? requestError('PAYLOAD_TOO_LARGE', 'The body is too large.', { http })
-    : requestError('GRAPHQL_PARSE_FAILED', error.message, { http: http ?? { status } });
+    : requestError('GRAPHQL_PARSE_FAILED', error.message, { http });
 }

@@ -1,0 +1,69 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Ready, Refused } from '../engine/engine.ts';
+import { send } from './send.ts';
+
+type Media = 'application/json' | 'application/graphql-response+json';
+
+/**
+ * What nearly every request is: one operation as JSON, answered as JSON. It goes from the socket to
+ * the engine without the web's streams in between, which cost more than all the rest; whatever is
+ * not quite so goes through yoga. The two must answer alike.
+ */
+export interface OrdinaryRequest {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly media: Media;
+}
+
+export function readOrdinary(
+  request: IncomingMessage,
+  body: Buffer | null,
+): OrdinaryRequest | null {
+  if (body === null || !isJson(request.headers['content-type'])) return null;
+  const media = mediaFor(request.headers.accept);
+  if (media === null) return null;
+  let params: unknown;
+  try {
+    params = JSON.parse(body.toString('utf8'));
+  } catch {
+    return null;
+  }
+  if (typeof params !== 'object' || params === null || Array.isArray(params)) return null;
+  return { params: params as Record<string, unknown>, media };
+}
+
+export async function answerDirectly(
+  request: IncomingMessage,
+  response: ServerResponse,
+  operation: Ready | Refused,
+  media: Media,
+): Promise<void> {
+  response.setHeader('content-type', `${media}; charset=utf-8`);
+  if (operation.ready) {
+    const result = await operation.execute();
+    return send(request, response, 200, JSON.stringify(result));
+  }
+  const { status, isWellFormed, headers, errors } = operation;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  // Clients from before the media type of GraphQL read a wrong document's errors only from a 200.
+  const shown = isWellFormed && status === 400 && media === 'application/json' ? 200 : status;
+  await send(request, response, shown, JSON.stringify({ errors }));
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType === 'application/json' || contentType === 'application/json; charset=utf-8';
+}
+
+const MEDIA_BY_ACCEPT: ReadonlyMap<string, Media> = new Map([
+  ['*/*', 'application/json'],
+  ['application/json', 'application/json'],
+  ['application/json, */*', 'application/json'],
+  ['application/json, text/plain, */*', 'application/json'],
+  ['application/graphql-response+json', 'application/graphql-response+json'],
+  ['application/graphql-response+json, application/json', 'application/graphql-response+json'],
+  ['application/graphql-response+json,application/json', 'application/graphql-response+json'],
+]);
+
+/** Only headers as the common clients send them; the art of reading any other is yoga's. */
+function mediaFor(accept: string | undefined): Media | null {
+  return MEDIA_BY_ACCEPT.get(accept ?? '*/*') ?? null;
+}
