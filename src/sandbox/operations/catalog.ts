@@ -1,25 +1,23 @@
 import { authenticated, refuse } from '../refusals.ts';
 
 /** Operation 1. Whoever holds an edition already gets a 304 and no bytes. */
-export const getAllTickers = authenticated(
-  async ({ operation, param, claims, headers }, context) => {
-    if (param !== claims?.group) {
-      return refuse(operation, 403, 'FORBIDDEN', 'This group is not the group of the account.', {
-        group: param,
-      });
-    }
-    const { catalogs } = context.world;
-    const { etag, plain, zipped } = await catalogs.edition(param);
-    const cacheHeaders = catalogs.headers(etag);
-    if (cacheHeaders.etag !== undefined && isHeld(headers['if-none-match'], etag)) {
-      return { status: 304, body: '', headers: cacheHeaders };
-    }
-    const zips = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
-    return zips
-      ? { status: 200, body: zipped, headers: { ...cacheHeaders, 'content-encoding': 'gzip' } }
-      : { status: 200, body: plain, headers: cacheHeaders };
-  },
-);
+export const getAllTickers = authenticated(async ({ operation, param, user, headers }, context) => {
+  if (param !== user.group) {
+    return refuse(operation, 403, 'FORBIDDEN', 'This group is not the group of the account.', {
+      group: param,
+    });
+  }
+  const { catalogs } = context.world;
+  const { etag, plain, zipped } = await catalogs.edition(param);
+  const cacheHeaders = catalogs.headers(etag);
+  if (cacheHeaders.etag !== undefined && isHeld(headers['if-none-match'], etag)) {
+    return { status: 304, body: '', headers: cacheHeaders };
+  }
+  const zips = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
+  return zips
+    ? { status: 200, body: zipped, headers: { ...cacheHeaders, 'content-encoding': 'gzip' } }
+    : { status: 200, body: plain, headers: cacheHeaders };
+});
 
 function isHeld(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
