@@ -16,6 +16,10 @@ export interface Caller {
   readonly signal?: AbortSignal;
   /** The client's own address and agent, sent on where GATEWAY_FORWARD_CLIENT says so. */
   readonly client?: { readonly address: string; readonly userAgent: string | null };
+  /** The login that the token claims; whose a failure is, not whose the data is. */
+  readonly account?: string;
+  /** A feed's poll: nobody waits for this one answer, another poll follows anyway. */
+  readonly priority?: 'poll';
   /** Told of each call when it has ended. */
   readonly receipt?: (entry: ReceiptEntry) => void;
 }

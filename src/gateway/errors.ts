@@ -51,6 +51,15 @@ export class GatewayError extends Error {
   }
 }
 
+/** A call had no whole answer in its time, or not even a connection. */
+export class DeadlineError extends Error {
+  override readonly name = 'DeadlineError';
+
+  constructor(deadlineMs: number) {
+    super(`no whole answer within ${Math.round(deadlineMs)} ms`);
+  }
+}
+
 /** A path value that could leave its segment; refused before anything is sent. */
 export class UnsafePathError extends Error {
   override readonly name = 'UnsafePathError';

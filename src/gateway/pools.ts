@@ -26,7 +26,7 @@ export function createPools({ gatewayUrl, connections, connectTimeoutMs }: PoolO
   const pool = (area: Area) => {
     const idleMs = area === 'orders' ? ORDER_IDLE_MS : IDLE_MS;
     return new Pool(url.origin, {
-      connections: Math.max(1, Math.floor(connections * SHARES[area])),
+      connections: connectionsOf(area, connections),
       pipelining: 1,
       allowH2: false,
       connect: { timeout: connectTimeoutMs },
@@ -45,4 +45,9 @@ export function createPools({ gatewayUrl, connections, connectTimeoutMs }: PoolO
       await Promise.all(Object.values(pools).map((each) => each.destroy()));
     },
   };
+}
+
+/** How many of all connections an area has to itself. */
+export function connectionsOf(area: Area, connections: number): number {
+  return Math.max(1, Math.floor(connections * SHARES[area]));
 }

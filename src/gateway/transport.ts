@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { type Dispatcher, errors } from 'undici';
 import type { Caller } from './caller.ts';
+import { DeadlineError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer } from './exchange.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import type { Pools } from './pools.ts';
@@ -90,7 +91,7 @@ class Flight implements Dispatcher.DispatchHandler {
     this.#nextSequence = nextSequence;
     this.#resolve = resolve;
     this.#deadline = setTimeout(
-      () => this.fail('timeout', new Error(`no whole answer within ${call.deadlineMs} ms`)),
+      () => this.fail('timeout', new DeadlineError(call.deadlineMs)),
       call.deadlineMs,
     );
     if (signal?.aborted) this.fail('aborted', signal.reason);

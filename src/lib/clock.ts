@@ -17,3 +17,6 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** For how long something takes: it never jumps, whatever becomes of the date. Its zero is the process's start. */
+export const steadyClock: Clock = { now: () => performance.now(), after: systemClock.after };

@@ -44,7 +44,7 @@ export function createIdentity({ clock, claimNames, verify, ledger }: IdentityOp
     const entry = read(token, tokenHash);
     assertNotExpired(entry.claims, clock.now());
     const viewer: Viewer = {
-      caller,
+      caller: { ...caller, account: entry.claims.login },
       tokenHash,
       login: entry.claims.login,
       claimedGroup: entry.claims.group,

@@ -21,3 +21,8 @@ export function detached(viewer: Viewer): Viewer {
   const { signal: _, ...caller } = viewer.caller;
   return { ...viewer, caller };
 }
+
+/** For a feed's poll, which is never repeated and stands behind those who wait for an answer. */
+export function polling(viewer: Viewer): Viewer {
+  return { ...viewer, caller: { ...viewer.caller, priority: 'poll' } };
+}

@@ -44,9 +44,12 @@ export class TokenRing {
   }
 
   add(viewer: Viewer): RingMember {
-    const { token, client } = viewer.caller;
+    const { token, client, account } = viewer.caller;
     const member: RingMember = {
-      viewer: { ...viewer, caller: { token, ...(client && { client }) } },
+      viewer: {
+        ...viewer,
+        caller: { token, ...(client && { client }), ...(account && { account }) },
+      },
       subscriptions: new Set(),
       polledAtMs: Number.NEGATIVE_INFINITY,
       isRenewing: false,

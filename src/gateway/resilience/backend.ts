@@ -1,0 +1,17 @@
+import { type Effect, OPERATIONS, type OperationName } from '../operations.ts';
+
+/**
+ * What fails as one thing: the trading reads, the orders, and of the rest each service by its path.
+ * One breaker for all the rest would keep people from signing in because payments are down.
+ */
+export function backendOf(operation: OperationName): string {
+  const { area, path } = OPERATIONS[operation];
+  return area === 'rest' ? (path.split('/')[1] ?? area) : area;
+}
+
+/** All of them, or those with operations of one effect. */
+export function listBackends(effect?: Effect): ReadonlySet<string> {
+  const names = Object.keys(OPERATIONS) as OperationName[];
+  const chosen = names.filter((name) => !effect || OPERATIONS[name].effect === effect);
+  return new Set(chosen.map(backendOf));
+}

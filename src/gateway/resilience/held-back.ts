@@ -1,0 +1,26 @@
+import type { Exchange } from '../exchange.ts';
+
+/** Why a call was not even tried: our own decision, which says nothing new about the gateway. */
+export class HeldBackError extends Error {
+  override readonly name: string = 'HeldBackError';
+}
+
+export class CircuitOpenError extends HeldBackError {
+  override readonly name = 'CircuitOpenError';
+
+  constructor(backend: string) {
+    super(`the gateway's ${backend} have failed a moment ago and are left alone for now`);
+  }
+}
+
+export class PollsBusyError extends HeldBackError {
+  override readonly name = 'PollsBusyError';
+
+  constructor() {
+    super('the connections that polls may use were taken for as long as this one could wait');
+  }
+}
+
+export function isHeldBack(exchange: Exchange): boolean {
+  return !exchange.sent && exchange.cause instanceof HeldBackError;
+}

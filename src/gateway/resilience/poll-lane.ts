@@ -1,0 +1,69 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Send } from '../transport.ts';
+import { PollsBusyError } from './held-back.ts';
+
+/** The connections that polls may hold; who finds none free waits in line. */
+export class PollLane {
+  readonly #clock: Clock;
+  readonly #width: number;
+  readonly #line = new Set<() => void>();
+  #taken = 0;
+
+  constructor(clock: Clock, width: number) {
+    this.#clock = clock;
+    this.#width = width;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  get waiting(): number {
+    return this.#line.size;
+  }
+
+  /** False: none came free in time, and there is nothing to leave. */
+  enter(timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+    if (this.#taken < this.#width) {
+      this.#taken += 1;
+      return Promise.resolve(true);
+    }
+    return new Promise((resolve) => {
+      const end = (hasPlace: boolean) => {
+        this.#line.delete(next);
+        cancel();
+        signal?.removeEventListener('abort', giveUp);
+        resolve(hasPlace);
+      };
+      const next = () => end(true);
+      const giveUp = () => end(false);
+      const cancel = this.#clock.after(timeoutMs, giveUp);
+      signal?.addEventListener('abort', giveUp, { once: true });
+      this.#line.add(next);
+    });
+  }
+
+  leave(): void {
+    const [next] = this.#line;
+    // Whoever is next takes the place over as it is.
+    if (next) next();
+    else this.#taken -= 1;
+  }
+}
+
+/** Keeps the feeds' polls from taking every connection away from those who wait for an answer. */
+export function withPollLane(send: Send, lane: PollLane, clock: Clock): Send {
+  return async (call) => {
+    const { priority, signal } = call.caller;
+    if (priority !== 'poll') return send(call);
+    const endsAtMs = clock.now() + call.deadlineMs;
+    if (!(await lane.enter(call.deadlineMs, signal))) {
+      return { sent: false, cause: new PollsBusyError() };
+    }
+    try {
+      return await send({ ...call, deadlineMs: Math.max(1, endsAtMs - clock.now()) });
+    } finally {
+      lane.leave();
+    }
+  };
+}

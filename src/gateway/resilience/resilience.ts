@@ -1,0 +1,96 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Send } from '../transport.ts';
+import { listBackends } from './backend.ts';
+import { withBreakers } from './breakers.ts';
+import { CircuitBreaker, type CircuitState } from './circuit-breaker.ts';
+import { PollLane, withPollLane } from './poll-lane.ts';
+import { withRetries } from './retries.ts';
+import { RetryBudget } from './retry-budget.ts';
+
+export interface ResilienceOptions {
+  /** One that never jumps. */
+  readonly clock: Clock;
+  /** 0 up to 1; for jitter. */
+  readonly random: () => number;
+  /** Most connections that polls hold at a time. */
+  readonly pollConnections: number;
+  readonly onCircuit?: (backend: string, state: 'closed' | 'open') => void;
+}
+
+export interface BackendStats {
+  readonly circuit: CircuitState;
+  /** Spent since the start, and left just now; null where nothing is ever repeated. */
+  readonly retries: { readonly spent: number; readonly left: number } | null;
+}
+
+export interface ResilienceStats {
+  readonly backends: Readonly<Record<string, BackendStats>>;
+  readonly polls: { readonly underWay: number; readonly waiting: number };
+}
+
+const WINDOW_MS = 10_000;
+const FAILURE_THRESHOLD = 0.5;
+const MINIMUM_CALLS = 10;
+// Few orders come in ten seconds, and a failure to connect is never one account's own.
+const MINIMUM_ORDERS = 5;
+const MINIMUM_ELSEWHERE = 2;
+const PAUSE_MS = 5_000;
+const RETRY_WINDOW_MS = 60_000;
+const RETRY_SHARE = 0.1;
+const RETRY_FLOOR = 10;
+
+/** What stands between the client of the gateway and its wire, so that neither hurts the other. */
+export class Resilience {
+  readonly send: Send;
+  readonly #breakers = new Map<string, CircuitBreaker>();
+  readonly #budgets = new Map<string, RetryBudget>();
+  readonly #lane: PollLane;
+
+  constructor(send: Send, { clock, random, pollConnections, onCircuit }: ResilienceOptions) {
+    for (const backend of listBackends()) {
+      const breaker = new CircuitBreaker({
+        clock,
+        windowMs: WINDOW_MS,
+        threshold: FAILURE_THRESHOLD,
+        minimumCalls: backend === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
+        minimumElsewhere: MINIMUM_ELSEWHERE,
+        pauseMs: PAUSE_MS,
+        onChange: (state) => onCircuit?.(backend, state),
+      });
+      this.#breakers.set(backend, breaker);
+    }
+    for (const backend of listBackends('read')) {
+      // One for each: what is dead must not spend the retries of what is alive.
+      const budget = new RetryBudget({
+        clock,
+        windowMs: RETRY_WINDOW_MS,
+        share: RETRY_SHARE,
+        floor: RETRY_FLOOR,
+      });
+      this.#budgets.set(backend, budget);
+    }
+    this.#lane = new PollLane(clock, pollConnections);
+    // From the inside out: each attempt asks the breaker, and a poll does so once it has its place.
+    const guarded = withPollLane(withBreakers(send, this.#breakers), this.#lane, clock);
+    this.send = withRetries(guarded, { clock, random, budgets: this.#budgets });
+  }
+
+  stats(): ResilienceStats {
+    const backends: Record<string, BackendStats> = {};
+    for (const [backend, breaker] of this.#breakers) {
+      const budget = this.#budgets.get(backend);
+      backends[backend] = {
+        circuit: breaker.state,
+        retries: budget ? { spent: budget.spent, left: budget.left } : null,
+      };
+    }
+    return { backends, polls: { underWay: this.#lane.taken, waiting: this.#lane.waiting } };
+  }
+
+  /** Which backends failed when last tried, in words for an operator; null: none. */
+  trouble(): string | null {
+    const failing = [...this.#breakers].filter(([, { state }]) => state !== 'closed');
+    if (failing.length === 0) return null;
+    return `gateway failing: ${failing.map(([backend]) => backend).join(', ')}`;
+  }
+}

@@ -1,0 +1,74 @@
+import { backoffMs } from '../../lib/backoff.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { retryAfterSeconds } from '../../lib/retry-after.ts';
+import type { Exchange } from '../exchange.ts';
+import { OPERATIONS } from '../operations.ts';
+import type { Send, WireCall } from '../transport.ts';
+import { backendOf } from './backend.ts';
+import { isHeldBack } from './held-back.ts';
+import type { RetryBudget } from './retry-budget.ts';
+import { isWorthRepeating } from './verdict.ts';
+
+export interface RetryOptions {
+  readonly clock: Clock;
+  /** 0 up to 1. */
+  readonly random: () => number;
+  readonly budgets: ReadonlyMap<string, RetryBudget>;
+}
+
+const RETRIES = 2;
+const BASE_MS = 100;
+const MAX_MS = 1_000;
+// With less than this left a retry could only turn an answer into a time-out.
+const SHORTEST_ATTEMPT_MS = 50;
+
+/** Repeats reads that may go better a moment later, all within the one deadline of the call. */
+export function withRetries(send: Send, { clock, random, budgets }: RetryOptions): Send {
+  return async (call) => {
+    const budget = isRepeatable(call) ? budgets.get(backendOf(call.operation)) : undefined;
+    if (budget === undefined) return send(call);
+    const endsAtMs = clock.now() + call.deadlineMs;
+    let exchange = await send(call);
+    if (!isHeldBack(exchange)) budget.called();
+    for (let retry = 0; retry < RETRIES && isWorthRepeating(call, exchange); retry += 1) {
+      const restMs = restBefore(retry, exchange, random);
+      if (clock.now() + restMs + SHORTEST_ATTEMPT_MS > endsAtMs || !budget.take()) break;
+      await pause(clock, restMs, call.caller.signal);
+      const deadlineMs = endsAtMs - clock.now();
+      const next =
+        call.caller.signal?.aborted || deadlineMs <= 0 ? null : await send({ ...call, deadlineMs });
+      if (next === null || isHeldBack(next)) {
+        // Nothing was sent, so what the gateway said last still stands.
+        budget.giveBack();
+        break;
+      }
+      exchange = next;
+    }
+    return exchange;
+  };
+}
+
+/** A PUT may be harmless to repeat, but that is for its sender to decide; a feed has its own rhythm. */
+function isRepeatable({ operation, caller }: WireCall): boolean {
+  return OPERATIONS[operation].effect === 'read' && caller.priority !== 'poll';
+}
+
+/** Chance is added to what the gateway asks for, never taken off. */
+function restBefore(retry: number, exchange: Exchange, random: () => number): number {
+  const ownMs = backoffMs(retry, { baseMs: BASE_MS, maxMs: MAX_MS, random });
+  if (!exchange.sent || !exchange.answered) return ownMs;
+  const asked = retryAfterSeconds(exchange.headers['retry-after'], exchange.sentAtMs);
+  return asked === null ? ownMs : Math.max(ownMs, asked * 1000 + random() * BASE_MS);
+}
+
+function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(ms, end);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}

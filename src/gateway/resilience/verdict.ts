@@ -1,0 +1,63 @@
+import { DeadlineError } from '../errors.ts';
+import type { Exchange, NotSent } from '../exchange.ts';
+import { OPERATIONS } from '../operations.ts';
+import type { WireCall } from '../transport.ts';
+import { isHeldBack } from './held-back.ts';
+
+/** What one call tells about the health of its backend; `none` where it tells nothing. */
+export type Verdict = 'success' | 'failure' | 'none';
+
+export function judgeHealth(call: WireCall, exchange: Exchange): Verdict {
+  return OPERATIONS[call.operation].effect === 'order'
+    ? judgeOrderHealth(call, exchange)
+    : judgeCallHealth(call, exchange);
+}
+
+/**
+ * Of an order only the way to the gateway is judged. One that was sent may have traded, however its
+ * answer looks, and to hold the next ones back would not undo it.
+ */
+function judgeOrderHealth(call: WireCall, exchange: Exchange): Verdict {
+  if (exchange.sent) return 'success';
+  return isConnectFailure(call, exchange) ? 'failure' : 'none';
+}
+
+function judgeCallHealth(call: WireCall, exchange: Exchange): Verdict {
+  if (!exchange.sent) {
+    const isFailure = exchange.cause instanceof DeadlineError || isConnectFailure(call, exchange);
+    return isFailure ? 'failure' : 'none';
+  }
+  if (!exchange.answered) {
+    return exchange.reason === 'timeout' || exchange.reason === 'connection' ? 'failure' : 'none';
+  }
+  if (exchange.status >= 500) return 'failure';
+  // A word about the token may come from a guard in front of a backend that is long dead; and
+  // forged tokens must be able to prove neither health nor sickness.
+  return exchange.status === 401 || exchange.status === 403 ? 'none' : 'success';
+}
+
+/** Whether a read that ended like this may go better a moment later. */
+export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {
+  if (call.caller.signal?.aborted) return false;
+  if (!exchange.sent) return isConnectFailure(call, exchange);
+  // Mostly a kept connection that the gateway closed just as it was used again.
+  if (!exchange.answered) return exchange.reason === 'connection';
+  return exchange.status === 429 || exchange.status >= 500;
+}
+
+// Requests that cannot be sent anywhere, and pools that are being closed, are no fault of the gateway's.
+const OWN_FAULTS: ReadonlySet<unknown> = new Set([
+  'UND_ERR_INVALID_ARG',
+  'UND_ERR_NOT_SUPPORTED',
+  'UND_ERR_ABORTED',
+  'UND_ERR_DESTROYED',
+  'UND_ERR_CLOSED',
+]);
+
+/** Refused, unreachable, unknown host, TLS: no connection was made. To find none free is not that. */
+function isConnectFailure(call: WireCall, exchange: NotSent): boolean {
+  const { cause } = exchange;
+  if (isHeldBack(exchange) || cause instanceof DeadlineError) return false;
+  if (OPERATIONS[call.operation].effect === 'read' && call.caller.signal?.aborted) return false;
+  return !(cause instanceof Error && 'code' in cause && OWN_FAULTS.has(cause.code));
+}
