@@ -15,6 +15,7 @@ import { requestError } from '../schema/public-error.ts';
 import { CompiledOperation } from './compiled-operation.ts';
 import { type StructureLimits, structureErrors, tooComplex } from './limits.ts';
 import { literalsOf, strikeSyntax, strikeTexts } from './strike-literals.ts';
+import { sizeOfText } from './text-size.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
@@ -42,6 +43,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
 // A parsed document takes some thirty times the room of its text.
 const BYTES_PER_CHARACTER = 32;
 const MAX_ERRORS = 20;
+// Far beyond any document that a person or a tool writes, far below what the stack bears.
+const MAX_NESTING = 500;
 
 /** Parses, limits and validates each document once, whichever transport it came by. */
 export class Documents {
@@ -90,13 +93,13 @@ function parseWithin(
   text: string,
   maxTokens: number,
 ): DocumentNode | { errors: readonly GraphQLError[] } {
+  const { tokens, nesting } = sizeOfText(text, maxTokens);
+  if (tokens > maxTokens) return { errors: [tooComplex('MAX_TOKENS', tokens, maxTokens)] };
+  if (nesting > MAX_NESTING) return { errors: [tooComplex('nesting', nesting, MAX_NESTING)] };
   try {
-    return parse(text, { maxTokens });
+    return parse(text);
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    if (error.message.includes('token limit')) {
-      return { errors: [tooComplex('MAX_TOKENS', maxTokens + 1, maxTokens)] };
-    }
     const message = strikeSyntax(error.message);
     return { errors: [located(requestError('GRAPHQL_PARSE_FAILED', message), error)] };
   }
