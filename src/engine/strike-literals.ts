@@ -8,8 +8,10 @@ const SHORTEST_SECRET = 3;
 /** A password with a typo around it must not come back in the message about the typo. */
 export function strikeTexts(message: string, texts: Iterable<string>): string {
   let struck = message;
-  for (const text of texts) {
-    if (text.length < SHORTEST_SECRET) continue;
+  // Longest first: a short text inside a long one would leave the rest of it standing.
+  const longestFirst = [...texts].sort((a, b) => b.length - a.length);
+  for (const text of longestFirst) {
+    if (text.length < SHORTEST_SECRET) break;
     struck = struck.replaceAll(text, STRUCK);
     // Messages quote what they found in the language's own notation.
     struck = struck.replaceAll(JSON.stringify(text).slice(1, -1), STRUCK);
@@ -17,9 +19,12 @@ export function strikeTexts(message: string, texts: Iterable<string>): string {
   return strikeOut(struck);
 }
 
-/** A text that cannot even be parsed is quoted by the parser, at most as one token. */
+/**
+ * A text that cannot even be parsed is quoted by the parser, at most as one token. Where a quote is
+ * missing or one too many, parts of a password are names and numbers to it.
+ */
 export function strikeSyntax(message: string): string {
-  return strikeOut(message.replace(/((?:Block)?String) ".*"/s, `$1 ${STRUCK}`));
+  return strikeOut(message.replace(/\b(Name|Int|Float|String|BlockString) ".*"/s, `$1 ${STRUCK}`));
 }
 
 export function literalsOf(document: DocumentNode): Set<string> {
@@ -29,6 +34,13 @@ export function literalsOf(document: DocumentNode): Set<string> {
       texts.add(value);
     },
     [Kind.INT]({ value }) {
+      texts.add(value);
+    },
+    [Kind.FLOAT]({ value }) {
+      texts.add(value);
+    },
+    // A password without its quotes reads as an enum's value.
+    [Kind.ENUM]({ value }) {
       texts.add(value);
     },
   });
@@ -44,7 +56,10 @@ export function textsIn(value: unknown, texts = new Set<string>()): Set<string> 
     const next = pending.pop();
     if (typeof next === 'string') texts.add(next);
     else if (typeof next === 'number') texts.add(String(next));
-    else if (typeof next === 'object' && next !== null) pending.push(...Object.values(next));
+    else if (typeof next === 'object' && next !== null) {
+      // One by one: as arguments of one call, a long list would not fit onto the stack.
+      for (const inner of Object.values(next)) pending.push(inner);
+    }
   }
   return texts;
 }

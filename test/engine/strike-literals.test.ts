@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { strikeTexts, textsIn } from '../../src/engine/strike-literals.ts';
+
+test('a text that begins another leaves nothing of it behind', () => {
+  const struck = strikeTexts('invalid value "demo-pass-word"', ['demo', 'demo-pass-word']);
+  expect(struck).toBe('invalid value "[…]"');
+});
+
+test('a text is struck as it is, and as the language writes it', () => {
+  expect(strikeTexts(String.raw`found "say \"friend\""`, ['say "friend"'])).toBe('found "[…]"');
+});
+
+test('texts and numbers are found at any depth', () => {
+  const value = { a: ['one', { b: 12.5 }], c: null, d: true };
+  expect([...textsIn(value)].sort()).toEqual(['12.5', 'one']);
+});
+
+test('a list as long as a body can hold is looked through', () => {
+  expect(textsIn({ list: Array.from({ length: 200_000 }, () => 'x') })).toEqual(new Set(['x']));
+});
+
+test('a value as deep as a body can hold is looked through', () => {
+  let value: unknown = 'innermost';
+  for (let i = 0; i < 100_000; i += 1) value = [value];
+  expect(textsIn(value)).toEqual(new Set(['innermost']));
+});
