@@ -6,6 +6,7 @@ import { Sessions } from './domain/account/sessions.ts';
 import { createIdentity } from './domain/auth/identity.ts';
 import { ProofLedger } from './domain/auth/proof.ts';
 import { createVerifier } from './domain/auth/verifier.ts';
+import { polling } from './domain/auth/viewer.ts';
 import { ViewerGateway } from './domain/auth/viewer-gateway.ts';
 import { createCatalogs } from './domain/catalog/catalogs.ts';
 import { PositionsHub } from './domain/positions/hub.ts';
@@ -15,12 +16,14 @@ import { OrderDesk } from './domain/trading/order-desk.ts';
 import { Orders } from './domain/trading/orders.ts';
 import { Documents } from './engine/documents.ts';
 import { Engine } from './engine/engine.ts';
+import { HeldAnswers } from './engine/held-answers.ts';
 import { Publisher } from './engine/publisher.ts';
 import { GatewayClient } from './gateway/client.ts';
 import { measured } from './gateway/measured-send.ts';
-import { createPools } from './gateway/pools.ts';
+import { connectionsOf, createPools } from './gateway/pools.ts';
+import { Resilience } from './gateway/resilience/resilience.ts';
 import { createTransport } from './gateway/transport.ts';
-import { systemClock } from './lib/clock.ts';
+import { steadyClock, systemClock } from './lib/clock.ts';
 import { createLog, type Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
 import { Turns } from './lib/turns.ts';
@@ -49,6 +52,8 @@ export interface App {
 
 const PING_MS = 12_000;
 const MAX_OPERATIONS_PER_SOCKET = 100;
+// Of a read's deadline: a host that swallows packets is known as one before the deadline blurs it.
+const CONNECT_SHARE = 0.7;
 
 /** The composition root: the one place that knows every layer and makes every lasting object. */
 export async function startApp(config: Config, log: Log = createAppLog(config)): Promise<App> {
@@ -58,14 +63,23 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
   const pools = createPools({
     gatewayUrl: sandbox?.url ?? config.gatewayUrl ?? '',
     connections: config.gatewayConnections,
-    connectTimeoutMs: config.gatewayTimeoutMs,
+    connectTimeoutMs: config.gatewayTimeoutMs * CONNECT_SHARE,
   });
   started.defer(() => pools.close());
   const metrics = new Metrics();
-  const client = new GatewayClient({
-    send: measured(createTransport(pools), (operation, outcome, seconds) =>
+  const resilience = new Resilience(
+    measured(createTransport(pools), (operation, outcome, seconds) =>
       metrics.gatewayCalls.observe({ operation, outcome }, seconds),
     ),
+    {
+      clock: steadyClock,
+      random: Math.random,
+      pollConnections: Math.ceil(connectionsOf('reads', config.gatewayConnections) / 2),
+      onCircuit: (backend, state) => log.warn({ backend, state }, 'circuit breaker'),
+    },
+  );
+  const client = new GatewayClient({
+    send: resilience.send,
     headers: config.gatewayHeaders,
     forwardClient: config.gatewayForwardClient,
     directionField: config.gatewayDirectionField,
@@ -93,6 +107,7 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
     }),
     publisher: new Publisher({ log, metrics, receipts: config.sandbox }),
     suggestions: !config.production,
+    held: new HeldAnswers(),
   });
 
   const settings: ServerSettings = {
@@ -103,6 +118,7 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
   };
   const readiness = new Readiness();
   readiness.watch('orders', () => records.trouble());
+  readiness.watch('gateway', () => resilience.trouble());
   readiness.watch('catalog', () =>
     services.catalogs.staleGroups.length > 0 ? 'a catalog is past its time' : null,
   );
@@ -126,6 +142,8 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
   metrics.watch('feeds', 'Accounts that are polled.', () => hub.stats().feeds);
   metrics.watch('feeds_delayed', 'Feeds whose last poll failed.', () => hub.stats().delayed);
   metrics.watch('subscriptions', 'Live subscriptions.', () => hub.stats().subscriptions);
+  metrics.watch('open_circuits', 'Backends left alone.', () => resilience.stats().openCircuits);
+  metrics.watch('retries', 'Calls repeated since the start.', () => resilience.stats().retries);
   metrics.watch('stale_catalogs', 'Catalogs past their time.', () => catalogs.staleGroups.length);
   metrics.watch('orders_under_way', 'Orders without an outcome yet.', () => orders.underWay);
   metrics.watch('order_records', 'Order records that are held.', () => records.held());
@@ -207,7 +225,9 @@ function createServices(
   });
   const board = new PositionsBoard();
   const hub = new PositionsHub({
-    source: gateway,
+    source: {
+      getOpenPositions: (viewer, previous) => gateway.getOpenPositions(polling(viewer), previous),
+    },
     board,
     clock,
     random,

@@ -24,6 +24,9 @@ export interface BackendStats {
 }
 
 export interface ResilienceStats {
+  readonly openCircuits: number;
+  /** Of all backends, since the start. */
+  readonly retries: number;
   readonly backends: Readonly<Record<string, BackendStats>>;
   readonly polls: { readonly underWay: number; readonly waiting: number };
 }
@@ -84,7 +87,13 @@ export class Resilience {
         retries: budget ? { spent: budget.spent, left: budget.left } : null,
       };
     }
-    return { backends, polls: { underWay: this.#lane.taken, waiting: this.#lane.waiting } };
+    const each = Object.values(backends);
+    return {
+      openCircuits: each.filter(({ circuit }) => circuit !== 'closed').length,
+      retries: each.reduce((sum, { retries }) => sum + (retries?.spent ?? 0), 0),
+      backends,
+      polls: { underWay: this.#lane.taken, waiting: this.#lane.waiting },
+    };
   }
 
   /** Which backends failed when last tried, in words for an operator; null: none. */
