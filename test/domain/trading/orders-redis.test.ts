@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import type { OrderGateway } from '../../../src/domain/trading/order-gateway.ts';
+import { Orders } from '../../../src/domain/trading/orders.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { openRedisOrderRecords } from '../../../src/store/redis-order-records.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { startTestRedis } from '../../support/redis.ts';
+import { acceptedAs, createTestLog, proofOf, ticketOf, viewerOf } from './order-stage.ts';
+
+const viewer = viewerOf('token-1');
+const proof = proofOf(viewer);
+const timing = { beatMs: 50, graceMs: 800, leaseMs: 3_000, patienceMs: 3_000 };
+
+async function startReplica(url: string, sent: string[]) {
+  const records = await openRedisOrderRecords({
+    url,
+    max: 100_000,
+    clock: systemClock,
+    uptimeMs: () => performance.now(),
+    onWarn() {},
+    timing,
+  });
+  const gateway: OrderGateway = {
+    async openPosition(_viewer, { symbol }) {
+      sent.push(symbol);
+      await new Promise<void>((resolve) => setTimeout(resolve, 5));
+      return acceptedAs(`o-${symbol}`);
+    },
+    placeLimitOrder: () => Promise.reject(new Error('not used here')),
+  };
+  const log = createTestLog();
+  const orders = new Orders({
+    gateway,
+    records,
+    clock: systemClock,
+    orderTimeoutMs: 1_000,
+    onAccepted() {},
+    log,
+  });
+  return { orders, records };
+}
+
+describeWithRedis('orders of two replicas', (serverPath) => {
+  test('go out once each while Redis is emptied, killed and started anew without its data', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const sent: string[] = [];
+    const replicas = [await startReplica(redis.url, sent), await startReplica(redis.url, sent)];
+    const accepted = new Set<string>();
+    let stop = false;
+
+    async function repeatAll(lane: number) {
+      for (let n = lane; !stop; n += 1) {
+        // Each key comes round again and again, at either replica.
+        const key = `k${(n * 13) % 300}`;
+        const replica = replicas[(n + lane) % 2];
+        const placed = await replica?.orders
+          .place(viewer, proof, ticketOf(key, key))
+          .catch(() => null);
+        if (placed?.outcome.outcome === 'accepted') accepted.add(key);
+        if (!placed) await new Promise<void>((resolve) => setTimeout(resolve, 20));
+      }
+    }
+
+    const lanes = Array.from({ length: 12 }, (_, lane) => repeatAll(lane));
+    const reach = (count: number) =>
+      expect.poll(() => accepted.size, { timeout: 15_000 }).toBeGreaterThanOrEqual(count);
+    await reach(50);
+    await redis.command('FLUSHALL');
+    await reach(120);
+    await redis.kill();
+    await redis.start();
+    await reach(200);
+    await redis.command('FLUSHALL');
+    await redis.kill();
+    await redis.start();
+    await reach(300);
+    stop = true;
+    await Promise.all(lanes);
+
+    const twice = [...Map.groupBy(sent, (key) => key)].filter(([, calls]) => calls.length > 1);
+    expect(twice.map(([key]) => key)).toEqual([]);
+    await Promise.all(replicas.map(({ orders }) => orders.drain()));
+    for (const key of accepted) {
+      for (const { orders } of replicas) {
+        expect(await orders.placed(proof, key)).toMatchObject({
+          outcome: { outcome: 'accepted', orderId: `o-${key}` },
+        });
+      }
+    }
+    await Promise.all(replicas.map(({ records }) => records.close()));
+  }, 60_000);
+});
