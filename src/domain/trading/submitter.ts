@@ -1,4 +1,3 @@
-import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
@@ -82,16 +81,16 @@ export class Submitter {
   }
 
   async #verdict(viewer: Viewer, ticket: Ticket, startedAtMs: number): Promise<Submission> {
-    const { log } = this.#options;
-    let submission: Submission;
+    let exchange: Exchange;
     try {
-      submission = judgeOrder(ticket.operation, await this.#call(viewer, ticket));
+      exchange = await this.#call(viewer, ticket);
     } catch (error) {
-      if (error instanceof GatewayError && SURELY_NOT_TAKEN.has(error.kind)) throw error;
-      // Nothing is known about what a failure of our own left behind.
-      log.error({ err: error }, 'an order ended in an error of the facade: its outcome is unknown');
+      // A call never rejects; where one does, a mistake of ours, nobody knows what it left behind.
+      const message = 'an order ended in an error of the facade: its outcome is unknown';
+      this.#options.log.error({ err: error }, message);
       return unknownSince(startedAtMs);
     }
+    const submission = judgeOrder(ticket.operation, exchange);
     if (submission.outcome === 'accepted') this.#tellAccepted(viewer);
     return submission;
   }
@@ -111,8 +110,6 @@ export class Submitter {
     }
   }
 }
-
-const SURELY_NOT_TAKEN = new Set(['unavailable', 'unauthenticated', 'forbidden', 'rate-limited']);
 
 function unknownSince(sentAtMs: number): Submission {
   return { outcome: 'unknown', sentAt: new Date(sentAtMs), message: null };
