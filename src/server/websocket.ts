@@ -7,22 +7,31 @@ import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import type { Ready } from '../engine/engine.ts';
 import { tooComplex } from '../engine/limits.ts';
 import type { Caller } from '../gateway/caller.ts';
+import type { Clock } from '../lib/clock.ts';
 import { mapStream } from '../lib/map-stream.ts';
 import { bearerToken } from './bearer.ts';
 import { mayUpgrade } from './cors.ts';
+import { paceReading, sendPaced } from './paced-socket.ts';
+import { type Line, Pulse } from './pulse.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { ServerSettings } from './settings.ts';
 
 export interface WebSocketSettings extends ServerSettings {
+  readonly clock: Clock;
   readonly pingMs: number;
+  /** How long a socket may be silent before it is cut. */
+  readonly silenceMs: number;
   /** Subscriptions and other operations under way at one time on one socket. */
   readonly maxOperations: number;
 }
 
-interface Connection extends Record<PropertyKey, unknown> {
-  readonly socket: WebSocket;
-  readonly request: IncomingMessage;
+/** One socket and who is at the other end of it. */
+interface Connection extends Line, Record<PropertyKey, unknown> {
+  readonly client: NonNullable<Caller['client']>;
+  readonly requestId: string | string[] | undefined;
   readonly gone: AbortController;
+  /** Operations other than subscriptions, whose answer is still to be sent. */
+  readonly underWay: Set<string>;
 }
 
 const SERVICE_RESTART = 1012;
@@ -32,22 +41,23 @@ const INIT_TIMEOUT_MS = 3_000;
 export class WebSocketDoor {
   readonly #settings: WebSocketSettings;
   readonly #server: WebSocketServer;
-  /** Operations whose answer is still to be sent. */
-  readonly #underWay = new WeakMap<WebSocket, Set<string>>();
+  readonly #pulse: Pulse;
+  readonly #connections = new Map<WebSocket, Connection>();
   #draining = false;
 
   constructor(settings: WebSocketSettings) {
     this.#settings = settings;
+    this.#pulse = new Pulse(settings);
     this.#server = new WebSocketServer({
       noServer: true,
+      // They are in `#connections`.
+      clientTracking: false,
       maxPayload: settings.maxBodyBytes,
       // Compressing each small update costs more memory than all else of a socket.
       perMessageDeflate: false,
-      handleProtocols: (protocols) => handleProtocols(protocols),
+      // Another protocol is agreed to as well, or its client could not be told 4406.
+      handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
     });
-    this.#server.on('connection', (socket: WebSocket, request: IncomingMessage) =>
-      this.#connected(socket, request),
-    );
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -59,67 +69,86 @@ export class WebSocketDoor {
       refuseUpgrade(socket, 503, 'Service Unavailable');
       return;
     }
-    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
-      this.#server.emit('connection', webSocket, request);
-    });
+    this.#server.handleUpgrade(request, socket, head, (webSocket) =>
+      this.#connected(webSocket, request),
+    );
   }
 
   get size(): number {
-    return this.#server.clients.size;
+    return this.#connections.size;
   }
 
   /** Answers under way are sent first; subscriptions go on elsewhere when their clients reconnect. */
   async drain(): Promise<void> {
     this.#draining = true;
-    const closed = [...this.#server.clients].map(
-      (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
+    const connections = [...this.#connections.values()];
+    const closed = connections.map(
+      ({ socket }) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
     );
-    for (const socket of this.#server.clients) this.#closeIfIdle(socket);
+    for (const connection of connections) this.#closeIfIdle(connection);
     await Promise.all(closed);
   }
 
   terminate(): void {
-    for (const socket of this.#server.clients) socket.terminate();
+    for (const socket of this.#connections.keys()) socket.terminate();
   }
 
-  #closeIfIdle(socket: WebSocket): void {
-    if (!this.#draining || this.#underWay.get(socket)?.size) return;
+  #closeIfIdle({ socket, underWay }: Connection): void {
+    if (!this.#draining || underWay.size > 0) return;
     socket.close(SERVICE_RESTART, 'restarting');
   }
 
   #connected(socket: WebSocket, request: IncomingMessage): void {
-    const { log, pingMs } = this.#settings;
-    const gone = new AbortController();
-    this.#underWay.set(socket, new Set());
+    const { log, clock } = this.#settings;
+    const connection: Connection = {
+      socket,
+      client: {
+        address: request.socket.remoteAddress ?? '',
+        userAgent: request.headers['user-agent'] ?? null,
+      },
+      requestId: request.headers['x-request-id'],
+      gone: new AbortController(),
+      underWay: new Set(),
+      heardAtMs: clock.now(),
+    };
+    this.#connections.set(socket, connection);
+    const leavePulse = this.#pulse.join(connection);
     const opened = this.#protocol.opened(
       {
         protocol: socket.protocol,
-        // Resolved when the bytes have left: a reader that stalls is not read for either.
-        send: (data) =>
-          new Promise((resolve) => {
-            if (socket.readyState === socket.OPEN) socket.send(data, () => resolve());
-            else resolve();
-          }),
+        send: (text) => sendPaced(socket, text),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (heard) => {
           socket.on('message', (data) => {
-            heard(String(data)).catch((error: unknown) => {
-              log.error({ err: error }, 'a WebSocket message could not be handled');
-              socket.close(CloseCode.InternalServerError, 'Internal server error');
-            });
+            connection.heardAtMs = clock.now();
+            paceReading(socket);
+            heard(String(data)).catch((error: unknown) => this.#failed(socket, error));
           });
         },
       },
-      { socket, request, gone },
+      connection,
     );
-    const stopPings = keepAlive(socket, pingMs);
+    socket.on('pong', () => {
+      connection.heardAtMs = clock.now();
+    });
     // A frame that is too large or broken: `ws` has closed the socket with its code already.
     socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
     socket.once('close', (code, reason) => {
-      stopPings();
-      gone.abort();
+      leavePulse();
+      this.#connections.delete(socket);
+      connection.gone.abort();
       void opened(code, String(reason));
     });
+  }
+
+  /** A message that only a server sends is the client's mistake, and no line in the log of errors. */
+  #failed(socket: WebSocket, error: unknown): void {
+    if (error instanceof Error && error.message.startsWith('Unexpected message')) {
+      socket.close(CloseCode.BadRequest, 'Invalid message received');
+      return;
+    }
+    this.#settings.log.error({ err: error }, 'a WebSocket message could not be handled');
+    socket.close(CloseCode.InternalServerError, 'Internal server error');
   }
 
   readonly #protocol = makeServer<Record<string, unknown>, Connection>({
@@ -130,38 +159,44 @@ export class WebSocketDoor {
       if (open > maxOperations) return [tooComplex('operations of a socket', open, maxOperations)];
       const operation = this.#settings.engine.open(payload, {
         caller: callerOf(extra, connectionParams),
-        requestId: requestIdFrom(extra.request.headers['x-request-id']),
+        requestId: requestIdFrom(extra.requestId),
         mayMutate: true,
       });
       if (!operation.ready) return operation.errors;
-      if (operation.operation !== 'subscription') this.#underWay.get(extra.socket)?.add(id);
+      if (operation.operation !== 'subscription') extra.underWay.add(id);
       return asArguments(operation);
     },
     execute: (args) => operationOf(args).execute(),
-    subscribe: async (args) => {
-      const operation = operationOf(args);
-      return operation.subscribe();
-    },
-    onOperation: ({ extra }, _id, _payload, _args, result) =>
+    subscribe: (args) => operationOf(args).subscribe() as Promise<ExecutionResult>,
+    onOperation: ({ extra }, _id, _payload, args, result) =>
       Symbol.asyncIterator in result
-        ? this.#untilTokenEnds(extra.socket, result as AsyncIterable<ExecutionResult>)
+        ? this.#untilItEnds(
+            extra.socket,
+            operationOf(args),
+            result as AsyncIterable<ExecutionResult>,
+          )
         : undefined,
     onComplete: ({ extra }, id) => {
-      this.#underWay.get(extra.socket)?.delete(id);
-      // One turn later, behind the protocol's own last message.
-      setImmediate(() => this.#closeIfIdle(extra.socket));
+      if (extra.underWay.delete(id)) {
+        // One turn later, behind the protocol's own last message.
+        setImmediate(() => this.#closeIfIdle(extra));
+      }
     },
   });
 
-  /** The close code says it all: an `error` message would end the subscription in client libraries for good. */
-  #untilTokenEnds(
+  /**
+   * For a token that counts no longer the close code says it all: a message of it would end the
+   * subscription in client libraries for good. Any other reason is the last event.
+   */
+  #untilItEnds(
     socket: WebSocket,
+    operation: Ready,
     stream: AsyncIterable<ExecutionResult>,
   ): AsyncGenerator<ExecutionResult, void, void> {
     return mapStream<ExecutionResult, ExecutionResult>(stream, {
       value: (event) => event,
       failure: (error) => {
-        if (!(error instanceof TokenEndedError)) throw error;
+        if (!(error instanceof TokenEndedError)) return operation.lastWord(error);
         socket.close(CloseCode.Forbidden, error.code);
         return null;
       },
@@ -169,15 +204,8 @@ export class WebSocketDoor {
   }
 }
 
-function callerOf({ request, gone }: Connection, params: unknown): Caller {
-  return {
-    token: bearerToken(authorizationOf(params)),
-    signal: gone.signal,
-    client: {
-      address: request.socket.remoteAddress ?? '',
-      userAgent: request.headers['user-agent'] ?? null,
-    },
-  };
+function callerOf({ client, gone }: Connection, params: unknown): Caller {
+  return { token: bearerToken(authorizationOf(params)), signal: gone.signal, client };
 }
 
 /** Client libraries differ in how they write the key. */
@@ -194,24 +222,6 @@ function asArguments(operation: Ready): ExecutionArgs {
 
 function operationOf(args: ExecutionArgs): Ready {
   return args.rootValue as Ready;
-}
-
-/** A half-open line looks like a quiet one until a ping goes unanswered. */
-function keepAlive(socket: WebSocket, pingMs: number): () => void {
-  let answered = true;
-  socket.on('pong', () => {
-    answered = true;
-  });
-  const timer = setInterval(() => {
-    if (!answered) {
-      socket.terminate();
-      return;
-    }
-    answered = false;
-    socket.ping();
-  }, pingMs);
-  timer.unref();
-  return () => clearInterval(timer);
 }
 
 function refuseUpgrade(socket: Duplex, status: number, reason: string): void {
