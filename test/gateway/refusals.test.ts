@@ -1,0 +1,298 @@
+import { describe, expect, test } from 'vitest';
+import { judgeOrder } from '../../src/domain/trading/outcome.ts';
+import type { Caller } from '../../src/gateway/caller.ts';
+import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
+import { openSandbox } from '../sandbox/visitor.ts';
+import { CALLS, type Call, wordFor } from './calls.ts';
+import { marketOrder, openClient } from './open-client.ts';
+
+const NAMES = Object.keys(OPERATIONS) as OperationName[];
+const DEMO = 'demo@example.com';
+const text = expect.stringMatching(/./);
+const noWords = { error: null, message: null, email: null, ok: null, details: null };
+
+/** A client and whoever calls with it; the sandbox to tell what to do. */
+async function open() {
+  const place = await openSandbox();
+  const { client, pools } = openClient(place.sandbox.url);
+  const as = (email: string): Caller => ({ token: place.as(email).token });
+  return {
+    sandbox: place.sandbox,
+    client,
+    as,
+    async [Symbol.asyncDispose]() {
+      await pools.close();
+      await place.sandbox.close();
+    },
+  };
+}
+
+type Group = 'read' | 'write' | 'order' | 'login' | 'forgotPassword';
+
+function groupOf(name: OperationName): Group {
+  return name === 'login' || name === 'forgotPassword' ? name : OPERATIONS[name].effect;
+}
+
+const same = (word: string) => ({
+  read: word,
+  write: word,
+  order: word,
+  login: word,
+  forgotPassword: word,
+});
+const aboutTheRequest = { ...same('rejected'), read: 'contract' };
+const inDoubt = { ...same('unknown'), read: 'unavailable', login: 'unavailable' };
+const nonsense = { ...same('unknown'), read: 'contract', login: 'contract' };
+const aboutTheToken = (word: string) => ({
+  ...same(word),
+  login: 'rejected',
+  forgotPassword: 'rejected',
+});
+
+/** The word for each status, by what is at stake in the operation. */
+const STATUSES: readonly (readonly [number, Readonly<Record<Group, string>>])[] = [
+  [204, nonsense],
+  [301, nonsense],
+  [304, nonsense],
+  [307, nonsense],
+  [400, aboutTheRequest],
+  [401, aboutTheToken('unauthenticated')],
+  [403, aboutTheToken('forbidden')],
+  [404, aboutTheRequest],
+  [405, aboutTheRequest],
+  [408, { ...same('unknown'), read: 'timeout', login: 'timeout' }],
+  [409, aboutTheRequest],
+  [413, aboutTheRequest],
+  [422, aboutTheRequest],
+  [429, same('rate-limited')],
+  [499, aboutTheRequest],
+  [500, inDoubt],
+  [502, inDoubt],
+  [503, inDoubt],
+  [504, inDoubt],
+];
+
+test.each(NAMES)('%s gives each status its meaning', async (name) => {
+  await using place = await open();
+  const words = new Map<number, string>();
+  for (const [status] of STATUSES) {
+    place.sandbox.fail({ operation: name, kind: 'status', status, times: 1 });
+    words.set(status, await wordFor(CALLS[name](place.client, place.as(DEMO))));
+  }
+  const expected = STATUSES.map(([status, byGroup]) => [status, byGroup[groupOf(name)]] as const);
+  expect(Object.fromEntries(words)).toEqual(Object.fromEntries(expected));
+  // Nothing was asked twice.
+  expect(place.sandbox.calls(name)).toBe(STATUSES.length);
+});
+
+describe("the gateway's own words", () => {
+  const NEEDING_A_TOKEN = NAMES.filter(
+    (name) =>
+      !['login', 'forgotPassword', 'markNotificationsRead', 'registerDevice'].includes(name),
+  );
+
+  test.each(NEEDING_A_TOKEN)('come with the 401 of %s', async (name) => {
+    await using place = await open();
+    await expect(CALLS[name](place.client, { token: null })).rejects.toMatchObject({
+      kind: 'unauthenticated',
+      status: 401,
+      operation: name,
+      refusal: { message: text },
+    });
+  });
+
+  const FORBIDDEN: readonly (readonly [string, string, Call, object])[] = [
+    [
+      "another group's catalog",
+      DEMO,
+      (client, caller) => client.getAllTickers(caller, 'pro-usd', null),
+      { error: text, message: text, details: { group: 'pro-usd' } },
+    ],
+    [
+      "another login's session",
+      DEMO,
+      (client, caller) => client.getSession(caller, '700002'),
+      { error: null, message: text },
+    ],
+    [
+      'notifications of a restricted account',
+      'restricted@example.com',
+      CALLS.markNotificationsRead,
+      { error: 'ACCOUNT_RESTRICTED', message: text },
+    ],
+    [
+      'the device of a restricted account',
+      'restricted@example.com',
+      CALLS.registerDevice,
+      { error: 'ACCOUNT_RESTRICTED', message: text },
+    ],
+    ['an order of a restricted account', 'restricted@example.com', CALLS.openPosition, {}],
+  ];
+
+  test.each(FORBIDDEN)('come with the 403 for %s', async (_, email, call, refusal) => {
+    await using place = await open();
+    await expect(call(place.client, place.as(email))).rejects.toMatchObject({
+      kind: 'forbidden',
+      status: 403,
+      refusal,
+    });
+  });
+
+  const REJECTED: readonly (readonly [string, Call, object])[] = [
+    ['no ids', (client, caller) => client.markNotificationsRead(caller, [Number.NaN]), {}],
+    ['an empty device', (client, caller) => client.registerDevice(caller, { deviceId: '' }), {}],
+    [
+      'an unknown platform',
+      (client, caller) => client.registerDevice(caller, { deviceId: 'a', platform: 'amiga' }),
+      {},
+    ],
+    [
+      'no wallet address',
+      (client, caller) => client.addCryptoWallet(caller, ''),
+      { details: { field: 'address', problem: text } },
+    ],
+    [
+      'no phone number',
+      (client, caller) => client.addMobileWallet(caller, 'x'),
+      { error: 'INVALID_PHONE', details: {} },
+    ],
+    [
+      'an account of nobody',
+      (client, caller) => client.resetTradingAccountPassword(caller, '1'),
+      { error: 'ACCOUNT_NOT_FOUND', details: {} },
+    ],
+  ];
+
+  test.each(REJECTED)('come with the refusal of %s', async (_, call, refusal) => {
+    await using place = await open();
+    expect(await call(place.client, place.as(DEMO))).toEqual({
+      outcome: 'rejected',
+      refusal: { error: text, message: text, email: null, ok: null, details: null, ...refusal },
+    });
+  });
+
+  test('come with a rejected order', async () => {
+    await using place = await open();
+    const order = { ...marketOrder, symbol: 'NO.SUCH' };
+    const exchange = await place.client.openPosition(place.as(DEMO), order);
+    expect(judgeOrder('openPosition', exchange)).toEqual({
+      outcome: 'rejected',
+      error: text,
+      message: text,
+    });
+  });
+});
+
+describe('signing in', () => {
+  test.each([
+    [
+      'nobody@example.com',
+      'demo',
+      { error: 'USER_NOT_FOUND', email: 'nobody@example.com', ok: false },
+    ],
+    [DEMO, 'wrong', { error: 'INVALID_CREDENTIALS', ok: false }],
+    ['demo', 'demo', { error: 'VALIDATION_FAILED', message: text, details: expect.any(Object) }],
+    ['locked@example.com', 'demo', { error: 'ACCOUNT_LOCKED', ok: false }],
+    [
+      'unverified@example.com',
+      'demo',
+      { error: 'EMAIL_NOT_VERIFIED', message: text, details: { resend: true } },
+    ],
+    ['password-expired@example.com', 'demo', { error: 'PASSWORD_EXPIRED', ok: false }],
+  ])('as %s with "%s" is refused in words', async (email, password, words) => {
+    await using place = await open();
+    expect(await place.client.login({ token: null }, email, password)).toEqual({
+      ...noWords,
+      ...words,
+    });
+  });
+
+  test.each([
+    ['nobody@example.com', { error: 'USER_NOT_FOUND', ok: false }],
+    ['locked@example.com', { error: 'ACCOUNT_LOCKED', ok: false }],
+    ['demo', { error: 'VALIDATION_FAILED', message: text, details: expect.any(Object) }],
+  ])('asking for a new password as %s is refused in words', async (email, words) => {
+    await using place = await open();
+    expect(await place.client.forgotPassword({ token: null }, email)).toEqual({
+      outcome: 'rejected',
+      refusal: { ...noWords, ...words },
+    });
+  });
+
+  test('asking for a new password may be refused with status 200, too', async () => {
+    await using place = await open();
+    place.sandbox.fail({
+      operation: 'forgotPassword',
+      kind: 'status',
+      status: 200,
+      body: { error: 'NO_MAIL', ok: false },
+    });
+    expect(await place.client.forgotPassword({ token: null }, DEMO)).toMatchObject({
+      outcome: 'rejected',
+      refusal: { error: 'NO_MAIL', ok: false },
+    });
+  });
+});
+
+describe('a 429', () => {
+  test.each([
+    ['seconds', '7', 7],
+    ['nothing', undefined, null],
+    ['nonsense', 'soon', null],
+    ['a day', '86400', 3_600],
+    ['a date in the past', new Date(0).toUTCString(), 0],
+  ])('with Retry-After in %s', async (_, header, seconds) => {
+    await using place = await open();
+    place.sandbox.fail({
+      operation: '*',
+      kind: 'status',
+      status: 429,
+      ...(header !== undefined && { headers: { 'retry-after': header } }),
+    });
+    for (const name of NAMES) {
+      await expect(CALLS[name](place.client, place.as(DEMO))).rejects.toMatchObject({
+        kind: 'rate-limited',
+        retryAfterSeconds: seconds,
+      });
+    }
+  });
+
+  test('with Retry-After as a date is so many seconds from the call', async () => {
+    await using place = await open();
+    const date = new Date(Date.now() + 30_000).toUTCString();
+    place.sandbox.fail({
+      operation: 'getSession',
+      kind: 'status',
+      status: 429,
+      headers: { 'retry-after': date },
+    });
+    const error = await place.client.getSession(place.as(DEMO), '700001').catch((it) => it);
+    expect(error.retryAfterSeconds).toBeGreaterThan(27);
+    expect(error.retryAfterSeconds).toBeLessThanOrEqual(30);
+  });
+});
+
+test.each([301, 302, 303, 307, 308])(
+  'a redirect with status %i is never followed',
+  async (status) => {
+    await using place = await open();
+    place.sandbox.fail({ operation: '*', kind: 'redirect', status });
+    for (const name of NAMES) await wordFor(CALLS[name](place.client, place.as(DEMO)));
+    const paths = place.sandbox.requests().map(({ path }) => path);
+    expect(paths).toHaveLength(NAMES.length);
+    expect(paths).not.toContain('/sandbox/redirected');
+  },
+);
+
+test.each([
+  ['success: false', { success: false, error: 'NO', message: 'Not today.' }, 'rejected'],
+  ['success: true', { success: true }, 'acknowledged'],
+  ['an empty object', {}, 'unknown'],
+  ['success: "true"', { success: 'true' }, 'unknown'],
+  ['a list', [{ success: true }], 'unknown'],
+  ['null', 'null', 'unknown'],
+])('a small write answered 200 with %s', async (_, body, word) => {
+  await using place = await open();
+  place.sandbox.fail({ operation: 'setValue', kind: 'status', status: 200, body });
+  expect(await wordFor(CALLS.setValue(place.client, place.as(DEMO)))).toBe(word);
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import {
+  toCustomerId,
+  toLoginGrant,
+  toRefusal,
+  toSubmitResult,
+  toWithdrawalMethods,
+} from '../../../src/gateway/wire/answers.ts';
+
+const nothing = { error: null, message: null, email: null, ok: null, details: null };
+
+describe('a refusal', () => {
+  test.each([
+    [{ error: 'E', message: 'M', details: { a: [1] } }],
+    [{ error: 'E', ok: false }],
+    [{ error: 'E', email: 'a@example.com', ok: true }],
+    [{ message: 'M' }],
+    [{ error: 'E', message: 'M' }],
+  ])('in the shape %j is read whole', (body) => {
+    expect(toRefusal(body)).toStrictEqual({ ...nothing, ...body });
+  });
+
+  test.each([
+    [{ error: 7, message: null, email: [], ok: 'no', details: 'none' }],
+    [{ details: ['a'] }],
+    [[]],
+    [null],
+    ['E'],
+    [undefined],
+  ])('in any other, as %j, says nothing', (body) => {
+    expect(toRefusal(body)).toStrictEqual(nothing);
+  });
+
+  test('keeps details that can be printed, and none that cannot', () => {
+    const nested = (levels: number) =>
+      JSON.parse(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`);
+    expect(toRefusal({ error: 'E', details: nested(20) }).details).toEqual(nested(20));
+    expect(toRefusal({ error: 'E', details: nested(100_000) })).toStrictEqual({
+      ...nothing,
+      error: 'E',
+    });
+  });
+});
+
+describe('a login', () => {
+  test('has its token, and what else is known', () => {
+    const body = { access_token: 'a', refresh_token: 'r', passkey: true, more: 1 };
+    expect(toLoginGrant(body)).toStrictEqual({
+      accessToken: 'a',
+      refreshToken: 'r',
+      passkey: true,
+    });
+    expect(toLoginGrant({ access_token: 'a', refresh_token: 7 })).toStrictEqual({
+      accessToken: 'a',
+      refreshToken: null,
+      passkey: null,
+    });
+  });
+
+  test.each([[{}], [{ access_token: '' }], [{ access_token: 7 }], [[]], [null]])(
+    'is not %j',
+    (body) => {
+      expect(toLoginGrant(body)).toBeNull();
+    },
+  );
+});
+
+test.each([
+  [{}, { success: null, orderId: null, error: null, message: null }],
+  [
+    { success: true, orderId: '7', err: '', message: 'M' },
+    { success: true, orderId: '7', error: '', message: 'M' },
+  ],
+  [
+    { success: 1, orderId: 7, err: null, message: {} },
+    { success: null, orderId: null, error: null, message: null },
+  ],
+  [null, { success: null, orderId: null, error: null, message: null }],
+])('the submit result %j is %j', (body, expected) => {
+  expect(toSubmitResult(body)).toStrictEqual(expected);
+});
+
+describe('withdrawal methods', () => {
+  const row = {
+    title: 'Bank',
+    icon: 'bank',
+    type: 'bank-transfer',
+    crmType: 'bank',
+    id: 7,
+    status: 'APPROVED',
+    subtitle: '**** 1',
+  };
+
+  test('keep the list they came in', () => {
+    const body = [
+      [row],
+      [],
+      [
+        { ...row, id: 8 },
+        { ...row, id: 9 },
+      ],
+    ];
+    expect(toWithdrawalMethods(body)?.map(({ id, group }) => [id, group])).toEqual([
+      ['7', 0],
+      ['8', 2],
+      ['9', 2],
+    ]);
+    expect(toWithdrawalMethods([[row]])).toStrictEqual([{ ...row, id: '7', group: 0 }]);
+  });
+
+  test.each(Object.keys(row))('may lack %s', (field) => {
+    const change = { ...row, id: '7', group: 0, [field]: null };
+    expect(toWithdrawalMethods([[{ ...row, [field]: undefined }]])).toStrictEqual([change]);
+    expect(toWithdrawalMethods([[{ ...row, [field]: [] }]])).toStrictEqual([change]);
+  });
+
+  test.each([[[row]], [{}], [null], [[[null]]], [[['x']]], ['[[]]']])('are not %j', (body) => {
+    expect(toWithdrawalMethods(body)).toBeNull();
+  });
+
+  test.each([[[]], [[[]]]])('may be none, as in %j', (body) => {
+    expect(toWithdrawalMethods(body)).toEqual([]);
+  });
+});
+
+test.each([
+  [{ customerId: 'cus_1' }, 'cus_1'],
+  [{ customerId: 7 }, null],
+  [{}, null],
+  [null, null],
+  ['cus_1', null],
+])('the customer id in %j is %j', (body, expected) => {
+  expect(toCustomerId(body)).toBe(expected);
+});

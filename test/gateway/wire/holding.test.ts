@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { toOrders, toPositions } from '../../../src/gateway/wire/holding.ts';
+import { orderRow, positionRow, wrongFor } from './rows.ts';
+
+/** The schema's name of each field that a row may lack. */
+const SHARED = {
+  logo: 'logo',
+  delayed: 'delayed',
+  sharia: 'sharia',
+  digits: 'digits',
+  friendlyName: 'name',
+  units: 'units',
+  priceOpen: 'priceOpen',
+  priceCurrent: 'priceCurrent',
+  timeCreate: 'createdAt',
+  timeUpdate: 'updatedAt',
+  leverage: 'leverage',
+  rateMargin: 'rateMargin',
+  isBuy: 'side',
+  sl: 'stopLoss',
+  tp: 'takeProfit',
+  comment: 'comment',
+  invested: 'invested',
+};
+const POSITION = { ...SHARED, rateProfit: 'rateProfit', storage: 'storage', profit: 'profit' };
+const ORDER = { ...SHARED, state: 'state', isLimit: 'kind', useMargin: 'useMargin' };
+
+const positions = (...rows: unknown[]) => toPositions(rows, 'auto');
+const orders = (...rows: unknown[]) => toOrders(rows, 'auto');
+
+describe('a position', () => {
+  test('has each field of the interface under the name the schema gives it', () => {
+    expect(Object.keys(positionRow)).toHaveLength(22);
+    expect(positions(positionRow)).toStrictEqual([
+      {
+        id: 'p-1',
+        symbol: 'AAPL',
+        side: 'BUY',
+        name: 'Apple',
+        logo: 'https://example.com/aapl.png',
+        delayed: false,
+        sharia: true,
+        digits: 2,
+        units: 1.5,
+        priceOpen: 190.25,
+        priceCurrent: 191.5,
+        createdAt: new Date('2025-01-01T00:00:00Z'),
+        updatedAt: new Date('2025-01-01T00:01:00Z'),
+        leverage: 20,
+        rateMargin: 1.01,
+        rateProfit: 1.02,
+        stopLoss: 180,
+        takeProfit: 200,
+        storage: -0.75,
+        comment: 'a note',
+        profit: 1.875,
+        invested: 14.27,
+      },
+    ]);
+  });
+});
+
+describe('a pending order', () => {
+  test('has each field of the interface under the name the schema gives it', () => {
+    expect(Object.keys(orderRow)).toHaveLength(22);
+    expect(orders(orderRow)).toStrictEqual([
+      {
+        id: 'o-1',
+        symbol: 'MSFT',
+        side: 'SELL',
+        kind: 'LIMIT',
+        name: 'Microsoft',
+        logo: 'https://example.com/msft.png',
+        delayed: true,
+        sharia: false,
+        digits: 3,
+        state: 1,
+        units: 2.5,
+        priceOpen: 400.5,
+        priceCurrent: 410.25,
+        createdAt: new Date('2025-01-01T00:00:00Z'),
+        updatedAt: new Date('2025-01-01T00:01:00Z'),
+        leverage: 10,
+        rateMargin: 1.03,
+        stopLoss: 0,
+        takeProfit: 390,
+        comment: '',
+        invested: 100.1,
+        useMargin: true,
+      },
+    ]);
+  });
+
+  test('that is not a limit order is a stop order', () => {
+    expect(orders({ ...orderRow, isLimit: false })).toMatchObject([{ kind: 'STOP' }]);
+  });
+});
+
+describe.each([
+  ['position', positionRow, POSITION, positions],
+  ['order', orderRow, ORDER, orders],
+] as const)('a %s', (_, row, names, map) => {
+  const fields = Object.entries(names) as [keyof typeof row, string][];
+
+  test.each(fields)('without %s has null for %s', (field, name) => {
+    const { [field]: _gone, ...rest } = row;
+    expect(map(rest)).toMatchObject([{ id: row.id, symbol: row.symbol, [name]: null }]);
+  });
+
+  test.each(fields)(
+    'whose %s is of another kind has null for %s, and keeps the rest',
+    (field, name) => {
+      const [right] = map(row) ?? [];
+      for (const [label, wrong] of wrongFor(row[field])) {
+        expect(map({ ...row, [field]: wrong }), label).toStrictEqual([{ ...right, [name]: null }]);
+      }
+    },
+  );
+
+  test.each([
+    ['0', { sl: 0, tp: 0 }, { stopLoss: 0, takeProfit: 0 }],
+    ['whole digits only', { digits: 2.5 }, { digits: null }],
+    ['digits within an Int', { digits: 2 ** 31 }, { digits: null }],
+    ['negative digits', { digits: -(2 ** 31) }, { digits: -(2 ** 31) }],
+    ['an empty comment', { comment: '' }, { comment: '' }],
+  ])('keeps %s as it is', (_label, change, expected) => {
+    expect(map({ ...row, ...change })).toMatchObject([expected]);
+  });
+
+  test.each([
+    ['no id', { id: undefined }],
+    ['an empty id', { id: '' }],
+    ['a number for an id', { id: 7 }],
+    ['no symbol', { symbol: undefined }],
+    ['an empty symbol', { symbol: '' }],
+    ['null for a symbol', { symbol: null }],
+  ])('with %s costs the whole list, for no row is ever dropped', (_label, change) => {
+    expect(map({ ...row, id: 'another' }, { ...row, ...change })).toBeNull();
+  });
+
+  test.each([[null], ['x'], [7], [[]]])('is not %j', (broken) => {
+    expect(map(row, broken)).toBeNull();
+  });
+
+  test('that is there twice costs the whole list', () => {
+    expect(map(row, { ...row, id: 'another' }, row)).toBeNull();
+  });
+
+  test('may have properties that the interface does not name', () => {
+    const more = JSON.parse('{"extra":{"a":1},"__proto__":{"units":1e9}}');
+    const [mapped] = map({ ...row, ...more }) ?? [];
+    expect(mapped).toStrictEqual(map(row)?.[0]);
+    expect(Object.getPrototypeOf(mapped)).toBe(Object.prototype);
+  });
+});
+
+test.each([[null], [undefined], [{}], ['[]'], [{ length: 0 }]])('%j is no list', (list) => {
+  expect(toPositions(list, 'auto')).toBeNull();
+  expect(toOrders(list, 'auto')).toBeNull();
+});
+
+test('an empty list is one', () => {
+  expect(positions()).toEqual([]);
+  expect(orders()).toEqual([]);
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { toInstruments } from '../../../src/gateway/wire/catalog.ts';
+import { toInstrument } from '../../../src/gateway/wire/instrument.ts';
+import { instrumentRow, wrongFor } from './rows.ts';
+
+const OPTIONAL = ['tradingHours', 'swap', 'mFx', 'pFx'] as const;
+const FIELDS = Object.keys(instrumentRow) as (keyof typeof instrumentRow)[];
+const REQUIRED = FIELDS.filter((field) => !(OPTIONAL as readonly string[]).includes(field));
+
+describe('an instrument', () => {
+  test('has each of the 27 fields of the interface under the name the schema gives it', () => {
+    const { _id, friendlyName, desc, ...same } = instrumentRow;
+    expect(FIELDS).toHaveLength(27);
+    expect(toInstrument(instrumentRow)).toStrictEqual({
+      ...same,
+      id: 'AAPL',
+      symbol: 'AAPL',
+      name: 'Apple',
+      description: 'Apple Inc.',
+    });
+  });
+
+  test.each(OPTIONAL)('may lack %s, which then is null', (field) => {
+    const { [field]: _, ...rest } = instrumentRow;
+    expect(toInstrument(rest)).toMatchObject({ id: 'AAPL', [field]: null });
+  });
+
+  test.each(REQUIRED)('without %s is none', (field) => {
+    const { [field]: _, ...rest } = instrumentRow;
+    expect(toInstrument(rest)).toBeNull();
+  });
+
+  test.each(FIELDS)('whose %s is of another kind is none', (field) => {
+    for (const [name, wrong] of wrongFor(instrumentRow[field])) {
+      expect(toInstrument({ ...instrumentRow, [field]: wrong }), name).toBeNull();
+    }
+  });
+
+  test.each([
+    ['an empty id', { _id: '' }],
+    ['a sharia status of its own', { shariaStatus: 'compliant' }],
+    ['half a digit', { digits: 2.5 }],
+    ['more digits than an Int holds', { digits: 2 ** 31 }],
+    ['a list that is not all texts', { session: ['09:30', null] }],
+    [
+      'trading hours without a timezone',
+      { tradingHours: { ...instrumentRow.tradingHours, timezone: undefined } },
+    ],
+    [
+      'trading hours with a text for a list',
+      { tradingHours: { ...instrumentRow.tradingHours, overnight: '' } },
+    ],
+    ['a swap without a tick', { swap: { long: 1, short: 1, mode: 1 } }],
+    ['a swap with a text', { swap: { ...instrumentRow.swap, long: '1' } }],
+  ])('with %s is none', (_, change) => {
+    expect(toInstrument({ ...instrumentRow, ...change })).toBeNull();
+  });
+
+  test('keeps zeros, empty texts and empty lists', () => {
+    const bare = { logo: '', desc: '', leverage: 0, digits: 0, session: [], access: [], min: -0 };
+    expect(toInstrument({ ...instrumentRow, ...bare })).toMatchObject({
+      logo: '',
+      description: '',
+      leverage: 0,
+      digits: 0,
+      session: [],
+      access: [],
+    });
+  });
+
+  test('ignores properties that the interface does not name, at every level', () => {
+    const more = JSON.parse('{"extra":1,"__proto__":{"id":"x"},"constructor":2}');
+    const row = {
+      ...instrumentRow,
+      ...more,
+      tradingHours: { ...instrumentRow.tradingHours, ...more },
+      swap: { ...instrumentRow.swap, ...more },
+    };
+    const instrument = toInstrument(row);
+    expect(instrument).toStrictEqual(toInstrument(instrumentRow));
+    expect(Object.getPrototypeOf(instrument)).toBe(Object.prototype);
+  });
+
+  test.each([[null], [undefined], ['AAPL'], [7], [[]], [[instrumentRow]]])('is not %j', (row) => {
+    expect(toInstrument(row)).toBeNull();
+  });
+
+  test('is not made by keys that only look like inherited ones', () => {
+    const row = JSON.parse(`{"__proto__": ${JSON.stringify(instrumentRow)}}`);
+    expect(toInstrument(row)).toBeNull();
+  });
+});
+
+describe('a catalog', () => {
+  test('leaves out the rows that break the interface, and counts them', async () => {
+    const rows = [instrumentRow, { ...instrumentRow, _id: 'MSFT', digits: '2' }, null, 7];
+    expect(await toInstruments(rows)).toMatchObject({
+      instruments: [{ id: 'AAPL' }],
+      skipped: 3,
+      total: 4,
+    });
+  });
+
+  test('takes the first of two rows with one id', async () => {
+    const rows = [instrumentRow, { ...instrumentRow, friendlyName: 'Another' }];
+    expect(await toInstruments(rows)).toMatchObject({
+      instruments: [{ id: 'AAPL', name: 'Apple' }],
+      skipped: 1,
+      total: 2,
+    });
+  });
+
+  test('may be empty', async () => {
+    expect(await toInstruments([])).toEqual({ instruments: [], skipped: 0, total: 0 });
+  });
+
+  test('of thousands lets others have their turn in between', async () => {
+    const rows = Array.from({ length: 5_500 }, (_, n) => ({ ...instrumentRow, _id: `I${n}` }));
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      turn = setImmediate(count);
+    };
+    let turn = setImmediate(count);
+    const { instruments } = await toInstruments(rows);
+    clearImmediate(turn);
+    expect(instruments).toHaveLength(5_500);
+    expect(turns).toBeGreaterThanOrEqual(4);
+  });
+});

@@ -1,0 +1,144 @@
+import type { WireOrder, WirePosition } from '../../../src/gateway/wire/holding.ts';
+import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
+import type { WireSession } from '../../../src/gateway/wire/session.ts';
+
+/** One row of each kind with every field of the interface, and no two values alike where that can be. */
+export const instrumentRow: Required<WireInstrument> = {
+  _id: 'AAPL',
+  logo: 'https://example.com/aapl.png',
+  friendlyName: 'Apple',
+  delayed: false,
+  desc: 'Apple Inc.',
+  sharia: true,
+  shariaStatus: 'COMPLIANT',
+  leverage: 20,
+  pdt: true,
+  digits: 2,
+  session: ['09:30-16:00'],
+  quotes: ['04:00-20:00'],
+  tradingHours: {
+    timezone: 'America/New_York',
+    regular: ['09:30-16:00'],
+    preMarket: ['04:00-09:30'],
+    postMarket: ['16:00-20:00'],
+    overnight: [],
+    otherExtended: ['sat'],
+  },
+  sector: 4,
+  industry: 401,
+  mode: 3,
+  calc: 1,
+  swap: { long: -1.5, short: 0.25, mode: 5, tick: 0.01 },
+  min: 0.1,
+  max: 1_000,
+  step: 0.05,
+  limit: 50_000,
+  mCurrency: 'USD',
+  pCurrency: 'EUR',
+  mFx: 'USDUSD',
+  pFx: 'EURUSD',
+  access: ['standard-usd', 'pro-usd'],
+};
+
+export const positionRow: WirePosition = {
+  id: 'p-1',
+  symbol: 'AAPL',
+  logo: 'https://example.com/aapl.png',
+  delayed: false,
+  sharia: true,
+  digits: 2,
+  friendlyName: 'Apple',
+  units: 1.5,
+  priceOpen: 190.25,
+  priceCurrent: 191.5,
+  timeCreate: 1_735_689_600_000,
+  timeUpdate: 1_735_689_660_000,
+  leverage: 20,
+  rateMargin: 1.01,
+  rateProfit: 1.02,
+  isBuy: true,
+  sl: 180,
+  tp: 200,
+  storage: -0.75,
+  comment: 'a note',
+  profit: 1.875,
+  invested: 14.27,
+};
+
+export const orderRow: WireOrder = {
+  id: 'o-1',
+  symbol: 'MSFT',
+  logo: 'https://example.com/msft.png',
+  friendlyName: 'Microsoft',
+  units: 2.5,
+  digits: 3,
+  state: 1,
+  delayed: true,
+  sharia: false,
+  priceOpen: 400.5,
+  priceCurrent: 410.25,
+  leverage: 10,
+  timeCreate: 1_735_689_600,
+  timeUpdate: 1_735_689_660,
+  rateMargin: 1.03,
+  isBuy: false,
+  isLimit: true,
+  sl: 0,
+  tp: 390,
+  comment: '',
+  invested: 100.1,
+  useMargin: true,
+};
+
+export const sessionRow: WireSession = {
+  login: 700001,
+  balance: 50_000.5,
+  credit: 500,
+  storage: -1.25,
+  assets: 3_000,
+  prevEquity: 49_000,
+  prevBalance: 48_000,
+  leverage: 100,
+  group: 'standard-usd',
+  server: 'Demo-1',
+  createdAt: 1_735_689_600,
+  kyc_status: 'APPROVED',
+  equity: 50_501,
+  Invested: 2_900,
+  Profits: 100.5,
+  access: {
+    id: 'usr_1',
+    name: 'Demo',
+    currency: 'USD',
+    currencyDigits: 2,
+    isHedged: true,
+    noPl: false,
+  },
+  positions: [positionRow],
+  orders: [orderRow],
+  currency: 'USD',
+};
+
+/** What no field of any kind may be taken from: each value with its name. */
+export const WRONG_VALUES: readonly (readonly [string, unknown])[] = [
+  ['null', null],
+  ['a text', 'x'],
+  ['a number', 7],
+  ['a truth', true],
+  ['an object', { valueOf: 1 }],
+  ['a list', [1]],
+  ['a list of texts', ['x']],
+  ['Infinity', JSON.parse('1e309')],
+  ['-Infinity', JSON.parse('-1e309')],
+];
+
+/** The values above that are not of this field's own kind. */
+export function wrongFor(right: unknown): readonly (readonly [string, unknown])[] {
+  return WRONG_VALUES.filter(([, wrong]) => kindOf(wrong) !== kindOf(right));
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return value.every((one) => typeof one === 'string') ? 'texts' : 'list';
+  if (value === null) return 'null';
+  return typeof value === 'number' && !Number.isFinite(value) ? 'infinite' : typeof value;
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { instant, integer, number, type TimeUnit } from '../../../src/gateway/wire/scalars.ts';
+
+describe('a time', () => {
+  test.each<[TimeUnit, unknown, string | null]>([
+    ['s', 1_735_689_600, '2025-01-01T00:00:00.000Z'],
+    ['s', 1_735_689_600.5, '2025-01-01T00:00:00.500Z'],
+    ['ms', 1_735_689_600_000, '2025-01-01T00:00:00.000Z'],
+    ['ms', 1_735_689_600, '1970-01-21T02:08:09.600Z'],
+    ['auto', 1_735_689_600, '2025-01-01T00:00:00.000Z'],
+    ['auto', 1_735_689_600_000, '2025-01-01T00:00:00.000Z'],
+    ['auto', 99_999_999_999, '5138-11-16T09:46:39.000Z'],
+    ['auto', 100_000_000_000, '1973-03-03T09:46:40.000Z'],
+    ['auto', 0, '1970-01-01T00:00:00.000Z'],
+    ['ms', 8.64e15, '+275760-09-13T00:00:00.000Z'],
+    ['ms', 8.64e15 + 2, null],
+    ['s', 1_735_689_600_000_000, null],
+    ['auto', Number.POSITIVE_INFINITY, null],
+    ['auto', Number.NaN, null],
+    ['auto', '1735689600', null],
+    ['auto', null, null],
+  ])('in %s that reads %s is %s', (unit, ticks, expected) => {
+    expect(instant(ticks, unit)?.toISOString() ?? null).toBe(expected);
+  });
+});
+
+test.each([
+  [0, 0],
+  [2 ** 31 - 1, 2 ** 31 - 1],
+  [-(2 ** 31), -(2 ** 31)],
+  [2 ** 31, null],
+  [1.5, null],
+  [Number.NaN, null],
+  ['1', null],
+])('%s as an Int is %s', (value, expected) => {
+  expect(integer(value)).toBe(expected);
+});
+
+test.each([
+  ['1e309', null],
+  ['-1e309', null],
+  ['1e308', 1e308],
+  ['9007199254740993', 9007199254740992],
+  ['"1"', null],
+])('the JSON number %s is %s', (json, expected) => {
+  expect(number(JSON.parse(json))).toBe(expected);
+});

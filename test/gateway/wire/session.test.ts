@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { toOrders, toPositions } from '../../../src/gateway/wire/holding.ts';
+import { toSession } from '../../../src/gateway/wire/session.ts';
+import { orderRow, positionRow, sessionRow, wrongFor } from './rows.ts';
+
+const NAMES = {
+  group: 'group',
+  server: 'server',
+  currency: 'currency',
+  balance: 'balance',
+  credit: 'credit',
+  equity: 'equity',
+  storage: 'storage',
+  assets: 'assets',
+  prevEquity: 'prevEquity',
+  prevBalance: 'prevBalance',
+  leverage: 'leverage',
+  Invested: 'invested',
+  Profits: 'profits',
+  kyc_status: 'kycStatus',
+  createdAt: 'createdAt',
+  access: 'access',
+} as const;
+const FIELDS = Object.entries(NAMES) as [keyof typeof NAMES, string][];
+const ACCESS = Object.keys(sessionRow.access) as (keyof typeof sessionRow.access)[];
+
+const session = (change: object = {}, login = '700001') =>
+  toSession({ ...sessionRow, ...change }, login, 'auto');
+
+describe('a session', () => {
+  test('has each field of the interface under the name the schema gives it', () => {
+    expect(Object.keys(sessionRow)).toHaveLength(19);
+    expect(session()).toStrictEqual({
+      login: '700001',
+      group: 'standard-usd',
+      server: 'Demo-1',
+      currency: 'USD',
+      balance: 50_000.5,
+      credit: 500,
+      equity: 50_501,
+      storage: -1.25,
+      assets: 3_000,
+      prevEquity: 49_000,
+      prevBalance: 48_000,
+      leverage: 100,
+      invested: 2_900,
+      profits: 100.5,
+      kycStatus: 'APPROVED',
+      createdAt: new Date('2025-01-01T00:00:00Z'),
+      access: sessionRow.access,
+      positions: toPositions([positionRow], 'auto'),
+      orders: toOrders([orderRow], 'auto'),
+    });
+  });
+
+  test.each(FIELDS)('without %s has null for %s', (field, name) => {
+    expect(session({ [field]: undefined })).toStrictEqual({ ...session(), [name]: null });
+  });
+
+  test.each(FIELDS)('whose %s is of another kind has null for %s', (field, name) => {
+    for (const [label, wrong] of wrongFor(sessionRow[field])) {
+      expect(session({ [field]: wrong }), label).toStrictEqual({ ...session(), [name]: null });
+    }
+  });
+
+  test.each(ACCESS)('whose access lacks %s has null for it', (field) => {
+    const { [field]: _, ...rest } = sessionRow.access;
+    expect(session({ access: { ...rest, more: 1 } })?.access).toStrictEqual({
+      ...sessionRow.access,
+      [field]: null,
+    });
+  });
+
+  test.each(ACCESS)('whose access has %s of another kind has null for it', (field) => {
+    for (const [label, wrong] of wrongFor(sessionRow.access[field])) {
+      const access = { ...sessionRow.access, [field]: wrong };
+      expect(session({ access })?.access, label).toStrictEqual({ ...access, [field]: null });
+    }
+  });
+
+  test.each([['positions'], ['orders']])('may lack %s, which is not the same as none', (list) => {
+    expect(session({ [list]: undefined })).toMatchObject({ login: '700001', [list]: null });
+    expect(session({ [list]: null })).toMatchObject({ login: '700001', [list]: null });
+    expect(session({ [list]: [] })).toMatchObject({ login: '700001', [list]: [] });
+  });
+
+  test.each([
+    ['positions that are no list', { positions: {} }],
+    ['a position without a symbol', { positions: [{ ...positionRow, symbol: undefined }] }],
+    ['orders that are no list', { orders: 'none' }],
+    ['an order without an id', { orders: [{ ...orderRow, id: null }] }],
+  ])('with %s is none', (_, change) => {
+    expect(session(change)).toBeNull();
+  });
+
+  test.each([[700002], ['700002'], [true], [{}]])(
+    'of the login %j is not the one asked for',
+    (login) => {
+      expect(session({ login })).toBeNull();
+    },
+  );
+
+  test.each([[700001], ['700001'], [null], [undefined]])(
+    'that says %j for its login is',
+    (login) => {
+      expect(session({ login })?.login).toBe('700001');
+    },
+  );
+
+  test('of a login with 15 digits is found', () => {
+    expect(session({ login: 999_999_999_999_999 }, '999999999999999')?.login).toBe(
+      '999999999999999',
+    );
+  });
+});
+
+test.each([[null], [[]], ['x'], [7], [undefined]])('%j is no session', (body) => {
+  expect(toSession(body, '700001', 'auto')).toBeNull();
+});
+
+test('an empty object is a session of which nothing is known', () => {
+  const known = Object.values(toSession({}, '700001', 'auto') ?? {}).filter((it) => it !== null);
+  expect(known).toEqual(['700001']);
+});
