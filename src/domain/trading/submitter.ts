@@ -1,3 +1,4 @@
+import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
@@ -66,7 +67,8 @@ export class Submitter {
     try {
       submission = await Promise.race([verdict, overdue]).finally(cancel);
     } catch (error) {
-      await recorder.release(reservation);
+      // Any other error says nothing about the order: its record stays, and turns unknown.
+      if (error instanceof GatewayError) await recorder.release(reservation);
       throw error;
     }
     if (submission === null) {
