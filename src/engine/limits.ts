@@ -7,6 +7,8 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { requestError } from '../schema/public-error.ts';
+import { repeatedPairs } from './repeats.ts';
+import { type Fragments, type Shape, ShapeMeasure } from './shape.ts';
 
 export interface StructureLimits {
   readonly maxTokens: number;
@@ -15,11 +17,10 @@ export interface StructureLimits {
   readonly maxDirectives: number;
 }
 
-interface Shape {
-  readonly depth: number;
-  readonly aliases: number;
-  readonly directives: number;
-}
+// These bound what the checks themselves cost; documents that people write stay far below.
+const MAX_OPERATIONS = 50;
+const MAX_SELECTIONS = 20_000;
+const MAX_REPEATED_PAIRS = 10_000;
 
 const MAX_MUTATION_FIELDS = 5;
 const MAX_LOGINS = 1;
@@ -27,110 +28,118 @@ const MAX_LOGINS = 1;
 export function tooComplex(limit: string, value: number, maximum: number): GraphQLError {
   return requestError('QUERY_TOO_COMPLEX', `The request passes a limit: ${limit}.`, {
     limit,
-    value,
+    value: Math.min(value, Number.MAX_SAFE_INTEGER),
     maximum,
   });
 }
 
 /**
- * The structure of what would be carried out, fragments unfolded. It runs before validation, which
- * itself can be made expensive, and looks at each fragment once: a chain of fragments that doubles
- * at every link is counted, not walked.
+ * What is wrong with the structure of what would be carried out, fragments unfolded. It runs before
+ * validation, which itself can be made expensive.
  */
 export function structureErrors(document: DocumentNode, limits: StructureLimits): GraphQLError[] {
+  const operations = document.definitions.filter(
+    (definition) => definition.kind === Kind.OPERATION_DEFINITION,
+  );
+  if (operations.length > MAX_OPERATIONS) {
+    return [tooComplex('operations', operations.length, MAX_OPERATIONS)];
+  }
+  const fragments = fragmentsOf(document);
+  const measure = new ShapeMeasure(fragments);
+  // Fragments by themselves too: validation walks those that nobody uses as well.
+  const shapes = [...operations, ...fragments.values()].map((definition) =>
+    measure.of(definition.selectionSet),
+  );
+  if (measure.circular !== null) return [circular(measure.circular)];
+  const errors = operations.flatMap((operation, index) =>
+    operationErrors(operation, shapes[index] as Shape, limits),
+  );
+  const selections = shapes.reduce((sum, shape) => sum + shape.selections, 0);
+  if (selections > MAX_SELECTIONS) {
+    errors.push(tooComplex('selections', selections, MAX_SELECTIONS));
+  }
+  return errors.length > 0 ? errors : unfoldedErrors(operations, fragments);
+}
+
+/** Validation would say so too, but what it does besides must not meet such fragments. */
+function circular(name: string): GraphQLError {
+  const message = `Fragment "${name}" leads back to itself.`;
+  return requestError('GRAPHQL_VALIDATION_FAILED', message);
+}
+
+function fragmentsOf(document: DocumentNode): Fragments {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) {
-      fragments.set(definition.name.value, definition);
-    }
+    if (definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
+    fragments.set(definition.name.value, definition);
   }
-  const measure = measurer(fragments);
+  return fragments;
+}
+
+function operationErrors(
+  operation: OperationDefinitionNode,
+  shape: Shape,
+  limits: StructureLimits,
+): GraphQLError[] {
+  const directives = shape.directives + ownDirectives(operation);
   const errors: GraphQLError[] = [];
-  for (const definition of document.definitions) {
-    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-    const shape = measure(definition.selectionSet);
-    const directives = shape.directives + (definition.directives?.length ?? 0);
-    if (shape.depth > limits.maxDepth) {
-      errors.push(tooComplex('MAX_DEPTH', shape.depth, limits.maxDepth));
-    }
-    if (shape.aliases > limits.maxAliases) {
-      errors.push(tooComplex('MAX_ALIASES', shape.aliases, limits.maxAliases));
-    }
-    if (directives > limits.maxDirectives) {
-      errors.push(tooComplex('MAX_DIRECTIVES', directives, limits.maxDirectives));
-    }
-    errors.push(...mutationErrors(definition, fragments));
+  if (shape.depth > limits.maxDepth) {
+    errors.push(tooComplex('MAX_DEPTH', shape.depth, limits.maxDepth));
+  }
+  if (shape.aliases > limits.maxAliases) {
+    errors.push(tooComplex('MAX_ALIASES', shape.aliases, limits.maxAliases));
+  }
+  if (directives > limits.maxDirectives) {
+    errors.push(tooComplex('MAX_DIRECTIVES', directives, limits.maxDirectives));
   }
   return errors;
 }
 
-function measurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
-  const known = new Map<string, Shape>();
-  const NOTHING: Shape = { depth: 0, aliases: 0, directives: 0 };
+function ownDirectives({ directives, variableDefinitions }: OperationDefinitionNode): number {
+  let count = directives?.length ?? 0;
+  for (const definition of variableDefinitions ?? []) count += definition.directives?.length ?? 0;
+  return count;
+}
 
-  function ofFragment(name: string): Shape {
-    const before = known.get(name);
-    if (before) return before;
-    const fragment = fragments.get(name);
-    // A cycle measures nothing here and is refused by validation.
-    known.set(name, NOTHING);
-    if (!fragment) return NOTHING;
-    const shape = measure(fragment.selectionSet);
-    known.set(name, shape);
-    return shape;
+/** What has to be unfolded to be counted; by now it is known to be little. */
+function unfoldedErrors(
+  operations: readonly OperationDefinitionNode[],
+  fragments: Fragments,
+): GraphQLError[] {
+  const errors = operations.flatMap((operation) => mutationErrors(operation, fragments));
+  let pairs = 0;
+  for (const { selectionSet } of operations) pairs += repeatedPairs(selectionSet, fragments);
+  for (const { selectionSet } of fragments.values()) {
+    // A fragment's own repeats are compared even where no operation uses it.
+    pairs = Math.max(pairs, repeatedPairs(selectionSet, fragments));
   }
-
-  function measure(selectionSet: SelectionSetNode): Shape {
-    let depth = 0;
-    let aliases = 0;
-    let directives = 0;
-    for (const selection of selectionSet.selections) {
-      directives += selection.directives?.length ?? 0;
-      const inner =
-        selection.kind === Kind.FRAGMENT_SPREAD
-          ? ofFragment(selection.name.value)
-          : selection.selectionSet
-            ? measure(selection.selectionSet)
-            : NOTHING;
-      if (selection.kind === Kind.FIELD && selection.alias) aliases += 1;
-      depth = Math.max(depth, inner.depth + (selection.kind === Kind.FIELD ? 1 : 0));
-      aliases += inner.aliases;
-      directives += inner.directives;
-    }
-    return { depth, aliases, directives };
+  if (pairs > MAX_REPEATED_PAIRS) {
+    errors.push(tooComplex('repeated fields', pairs, MAX_REPEATED_PAIRS));
   }
-
-  return measure;
+  return errors;
 }
 
 function mutationErrors(
-  operation: OperationDefinitionNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  { operation, selectionSet }: OperationDefinitionNode,
+  fragments: Fragments,
 ): GraphQLError[] {
-  if (operation.operation !== 'mutation') return [];
+  if (operation !== 'mutation') return [];
   let fields = 0;
   let logins = 0;
-  const open = new Set<string>();
   const walk = ({ selections }: SelectionSetNode): void => {
     for (const selection of selections) {
-      // Enough is known: whatever comes, it is refused.
-      if (fields > MAX_MUTATION_FIELDS) return;
       if (selection.kind === Kind.FIELD) {
         fields += 1;
         if (selection.name.value === 'login') logins += 1;
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
         walk(selection.selectionSet);
       } else {
-        const name = selection.name.value;
-        const fragment = fragments.get(name);
-        if (!fragment || open.has(name)) continue;
-        open.add(name);
-        walk(fragment.selectionSet);
-        open.delete(name);
+        const fragment = fragments.get(selection.name.value);
+        if (fragment) walk(fragment.selectionSet);
       }
     }
   };
-  walk(operation.selectionSet);
+  walk(selectionSet);
   const errors: GraphQLError[] = [];
   if (fields > MAX_MUTATION_FIELDS) {
     errors.push(tooComplex('mutation fields', fields, MAX_MUTATION_FIELDS));

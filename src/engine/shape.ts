@@ -1,0 +1,71 @@
+import {
+  type FragmentDefinitionNode,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+/** What a selection comes to when its fragments are unfolded. */
+export interface Shape {
+  readonly depth: number;
+  readonly aliases: number;
+  readonly directives: number;
+  readonly selections: number;
+}
+
+const NOTHING: Shape = { depth: 0, aliases: 0, directives: 0, selections: 0 };
+
+/**
+ * Measures selections by looking at each fragment once: a chain of fragments that doubles at every
+ * link is counted, not walked.
+ */
+export class ShapeMeasure {
+  readonly #fragments: Fragments;
+  readonly #known = new Map<string, Shape>();
+  readonly #open = new Set<string>();
+  /** A fragment that leads back to itself: once one was met, what was measured means nothing. */
+  circular: string | null = null;
+
+  constructor(fragments: Fragments) {
+    this.#fragments = fragments;
+  }
+
+  of({ selections }: SelectionSetNode): Shape {
+    let depth = 0;
+    let aliases = 0;
+    let directives = 0;
+    let count = selections.length;
+    for (const selection of selections) {
+      const inner = this.#inside(selection);
+      const isField = selection.kind === Kind.FIELD;
+      depth = Math.max(depth, inner.depth + (isField ? 1 : 0));
+      aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
+      directives += inner.directives + (selection.directives?.length ?? 0);
+      count += inner.selections;
+    }
+    return { depth, aliases, directives, selections: count };
+  }
+
+  #inside(selection: SelectionNode): Shape {
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return this.#fragment(selection.name.value);
+    return selection.selectionSet ? this.of(selection.selectionSet) : NOTHING;
+  }
+
+  #fragment(name: string): Shape {
+    const before = this.#known.get(name);
+    if (before) return before;
+    const fragment = this.#fragments.get(name);
+    if (!fragment) return NOTHING;
+    if (this.#open.has(name)) {
+      this.circular = name;
+      return NOTHING;
+    }
+    this.#open.add(name);
+    const shape = this.of(fragment.selectionSet);
+    this.#open.delete(name);
+    this.#known.set(name, shape);
+    return shape;
+  }
+}
