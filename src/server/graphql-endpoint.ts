@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GraphQLError } from 'graphql';
 import type { Ready, Refused, Visit } from '../engine/engine.ts';
+import type { Code } from '../schema/error-codes.ts';
 import { requestError } from '../schema/public-error.ts';
 import { bearerToken } from './bearer.ts';
 import { PayloadTooLargeError, readBody, UnreadableBodyError } from './body.ts';
@@ -29,6 +29,10 @@ export function createGraphQLEndpoint(
     response.once('close', () => {
       if (!response.writableFinished) gone.abort();
     });
+    // Forms and plain texts are what a page of another origin may send unasked.
+    if (request.method === 'POST' && !isJsonType(request.headers['content-type'])) {
+      return refuse(request, response, 415, 'The body is JSON, and its type says so.');
+    }
     let body: Buffer | null;
     try {
       body = request.method === 'POST' ? await readBody(request, maxBodyBytes) : null;
@@ -53,6 +57,9 @@ export function createGraphQLEndpoint(
       return answerDirectly(request, response, opened, ordinary.media);
     }
     const answer = await yoga.fetch(asFetchRequest(yoga, request, body), { visit, opened });
+    if (answer.status === 406) {
+      return refuse(request, response, 406, 'The answer is JSON, or an event stream.');
+    }
     for (const [name, value] of answer.headers) {
       if (!OURS.has(name)) response.setHeader(name, value);
     }
@@ -74,10 +81,7 @@ type Yoga = ReturnType<typeof createGraphQLOverHttp>;
 
 function asFetchRequest(yoga: Yoga, request: IncomingMessage, body: Buffer | null): Request {
   const headers = new yoga.fetchAPI.Headers();
-  for (const name of ['content-type', 'x-request-id']) {
-    const value = request.headers[name];
-    if (typeof value === 'string') headers.set(name, value);
-  }
+  if (body) headers.set('content-type', 'application/json');
   headers.set('accept', acceptable(request.headers.accept));
   return new yoga.fetchAPI.Request(`http://facade${request.url}`, {
     method: request.method ?? 'GET',
@@ -89,7 +93,14 @@ function asFetchRequest(yoga: Yoga, request: IncomingMessage, body: Buffer | nul
 /** Who takes anything gets JSON, and a subscription as an event stream; multipart is not spoken here. */
 function acceptable(accept: string | undefined): string {
   const everything = 'application/json, text/event-stream';
-  return accept === undefined ? everything : accept.replaceAll('*/*', everything);
+  if (accept === undefined) return everything;
+  const types = accept.replaceAll('*/*', everything).split(',');
+  const spoken = types.filter((type) => !/^\s*multipart\//i.test(type));
+  return spoken.length > 0 ? spoken.join() : 'multipart/none';
+}
+
+function isJsonType(contentType: string | undefined): boolean {
+  return /^application\/json\s*(;|$)/i.test(contentType ?? '');
 }
 
 async function stream(
@@ -132,12 +143,21 @@ async function refuseBody(
   response: ServerResponse,
 ): Promise<void> {
   if (!(error instanceof PayloadTooLargeError || error instanceof UnreadableBodyError)) throw error;
-  const tooLarge = error instanceof PayloadTooLargeError;
-  const refusal: GraphQLError = tooLarge
-    ? requestError('PAYLOAD_TOO_LARGE', 'The body is too large.')
-    : requestError('GRAPHQL_PARSE_FAILED', 'The body cannot be read.');
-  response.setHeader('content-type', 'application/json; charset=utf-8');
   // What is left of the body is not read, so the connection cannot carry another request.
   response.setHeader('connection', 'close');
-  await send(request, response, tooLarge ? 413 : 400, JSON.stringify({ errors: [refusal] }));
+  return error instanceof PayloadTooLargeError
+    ? refuse(request, response, 413, 'The body is too large.', 'PAYLOAD_TOO_LARGE')
+    : refuse(request, response, 400, 'The body cannot be read.');
+}
+
+/** What is refused before there is an operation. */
+async function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  message: string,
+  code: Code = 'GRAPHQL_PARSE_FAILED',
+): Promise<void> {
+  response.setHeader('content-type', 'application/json; charset=utf-8');
+  await send(request, response, status, JSON.stringify({ errors: [requestError(code, message)] }));
 }

@@ -111,5 +111,10 @@ function ours(error: GraphQLError): GraphQLError {
   const http = { status, headers: foreign?.headers };
   return status === 413
     ? requestError('PAYLOAD_TOO_LARGE', 'The body is too large.', { http })
-    : requestError('GRAPHQL_PARSE_FAILED', error.message, { http });
+    : requestError('GRAPHQL_PARSE_FAILED', unquoted(error.message), { http });
+}
+
+/** A parser quotes what it could not read, which may be somebody's password. */
+function unquoted(message: string): string {
+  return message.replace(/".*"/s, '[…]');
 }
