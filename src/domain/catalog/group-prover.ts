@@ -1,10 +1,11 @@
 import type { ReceiptSource } from '../../gateway/caller.ts';
+import { GatewayError } from '../../gateway/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Prover } from '../account/prover.ts';
 import type { GroupProof, ProofLedger } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { CatalogFlights } from './catalog-flights.ts';
+import { type CatalogFlights, isPersonal } from './catalog-flights.ts';
 import { NoGroupError } from './no-group-error.ts';
 
 export interface GroupProverOptions {
@@ -44,8 +45,20 @@ export class GroupProver {
     // Proved meanwhile by a snapshot: for another group than the claimed one it opens that one's
     // catalog; for the same one asking again would double the wait for the same failure.
     if (proof && !(failed && proof.group === group)) return proof;
-    if (failed) throw landing.error;
-    return this.#byCall(viewer, group);
+    if (!failed) return this.#byCall(viewer, group);
+    const elsewhere = isForbidden(landing.error) ? await this.#bySnapshot(viewer) : null;
+    if (elsewhere && elsewhere.group !== group) return elsewhere;
+    throw landing.error;
+  }
+
+  /** An account that was moved to another group keeps the old one in its token until it expires. */
+  async #bySnapshot(viewer: Viewer): Promise<GroupProof | null> {
+    try {
+      return await this.#options.prover.group(viewer);
+    } catch {
+      // The refusal that came first is the answer.
+      return null;
+    }
   }
 
   async #byCall(viewer: Viewer, group: string | null): Promise<GroupProof> {
@@ -62,7 +75,12 @@ export class GroupProver {
     // catalog itself, with this very token.
     const claimed = ledger.groupOf(viewer);
     if (claimed === null) throw new NoGroupError();
-    await this.#byCatalog(viewer, claimed);
+    try {
+      await this.#byCatalog(viewer, claimed);
+    } catch (error) {
+      // Of two failures the one that speaks of the token says more than one that speaks of the gateway.
+      throw isPersonal(failure) ? failure : error;
+    }
     const proof = ledger.group(viewer);
     if (proof) return proof;
     throw failure ?? new NoGroupError();
@@ -81,4 +99,8 @@ export class GroupProver {
     }
     await call;
   }
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof GatewayError && error.kind === 'forbidden';
 }

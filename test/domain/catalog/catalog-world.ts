@@ -1,0 +1,125 @@
+import { Prover } from '../../../src/domain/account/prover.ts';
+import { Sessions } from '../../../src/domain/account/sessions.ts';
+import { createIdentity } from '../../../src/domain/auth/identity.ts';
+import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
+import { type Catalogs, createCatalogs } from '../../../src/domain/catalog/catalogs.ts';
+import type { VersionStore } from '../../../src/domain/catalog/version-archive.ts';
+import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
+import { GatewayClient } from '../../../src/gateway/client.ts';
+import { createPools } from '../../../src/gateway/pools.ts';
+import { createTransport } from '../../../src/gateway/transport.ts';
+import { Turns } from '../../../src/lib/turns.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
+
+export const DEMO = 'demo@example.com';
+export const FRESH = 'fresh@example.com';
+export const PRO = 'pro@example.com';
+
+export const HOUR_MS = 3_600_000;
+export const MINUTE_MS = 60_000;
+const DAY_SECONDS = 86_400;
+
+export interface WorldOptions {
+  readonly instruments?: number;
+  readonly maxAgeMs?: number;
+  readonly staleMs?: number;
+  readonly proofMs?: number;
+  readonly maxBytes?: number;
+  readonly maxGroups?: number;
+  readonly historyBytes?: number;
+  readonly versions?: VersionStore;
+}
+
+export interface LogLine {
+  readonly fields: Record<string, unknown>;
+  readonly message: string;
+}
+
+export interface CatalogWorld extends AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly clock: ScriptedClock;
+  readonly catalogs: Catalogs;
+  readonly gateway: ViewerGateway;
+  readonly ledger: ProofLedger;
+  readonly log: readonly LogLine[];
+  viewer(wish?: ViewerWish): Viewer;
+  /** What op 1 was asked so far. */
+  fetches(): number;
+}
+
+export interface ViewerWish {
+  readonly email?: string;
+  readonly group?: string;
+  readonly forged?: boolean;
+  readonly signal?: AbortSignal;
+  readonly receipt?: (entry: ReceiptEntry) => void;
+}
+
+/** The catalogs over the real client and a real sandbox, all on one clock that the test moves. */
+export async function openCatalogWorld(options: WorldOptions = {}): Promise<CatalogWorld> {
+  const { instruments = 60, proofMs = 30 * DAY_SECONDS * 1000, ...settings } = options;
+  const clock = createScriptedClock();
+  const tokenTtlSeconds = 30 * DAY_SECONDS;
+  const sandbox = await startSandbox({ instruments, tickMs: 0, clock, tokenTtlSeconds });
+  // Without these two a test says itself how old an answer is.
+  sandbox.changeCatalog({ ageSeconds: null, cacheControl: null });
+  const pools = createPools({ gatewayUrl: sandbox.url, connections: 16, connectTimeoutMs: 1_000 });
+  const client = new GatewayClient({
+    send: createTransport(pools),
+    headers: {},
+    forwardClient: false,
+    directionField: 'direction',
+    mobileWallet: 'mobile-wallet',
+    timeUnit: 'auto',
+    timeoutMs: 5_000,
+    orderTimeoutMs: 5_000,
+    catalogTimeoutMs: 20_000,
+    maxBytes: 8 * 1024 * 1024,
+    catalogMaxBytes: 256 * 1024 * 1024,
+  });
+  const ledger = new ProofLedger({ clock, proofMs });
+  const gateway = new ViewerGateway(client, ledger);
+  const turns = new Turns();
+  const sessions = new Sessions({ gateway, ledger, clock, turns, maxAgeMs: MINUTE_MS });
+  const log: LogLine[] = [];
+  const write = (fields: unknown, message?: unknown) =>
+    void log.push({ fields: fields as LogLine['fields'], message: String(message) });
+  const catalogs = createCatalogs({
+    gateway,
+    ledger,
+    prover: new Prover(ledger, sessions, turns),
+    clock,
+    random: () => 0.5,
+    log: { warn: write, info: write },
+    maxAgeMs: HOUR_MS,
+    staleMs: HOUR_MS,
+    ...settings,
+  });
+  const identify = createIdentity({
+    clock,
+    claimNames: { login: 'login', group: 'group' },
+    verify: null,
+    ledger,
+  });
+  return {
+    sandbox,
+    clock,
+    catalogs,
+    gateway,
+    ledger,
+    log,
+    viewer({ email = DEMO, group, forged = false, ...caller } = {}) {
+      const signature = forged ? 'forged' : 'valid';
+      const token = sandbox.token({ email, group, signature });
+      return identify({ token, ...caller }) as Viewer;
+    },
+    fetches: () => sandbox.calls('getAllTickers'),
+    async [Symbol.asyncDispose]() {
+      await pools.close();
+      await sandbox.close();
+    },
+  };
+}

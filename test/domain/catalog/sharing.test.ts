@@ -1,0 +1,199 @@
+import { expect, test } from 'vitest';
+import { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
+import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
+import { eventually } from '../../support/eventually.ts';
+import { DEMO, FRESH, MINUTE_MS, openCatalogWorld, PRO } from './catalog-world.ts';
+
+test('two hundred first readers cause one call of the gateway', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  const views = await Promise.all(Array.from({ length: 200 }, () => world.catalogs.read(viewer)));
+  expect(world.sandbox.calls()).toBe(1);
+  expect(new Set(views.map(({ version }) => version)).size).toBe(1);
+});
+
+test('first readers with different tokens share the catalog, each with proof of its own', async () => {
+  await using world = await openCatalogWorld();
+  const viewers = Array.from({ length: 20 }, (_, at) =>
+    world.viewer({ email: at % 2 ? DEMO : FRESH }),
+  );
+  await Promise.all(viewers.map((viewer) => world.catalogs.read(viewer)));
+  expect(world.fetches()).toBe(1);
+  // The one who fetched it is proved by that.
+  expect(world.sandbox.calls('getSession')).toBe(19);
+});
+
+test('a proved reader of a catalog at hand gets it at once, without a promise', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  expect(world.catalogs.read(viewer)).toBeInstanceOf(CatalogView);
+});
+
+test('a token of another group gets the catalog of its own', async () => {
+  await using world = await openCatalogWorld();
+  const standard = await world.catalogs.read(world.viewer());
+  const pro = await world.catalogs.read(world.viewer({ email: PRO }));
+  expect([standard.group, pro.group]).toEqual(['standard-usd', 'pro-usd']);
+  expect(standard.version.version).not.toBe(pro.version.version);
+  expect(world.fetches()).toBe(2);
+});
+
+test('a token that claims another group gets what its own snapshot names', async () => {
+  await using world = await openCatalogWorld();
+  await world.catalogs.read(world.viewer({ email: PRO }));
+  const claiming = { ...world.viewer(), claimedGroup: 'pro-usd' };
+  expect((await world.catalogs.read(claiming)).group).toBe('standard-usd');
+});
+
+test('a token whose account was moved to another group reads the new one', async () => {
+  await using world = await openCatalogWorld();
+  const moved = { ...world.viewer(), claimedGroup: 'pro-usd' };
+  expect((await world.catalogs.read(moved)).group).toBe('standard-usd');
+});
+
+test('a group claim that could leave its place in the path is never sent', async () => {
+  await using world = await openCatalogWorld();
+  for (const claimedGroup of ['..', 'a/../b', 'a\n']) {
+    const viewer = { ...world.viewer(), claimedGroup };
+    await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ parameter: 'group' });
+  }
+  expect(world.sandbox.calls()).toBe(0);
+});
+
+test('a forged token gets nothing of a catalog that is held', async () => {
+  await using world = await openCatalogWorld();
+  await world.catalogs.read(world.viewer());
+  const forged = world.viewer({ forged: true });
+  await expect(world.catalogs.read(forged)).rejects.toMatchObject({ kind: 'unauthenticated' });
+});
+
+test('a forged token gets nothing of a call that is under way for somebody else', async () => {
+  await using world = await openCatalogWorld();
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 50, times: 1 });
+  const forged = world.viewer({ forged: true });
+  const honest = world.catalogs.read(world.viewer());
+  const refused = expect(world.catalogs.read(forged)).rejects.toMatchObject({
+    kind: 'unauthenticated',
+  });
+  await refused;
+  await world.clock.advance(50);
+  expect((await honest).group).toBe('standard-usd');
+});
+
+test('readers behind a forged token fetch the catalog themselves', async () => {
+  await using world = await openCatalogWorld();
+  const forged = world.catalogs.read(world.viewer({ forged: true }));
+  const honest = [world.viewer(), world.viewer({ email: FRESH })].map((viewer) =>
+    world.catalogs.read(viewer),
+  );
+  await expect(forged).rejects.toMatchObject({ kind: 'unauthenticated' });
+  const views = await Promise.all(honest);
+  expect(views.map(({ group }) => group)).toEqual(['standard-usd', 'standard-usd']);
+  expect(world.fetches()).toBe(2);
+});
+
+test('a token that the gateway refuses later loses the catalog at once', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  world.sandbox.revoke({ login: 700001 });
+  await expect(world.gateway.getCustomerId(viewer)).rejects.toThrow();
+  await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unauthenticated' });
+});
+
+test('proof that has run out is paid for with one call of op 10, not with the catalog', async () => {
+  await using world = await openCatalogWorld({ proofMs: MINUTE_MS });
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  await world.clock.advance(2 * MINUTE_MS);
+  await world.catalogs.read(viewer);
+  expect(world.fetches()).toBe(1);
+  expect(world.sandbox.calls('getSession')).toBe(1);
+});
+
+test('while op 10 fails, a token proves itself with a catalog call of its own', async () => {
+  await using world = await openCatalogWorld();
+  await world.catalogs.read(world.viewer());
+  world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 500 });
+  const fresh = world.viewer({ email: FRESH });
+  const [view] = await Promise.all([1, 2, 3].map(() => world.catalogs.read(fresh)));
+  expect(view?.group).toBe('standard-usd');
+  expect(world.fetches()).toBe(2);
+});
+
+test('while op 10 fails, a forged token still gets nothing', async () => {
+  await using world = await openCatalogWorld();
+  await world.catalogs.read(world.viewer());
+  world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 500 });
+  const forged = world.viewer({ forged: true });
+  await expect(world.catalogs.read(forged)).rejects.toMatchObject({ kind: 'unauthenticated' });
+});
+
+test('a snapshot without a group leaves the claim, which op 1 has to confirm', async () => {
+  await using world = await openCatalogWorld();
+  await world.catalogs.read(world.viewer());
+  world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body: {} });
+  const fresh = world.viewer({ email: FRESH });
+  expect((await world.catalogs.read(fresh)).group).toBe('standard-usd');
+  const claiming = { ...world.viewer({ email: PRO }), claimedGroup: 'standard-usd' };
+  await expect(world.catalogs.read(claiming)).rejects.toMatchObject({ kind: 'forbidden' });
+});
+
+test('a token without a group reads the one of its snapshot', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = { ...world.viewer(), claimedGroup: null };
+  expect((await world.catalogs.read(viewer)).group).toBe('standard-usd');
+});
+
+test('without any group there is no catalog to ask for', async () => {
+  await using world = await openCatalogWorld();
+  world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body: {} });
+  const viewer = { ...world.viewer(), claimedGroup: null };
+  await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ name: 'NoGroupError' });
+  expect(world.fetches()).toBe(0);
+});
+
+test('a client that leaves does not end the call that others wait for', async () => {
+  await using world = await openCatalogWorld();
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 50, times: 1 });
+  const leaving = new AbortController();
+  const first = world.catalogs.read(world.viewer({ signal: leaving.signal }));
+  const second = world.catalogs.read(world.viewer({ email: FRESH }));
+  leaving.abort();
+  await eventually(() => world.fetches() === 1);
+  await world.clock.advance(50);
+  expect((await second).version.size).toBeGreaterThan(0);
+  await first;
+  expect(world.fetches()).toBe(1);
+});
+
+test('the receipt says whose call it was', async () => {
+  await using world = await openCatalogWorld();
+  const entries: ReceiptEntry[] = [];
+  const viewer = world.viewer({ receipt: (entry) => void entries.push(entry) });
+  await Promise.all([world.catalogs.read(viewer), world.catalogs.read(viewer)]);
+  world.catalogs.read(viewer);
+  const sources = entries.map(({ operation, source }) => `${operation} ${source}`);
+  expect(sources).toEqual(['getAllTickers call', 'getAllTickers shared', 'getAllTickers cache']);
+});
+
+test('no more groups are held than allowed', async () => {
+  await using world = await openCatalogWorld({ maxGroups: 1 });
+  const demo = world.viewer();
+  const pro = world.viewer({ email: PRO });
+  for (const viewer of [demo, pro, demo]) await world.catalogs.read(viewer);
+  expect(world.fetches()).toBe(3);
+});
+
+test('a catalog larger than the memory allowed is held alone', async () => {
+  await using world = await openCatalogWorld({ maxBytes: 10_000 });
+  const demo = world.viewer();
+  const pro = world.viewer({ email: PRO });
+  await world.catalogs.read(demo);
+  await world.catalogs.read(demo);
+  expect(world.fetches()).toBe(1);
+  await world.catalogs.read(pro);
+  await world.catalogs.read(demo);
+  expect(world.fetches()).toBe(3);
+});
