@@ -51,6 +51,8 @@ export interface App {
 }
 
 const PING_MS = 12_000;
+// Longer than the minute for which a client may be too busy, or too far down a tunnel, to read.
+const SILENCE_MS = 75_000;
 const MAX_OPERATIONS_PER_SOCKET = 100;
 // Of a read's deadline: a host that swallows packets is known as one before the deadline blurs it.
 const CONNECT_SHARE = 0.7;
@@ -124,7 +126,9 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
   );
   const webSockets = new WebSocketDoor({
     ...settings,
+    clock: systemClock,
     pingMs: PING_MS,
+    silenceMs: SILENCE_MS,
     maxOperations: MAX_OPERATIONS_PER_SOCKET,
   });
   const server = new HttpServer({

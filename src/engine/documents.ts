@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   type DocumentNode,
   GraphQLError,
@@ -12,6 +13,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { requestError } from '../schema/public-error.ts';
+import { type CatalogUse, catalogUseOf } from './catalog-only.ts';
 import { CompiledOperation } from './compiled-operation.ts';
 import { type StructureLimits, structureErrors, tooComplex } from './limits.ts';
 import { literalsOf, strikeSyntax, strikeTexts } from './strike-literals.ts';
@@ -35,6 +37,10 @@ export interface PreparedDocument {
 export interface PreparedOperation {
   readonly node: OperationDefinitionNode;
   readonly compiled: CompiledOperation;
+  /** Null where it reads more than the catalog. */
+  readonly catalogUse: CatalogUse | null;
+  /** Names document and operation among all that this process has prepared. */
+  readonly name: string;
 }
 
 export type DocumentResult = PreparedDocument | { readonly errors: readonly GraphQLError[] };
@@ -85,7 +91,7 @@ export class Documents {
       const literals = literalsOf(document);
       return { errors: invalid.map((error) => published(error, literals)) };
     }
-    return { document, operations: operationsOf(schema, document) };
+    return { document, operations: operationsOf(schema, document, text) };
   }
 }
 
@@ -115,12 +121,15 @@ function located(error: GraphQLError, { nodes, source, positions }: GraphQLError
   return new GraphQLError(message, { nodes, source, positions, extensions });
 }
 
-function operationsOf(schema: GraphQLSchema, document: DocumentNode) {
+function operationsOf(schema: GraphQLSchema, document: DocumentNode, text: string) {
+  const digest = hash('sha256', text, 'base64url');
   const operations = new Map<string | null, PreparedOperation>();
   for (const node of document.definitions) {
     if (node.kind !== Kind.OPERATION_DEFINITION) continue;
     const compiled = new CompiledOperation(schema, document, node);
-    operations.set(node.name?.value ?? null, { node, compiled });
+    const catalogUse = catalogUseOf(document, node);
+    const name = `${digest} ${node.name?.value ?? ''}`;
+    operations.set(node.name?.value ?? null, { node, compiled, catalogUse, name });
   }
   return operations;
 }

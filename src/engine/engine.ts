@@ -8,12 +8,16 @@ import {
   type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql';
+import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import type { Caller } from '../gateway/caller.ts';
 import { mapStream } from '../lib/map-stream.ts';
 import { Context } from '../schema/context.ts';
 import { requestError } from '../schema/public-error.ts';
 import type { Services } from '../schema/services.ts';
+import { answerFromCatalog, type CatalogAnswer } from './catalog-answer.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from './documents.ts';
+import { EventResults } from './event-results.ts';
+import type { HeldAnswers } from './held-answers.ts';
 import type { Publisher } from './publisher.ts';
 import { type GraphQLRequest, readRequest } from './request.ts';
 import { strikeTexts, textsIn } from './strike-literals.ts';
@@ -24,6 +28,7 @@ export interface EngineOptions {
   readonly services: Services;
   readonly publisher: Publisher;
   readonly suggestions: boolean;
+  readonly held: HeldAnswers;
 }
 
 /** Who comes through which door. */
@@ -51,6 +56,10 @@ export interface Ready {
   readonly document: DocumentNode;
   readonly operationName: string | null;
   execute(): ExecutionResult | Promise<ExecutionResult>;
+  /** For what reads the catalog alone; null for all else. */
+  readonly fromCatalog:
+    | ((ifNoneMatch: string | undefined) => Promise<CatalogAnswer | ExecutionResult>)
+    | null;
   /** Ends by throwing where the viewer's token does: each transport has its own way to say so. */
   subscribe(): Promise<AsyncIterable<ExecutionResult> | ExecutionResult>;
   /** Why a subscription ended, as a result of its own. */
@@ -60,9 +69,11 @@ export interface Ready {
 /** A document's life, the same for every transport: checked, prepared once, run many times. */
 export class Engine {
   readonly #options: EngineOptions;
+  readonly #eventResults: EventResults;
 
   constructor(options: EngineOptions) {
     this.#options = options;
+    this.#eventResults = new EventResults(options.services, options.publisher);
   }
 
   open(params: unknown, visit: Visit): Ready | Refused {
@@ -82,10 +93,12 @@ export class Engine {
   #ready(
     request: GraphQLRequest,
     { document }: PreparedDocument,
-    { node, compiled }: PreparedOperation,
+    prepared: PreparedOperation,
     visit: Visit,
   ): Ready | Refused {
-    const { schema, services, publisher, suggestions } = this.#options;
+    const { schema, services, publisher, suggestions, held } = this.#options;
+    const { node, compiled, catalogUse, name } = prepared;
+    const eventResults = this.#eventResults;
     const context = new Context(services, visit.caller, visit.requestId);
     const args = {
       schema,
@@ -103,26 +116,42 @@ export class Engine {
       );
     }
     const publish = (result: ExecutionResult) => publisher.publish(result, context);
+    const execute = () => {
+      const result = compiled.execute(validated);
+      return result instanceof Promise ? result.then(publish) : publish(result);
+    };
+    const fromCatalog =
+      catalogUse &&
+      ((ifNoneMatch: string | undefined) =>
+        answerFromCatalog(
+          {
+            held,
+            use: catalogUse,
+            question: `${name} ${JSON.stringify(request.variables)}`,
+            read: () => context.scope.catalog(),
+            execute,
+            extensions: () => publisher.extensions(context),
+          },
+          ifNoneMatch,
+        ));
     return {
       ready: true,
+      execute,
+      fromCatalog,
       lastWord: (error) => publish({ errors: [asGraphQLError(error)] }),
       operation: node.operation,
       schema,
       document,
       operationName: args.operationName,
-      execute() {
-        const result = compiled.execute(validated);
-        return result instanceof Promise ? result.then(publish) : publish(result);
-      },
       async subscribe() {
         const events = await sourceOf(validated);
-        if (!(Symbol.asyncIterator in events)) return publish(events);
-        return mapStream(events, {
-          value: async (event) => {
-            const args = { ...validated, rootValue: event };
-            return publish(await compiled.execute(args));
-          },
-        });
+        if (!(Symbol.asyncIterator in events)) {
+          const ended = tokenEnd(events);
+          return ended ? endingWith(ended) : publish(events);
+        }
+        const { caller, requestId } = visit;
+        const live = { prepared, args: validated, caller, requestId };
+        return mapStream(events, { value: (event) => eventResults.of(event as object, live) });
       },
     };
   }
@@ -152,6 +181,17 @@ async function sourceOf(
   args: ValidatedExecutionArgs,
 ): Promise<AsyncIterable<unknown> | ExecutionResult> {
   return createSourceEventStream(args as Parameters<typeof createSourceEventStream>[0]);
+}
+
+function tokenEnd({ errors = [] }: ExecutionResult): TokenEndedError | null {
+  const cause = errors[0]?.originalError;
+  return cause instanceof TokenEndedError ? cause : null;
+}
+
+/** A token that is dead at the start ends its subscription as one that dies later does. */
+// biome-ignore lint/correctness/useYield: its end is all there is of it
+async function* endingWith(error: TokenEndedError): AsyncGenerator<never> {
+  throw error;
 }
 
 function asGraphQLError(error: unknown): GraphQLError {

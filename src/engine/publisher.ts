@@ -21,13 +21,18 @@ export class Publisher {
   }
 
   publish(result: ExecutionResult, context: Context): ExecutionResult {
-    const { receipts } = this.#options;
-    if (!result.errors && !receipts) return result;
+    const extensions = this.extensions(context);
+    if (!result.errors && extensions === null) return result;
     return {
       ...result,
       ...(result.errors && { errors: this.#errors(result.errors, context) }),
-      ...(receipts && { extensions: { gateway: receiptsOf(context) } }),
+      ...(extensions && { extensions }),
     };
+  }
+
+  /** What an answer says beside its data; null where it says nothing. */
+  extensions(context: Context): Record<string, unknown> | null {
+    return this.#options.receipts ? { gateway: receiptsOf(context) } : null;
   }
 
   #errors(errors: readonly GraphQLError[], context: Context): GraphQLError[] {

@@ -2,20 +2,30 @@ import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
 import { Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
-/** One operation's context. What lives longer is in `services`. */
+/** One operation's context, or that of one event of a subscription. What lives longer is in `services`. */
 export class Context {
   readonly services: Services;
   readonly requestId: string;
   readonly receipts: ReceiptEntry[] = [];
-  /** What the fields being resolved now may read. */
-  scope: Scope;
-  #own: Scope;
+  readonly #caller: Caller;
+  #own: Scope | null = null;
+  #current: Scope | null = null;
 
   constructor(services: Services, caller: Caller, requestId: string) {
     this.services = services;
     this.requestId = requestId;
-    this.#own = new Scope(services, { ...caller, receipt: (entry) => this.receipts.push(entry) });
-    this.scope = this.#own;
+    this.#caller = caller;
+  }
+
+  /** What the fields being resolved now may read. */
+  get scope(): Scope {
+    this.#current ??= this.#ownScope();
+    return this.#current;
+  }
+
+  /** Whether anything has asked on the viewer's behalf; if not, others would have been answered alike. */
+  get isPersonal(): boolean {
+    return this.#current !== null;
   }
 
   /**
@@ -23,17 +33,26 @@ export class Context {
    * leaves behind serves just the fields selected on its own answer.
    */
   async write<T>(send: (scope: Scope) => Promise<T>): Promise<T> {
-    this.scope = this.#own;
+    const own = this.#ownScope();
+    this.#current = own;
     try {
-      return await send(this.#own);
+      return await send(own);
     } finally {
-      this.#own = this.#own.renewed();
-      this.scope = this.#own;
+      this.#own = own.renewed();
+      this.#current = this.#own;
     }
   }
 
   /** For the fields of a login's own answer: until the next write they read with the new token. */
   actAs(token: string): void {
-    this.scope = this.#own.withToken(token);
+    this.#current = this.#ownScope().withToken(token);
+  }
+
+  #ownScope(): Scope {
+    this.#own ??= new Scope(this.services, {
+      ...this.#caller,
+      receipt: (entry) => this.receipts.push(entry),
+    });
+    return this.#own;
   }
 }

@@ -1,5 +1,6 @@
 import type { PositionChanges } from '../domain/positions/feed-face.ts';
 import { readIntervalMs } from '../domain/positions/interval.ts';
+import { refusalOf } from '../domain/positions/token-ended-error.ts';
 import type { PositionTotals } from '../domain/positions/totals.ts';
 import type { Position } from '../gateway/model.ts';
 import { builder } from './builder.ts';
@@ -135,6 +136,11 @@ async function watching<Stream>(
 ): Promise<Stream> {
   // Before any call of the gateway: a wrong argument costs nothing.
   readIntervalMs(intervalMs);
-  const viewer = await scope.viewer();
-  return watch(services.hub, await services.prover.account(viewer), viewer);
+  try {
+    const viewer = await scope.viewer();
+    return watch(services.hub, await services.prover.account(viewer), viewer);
+  } catch (error) {
+    // Where there is no token, a fresh one in its place is nothing to ask for.
+    throw (scope.caller.token === null ? null : refusalOf(error)) ?? error;
+  }
 }

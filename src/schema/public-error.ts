@@ -35,6 +35,8 @@ export function describe(error: unknown): Described {
     return { code: 'UNAUTHENTICATED', message: `Sign in: ${error.message}.` };
   }
   if (error instanceof TokenEndedError) {
+    // The gateway may have said why: a user must be told that the account is restricted.
+    if (error.cause instanceof GatewayError) return describeGateway(error.cause);
     const message =
       error.code === 'FORBIDDEN' ? 'The gateway does not allow this.' : 'Sign in again.';
     return { code: error.code, message };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Ready, Refused } from '../engine/engine.ts';
-import { send } from './send.ts';
+import { send, sendPacked } from './send.ts';
 
 type Media = 'application/json' | 'application/graphql-response+json';
 
@@ -18,12 +18,12 @@ export function readOrdinary(
   request: IncomingMessage,
   body: Buffer | null,
 ): OrdinaryRequest | null {
-  if (body === null || !isJson(request.headers['content-type'])) return null;
   const media = mediaFor(request.headers.accept);
   if (media === null) return null;
   let params: unknown;
   try {
-    params = JSON.parse(body.toString('utf8'));
+    params =
+      request.method === 'GET' ? readQueryString(request.url ?? '') : readJson(request, body);
   } catch {
     return null;
   }
@@ -38,6 +38,9 @@ export async function answerDirectly(
   media: Media,
 ): Promise<void> {
   response.setHeader('content-type', `${media}; charset=utf-8`);
+  if (operation.ready && operation.fromCatalog) {
+    return answerWithCatalog(request, response, operation.fromCatalog);
+  }
   if (operation.ready) {
     const result = await operation.execute();
     return send(request, response, 200, JSON.stringify(result));
@@ -47,6 +50,48 @@ export async function answerDirectly(
   // Clients from before the media type of GraphQL read a wrong document's errors only from a 200.
   const shown = isWellFormed && status === 400 && media === 'application/json' ? 200 : status;
   await send(request, response, shown, JSON.stringify({ errors }));
+}
+
+async function answerWithCatalog(
+  request: IncomingMessage,
+  response: ServerResponse,
+  fromCatalog: NonNullable<Ready['fromCatalog']>,
+): Promise<void> {
+  const isGet = request.method === 'GET';
+  const answer = await fromCatalog(isGet ? request.headers['if-none-match'] : undefined);
+  if (!('etag' in answer)) return send(request, response, 200, JSON.stringify(answer));
+  const { etag, freshSeconds, body } = answer;
+  if (isGet) {
+    response.setHeader('etag', etag);
+    response.setHeader('cache-control', `private, max-age=${freshSeconds}`);
+  }
+  if (body === null) {
+    response.removeHeader('content-type');
+    response.writeHead(304).end();
+    return;
+  }
+  await sendPacked(request, response, body);
+}
+
+function readJson(request: IncomingMessage, body: Buffer | null): unknown {
+  return body === null || !isJson(request.headers['content-type'])
+    ? null
+    : JSON.parse(body.toString('utf8'));
+}
+
+/** As yoga reads it, so that a link means the same by either path. */
+function readQueryString(url: string): Record<string, unknown> {
+  const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
+  const params: Record<string, unknown> = {};
+  for (const name of ['query', 'operationName', 'documentId']) {
+    const value = query.get(name);
+    if (value) params[name] = value;
+  }
+  for (const name of ['variables', 'extensions']) {
+    const value = query.get(name);
+    if (value) params[name] = JSON.parse(value);
+  }
+  return params;
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -32,6 +32,26 @@ export async function send(
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
+/** The same for a body that may be held compressed already. */
+export async function sendPacked(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: (encoding: Encoding | null) => Buffer | Promise<Buffer>,
+): Promise<void> {
+  const plain = await body(null);
+  const encoding =
+    plain.length > COMPRESS_FROM_BYTES
+      ? preferredEncoding(request.headers['accept-encoding'])
+      : null;
+  const bytes = await body(encoding);
+  // The very same bytes where the answer is not held: then it is packed like any other.
+  if (encoding === null || bytes === plain) return send(request, response, 200, plain);
+  response.setHeader('content-encoding', encoding);
+  response.setHeader('content-length', bytes.length);
+  response.writeHead(200);
+  response.end(bytes);
+}
+
 /** The smaller of the two that the client names and does not weigh with 0. */
 export function preferredEncoding(accepted: string | string[] | undefined): Encoding | null {
   const weights = new Map<string, number>();
