@@ -27,6 +27,7 @@ export interface QueryOptions {
 export interface TestApp extends AsyncDisposable {
   readonly url: string;
   readonly webSocketUrl: string;
+  readonly adminUrl: string;
   readonly config: Config;
   readonly sandbox: Sandbox;
   /** Every line the facade has logged. */
@@ -60,13 +61,14 @@ export async function startTestApp(environment: Environment = {}): Promise<TestA
 }
 
 function describeApp(app: App, config: Config, logged: readonly string[]): TestApp {
-  const { url, sandbox } = app;
+  const { url, adminUrl, sandbox } = app;
   if (sandbox === null) throw new Error('tests run against the sandbox gateway');
   const query = (document: string, options: QueryOptions = {}) =>
     postQuery(`${url}/graphql`, document, options);
   return {
     url,
     webSocketUrl: `${url.replace('http', 'ws')}/graphql`,
+    adminUrl,
     config,
     sandbox,
     logged,

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/eventually.ts';
+import { LIST, type LiveClient, sseClient, type Watcher, webSocketClient } from './watcher.ts';
+
+const POLL_MS = 200;
+const INTERVALS = 6;
+
+const clients: LiveClient[] = [];
+
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.dispose()));
+});
+
+function opened(client: LiveClient): LiveClient {
+  clients.push(client);
+  return client;
+}
+
+/** Five sockets with six subscriptions each, ten event streams; both views; three devices. */
+function fortyWatchers(app: TestApp): Watcher[] {
+  const tokens = [1, 2, 3].map(() => app.sandbox.token({ email: 'demo@example.com' }));
+  const token = (at: number) => tokens[at % tokens.length] as string;
+  const sockets = Array.from({ length: 5 }, (_, at) => opened(webSocketClient(app, token(at))));
+  const streams = Array.from({ length: 10 }, (_, at) => opened(sseClient(app, token(at))));
+  return [
+    ...sockets.flatMap((client) => [1, 2, 3].map(() => client.watch())),
+    ...sockets.flatMap((client) => [1, 2, 3].map(() => client.watch({}, LIST))),
+    ...streams.map((client, at) => client.watch({}, at % 2 === 0 ? LIST : undefined)),
+  ];
+}
+
+test('forty watchers of one account, on both transports, share one poll and see the same', async () => {
+  await using app = await startTestApp({ POSITIONS_POLL_MS: String(POLL_MS) });
+  const { sandbox } = app;
+  const polls = () => sandbox.calls('getOpenPositions');
+  const watchers = fortyWatchers(app);
+  await eventually(() => watchers.every(({ list }) => list.length === 6));
+
+  const pollsBefore = polls();
+  const startedAtMs = performance.now();
+  for (let interval = 0; interval < INTERVALS; interval += 1) {
+    const before = polls();
+    sandbox.tick();
+    await eventually(() => polls() > before);
+  }
+  const intervals = (performance.now() - startedAtMs) / POLL_MS;
+  expect(polls() - pollsBefore).toBeGreaterThanOrEqual(INTERVALS);
+  expect(polls() - pollsBefore).toBeLessThanOrEqual(intervals + 1);
+
+  // A query at this moment is answered from the feed: nobody sees anything else, and nobody asks again.
+  const shown = await eventually(() => {
+    const [first, ...others] = watchers.map(({ list }) => JSON.stringify(list));
+    return others.every((list) => list === first) && JSON.parse(first as string);
+  });
+  const token = sandbox.token({ email: 'demo@example.com' });
+  const { data } = await app.query('{ positions { id symbol profit priceCurrent } }', { token });
+  expect(data.positions.toSorted(byId)).toEqual(shown);
+  // The first snapshot, then one event for each change, however many sockets there are.
+  for (const { events } of watchers) expect(events.length).toBeLessThanOrEqual(INTERVALS + 1);
+
+  for (const client of clients) client.dispose();
+  await eventually(async () => (await metric(app, 'subscriptions')) === 0);
+  const pollsAtTheEnd = polls();
+  await delay(POLL_MS * 4);
+  expect(polls()).toBe(pollsAtTheEnd);
+});
+
+test('a stream that nobody listens to any more polls no further, however it was left', async () => {
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  for (const createClient of [webSocketClient, sseClient]) {
+    const client = opened(createClient(app, token));
+    const leaver = client.watch();
+    await eventually(() => leaver.events.length > 0);
+    leaver.leave();
+    await eventually(async () => (await metric(app, 'subscriptions')) === 0);
+    const gone = client.watch();
+    await eventually(() => gone.events.length > 0);
+    client.dispose();
+    await eventually(async () => (await metric(app, 'subscriptions')) === 0);
+  }
+  expect(await metric(app, 'feeds')).toBe(0);
+  const polls = app.sandbox.calls('getOpenPositions');
+  await delay(500);
+  expect(app.sandbox.calls('getOpenPositions')).toBe(polls);
+});
+
+function byId(a: { id: string }, b: { id: string }): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+async function metric(app: TestApp, name: string): Promise<number> {
+  const text = await (await fetch(`${app.adminUrl}/metrics`)).text();
+  return Number(new RegExp(`^\\w*${name} (\\S+)$`, 'm').exec(text)?.[1]);
+}
