@@ -34,6 +34,7 @@ import { AdminServer } from './server/admin-server.ts';
 import { GraphiQL } from './server/graphiql.ts';
 import { HttpServer } from './server/http-server.ts';
 import { Readiness } from './server/readiness.ts';
+import { SandboxDoor } from './server/sandbox-door.ts';
 import type { ServerSettings } from './server/settings.ts';
 import { WebSocketDoor } from './server/websocket.ts';
 
@@ -138,6 +139,7 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
     graphiql: config.graphiql
       ? new GraphiQL({ demoToken: sandbox ? () => demoToken(client) : null })
       : null,
+    sandbox: sandbox ? new SandboxDoor(sandbox.url, config.corsOrigins) : null,
     onAnswered: (status) => metrics.requests.inc({ status: `${Math.floor(status / 100)}xx` }),
     sdl: config.introspection ? printSchema(lexicographicSortSchema(schema)) : null,
   });

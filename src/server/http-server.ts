@@ -7,6 +7,7 @@ import type { GraphiQL } from './graphiql.ts';
 import { createGraphQLEndpoint } from './graphql-endpoint.ts';
 import type { Readiness } from './readiness.ts';
 import { requestIdFrom } from './request-id.ts';
+import type { SandboxDoor } from './sandbox-door.ts';
 import { send } from './send.ts';
 import type { ServerSettings } from './settings.ts';
 import type { WebSocketDoor } from './websocket.ts';
@@ -15,6 +16,8 @@ export interface HttpServerSettings extends ServerSettings {
   readonly readiness: Readiness;
   readonly webSockets: WebSocketDoor;
   readonly graphiql: GraphiQL | null;
+  /** Null where the gateway is a real one. */
+  readonly sandbox: SandboxDoor | null;
   /** Null where introspection is off. */
   readonly sdl: string | null;
   readonly onAnswered: (status: number) => void;
@@ -101,7 +104,7 @@ export class HttpServer {
     response: ServerResponse,
     requestId: string,
   ): Promise<void> {
-    const { graphiql, readiness, sdl } = this.#settings;
+    const { graphiql, readiness, sandbox, sdl } = this.#settings;
     const path = pathOf(request);
     if (request.method === 'OPTIONS') return answerPreflight(response);
     if (path === '/graphql') {
@@ -116,6 +119,9 @@ export class HttpServer {
     if (path === '/schema.graphql' && sdl !== null) {
       response.setHeader('content-type', 'text/plain; charset=utf-8');
       return send(request, response, 200, sdl);
+    }
+    if (path.startsWith('/sandbox/') && sandbox?.isOpenTo(request)) {
+      return sandbox.forward(request, response);
     }
     if (path.startsWith('/graphiql/') && (await graphiql?.asset(request, response, path))) return;
     await answerJson(request, response, 404, { error: 'not found' });

@@ -1,0 +1,48 @@
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isIPv4 } from 'node:net';
+import { type AllowedOrigins, isAllowedOrigin } from './cors.ts';
+
+/** Hands `/sandbox/…` on to the sandbox gateway's own controls: from this machine only. */
+export class SandboxDoor {
+  readonly #gatewayUrl: string;
+  readonly #origins: AllowedOrigins;
+
+  constructor(gatewayUrl: string, origins: AllowedOrigins) {
+    this.#gatewayUrl = gatewayUrl;
+    this.#origins = origins;
+  }
+
+  /** A page of any site can send requests to this machine; it may not play with the controls. */
+  isOpenTo({ socket, headers }: IncomingMessage): boolean {
+    const { origin } = headers;
+    return (
+      isLoopback(socket.remoteAddress) &&
+      (origin === undefined || isAllowedOrigin(origin, this.#origins))
+    );
+  }
+
+  forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const { host: _host, connection: _connection, ...headers } = request.headers;
+      const onward = httpRequest(
+        new URL(request.url ?? '/', this.#gatewayUrl),
+        { method: request.method, headers },
+        (answer) => {
+          response.writeHead(answer.statusCode ?? 502, {
+            'content-type': answer.headers['content-type'] ?? 'application/json',
+          });
+          answer.pipe(response);
+          answer.once('end', resolve);
+          answer.once('error', reject);
+        },
+      );
+      onward.once('error', reject);
+      request.pipe(onward);
+    });
+  }
+}
+
+function isLoopback(address: string | undefined): boolean {
+  const plain = address?.replace(/^::ffff:/, '') ?? '';
+  return plain === '::1' || (isIPv4(plain) && plain.startsWith('127.'));
+}
