@@ -151,7 +151,10 @@ class Flight implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.fail(isNoHttp(error) ? 'protocol' : 'connection', error);
+    const noHead =
+      error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError;
+    // Behind a good head, a parser's complaint is most often a body that broke off.
+    this.fail(noHead && this.#status === 0 ? 'protocol' : 'connection', error);
   }
 
   fail(reason: NoAnswer['reason'], cause: unknown): void {
@@ -179,12 +182,6 @@ class Flight implements Dispatcher.DispatchHandler {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#resolve(exchange);
   }
-}
-
-/** What came is not HTTP; a chunked body that merely breaks off is called that too, and is not meant. */
-function isNoHttp(error: Error): boolean {
-  if (error instanceof errors.HeadersOverflowError) return true;
-  return error instanceof errors.HTTPParserError && error.code !== 'HPE_INVALID_EOF_STATE';
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Answer['headers'] {

@@ -1,0 +1,256 @@
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { GatewayClient } from '../../src/gateway/client.ts';
+import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
+import { CALLS, wordFor } from './calls.ts';
+import { openClient, somebody } from './open-client.ts';
+
+const DEADLINE_MS = 400;
+/** Largest answer that the client of these tests takes. */
+const MAX_BYTES = 1_000_000;
+
+/** Good for a read, a small write and an order alike. */
+const GOOD = { positions: [], success: true, orderId: '1', err: '', message: '' };
+const whole = JSON.stringify(GOOD);
+
+/** What a read, a small write and an order make of it. */
+type Words = readonly [read: string, write: string, order: string];
+
+const NEVER_SENT: Words = ['unavailable', 'unavailable', 'unavailable'];
+const LOST: Words = ['unavailable', 'unknown', 'unknown'];
+const LATE: Words = ['timeout', 'unknown', 'unknown'];
+const NONSENSE: Words = ['contract', 'unknown', 'unknown'];
+
+const raw = (text: string | Buffer) => (socket: Socket) => void socket.write(text);
+const closing = (text: string | Buffer) => (socket: Socket) => void socket.end(text);
+const resetting = (text: string | Buffer) => (socket: Socket) =>
+  void socket.write(text, () => socket.resetAndDestroy());
+
+/** The request arrived; each line is what came back. */
+const FAULTS: readonly (readonly [string, Script, Words])[] = [
+  ['nothing wrong', raw(answer(200, GOOD)), ['answer', 'acknowledged', 'accepted']],
+
+  ['a reset in place of an answer', (socket) => socket.resetAndDestroy(), LOST],
+  ['a hang-up in place of an answer', (socket) => socket.end(), LOST],
+  ['a reset within the head', resetting('HTTP/1.1 200 OK\r\nContent-Ty'), LOST],
+  ['a hang-up within the head', closing('HTTP/1.1 200 OK\r\nContent-Ty'), LOST],
+  ['a reset within the body', resetting(answer(200, GOOD).subarray(0, -5)), LOST],
+  ['a hang-up within the body', closing(answer(200, GOOD).subarray(0, -5)), LOST],
+  [
+    'a hang-up within a chunk',
+    closing('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n{"succ'),
+    LOST,
+  ],
+  [
+    'a hang-up before the last chunk of an answer that was to be the last',
+    closing(
+      `HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${whole.length.toString(16)}\r\n${whole}\r\n`,
+    ),
+    LOST,
+  ],
+  [
+    'an upgrade',
+    raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+    LOST,
+  ],
+  ['a bare 100', raw('HTTP/1.1 100 Continue\r\n\r\n'), LOST],
+
+  ['silence', () => {}, LATE],
+  ['half a head and silence', raw('HTTP/1.1 200 OK\r\n'), LATE],
+  ['a head and silence', raw('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n'), LATE],
+  ['half a body and silence', raw(answer(200, GOOD).subarray(0, -5)), LATE],
+  ['a byte now and then', (socket) => drip(socket, answer(200, GOOD), 50), LATE],
+  ['early hints without end', (socket) => repeat(socket, 'HTTP/1.1 103 Hi\r\na: b\r\n\r\n'), LATE],
+
+  ['half a JSON, complete by its length', raw(answer(200, whole.slice(0, -5))), NONSENSE],
+  [
+    'half a JSON, ended by the connection',
+    closing(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${whole.slice(0, -5)}`),
+    NONSENSE,
+  ],
+  ['an empty body', raw(answer(200, '')), NONSENSE],
+  ['no content', raw('HTTP/1.1 204 No Content\r\n\r\n'), NONSENSE],
+  ['a page of HTML', raw(answer(200, '<h1>Hello</h1>', { 'content-type': 'text/html' })), NONSENSE],
+  ['garbage', raw(answer(200, Buffer.from([0, 255, 123, 34, 200]))), NONSENSE],
+  ['a text', raw(answer(200, '"success"')), NONSENSE],
+  ['null', raw(answer(200, 'null')), NONSENSE],
+  ['two JSON values', raw(answer(200, whole + whole)), NONSENSE],
+  ['keys of __proto__', raw(answer(200, `{"__proto__":${whole}}`)), NONSENSE],
+  ['lists 100,000 deep', raw(answer(200, `${'['.repeat(1e5)}${']'.repeat(1e5)}`)), NONSENSE],
+  ['objects 100,000 deep', raw(answer(200, `${'{"a":'.repeat(1e5)}1${'}'.repeat(1e5)}`)), NONSENSE],
+  ['no HTTP at all', raw('SSH-2.0-OpenSSH_9.6\r\n\r\n'), NONSENSE],
+  ['HTTP of the next generation', raw('HTTP/3.0 200 OK\r\n\r\n'), NONSENSE],
+  ['a length that is none', raw(`HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n${whole}`), NONSENSE],
+  [
+    'two ways to tell its length',
+    raw(
+      `HTTP/1.1 200 OK\r\ncontent-length: ${whole.length}\r\ntransfer-encoding: chunked\r\n\r\n${whole}`,
+    ),
+    LOST,
+  ],
+  [
+    'a head without end',
+    (socket) => repeat(socket, `a: ${'b'.repeat(1_000)}\r\n`, 'HTTP/1.1 200 OK\r\n'),
+    NONSENSE,
+  ],
+
+  [
+    'a gigabyte, announced',
+    raw('HTTP/1.1 200 OK\r\ncontent-length: 1073741824\r\n\r\n{'),
+    NONSENSE,
+  ],
+  [
+    'a byte too much',
+    raw(answer(200, `${whole}${' '.repeat(MAX_BYTES + 1 - whole.length)}`)),
+    NONSENSE,
+  ],
+  [
+    'the last byte that fits',
+    raw(answer(200, `${whole}${' '.repeat(MAX_BYTES - whole.length)}`)),
+    ['answer', 'acknowledged', 'accepted'],
+  ],
+  [
+    'a stream without end',
+    (socket) => repeat(socket, 'a'.repeat(65_536), 'HTTP/1.1 200 OK\r\n\r\n'),
+    NONSENSE,
+  ],
+  ['a gzip bomb', raw(packed(gzipSync(whole + ' '.repeat(50 * MAX_BYTES)))), NONSENSE],
+  ['half a gzip', raw(packed(gzipSync(whole).subarray(0, -12))), NONSENSE],
+  ['no gzip where gzip is said to be', raw(packed(Buffer.from(whole))), NONSENSE],
+  ['a packing that is not known', raw(answer(200, GOOD, { 'content-encoding': 'zstd' })), NONSENSE],
+  ['a packing within a packing', raw(packed(gzipSync(gzipSync(whole)), 'gzip, gzip')), NONSENSE],
+  [
+    'a packing that was not asked for but is known',
+    raw(packed(gzipSync(whole))),
+    ['answer', 'acknowledged', 'accepted'],
+  ],
+
+  ['a redirect', raw(answer(302, '', { location: '/trading/positions' })), NONSENSE],
+  ['a redirect that would repeat the call', raw(answer(307, GOOD, { location: '/' })), NONSENSE],
+  ['a 304 that nobody asked for', raw('HTTP/1.1 304 Not Modified\r\n\r\n'), NONSENSE],
+  ['a 400', raw(answer(400, '')), ['contract', 'rejected', 'rejected']],
+  [
+    'a 400 in HTML',
+    raw(answer(400, '<h1>', { 'content-type': 'text/html' })),
+    ['contract', 'rejected', 'rejected'],
+  ],
+  ['a 401', raw(answer(401, '')), ['unauthenticated', 'unauthenticated', 'unauthenticated']],
+  ['a 403', raw(answer(403, '')), ['forbidden', 'forbidden', 'forbidden']],
+  ['a 404', raw(answer(404, '')), ['contract', 'rejected', 'rejected']],
+  ['a 408', raw(answer(408, '')), LATE],
+  ['a 429', raw(answer(429, '')), ['rate-limited', 'rate-limited', 'rate-limited']],
+  ['a 500', raw(answer(500, '')), LOST],
+  ['a 503 in HTML', raw(answer(503, '<h1>', { 'content-type': 'text/html' })), LOST],
+  ['a 500 that says it went well', raw(answer(500, GOOD)), LOST],
+  ['a status of its own', raw(answer(799, GOOD)), LOST],
+];
+
+test.each(FAULTS)('%s', async (_, script, words) => {
+  await using gateway = await startScriptedGateway(script);
+  await using open = openSmallClient(gateway.url);
+  const startedAtMs = performance.now();
+  expect(await allThree(open.client)).toEqual(words);
+  expect(performance.now() - startedAtMs).toBeLessThan(DEADLINE_MS + 600);
+  // Each was asked once, whatever came of it.
+  expect(gateway.requests.map(({ method }) => method).sort()).toEqual(['GET', 'POST', 'PUT']);
+});
+
+describe('before the head went onto a socket', () => {
+  test('a connection that is refused', async () => {
+    const gateway = await startScriptedGateway(() => {});
+    await gateway[Symbol.asyncDispose]();
+    await using open = openSmallClient(gateway.url);
+    expect(await allThree(open.client)).toEqual(NEVER_SENT);
+  });
+
+  test('a host that has no address', async () => {
+    await using open = openSmallClient('http://gateway.invalid');
+    expect(await allThree(open.client)).toEqual(NEVER_SENT);
+  });
+
+  test.each([
+    ['is not spoken there', closing('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['is cut off by a reset', (socket: Socket) => void socket.resetAndDestroy()],
+    ['never gets an answer', () => {}],
+  ])('a handshake that %s', async (_, greet) => {
+    const heard: Buffer[] = [];
+    await using gateway = await startScriptedGateway(() => {}, {
+      onConnection: (socket) =>
+        socket.once('data', (chunk: Buffer) => {
+          heard.push(chunk);
+          greet(socket);
+        }),
+    });
+    await using open = openSmallClient(gateway.url.replace('http:', 'https:'));
+    expect(await allThree(open.client)).toEqual(NEVER_SENT);
+    // The handshake's first record is all that anybody saw.
+    expect(heard.length).toBeGreaterThan(0);
+    expect(heard.every((chunk) => chunk[0] === 0x16)).toBe(true);
+    expect(gateway.requests).toEqual([]);
+  });
+
+  test('a header that is none', async () => {
+    await using gateway = await startScriptedGateway(raw(answer(200, GOOD)));
+    await using open = openSmallClient(gateway.url);
+    const forger = { token: 'x\r\nHost: elsewhere' };
+    expect(await allThree(open.client, forger)).toEqual(NEVER_SENT);
+    expect(gateway.requests).toEqual([]);
+  });
+});
+
+test('a connection that is reset as soon as it is made leaves an order unsent or unknown, by whether it was heard', async () => {
+  const heads: string[] = [];
+  await using gateway = await startScriptedGateway(() => {}, {
+    onConnection: (socket) => socket.resetAndDestroy(),
+    onHead: (_, head) => heads.push(head),
+  });
+  await using open = openSmallClient(gateway.url);
+  for (let round = 0; round < 50; round += 1) {
+    const [read, write, order] = await allThree(open.client);
+    expect(read).toBe('unavailable');
+    expect(['unavailable', 'unknown']).toContain(write);
+    expect(['unavailable', 'unknown']).toContain(order);
+  }
+  expect(heads).toEqual([]);
+});
+
+function openSmallClient(url: string) {
+  return openClient(url, {
+    timeoutMs: DEADLINE_MS,
+    orderTimeoutMs: DEADLINE_MS,
+    maxBytes: MAX_BYTES,
+    connectTimeoutMs: DEADLINE_MS,
+  });
+}
+
+function allThree(client: GatewayClient, caller = somebody) {
+  return Promise.all([
+    wordFor(CALLS.getOpenPositions(client, caller)),
+    wordFor(CALLS.setValue(client, caller)),
+    wordFor(CALLS.openPosition(client, caller)),
+  ]);
+}
+
+function packed(bytes: Buffer, encoding = 'gzip'): Buffer {
+  return answer(200, bytes, { 'content-encoding': encoding });
+}
+
+function drip(socket: Socket, bytes: Buffer, everyMs: number): void {
+  let next = 0;
+  const timer = setInterval(() => {
+    socket.write(bytes.subarray(next, next + 1));
+    next += 1;
+  }, everyMs);
+  socket.once('close', () => clearInterval(timer));
+}
+
+/** As fast as it is read, so that the memory counted is the client's. */
+function repeat(socket: Socket, text: string, first = ''): void {
+  socket.write(first);
+  const more = () => {
+    while (!socket.destroyed && socket.write(text));
+    if (!socket.destroyed) socket.once('drain', more);
+  };
+  more();
+}

@@ -1,0 +1,157 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { openSandbox } from '../sandbox/visitor.ts';
+import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
+import { openClient, somebody } from './open-client.ts';
+import { instrumentRow, positionRow } from './wire/rows.ts';
+
+const DEMO = 'demo@example.com';
+
+describe('the catalog', () => {
+  test('that is held already comes as "unmodified", without its rows', async () => {
+    await using place = await openSandbox();
+    await using open = openClient(place.sandbox.url);
+    const caller = { token: place.as(DEMO).token };
+    const first = await open.client.getAllTickers(caller, 'standard-usd', null);
+    const etag = first.modified ? first.etag : null;
+    const second = await open.client.getAllTickers(caller, 'standard-usd', etag);
+    expect(second).toStrictEqual({
+      modified: false,
+      headers: expect.objectContaining({ 'cache-control': expect.any(String) }),
+      sequence: expect.any(Number),
+      sentAtMs: expect.any(Number),
+      receivedAtMs: expect.any(Number),
+    });
+    expect(place.sandbox.requests().map(({ headers }) => headers['if-none-match'])).toEqual([
+      undefined,
+      etag,
+    ]);
+  });
+
+  test('that changed comes whole, under a new tag', async () => {
+    await using place = await openSandbox();
+    await using open = openClient(place.sandbox.url);
+    const caller = { token: place.as(DEMO).token };
+    const first = await open.client.getAllTickers(caller, 'standard-usd', null);
+    place.sandbox.changeCatalog({ change: 3 });
+    const etag = first.modified ? first.etag : null;
+    const second = await open.client.getAllTickers(caller, 'standard-usd', etag);
+    expect(second).toMatchObject({ modified: true, total: 500, skipped: 0 });
+    expect(second.modified && second.etag).not.toBe(etag);
+  });
+
+  test('leaves out the rows that break the interface', async () => {
+    await using place = await openSandbox();
+    await using open = openClient(place.sandbox.url);
+    place.sandbox.changeCatalog({ broken: 7 });
+    const caller = { token: place.as(DEMO).token };
+    const catalog = await open.client.getAllTickers(caller, 'standard-usd', null);
+    expect(catalog).toMatchObject({ modified: true, total: 500, skipped: 7 });
+    expect(catalog.modified && catalog.instruments).toHaveLength(493);
+  });
+
+  test.each([
+    ['W/"a"', 'W/"a"'],
+    ['"a"', '"a"'],
+    ['unquoted', 'unquoted'],
+    ['*', null],
+    ['"caf\u00e9"', null],
+    ['"a", "b"', null],
+    ['', null],
+  ])('keeps the tag %j as %j, to be sent back', async (header, etag) => {
+    await using gateway = await startScriptedGateway((socket) =>
+      socket.write(answer(200, [instrumentRow], { etag: header })),
+    );
+    await using open = openClient(gateway.url);
+    const first = await open.client.getAllTickers(somebody, 'g', null);
+    expect(first).toMatchObject({ modified: true, etag });
+    // Whatever the tag was, the next call goes through.
+    await open.client.getAllTickers(somebody, 'g', first.modified ? first.etag : null);
+    expect(gateway.requests[1]?.headers['if-none-match']).toBe(etag ?? undefined);
+  });
+
+  test.each([
+    ['gzip', 'gzip'],
+    ['GZIP', 'gzip'],
+  ])('may come packed (%s)', async (name) => {
+    const packed = gzipSync(JSON.stringify([instrumentRow]));
+    await using gateway = await startScriptedGateway((socket) =>
+      socket.write(answer(200, packed, { 'content-encoding': name })),
+    );
+    await using open = openClient(gateway.url);
+    const catalog = await open.client.getAllTickers(somebody, 'g', null);
+    expect(catalog).toMatchObject({ modified: true, total: 1 });
+    expect(gateway.requests[0]?.headers['accept-encoding']).toBe('gzip');
+  });
+});
+
+describe('the open positions', () => {
+  test('are the same objects where the bytes are the same', async () => {
+    await using place = await openSandbox();
+    await using open = openClient(place.sandbox.url);
+    const caller = { token: place.as(DEMO).token };
+    const first = await open.client.getOpenPositions(caller, null);
+    const second = await open.client.getOpenPositions(caller, first);
+    expect(second.positions).toBe(first.positions);
+    expect(second.sequence).toBeGreaterThan(first.sequence);
+
+    place.sandbox.tick(5);
+    const third = await open.client.getOpenPositions(caller, second);
+    expect(third.positions).not.toBe(first.positions);
+    expect(third.positions.map(({ id }) => id)).toEqual(first.positions.map(({ id }) => id));
+  });
+
+  test.each([
+    ['no list', {}],
+    ['null', { positions: null }],
+    ['a bare list', [positionRow]],
+    [
+      'a row without a symbol',
+      { positions: [positionRow, { ...positionRow, id: '2', symbol: '' }] },
+    ],
+    ['a row twice', { positions: [positionRow, positionRow] }],
+  ])('with %s are a contract error', async (_, body) => {
+    await using gateway = await startScriptedGateway((socket) => socket.write(answer(200, body)));
+    await using open = openClient(gateway.url);
+    await expect(open.client.getOpenPositions(somebody, null)).rejects.toMatchObject({
+      kind: 'contract',
+    });
+  });
+
+  test('have their times read in the unit that was set', async () => {
+    await using gateway = await startScriptedGateway((socket) =>
+      socket.write(answer(200, { positions: [{ ...positionRow, timeCreate: 1_735_689_600 }] })),
+    );
+    for (const [timeUnit, year] of [
+      ['auto', 2025],
+      ['s', 2025],
+      ['ms', 1970],
+    ] as const) {
+      await using open = openClient(gateway.url, { timeUnit });
+      const { positions } = await open.client.getOpenPositions(somebody, null);
+      expect(positions[0]?.createdAt?.getUTCFullYear()).toBe(year);
+    }
+  });
+});
+
+describe('the content type', () => {
+  test.each([
+    ['application/json', 'cus'],
+    ['application/json; charset=utf-8', 'cus'],
+    ['Application/Problem+JSON', 'cus'],
+    [null, 'cus'],
+    ['text/html', 'contract'],
+    ['text/plain', 'contract'],
+    ['application/jsonp', 'contract'],
+    ['application/octet-stream; x=application/json', 'contract'],
+  ])('%s is read as JSON, or refused: %s', async (type, expected) => {
+    await using gateway = await startScriptedGateway((socket) => {
+      const whole = answer(200, { customerId: 'cus' }, { 'content-type': type ?? '' });
+      const bare = Buffer.from(whole.toString().replace(/content-type:.*\r\n/, ''));
+      socket.write(type === null ? bare : whole);
+    });
+    await using open = openClient(gateway.url);
+    const id = open.client.getCustomerId(somebody).catch((error) => error.kind);
+    expect(await id).toBe(expected);
+  });
+});
