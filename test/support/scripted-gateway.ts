@@ -19,6 +19,8 @@ export interface ScriptedGatewayOptions {
   readonly onConnection?: (socket: Socket, connection: number) => void;
   /** Told of each head as soon as it is whole, before its body. */
   readonly onHead?: (socket: Socket, head: string) => void;
+  /** 0: any free one. */
+  readonly port?: number;
 }
 
 export interface ScriptedGateway extends AsyncDisposable {
@@ -36,7 +38,7 @@ export interface ScriptedGateway extends AsyncDisposable {
 /** A server on bare sockets: for the answers that no HTTP server can be talked into giving. */
 export async function startScriptedGateway(
   script: Script,
-  { onConnection, onHead }: ScriptedGatewayOptions = {},
+  { onConnection, onHead, port: wanted = 0 }: ScriptedGatewayOptions = {},
 ): Promise<ScriptedGateway> {
   const requests: ScriptedRequest[] = [];
   const sockets = new Set<Socket>();
@@ -54,7 +56,7 @@ export async function startScriptedGateway(
       script(socket, request);
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(wanted, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

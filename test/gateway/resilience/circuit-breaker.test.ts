@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import { CircuitBreaker } from '../../../src/gateway/resilience/circuit-breaker.ts';
+import type { Verdict } from '../../../src/gateway/resilience/verdict.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+const PAUSE_MS = 5_000;
+
+function closedBreaker() {
+  const clock = createScriptedClock();
+  const changes: string[] = [];
+  const breaker = new CircuitBreaker({
+    clock,
+    windowMs: 10_000,
+    threshold: 0.5,
+    minimumCalls: 10,
+    minimumElsewhere: 2,
+    pauseMs: PAUSE_MS,
+    onChange: (state) => changes.push(state),
+  });
+  const call = (verdict: Verdict, account = 'somebody') => {
+    const passage = breaker.admit();
+    if (passage !== null) breaker.settle(passage, verdict, () => account);
+    return passage !== null;
+  };
+  const calls = (count: number, verdict: Verdict, account?: (index: number) => string) => {
+    for (let index = 0; index < count; index += 1) call(verdict, account?.(index));
+  };
+  return { clock, changes, breaker, call, calls };
+}
+
+/** Ten accounts, one after the other. */
+const many = (index: number) => `account ${index % 10}`;
+
+function openBreaker() {
+  const closed = closedBreaker();
+  closed.calls(10, 'failure', many);
+  expect(closed.breaker.state).toBe('open');
+  return closed;
+}
+
+describe('a closed breaker opens', () => {
+  test('when half of enough calls failed', () => {
+    const { breaker, calls } = closedBreaker();
+    calls(5, 'success');
+    calls(4, 'failure', many);
+    expect(breaker.state).toBe('closed');
+    calls(1, 'failure');
+    expect(breaker.state).toBe('open');
+  });
+
+  test('not over fewer calls than say something', () => {
+    const { breaker, calls } = closedBreaker();
+    calls(9, 'failure', many);
+    expect(breaker.state).toBe('closed');
+  });
+
+  test('not over failures among more successes', () => {
+    const { breaker, calls } = closedBreaker();
+    calls(101, 'success');
+    calls(100, 'failure', many);
+    expect(breaker.state).toBe('closed');
+  });
+
+  test('not over calls that tell nothing', () => {
+    const { breaker, calls } = closedBreaker();
+    calls(10_000, 'none', (index) => `forged ${index}`);
+    calls(9, 'failure', many);
+    expect(breaker.state).toBe('closed');
+  });
+
+  test('not over one account, however often it fails', () => {
+    const { breaker, calls } = closedBreaker();
+    calls(1_000, 'failure');
+    calls(1, 'failure', () => 'a stumble of another');
+    expect(breaker.state).toBe('closed');
+    calls(1, 'failure', () => 'a third');
+    expect(breaker.state).toBe('open');
+  });
+
+  test('not over failures of long ago', async () => {
+    const { clock, breaker, calls } = closedBreaker();
+    calls(9, 'failure', many);
+    await clock.advance(10_000);
+    calls(9, 'failure', many);
+    expect(breaker.state).toBe('closed');
+  });
+});
+
+describe('an open breaker', () => {
+  test('lets nothing through until its pause is over, then one call', async () => {
+    const { clock, breaker } = openBreaker();
+    await clock.advance(PAUSE_MS - 1);
+    expect(breaker.admit()).toBeNull();
+    await clock.advance(1);
+    expect(breaker.state).toBe('half-open');
+    expect(breaker.admit()).toMatchObject({ isProbe: true });
+    expect(breaker.admit()).toBeNull();
+    expect(breaker.state).toBe('half-open');
+  });
+
+  test('closes with a probe that succeeds, and says so once', async () => {
+    const { clock, breaker, call, changes } = openBreaker();
+    await clock.advance(PAUSE_MS);
+    call('success');
+    expect(breaker.state).toBe('closed');
+    expect(changes).toEqual(['open', 'closed']);
+  });
+
+  test('stays open with a probe that fails, and counts its pause from the probe’s start', async () => {
+    const { clock, breaker } = openBreaker();
+    await clock.advance(PAUSE_MS);
+    const probe = breaker.admit();
+    await clock.advance(4_000);
+    if (probe) breaker.settle(probe, 'failure', () => 'somebody');
+    expect(breaker.state).toBe('open');
+    await clock.advance(999);
+    expect(breaker.admit()).toBeNull();
+    await clock.advance(1);
+    expect(breaker.admit()).toMatchObject({ isProbe: true });
+  });
+
+  test('sends the next probe while the last one hangs', async () => {
+    const { clock, breaker } = openBreaker();
+    await clock.advance(PAUSE_MS);
+    const hanging = breaker.admit();
+    await clock.advance(PAUSE_MS);
+    const second = breaker.admit();
+    expect(second).toMatchObject({ isProbe: true });
+    if (second) breaker.settle(second, 'success', () => 'somebody');
+    if (hanging) breaker.settle(hanging, 'failure', () => 'somebody');
+    expect(breaker.state).toBe('closed');
+  });
+
+  test('tries again at once after a probe that tells nothing', async () => {
+    const { clock, breaker, call } = openBreaker();
+    await clock.advance(PAUSE_MS);
+    expect(call('none')).toBe(true);
+    expect(call('success')).toBe(true);
+    expect(breaker.state).toBe('closed');
+  });
+
+  test('lets one probe through in each pause, however many ask', async () => {
+    const { clock, call } = openBreaker();
+    let probes = 0;
+    for (let second = 0; second < 60; second += 1) {
+      await clock.advance(1_000);
+      for (let asker = 0; asker < 10; asker += 1) probes += call('failure') ? 1 : 0;
+    }
+    expect(probes).toBe(12);
+  });
+});
+
+describe('an answer to a call from before', () => {
+  test('the breaker opened does not close it', () => {
+    const { breaker, calls } = closedBreaker();
+    const slow = breaker.admit();
+    calls(10, 'failure', many);
+    if (slow) breaker.settle(slow, 'success', () => 'somebody');
+    expect(breaker.state).toBe('open');
+  });
+
+  test('the breaker closed does not open it again', async () => {
+    const { clock, breaker, calls, call } = closedBreaker();
+    const hanging = Array.from({ length: 50 }, () => breaker.admit());
+    calls(10, 'failure', many);
+    await clock.advance(PAUSE_MS);
+    call('success');
+    hanging.forEach((passage, index) => {
+      if (passage) breaker.settle(passage, 'failure', () => many(index));
+    });
+    expect(breaker.state).toBe('closed');
+  });
+});

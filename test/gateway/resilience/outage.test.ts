@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest';
+import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
+import { marketOrder } from '../open-client.ts';
+import { caller, kindOf, openResilient } from './open-resilient.ts';
+
+const down: Script = (socket) => socket.write(answer(503, {}));
+const positions: Script = (socket) => socket.write(answer(200, { positions: [] }));
+
+type Open = ReturnType<typeof openResilient>;
+
+/** One read of op 12 by the n-th account, and how it ended. */
+const read = ({ client }: Open, index: number) =>
+  client.getOpenPositions(caller(index), null).then(() => 'served', kindOf);
+
+async function readMany(open: Open, count: number): Promise<unknown[]> {
+  const ends: unknown[] = [];
+  for (let index = 0; index < count; index += 1) ends.push(await open.hurry(read(open, index)));
+  return ends;
+}
+
+describe('while the gateway fails at everything', () => {
+  test.each(['one after the other', 'all at once'])(
+    'reads that come %s cost at most a tenth more calls than there are',
+    async (how) => {
+      await using gateway = await startScriptedGateway(down);
+      await using open = openResilient(gateway.url);
+      const ends =
+        how === 'all at once'
+          ? await open.hurry(
+              Promise.all(Array.from({ length: 300 }, (_, index) => read(open, index))),
+            )
+          : await readMany(open, 300);
+      expect(new Set(ends)).toEqual(new Set(['unavailable']));
+      expect(gateway.requests.length / 300).toBeLessThanOrEqual(1.1);
+      expect(open.circuits).toEqual(['reads open']);
+    },
+  );
+
+  test('one probe goes out in five seconds, and the first that succeeds ends it', async () => {
+    let isDown = true;
+    await using gateway = await startScriptedGateway((socket, request) =>
+      (isDown ? down : positions)(socket, request),
+    );
+    await using open = openResilient(gateway.url);
+    await readMany(open, 30);
+    expect(open.resilience.trouble()).toBe('gateway failing: reads');
+    const callsBefore = gateway.requests.length;
+    for (let second = 0; second < 30; second += 1) {
+      await open.clock.advance(1_000);
+      await open.hurry(Promise.all([1, 2, 3].map((index) => read(open, index))));
+    }
+    expect(gateway.requests.length - callsBefore).toBeLessThanOrEqual(6);
+    expect(gateway.requests.length - callsBefore).toBeGreaterThanOrEqual(5);
+
+    isDown = false;
+    const ends: unknown[] = [];
+    for (let second = 0; second < 6; second += 1) {
+      await open.clock.advance(1_000);
+      ends.push(await read(open, 1));
+    }
+    expect(ends.at(-1)).toBe('served');
+    expect(open.resilience.trouble()).toBeNull();
+    expect(open.circuits).toEqual(['reads open', 'reads closed']);
+  });
+
+  test('a probe whose asker goes away still tells whether it is over', async () => {
+    let isDown = true;
+    await using gateway = await startScriptedGateway((socket, request) => {
+      if (isDown) down(socket, request);
+    });
+    await using open = openResilient(gateway.url, { timeoutMs: 300 });
+    await readMany(open, 30);
+    isDown = false;
+    await open.clock.advance(5_000);
+    const asker = new AbortController();
+    const probe = open.client.getOpenPositions({ ...caller(1), signal: asker.signal }, null);
+    asker.abort();
+    // It ran to its own deadline instead, and was a failure.
+    await expect(probe).rejects.toMatchObject({ kind: 'timeout' });
+    expect(await read(open, 2)).toBe('unavailable');
+  });
+
+  test('silence opens the breaker like an error', async () => {
+    await using gateway = await startScriptedGateway(() => {});
+    await using open = openResilient(gateway.url, { timeoutMs: 100 });
+    const ends = await Promise.all(Array.from({ length: 10 }, (_, index) => read(open, index)));
+    expect(new Set(ends)).toEqual(new Set(['timeout']));
+    expect(await read(open, 1)).toBe('unavailable');
+    expect(open.circuits).toEqual(['reads open']);
+  });
+
+  test('a gateway that refuses connections opens the breakers of reads and of orders', async () => {
+    const gateway = await startScriptedGateway(down);
+    await gateway[Symbol.asyncDispose]();
+    await using open = openResilient(gateway.url);
+    await readMany(open, 12);
+    for (let index = 0; index < 6; index += 1) {
+      expect(await open.client.openPosition(caller(index), marketOrder)).toMatchObject({
+        sent: false,
+      });
+    }
+    expect(open.circuits).toEqual(['reads open', 'orders open']);
+    expect(open.resilience.trouble()).toBe('gateway failing: reads, orders');
+  });
+});
+
+describe('what opens no breaker', () => {
+  test.each([400, 401, 403, 404, 429])('answers of %s to many accounts', async (status) => {
+    await using gateway = await startScriptedGateway((socket) =>
+      socket.write(answer(status, {}, { 'retry-after': 60 })),
+    );
+    await using open = openResilient(gateway.url);
+    await readMany(open, 50);
+    expect(gateway.requests).toHaveLength(50);
+    expect(open.circuits).toEqual([]);
+  });
+
+  test('one account that fails, on however many tokens', async () => {
+    await using gateway = await startScriptedGateway((socket, request) =>
+      (request.headers.authorization?.includes('forged') ? down : positions)(socket, request),
+    );
+    await using open = openResilient(gateway.url);
+    for (let index = 0; index < 100; index += 1) {
+      const forged = { token: `forged ${index}`, account: '1001' };
+      const ended = open.client.getOpenPositions(forged, null).catch(kindOf);
+      expect(await open.hurry(ended)).toBe('unavailable');
+    }
+    expect(open.circuits).toEqual([]);
+    expect(await read(open, 1)).toBe('served');
+  });
+
+  test('orders that were sent, whatever became of them', async () => {
+    await using gateway = await startScriptedGateway((socket, { connection }) =>
+      connection % 2 === 0 ? socket.write(answer(503, {})) : socket.resetAndDestroy(),
+    );
+    await using open = openResilient(gateway.url);
+    for (let index = 0; index < 30; index += 1) {
+      expect(await open.client.openPosition(caller(index), marketOrder)).toMatchObject({
+        sent: true,
+      });
+    }
+    expect(gateway.requests).toHaveLength(30);
+    expect(open.circuits).toEqual([]);
+  });
+
+  test('orders for which no connection was free', async () => {
+    await using gateway = await startScriptedGateway(() => {});
+    await using open = openResilient(gateway.url, { connections: 4, timeoutMs: 200 });
+    const orders = Array.from({ length: 30 }, (_, index) =>
+      open.client.openPosition(caller(index), marketOrder),
+    );
+    const unsent = (await Promise.all(orders)).filter(({ sent }) => !sent);
+    expect(unsent.length).toBeGreaterThan(20);
+    expect(open.circuits).toEqual([]);
+  });
+});
+
+test('half-open, the orders’ breaker lets the next order through', async () => {
+  const gone = await startScriptedGateway(down);
+  await gone[Symbol.asyncDispose]();
+  await using open = openResilient(gone.url);
+  for (let index = 0; index < 6; index += 1) {
+    await open.client.openPosition(caller(index), marketOrder);
+  }
+  expect(open.circuits).toEqual(['orders open']);
+  await using gateway = await startScriptedGateway(
+    (socket) => socket.write(answer(200, { success: true, orderId: '1' })),
+    { port: gone.port },
+  );
+  expect(await open.client.openPosition(caller(1), marketOrder)).toMatchObject({ sent: false });
+  await open.clock.advance(5_000);
+  expect(await open.client.openPosition(caller(1), marketOrder)).toMatchObject({ status: 200 });
+  expect(gateway.requests).toHaveLength(1);
+  expect(open.circuits).toEqual(['orders open', 'orders closed']);
+});
+
+test('dead payments leave reads, orders and sign-in as they are', async () => {
+  await using gateway = await startScriptedGateway((socket, request) => {
+    if (request.path.startsWith('/payments/')) return down(socket, request);
+    if (request.method === 'GET') return positions(socket, request);
+    const body = request.path.startsWith('/auth/')
+      ? { access_token: 'a', refresh_token: 'b' }
+      : { success: true, orderId: '1' };
+    return socket.write(answer(200, body));
+  });
+  await using open = openResilient(gateway.url);
+  const { client } = open;
+  for (let index = 0; index < 30; index += 1) {
+    expect(await open.hurry(client.getCustomerId(caller(index)).catch(kindOf))).toBe('unavailable');
+    expect(await read(open, index)).toBe('served');
+    expect(await client.openPosition(caller(index), marketOrder)).toMatchObject({ status: 200 });
+    expect(await client.login({ token: null }, 'a@example.com', 'x')).toHaveProperty('accessToken');
+  }
+  expect(open.circuits).toEqual(['payments open']);
+  const paid = gateway.requests.filter(({ path }) => path.startsWith('/payments/'));
+  expect(paid.length).toBeLessThan(30);
+});
+
+test('a burst of polls leaves half of the reads’ connections to those who wait', async () => {
+  const hanging: (() => void)[] = [];
+  await using gateway = await startScriptedGateway((socket, request) => {
+    if (request.headers.authorization === 'Bearer feed') {
+      hanging.push(() => positions(socket, request));
+    } else positions(socket, request);
+  });
+  // Eight connections for all, so four for reads, so two for polls.
+  await using open = openResilient(gateway.url, { connections: 8, pollConnections: 2 });
+  const feed = { token: 'feed', account: '1', priority: 'poll' } as const;
+  const polls = Array.from({ length: 20 }, () => open.client.getOpenPositions(feed, null));
+  expect(await Promise.all([1, 2, 3, 4, 5].map((index) => read(open, index)))).toEqual(
+    Array(5).fill('served'),
+  );
+  expect(open.resilience.stats().polls).toEqual({ underWay: 2, waiting: 18 });
+  for (let answered = 0; answered < polls.length; ) {
+    const [next] = hanging.splice(0, 1);
+    if (next === undefined) await open.clock.advance(0);
+    else {
+      next();
+      answered += 1;
+    }
+  }
+  expect(await Promise.all(polls)).toHaveLength(20);
+});

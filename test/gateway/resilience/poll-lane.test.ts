@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import type { Exchange } from '../../../src/gateway/exchange.ts';
+import { PollsBusyError } from '../../../src/gateway/resilience/held-back.ts';
+import { PollLane, withPollLane } from '../../../src/gateway/resilience/poll-lane.ts';
+import type { WireCall } from '../../../src/gateway/transport.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+const gone: Exchange = { sent: false, cause: new Error('refused') };
+
+function openLane(width: number) {
+  const clock = createScriptedClock();
+  const lane = new PollLane(clock, width);
+  const sent: { call: WireCall; answer: () => void }[] = [];
+  const send = withPollLane(
+    (call) => new Promise((resolve) => sent.push({ call, answer: () => resolve(gone) })),
+    lane,
+    clock,
+  );
+  return { clock, lane, sent, send };
+}
+
+function poll(options: { signal?: AbortSignal; priority?: 'poll' } = { priority: 'poll' }) {
+  return {
+    operation: 'getOpenPositions',
+    path: '/trading/positions',
+    headers: {},
+    body: null,
+    deadlineMs: 5_000,
+    maxBytes: 1_000,
+    caller: { token: 'a token', ...options },
+  } satisfies WireCall;
+}
+
+test('polls beyond the lane’s width wait, in the order in which they came', async () => {
+  const { clock, lane, sent, send } = openLane(2);
+  for (let index = 0; index < 4; index += 1) send({ ...poll(), path: `/${index}` });
+  await clock.advance(0);
+  expect(sent.map(({ call }) => call.path)).toEqual(['/0', '/1']);
+  expect(lane).toMatchObject({ taken: 2, waiting: 2 });
+  sent[1]?.answer();
+  await clock.advance(0);
+  expect(sent.map(({ call }) => call.path)).toEqual(['/0', '/1', '/2']);
+  for (let next = sent[0]; next !== undefined; ) {
+    for (const { answer } of sent) answer();
+    await clock.advance(0);
+    next = lane.taken > 0 ? sent[0] : undefined;
+  }
+  expect(lane).toMatchObject({ taken: 0, waiting: 0 });
+});
+
+test('a poll that waited has only the rest of its time', async () => {
+  const { clock, sent, send } = openLane(1);
+  send(poll());
+  send(poll());
+  await clock.advance(1_200);
+  sent[0]?.answer();
+  await clock.advance(0);
+  expect(sent.map(({ call }) => call.deadlineMs)).toEqual([5_000, 3_800]);
+});
+
+test('a poll that waited in vain was never sent', async () => {
+  const { clock, lane, sent, send } = openLane(1);
+  send(poll());
+  const late = send(poll());
+  await clock.advance(5_000);
+  expect(await late).toEqual({ sent: false, cause: new PollsBusyError() });
+  expect(lane).toMatchObject({ taken: 1, waiting: 0 });
+  sent[0]?.answer();
+  await clock.advance(0);
+  expect(lane.taken).toBe(0);
+  expect(sent).toHaveLength(1);
+});
+
+test('a poll that is given up leaves the line', async () => {
+  const { lane, sent, send } = openLane(1);
+  const asker = new AbortController();
+  send(poll());
+  const waiting = send(poll({ priority: 'poll', signal: asker.signal }));
+  asker.abort();
+  expect(await waiting).toMatchObject({ sent: false });
+  expect(lane.waiting).toBe(0);
+  expect(sent).toHaveLength(1);
+});
+
+test('whoever waits for an answer does not stand in the polls’ line', async () => {
+  const { clock, sent, send } = openLane(1);
+  send(poll());
+  send(poll());
+  send(poll({}));
+  await clock.advance(0);
+  const priorities = sent.map(({ call }) => call.caller.priority);
+  expect(priorities).toHaveLength(2);
+  expect(priorities).toContain(undefined);
+});

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+import type { Caller } from '../../../src/gateway/caller.ts';
+import type { GatewayClient } from '../../../src/gateway/client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
+import { limitOrder, marketOrder } from '../open-client.ts';
+import { caller, openResilient } from './open-resilient.ts';
+
+type Call = (client: GatewayClient, caller: Caller) => Promise<unknown>;
+
+const READS: Readonly<Record<string, Call>> = {
+  getAllTickers: (client, who) => client.getAllTickers(who, 'standard', null),
+  getSession: (client, who) => client.getSession(who, '1000'),
+  getWithdrawalMethods: (client, who) => client.getWithdrawalMethods(who),
+  getOpenPositions: (client, who) => client.getOpenPositions(who, null),
+  getCustomerId: (client, who) => client.getCustomerId(who),
+};
+
+const WRITES: Readonly<Record<string, Call>> = {
+  login: (client, who) => client.login(who, 'a@example.com', 'x'),
+  forgotPassword: (client, who) => client.forgotPassword(who, 'a@example.com'),
+  openPosition: (client, who) => client.openPosition(who, marketOrder),
+  placeLimitOrder: (client, who) => client.placeLimitOrder(who, limitOrder),
+  resetTradingAccountPassword: (client, who) => client.resetTradingAccountPassword(who, '1'),
+  addCryptoWallet: (client, who) => client.addCryptoWallet(who, 'x'),
+  addMobileWallet: (client, who) => client.addMobileWallet(who, '1'),
+  setValue: (client, who) => client.setValue(who, 'theme', 'dark'),
+  markNotificationsRead: (client, who) => client.markNotificationsRead(who, [1]),
+  registerDevice: (client, who) => client.registerDevice(who, { deviceId: 'x' }),
+};
+
+const FAILURES: Readonly<Record<string, Script>> = {
+  'a 429': (socket) => socket.write(answer(429, {})),
+  'a 500': (socket) => socket.write(answer(500, {})),
+  'a 503': (socket) => socket.write(answer(503, {})),
+  'a broken connection': (socket) => socket.resetAndDestroy(),
+};
+
+const positions = answer(200, { positions: [] });
+
+/** Answers with the given ones in turn, with the last one for ever. */
+function inTurn(...answers: readonly Buffer[]): Script {
+  let next = 0;
+  return (socket) => {
+    socket.write(answers[Math.min(next, answers.length - 1)] as Buffer);
+    next += 1;
+  };
+}
+
+describe.each(Object.entries(FAILURES))('after %s', (_, fail) => {
+  test.each(Object.entries(READS))('%s is repeated twice', async (_name, read) => {
+    await using gateway = await startScriptedGateway(fail);
+    await using open = openResilient(gateway.url);
+    await expect(open.hurry(read(open.client, caller(1)))).rejects.toThrow();
+    expect(gateway.requests).toHaveLength(3);
+  });
+
+  test.each(Object.entries(WRITES))('%s is not repeated', async (_name, write) => {
+    await using gateway = await startScriptedGateway(fail);
+    await using open = openResilient(gateway.url);
+    await open.hurry(write(open.client, caller(1)).catch(() => {}));
+    await open.clock.advance(60_000);
+    expect(gateway.requests).toHaveLength(1);
+  });
+
+  test('a poll is not repeated', async () => {
+    await using gateway = await startScriptedGateway(fail);
+    await using open = openResilient(gateway.url);
+    const poll = open.client.getOpenPositions({ ...caller(1), priority: 'poll' }, null);
+    await expect(open.hurry(poll)).rejects.toThrow();
+    await open.clock.advance(60_000);
+    expect(gateway.requests).toHaveLength(1);
+  });
+});
+
+test.each([400, 401, 403, 404, 408])('a read is not repeated after a %s', async (status) => {
+  await using gateway = await startScriptedGateway(inTurn(answer(status, {})));
+  await using open = openResilient(gateway.url);
+  await expect(open.client.getCustomerId(caller(1))).rejects.toThrow();
+  expect(gateway.requests).toHaveLength(1);
+});
+
+test('a read that goes well the third time is nobody’s failure', async () => {
+  const down = answer(503, {});
+  await using gateway = await startScriptedGateway(inTurn(down, down, positions));
+  await using open = openResilient(gateway.url);
+  const read = open.client.getOpenPositions(caller(1), null);
+  expect(await open.hurry(read)).toMatchObject({ positions: [] });
+});
+
+test('a gateway that cannot be connected to is tried three times', async () => {
+  const gateway = await startScriptedGateway(() => {});
+  await gateway[Symbol.asyncDispose]();
+  await using open = openResilient(gateway.url);
+  const read = open.client.getCustomerId(caller(1));
+  await expect(open.hurry(read)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(open.resilience.stats().retries).toBe(2);
+});
+
+test('the rest before each retry grows', async () => {
+  await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
+  await using open = openResilient(gateway.url);
+  const read = open.client.getCustomerId(caller(1));
+  read.catch(() => {});
+  for (const [sent, restMs] of [75, 150].entries()) {
+    await eventually(() => open.clock.pending === 1);
+    expect(gateway.requests).toHaveLength(sent + 1);
+    await open.clock.advance(restMs - 1);
+    expect(open.clock.pending).toBe(1);
+    await open.clock.advance(1);
+    await eventually(() => gateway.requests.length === sent + 2);
+  }
+  await expect(read).rejects.toMatchObject({ kind: 'unavailable', status: 503 });
+});
+
+describe('Retry-After', () => {
+  const busy = (seconds: number) => answer(429, {}, { 'retry-after': seconds });
+
+  test('is waited for where it fits into the deadline', async () => {
+    await using gateway = await startScriptedGateway(inTurn(busy(2), positions));
+    await using open = openResilient(gateway.url);
+    const read = open.client.getOpenPositions(caller(1), null);
+    await eventually(() => open.clock.pending === 1);
+    await open.clock.advance(1_999);
+    expect(open.clock.pending).toBe(1);
+    await open.clock.advance(100);
+    expect(await read).toMatchObject({ positions: [] });
+    expect(gateway.requests).toHaveLength(2);
+  });
+
+  test('that does not fit leaves the answer as it is, at once', async () => {
+    await using gateway = await startScriptedGateway(inTurn(busy(5), positions));
+    await using open = openResilient(gateway.url);
+    const read = open.client.getOpenPositions(caller(1), null);
+    await expect(read).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 5 });
+    expect(gateway.requests).toHaveLength(1);
+    expect(open.resilience.stats().retries).toBe(0);
+  });
+
+  test('of a 503 counts as well', async () => {
+    const down = answer(503, {}, { 'retry-after': 60 });
+    await using gateway = await startScriptedGateway(inTurn(down, positions));
+    await using open = openResilient(gateway.url);
+    const read = open.client.getOpenPositions(caller(1), null);
+    await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(gateway.requests).toHaveLength(1);
+  });
+});
+
+test('all attempts together keep to the deadline of one', async () => {
+  let answered = 0;
+  await using gateway = await startScriptedGateway((socket) => {
+    answered += 1;
+    if (answered === 1) socket.write(answer(429, {}, { 'retry-after': 4 }));
+  });
+  await using open = openResilient(gateway.url, { timeoutMs: 4_300 });
+  const read = open.client.getCustomerId(caller(1));
+  await eventually(() => open.clock.pending === 1);
+  await open.clock.advance(4_100);
+  // What is left for the silent second attempt are 200 of the 4,300 ms.
+  const startedAtMs = performance.now();
+  await expect(read).rejects.toMatchObject({ kind: 'timeout' });
+  expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+  expect(gateway.requests).toHaveLength(2);
+});
+
+test('whoever goes away while a retry waits causes no further call', async () => {
+  await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
+  await using open = openResilient(gateway.url);
+  const asker = new AbortController();
+  const read = open.client.getCustomerId({ ...caller(1), signal: asker.signal });
+  await eventually(() => open.clock.pending === 1);
+  asker.abort();
+  await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(open.clock.pending).toBe(0);
+  expect(gateway.requests).toHaveLength(1);
+  expect(open.resilience.stats().backends.payments?.retries).toEqual({ spent: 0, left: 10 });
+});
+
+test('retries are at most a tenth of the calls, even where no breaker helps', async () => {
+  await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
+  await using open = openResilient(gateway.url);
+  // One account alone opens no breaker.
+  const reads = Array.from({ length: 200 }, () =>
+    open.client.getOpenPositions(caller(1), null).catch(() => {}),
+  );
+  await open.hurry(Promise.all(reads));
+  expect(open.circuits).toEqual([]);
+  expect(gateway.requests.length).toBeGreaterThan(200);
+  expect(gateway.requests.length / 200).toBeLessThanOrEqual(1.1);
+});
