@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { EXAMPLES } from './graphiql-examples.ts';
 import { preferredEncoding } from './send.ts';
 
 export interface GraphiQLOptions {
@@ -16,21 +17,6 @@ interface Asset {
   readonly br: Buffer;
 }
 
-const DEFAULT_QUERY = `# One query for a whole screen.
-query Home {
-  session { balance equity currency }
-  positions {
-    symbol
-    side
-    units
-    profit
-    instrument { name leverage shariaStatus }
-  }
-  withdrawalMethods { title status }
-  customerId
-}
-`;
-
 /** GraphiQL with every asset from here: it works on a train. */
 export class GraphiQL {
   readonly #options: GraphiQLOptions;
@@ -44,13 +30,16 @@ export class GraphiQL {
     const assets = await this.#load();
     const urls = [...assets.keys()];
     const token = await this.#options.demoToken?.();
+    const headers = token
+      ? JSON.stringify({ authorization: `Bearer ${token}` }, null, 2)
+      : undefined;
     const options = {
       title: 'Trading Graph',
       endpoint: '/graphql',
-      defaultQuery: DEFAULT_QUERY,
+      defaultTabs: EXAMPLES.map((query) => ({ query, headers })),
       shouldPersistHeaders: false,
       subscriptionsProtocol: 'SSE',
-      ...(token && { headers: JSON.stringify({ authorization: `Bearer ${token}` }, null, 2) }),
+      ...(headers && { headers }),
     };
     response.writeHead(200, {
       'content-type': 'text/html; charset=utf-8',
