@@ -7,6 +7,7 @@ import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import { GroupCatalog } from './group-catalog.ts';
 import { type ReceiveOptions, receiveCopy } from './receive-copy.ts';
+import { REMEMBERED_BYTES } from './search-index.ts';
 
 export interface FlightOptions extends ReceiveOptions {
   readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
@@ -126,8 +127,6 @@ function unnoticed(viewer: Viewer): Viewer {
   return { ...viewer, caller };
 }
 
-const GROUP_BYTES = 2_000;
-
 function bytesOf({ copy, history }: GroupCatalog): number {
-  return GROUP_BYTES + (copy?.version.bytes ?? 0) + history.bytes;
+  return REMEMBERED_BYTES + (copy?.version.bytes ?? 0) + history.bytes;
 }

@@ -17,7 +17,7 @@ export interface CatalogsOptions {
   readonly prover: Pick<Prover, 'group'>;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly log: Pick<Log, 'warn' | 'info'>;
+  readonly log: Pick<Log, 'warn'>;
   readonly maxAgeMs: number;
   readonly staleMs: number;
   /** What replicas share; null where there is one only. */

@@ -12,7 +12,7 @@ export interface ReceiveOptions {
   readonly maxAgeMs: number;
   readonly staleMs: number;
   readonly archive: VersionArchive | null;
-  readonly log: Pick<Log, 'warn' | 'info'>;
+  readonly log: Pick<Log, 'warn'>;
 }
 
 export interface Arrival {

@@ -16,7 +16,8 @@ const WORST_MATCH = MATCH.typo;
 
 // A slip in a short word of a long text is nearly always another word.
 const SHORTEST_TYPO_IN_DESCRIPTION = 6;
-const REMEMBERED_BYTES = 2 * 1024 * 1024;
+/** Most that the searches remembered for one version take. */
+export const REMEMBERED_BYTES = 1024 * 1024;
 
 export interface Matches {
   /** The match class of each instrument by ordinal. */
@@ -45,10 +46,6 @@ export class SearchIndex {
     this.#symbols = symbols;
     this.#names = names;
     this.#descriptions = descriptions;
-  }
-
-  get bytes(): number {
-    return this.#symbols.bytes + this.#names.bytes + this.#descriptions.bytes;
   }
 
   find(term: SearchTerm): Matches {

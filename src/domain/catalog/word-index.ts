@@ -19,10 +19,6 @@ export class WordIndex {
     this.#postings = postings;
   }
 
-  get bytes(): number {
-    return this.words.length * 40 + this.#starts.byteLength + this.#postings.byteLength;
-  }
-
   withWord(word: string, visit: Visit): void {
     const at = this.#firstFrom(word);
     if (this.words[at] === word) this.visitRange(at, at + 1, visit);

@@ -93,7 +93,7 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
     prover: new Prover(ledger, sessions, turns),
     clock,
     random: () => 0.5,
-    log: { warn: write, info: write },
+    log: { warn: write },
     maxAgeMs: HOUR_MS,
     staleMs: HOUR_MS,
     ...settings,
