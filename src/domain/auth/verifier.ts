@@ -1,4 +1,5 @@
-import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { type Clock, steadyClock } from '../../lib/clock.ts';
 import { EXPIRY_LEEWAY_MS } from './claims.ts';
 import { UnauthenticatedError } from './unauthenticated-error.ts';
 
@@ -7,6 +8,7 @@ export interface VerifierOptions {
   readonly secret: string | null;
   readonly issuer: string | null;
   readonly audience: string | null;
+  readonly clock?: Clock;
 }
 
 /** True where the signature was checked; false where the key set cannot be had just now. */
@@ -27,6 +29,9 @@ const KEY_SET_ALGORITHMS = [
   'EdDSA',
 ];
 
+const KEY_SET_TIMEOUT_MS = 2_000;
+const KEY_SET_RETRY_MS = 5_000;
+
 /** Null where no key is configured: then the gateway's own acceptance is the only proof. */
 export function createVerifier(options: VerifierOptions): Verify | null {
   const expectations = {
@@ -40,11 +45,30 @@ export function createVerifier(options: VerifierOptions): Verify | null {
       check(() => jwtVerify(token, secret, { ...expectations, algorithms: SECRET_ALGORITHMS }));
   }
   if (options.jwksUrl !== null) {
-    const keys: JWTVerifyGetKey = createRemoteJWKSet(new URL(options.jwksUrl));
+    const keys = keySetAt(new URL(options.jwksUrl), options.clock ?? steadyClock);
     return (token) =>
       check(() => jwtVerify(token, keys, { ...expectations, algorithms: KEY_SET_ALGORITHMS }));
   }
   return null;
+}
+
+/** Requests wait for a key set that is slow; for one that has just failed they do not, one by one. */
+function keySetAt(url: URL, clock: Clock): JWTVerifyGetKey {
+  let failedAtMs = -Infinity;
+  return createRemoteJWKSet(url, {
+    timeoutDuration: KEY_SET_TIMEOUT_MS,
+    [customFetch]: async (address, init) => {
+      if (clock.now() - failedAtMs < KEY_SET_RETRY_MS) throw new Error('the key set failed lately');
+      try {
+        const response = await fetch(address, init);
+        if (response.ok) return response;
+        throw new Error(`the key set was answered with status ${response.status}`);
+      } catch (error) {
+        failedAtMs = clock.now();
+        throw error;
+      }
+    },
+  });
 }
 
 async function check(verify: () => Promise<unknown>): Promise<boolean> {

@@ -1,0 +1,156 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { UnauthenticatedError } from '../../../src/domain/auth/unauthenticated-error.ts';
+import { createVerifier, type VerifierOptions } from '../../../src/domain/auth/verifier.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { inSeconds, signedToken, unsignedToken, withClaims } from '../../support/tokens.ts';
+
+const SECRET = 'a secret of thirty-two bytes or more';
+const claims = { login: 1, exp: inSeconds(60) };
+
+function verifier(options: Partial<VerifierOptions>) {
+  const verify = createVerifier({
+    jwksUrl: null,
+    secret: null,
+    issuer: null,
+    audience: null,
+    ...options,
+  });
+  if (verify === null) throw new Error('no key is configured');
+  return verify;
+}
+
+test('without a key nothing is verified', () => {
+  const nothing = { jwksUrl: null, secret: null, issuer: null, audience: null };
+  expect(createVerifier(nothing)).toBeNull();
+});
+
+describe('a shared secret', () => {
+  const verify = verifier({ secret: SECRET });
+  const refuses = (token: string) => expect(verify(token)).rejects.toThrow(UnauthenticatedError);
+
+  test('accepts its own signature', async () => {
+    expect(await verify(signedToken({ claims, secret: SECRET }))).toBe(true);
+  });
+
+  test('refuses everything else', async () => {
+    const good = signedToken({ claims, secret: SECRET });
+    await refuses(signedToken({ claims, secret: 'another secret' }));
+    await refuses(unsignedToken(claims));
+    await refuses(signedToken({ claims, secret: SECRET, header: { alg: 'none' } }));
+    await refuses(signedToken({ claims, secret: SECRET, header: { alg: 'RS256' } }));
+    await refuses(signedToken({ claims, secret: SECRET, header: {} }));
+    await refuses(withClaims(good, { login: 2 }));
+    await refuses(`${good.slice(0, good.lastIndexOf('.'))}.`);
+  });
+
+  test('refuses what is not valid any more or not yet, with half a minute’s grace', async () => {
+    const at = (seconds: object) =>
+      signedToken({ claims: { ...claims, ...seconds }, secret: SECRET });
+    await refuses(at({ exp: inSeconds(-31) }));
+    expect(await verify(at({ exp: inSeconds(-28) }))).toBe(true);
+    await refuses(at({ nbf: inSeconds(40) }));
+    expect(await verify(at({ nbf: inSeconds(20) }))).toBe(true);
+  });
+
+  test('wants issuer and audience where they are configured', async () => {
+    const strict = verifier({ secret: SECRET, issuer: 'https://issuer', audience: 'app' });
+    const of = (more: object) => signedToken({ claims: { ...claims, ...more }, secret: SECRET });
+    expect(await strict(of({ iss: 'https://issuer', aud: ['app', 'web'] }))).toBe(true);
+    for (const more of [
+      {},
+      { iss: 'https://issuer' },
+      { iss: 'https://other', aud: 'app' },
+      { iss: 'https://issuer', aud: 'other' },
+    ]) {
+      await expect(strict(of(more))).rejects.toThrow(UnauthenticatedError);
+    }
+  });
+});
+
+describe('a key set', () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' };
+  const keySet = JSON.stringify({ keys: [jwk] });
+
+  const signed = (header: object, key: KeyObject = privateKey) => {
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const body = `${part(header)}.${part(claims)}`;
+    return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
+  };
+
+  async function serve(listener: RequestListener) {
+    const server = createServer(listener);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    return {
+      url: `http://127.0.0.1:${port}/keys`,
+      async [Symbol.asyncDispose]() {
+        server.closeAllConnections();
+        server.close();
+        await once(server, 'close');
+      },
+    };
+  }
+
+  test('accepts what its keys have signed, and asks for them once', async () => {
+    let asked = 0;
+    await using keys = await serve((_request, response) => {
+      asked += 1;
+      response.end(keySet);
+    });
+    const verify = verifier({ jwksUrl: keys.url });
+    const token = signed({ alg: 'RS256', kid: 'one' });
+    expect(await Promise.all([verify(token), verify(token)])).toEqual([true, true]);
+    expect(asked).toBe(1);
+  });
+
+  test('refuses everything else', async () => {
+    await using keys = await serve((_request, response) => response.end(keySet));
+    const verify = verifier({ jwksUrl: keys.url });
+    const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+    for (const token of [
+      signed({ alg: 'RS256', kid: 'one' }, stranger),
+      signed({ alg: 'RS256', kid: 'unknown' }),
+      // The public key is known to all: as the secret of an HMAC it would sign for anybody.
+      signedToken({ claims, secret: pem, header: { alg: 'HS256', kid: 'one' } }),
+      signedToken({ claims, secret: String(jwk.n), header: { alg: 'HS256' } }),
+      unsignedToken(claims),
+    ]) {
+      await expect(verify(token), token).rejects.toThrow(UnauthenticatedError);
+    }
+  });
+
+  test.each<[string, RequestListener]>([
+    ['answers 500', (_request, response) => response.writeHead(500).end()],
+    ['answers garbage', (_request, response) => response.end('<html>')],
+    ['hangs up', (request) => request.socket.destroy()],
+  ])('that %s says nothing of a token', async (_what, listener) => {
+    await using keys = await serve(listener);
+    expect(await verifier({ jwksUrl: keys.url })(signed({ alg: 'RS256', kid: 'one' }))).toBe(false);
+  });
+
+  test('that is down is not waited for again and again, and used when it is back', async () => {
+    let asked = 0;
+    let isUp = false;
+    await using keys = await serve((_request, response) => {
+      asked += 1;
+      if (isUp) response.end(keySet);
+      else response.writeHead(503).end();
+    });
+    const clock = createScriptedClock();
+    const verify = verifier({ jwksUrl: keys.url, clock });
+    const token = signed({ alg: 'RS256', kid: 'one' });
+    expect(await verify(token)).toBe(false);
+    isUp = true;
+    expect(await verify(token)).toBe(false);
+    expect(asked).toBe(1);
+    await clock.advance(5_000);
+    expect(await verify(token)).toBe(true);
+  });
+});
