@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import { createIdentity } from '../../../src/domain/auth/identity.ts';
+import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { UnauthenticatedError } from '../../../src/domain/auth/unauthenticated-error.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { unsignedToken } from '../../support/tokens.ts';
+
+const NOW_MS = Date.UTC(2026, 0, 5, 12);
+const NOW = NOW_MS / 1000;
+
+function setUp(names = { login: 'login', group: 'group' }) {
+  const clock = createScriptedClock(NOW_MS);
+  const ledger = new ProofLedger({ clock, proofMs: 1_000 });
+  const identify = createIdentity({ clock, ledger, claimNames: names, verify: null });
+  return { clock, identify: (token: string | null) => identify({ token }) };
+}
+
+function identified(claims: Record<string, unknown>, names?: { login: string; group: string }) {
+  return setUp(names).identify(unsignedToken(claims));
+}
+
+describe('the login', () => {
+  test.each([
+    ['1', '1'],
+    ['123456789012345', '123456789012345'],
+    [700001, '700001'],
+    [999_999_999_999_999, '999999999999999'],
+    ['007', '007'],
+    [0, '0'],
+  ])('%j is %j', (login, expected) => {
+    expect(identified({ login })).toMatchObject({ login: expected });
+  });
+
+  const NO_LOGINS: readonly unknown[] = [
+    '',
+    ' 1',
+    '1 ',
+    '1\n',
+    '-1',
+    '+1',
+    '1.0',
+    '1e3',
+    '0x1f',
+    '1/../2',
+    '..',
+    '%31',
+    '１２３',
+    '1234567890123456',
+    -1,
+    1.5,
+    1e21,
+    1e15,
+    null,
+    true,
+    {},
+    [],
+    [1],
+    { toString: '1' },
+    undefined,
+  ];
+
+  test('is nothing else', () => {
+    for (const login of NO_LOGINS) {
+      const token = () => identified({ login, group: 'standard' });
+      expect(token, JSON.stringify(login)).toThrow(UnauthenticatedError);
+    }
+  });
+
+  test('is the claim that the configuration names, and no other', () => {
+    const names = { login: 'https://example.com/login', group: 'grp' };
+    const claims = { 'https://example.com/login': 5, login: 6, grp: 'a', group: 'b' };
+    expect(identified(claims, names)).toMatchObject({ login: '5', claimedGroup: 'a' });
+    expect(() => identified({ login: 6 }, names)).toThrow(UnauthenticatedError);
+  });
+
+  test('is not looked for in the prototype of things', () => {
+    const names = { login: 'constructor', group: '__proto__' };
+    expect(() => identified({ login: 1 }, names)).toThrow(UnauthenticatedError);
+  });
+});
+
+describe('the group', () => {
+  test.each([
+    ['standard', 'standard'],
+    ['', null],
+    [5, null],
+    [{}, null],
+    [null, null],
+  ])('%j is %j', (group, expected) => {
+    expect(identified({ login: 1, group })).toMatchObject({ claimedGroup: expected });
+  });
+});
+
+describe('the expiry', () => {
+  test.each([
+    [NOW + 1, true],
+    [NOW, true],
+    // A clock that runs half a minute behind is no reason to lock people out.
+    [NOW - 29, true],
+    [NOW - 30, false],
+    [NOW - 3600, false],
+    [undefined, true],
+  ])('at %j', (exp, isAccepted) => {
+    if (isAccepted) expect(identified({ login: 1, exp })).toMatchObject({ login: '1' });
+    else expect(() => identified({ login: 1, exp })).toThrow('expired');
+  });
+
+  test.each(['tomorrow', null, {}, String(NOW + 60)])('%j cannot be read', (exp) => {
+    expect(() => identified({ login: 1, exp })).toThrow(UnauthenticatedError);
+  });
+
+  test('comes also for a token that was seen before it', async () => {
+    const { clock, identify } = setUp();
+    const token = unsignedToken({ login: 1, exp: NOW + 10 });
+    expect(identify(token)).toMatchObject({ expiresAtMs: NOW_MS + 10_000 });
+    await clock.advance(39_999);
+    expect(identify(token)).toMatchObject({ login: '1' });
+    await clock.advance(1);
+    expect(() => identify(token)).toThrow('expired');
+  });
+});
+
+test.each([
+  null,
+  '',
+  'garbage',
+  'a.b',
+  'a.b.c',
+  'a.b.c.d',
+  `${unsignedToken({ login: 1 })}x.y`,
+  `${'a'.repeat(9_000)}.${Buffer.from('{"login":1}').toString('base64url')}.`,
+  `e30.${Buffer.from('[1]').toString('base64url')}.`,
+  `e30.${Buffer.from('null').toString('base64url')}.`,
+  `e30.${Buffer.from('{"login":1').toString('base64url')}.`,
+  `e30.${Buffer.from('{"login":1}').toString('base64url')}.\r\nx-evil: 1`,
+])('%j is nobody’s', (token) => {
+  expect(() => setUp().identify(token)).toThrow(UnauthenticatedError);
+});
+
+test('what is wrong with a token is told without quoting it', () => {
+  const canary = Buffer.from('{"login": canary').toString('base64url');
+  try {
+    setUp().identify(`e30.${canary}.`);
+    expect.unreachable();
+  } catch (error) {
+    expect(String((error as Error).stack)).not.toContain('canary');
+    expect((error as Error).cause).toBeUndefined();
+  }
+});
+
+test('tokens are told apart by a hash, which is all that is kept of them', () => {
+  const { identify } = setUp();
+  const [one, other] = [unsignedToken({ login: 1, n: 1 }), unsignedToken({ login: 1, n: 2 })];
+  const [a, b] = [identify(one), identify(other)] as { tokenHash: string }[];
+  expect(a?.tokenHash).toMatch(/^[\da-f]{64}$/);
+  expect(a?.tokenHash).not.toBe(b?.tokenHash);
+});

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest';
+import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+const PROOF_MS = 300_000;
+
+function setUp() {
+  const clock = createScriptedClock();
+  const ledger = new ProofLedger({ clock, proofMs: PROOF_MS });
+  /** A call of the gateway that begins and is answered at once. */
+  const answers = {
+    session: (viewer: Viewer, group: string | null = 'standard') =>
+      ledger.snapshotAnswered(viewer, group, ledger.beginCall()),
+    other: (viewer: Viewer) => ledger.accepted(viewer, ledger.beginCall()),
+    catalog: (viewer: Viewer, group = 'standard') =>
+      ledger.catalogAnswered(viewer, group, ledger.beginCall()),
+  };
+  return { clock, ledger, answers };
+}
+
+function viewer(token: string, claims: Partial<Viewer> = {}): Viewer {
+  return {
+    caller: { token },
+    tokenHash: `hash of ${token}`,
+    login: '1001',
+    claimedGroup: 'standard',
+    expiresAtMs: null,
+    ...claims,
+  };
+}
+
+const demo = viewer('demo');
+
+describe('account data', () => {
+  test('stays shut to a claim', () => {
+    const { ledger } = setUp();
+    expect(ledger.account(demo)).toBeNull();
+    expect(ledger.isAccepted(demo)).toBe(false);
+  });
+
+  test('stays shut to a token that was accepted, but not for its login', () => {
+    const { ledger, answers } = setUp();
+    answers.other(demo);
+    answers.catalog(demo);
+    expect(ledger.account(demo)).toBeNull();
+  });
+
+  test('opens to the token whose snapshot the gateway gave', () => {
+    const { ledger, answers } = setUp();
+    answers.session(demo);
+    expect(ledger.account(demo)?.login).toBe('1001');
+    expect(ledger.account(viewer('another'))).toBeNull();
+  });
+
+  test('shuts when no call was accepted for a while, and opens with the next one', async () => {
+    const { clock, ledger, answers } = setUp();
+    answers.session(demo);
+    await clock.advance(PROOF_MS - 1);
+    expect(ledger.account(demo)).not.toBeNull();
+    await clock.advance(1);
+    expect(ledger.account(demo)).toBeNull();
+    // That the login is its own was shown once; that the token still counts, any read shows.
+    answers.other(demo);
+    expect(ledger.account(demo)?.login).toBe('1001');
+  });
+
+  test('is not kept open by the catalog, which a cache may have answered', async () => {
+    const { clock, ledger, answers } = setUp();
+    answers.session(demo);
+    await clock.advance(PROOF_MS - 1);
+    answers.catalog(demo);
+    await clock.advance(1);
+    expect(ledger.account(demo)).toBeNull();
+  });
+
+  test('shuts at once with a 401, and a later acceptance is not enough to open it', () => {
+    const { ledger, answers } = setUp();
+    answers.session(demo);
+    ledger.refused(demo);
+    expect(ledger.account(demo)).toBeNull();
+    answers.other(demo);
+    expect(ledger.account(demo)).toBeNull();
+    answers.session(demo);
+    expect(ledger.account(demo)).not.toBeNull();
+  });
+
+  test('is not opened by a 200 whose call began before the 401', () => {
+    const { ledger } = setUp();
+    const early = ledger.beginCall();
+    ledger.refused(demo);
+    ledger.snapshotAnswered(demo, 'standard', early);
+    ledger.accepted(demo, early);
+    ledger.catalogAnswered(demo, 'standard', early);
+    expect(ledger.account(demo)).toBeNull();
+    expect(ledger.group(demo)).toBeNull();
+    expect(ledger.isAccepted(demo)).toBe(false);
+  });
+
+  test('of one token is not touched by another’s 401', () => {
+    const { ledger, answers } = setUp();
+    answers.session(demo);
+    ledger.refused(viewer('another'));
+    expect(ledger.account(demo)).not.toBeNull();
+  });
+});
+
+describe('a group’s catalog', () => {
+  test('stays shut to a claim, and to a token accepted for other things', () => {
+    const { ledger, answers } = setUp();
+    expect(ledger.group(demo)).toBeNull();
+    answers.other(demo);
+    expect(ledger.group(demo)).toBeNull();
+  });
+
+  test('opens by the snapshot’s group, whatever the claim says', () => {
+    const { ledger, answers } = setUp();
+    const liar = viewer('liar', { claimedGroup: 'vip' });
+    answers.session(liar, 'standard');
+    expect(ledger.groupOf(liar)).toBe('standard');
+    expect(ledger.group(liar)?.group).toBe('standard');
+  });
+
+  test('opens by op 1’s own answer for that group, and for no other', () => {
+    const { ledger, answers } = setUp();
+    answers.catalog(demo, 'vip');
+    expect(ledger.group(demo)).toBeNull();
+    answers.catalog(demo, 'standard');
+    expect(ledger.group(demo)?.group).toBe('standard');
+  });
+
+  test('by the claim, where the snapshot names none, wants op 1’s answer', () => {
+    const { ledger, answers } = setUp();
+    answers.session(demo, null);
+    expect(ledger.groupOf(demo)).toBe('standard');
+    expect(ledger.group(demo)).toBeNull();
+    answers.catalog(demo);
+    expect(ledger.group(demo)?.group).toBe('standard');
+  });
+
+  test('shuts when no call was accepted for a while', async () => {
+    const { clock, ledger, answers } = setUp();
+    answers.session(demo);
+    await clock.advance(PROOF_MS);
+    expect(ledger.group(demo)).toBeNull();
+    answers.other(demo);
+    expect(ledger.group(demo)).not.toBeNull();
+  });
+
+  test('once read stays open to a token that other calls keep accepted', async () => {
+    const { clock, ledger, answers } = setUp();
+    answers.catalog(demo);
+    await clock.advance(PROOF_MS);
+    expect(ledger.group(demo)).toBeNull();
+    answers.other(demo);
+    expect(ledger.group(demo)).not.toBeNull();
+  });
+
+  test('shuts with op 1’s 403 where op 1 had opened it', () => {
+    const { ledger, answers } = setUp();
+    answers.catalog(demo);
+    ledger.catalogForbidden(demo, 'standard');
+    expect(ledger.group(demo)).toBeNull();
+  });
+
+  test('shuts at once with a 401', () => {
+    const { ledger, answers } = setUp();
+    answers.session(demo, 'vip');
+    answers.catalog(demo, 'vip');
+    ledger.refused(demo);
+    expect(ledger.group(demo)).toBeNull();
+    expect(ledger.groupOf(demo)).toBe('standard');
+  });
+
+  test('moves with the account: a newer snapshot’s group wins', () => {
+    const { ledger, answers } = setUp();
+    answers.session(demo, 'standard');
+    answers.session(demo, 'vip');
+    expect(ledger.group(demo)?.group).toBe('vip');
+  });
+});
+
+describe('a token that was verified here', () => {
+  test('needs no call of the gateway, however old the last one is', async () => {
+    const { clock, ledger } = setUp();
+    ledger.verified(demo);
+    await clock.advance(10 * PROOF_MS);
+    expect(ledger.account(demo)?.login).toBe('1001');
+    expect(ledger.group(demo)?.group).toBe('standard');
+    expect(ledger.isAccepted(demo)).toBe(true);
+  });
+
+  test('loses that with a 401 for good, and is then proved like any other', () => {
+    const { ledger, answers } = setUp();
+    ledger.verified(demo);
+    ledger.refused(demo);
+    ledger.verified(demo);
+    expect(ledger.account(demo)).toBeNull();
+    expect(ledger.group(demo)).toBeNull();
+    answers.session(demo);
+    expect(ledger.account(demo)).not.toBeNull();
+  });
+});
+
+test('forgetting a token costs it its proof, nobody else’s', () => {
+  const ledger = new ProofLedger({ clock: createScriptedClock(), proofMs: PROOF_MS, maxTokens: 2 });
+  for (const token of ['a', 'b', 'c']) {
+    ledger.snapshotAnswered(viewer(token), 'standard', ledger.beginCall());
+  }
+  const opened = ['a', 'b', 'c'].map((token) => ledger.account(viewer(token)) !== null);
+  expect(opened).toEqual([false, true, true]);
+});
