@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import { TooManyAttemptsError } from '../domain/auth/too-many-attempts-error.ts';
 import { UnauthenticatedError } from '../domain/auth/unauthenticated-error.ts';
 import { NoGroupError } from '../domain/catalog/no-group-error.ts';
 import { InputError } from '../domain/input-error.ts';
@@ -40,6 +41,10 @@ export function describe(error: unknown): Described {
     const message =
       error.code === 'FORBIDDEN' ? 'The gateway does not allow this.' : 'Sign in again.';
     return { code: error.code, message };
+  }
+  if (error instanceof TooManyAttemptsError) {
+    const more = { retryAfter: error.retryAfterSeconds };
+    return { code: 'RATE_LIMITED', message: 'Too many attempts: wait a moment.', more };
   }
   if (error instanceof RecordsUnavailableError) {
     return { code: 'IDEMPOTENCY_UNAVAILABLE', message: 'The order was not sent.' };

@@ -34,6 +34,7 @@ export class GroupProof {
 
 /** What is known of one token. */
 interface Entry {
+  readonly login: string;
   /** Its signature was checked here against a configured key. */
   verified: boolean;
   /** Op 10 has answered 200 to it for its login. */
@@ -68,10 +69,16 @@ export class ProofLedger {
   }
 
   account(viewer: Viewer): AccountProof | null {
-    const entry = this.#entries.get(viewer.tokenHash);
+    const login = this.provedLogin(viewer.tokenHash);
+    return login === null ? null : new AccountProof(seal, login);
+  }
+
+  /** Whose account a token is proved to be, for limits per account. */
+  provedLogin(tokenHash: string): string | null {
+    const entry = this.#entries.get(tokenHash);
     if (!entry) return null;
     const proved = entry.verified || (entry.ownsLogin && this.#isFresh(entry.acceptedAtMs));
-    return proved ? new AccountProof(seal, viewer.login) : null;
+    return proved ? entry.login : null;
   }
 
   group(viewer: Viewer): GroupProof | null {
@@ -142,10 +149,11 @@ export class ProofLedger {
     entry.refusedAtTurn = this.beginCall();
   }
 
-  #entry({ tokenHash }: Viewer): Entry {
+  #entry({ tokenHash, login }: Viewer): Entry {
     const known = this.#entries.get(tokenHash);
     if (known) return known;
     const entry: Entry = {
+      login,
       verified: false,
       ownsLogin: false,
       acceptedAtMs: -Infinity,

@@ -9,7 +9,9 @@ import type { GatewayClient } from '../../gateway/client.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { LimitOrder, MarketOrder, WithdrawalMethod } from '../../gateway/model.ts';
+import type { OperationName } from '../../gateway/operations.ts';
 import type { ProofLedger } from './proof.ts';
+import type { ProofAttempts } from './proof-attempts.ts';
 import type { Viewer } from './viewer.ts';
 
 /**
@@ -19,18 +21,22 @@ import type { Viewer } from './viewer.ts';
 export class ViewerGateway {
   readonly #client: GatewayClient;
   readonly #ledger: ProofLedger;
+  readonly #attempts: ProofAttempts | null;
   /** Told of every answer of op 12, a poll's too. */
   onPositions: ((viewer: Viewer, answer: PositionsAnswer) => void) | null = null;
 
-  constructor(client: GatewayClient, ledger: ProofLedger) {
+  constructor(client: GatewayClient, ledger: ProofLedger, attempts: ProofAttempts | null = null) {
     this.#client = client;
     this.#ledger = ledger;
+    this.#attempts = attempts;
   }
 
   async getAllTickers(viewer: Viewer, group: string, etag: string | null): Promise<CatalogAnswer> {
-    const turn = this.#ledger.beginCall();
     try {
-      const answer = await this.#client.getAllTickers(viewer.caller, group, etag);
+      const turn = this.#ledger.beginCall();
+      const answer = await this.#guarded(viewer, 'getAllTickers', (caller) =>
+        this.#client.getAllTickers(caller, group, etag),
+      );
       // A 304 may come from a cache in between that asked nobody about this token.
       if (answer.modified) this.#ledger.catalogAnswered(viewer, group, turn);
       return answer;
@@ -43,9 +49,11 @@ export class ViewerGateway {
   }
 
   async getSession(viewer: Viewer): Promise<SessionAnswer> {
-    const turn = this.#ledger.beginCall();
     try {
-      const answer = await this.#client.getSession(viewer.caller, viewer.login);
+      const turn = this.#ledger.beginCall();
+      const answer = await this.#guarded(viewer, 'getSession', (caller) =>
+        this.#client.getSession(caller, viewer.login),
+      );
       this.#ledger.snapshotAnswered(viewer, answer.session.group, turn);
       return answer;
     } catch (error) {
@@ -57,7 +65,7 @@ export class ViewerGateway {
     viewer: Viewer,
     previous: PositionsAnswer | null,
   ): Promise<PositionsAnswer> {
-    const answer = await this.#proving(viewer, (caller) =>
+    const answer = await this.#proving(viewer, 'getOpenPositions', (caller) =>
       this.#client.getOpenPositions(caller, previous),
     );
     this.onPositions?.(viewer, answer);
@@ -65,11 +73,13 @@ export class ViewerGateway {
   }
 
   getWithdrawalMethods(viewer: Viewer): Promise<readonly WithdrawalMethod[]> {
-    return this.#proving(viewer, (caller) => this.#client.getWithdrawalMethods(caller));
+    return this.#proving(viewer, 'getWithdrawalMethods', (caller) =>
+      this.#client.getWithdrawalMethods(caller),
+    );
   }
 
   getCustomerId(viewer: Viewer): Promise<string> {
-    return this.#proving(viewer, (caller) => this.#client.getCustomerId(caller));
+    return this.#proving(viewer, 'getCustomerId', (caller) => this.#client.getCustomerId(caller));
   }
 
   openPosition(viewer: Viewer, order: MarketOrder): Promise<Exchange> {
@@ -86,16 +96,20 @@ export class ViewerGateway {
     send: (client: GatewayClient, caller: Caller) => Promise<Acknowledgement>,
   ): Promise<Acknowledgement> {
     try {
-      return await send(this.#client, viewer.caller);
+      return await this.#guarded(viewer, null, (caller) => send(this.#client, caller));
     } catch (error) {
       throw this.#heard(viewer, error);
     }
   }
 
-  async #proving<T>(viewer: Viewer, read: (caller: Caller) => Promise<T>): Promise<T> {
-    const turn = this.#ledger.beginCall();
+  async #proving<T>(
+    viewer: Viewer,
+    operation: OperationName,
+    read: (caller: Caller) => Promise<T>,
+  ): Promise<T> {
     try {
-      const answer = await read(viewer.caller);
+      const turn = this.#ledger.beginCall();
+      const answer = await this.#guarded(viewer, operation, read);
       this.#ledger.accepted(viewer, turn);
       return answer;
     } catch (error) {
@@ -107,6 +121,17 @@ export class ViewerGateway {
     const exchange = await send(viewer.caller);
     if (exchange.sent && exchange.answered && exchange.status === 401) this.#ledger.refused(viewer);
     return exchange;
+  }
+
+  /** A token that the gateway has accepted lately is no attempt. */
+  #guarded<T>(
+    viewer: Viewer,
+    operation: OperationName | null,
+    send: (caller: Caller) => Promise<T>,
+  ): Promise<T> {
+    const call = () => send(viewer.caller);
+    if (this.#attempts === null || this.#ledger.isAccepted(viewer)) return call();
+    return this.#attempts.guard(viewer, operation, call);
   }
 
   #heard(viewer: Viewer, error: unknown): unknown {

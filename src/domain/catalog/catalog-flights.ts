@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { GatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { TooManyAttemptsError } from '../auth/too-many-attempts-error.ts';
 import { UnauthenticatedError } from '../auth/unauthenticated-error.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
@@ -118,7 +119,11 @@ export function isPersonal(error: unknown): boolean {
   if (error instanceof GatewayError) {
     return error.kind === 'unauthenticated' || error.kind === 'forbidden';
   }
-  return error instanceof UnauthenticatedError || error instanceof UnsafePathError;
+  return (
+    error instanceof UnauthenticatedError ||
+    error instanceof TooManyAttemptsError ||
+    error instanceof UnsafePathError
+  );
 }
 
 /** The request that set off a refresh does not wait for it, so its receipt does not have it. */

@@ -1,0 +1,109 @@
+import { LRUCache } from 'lru-cache';
+import { GatewayError } from '../../gateway/errors.ts';
+import type { OperationName } from '../../gateway/operations.ts';
+import { addressKey } from '../../lib/address-key.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { TooManyAttemptsError } from './too-many-attempts-error.ts';
+import { UnauthenticatedError } from './unauthenticated-error.ts';
+import type { Viewer } from './viewer.ts';
+
+export interface ProofAttemptsOptions {
+  readonly clock: Clock;
+  /** Tokens of one address that the gateway may refuse in a minute. */
+  readonly perMinute?: number;
+  readonly rememberedMs?: number;
+}
+
+interface Attempts {
+  sinceMs: number;
+  failed: number;
+  underWay: number;
+}
+
+const PER_MINUTE = 120;
+const MINUTE_MS = 60_000;
+const REMEMBERED_MS = 5_000;
+const MOST_REMEMBERED = 50_000;
+
+/**
+ * Calls of the gateway with tokens that it has not accepted yet. Anybody can write a token with
+ * anybody's login in it: a refused one is remembered for a moment, and an address that sends too many
+ * of them is told to wait. Nothing here is kept under a login, which would be the victim's.
+ */
+export class ProofAttempts {
+  readonly #clock: Clock;
+  readonly #perMinute: number;
+  readonly #rememberedMs: number;
+  readonly #refusedAtMs = new LRUCache<string, number>({ max: MOST_REMEMBERED });
+  readonly #byAddress = new LRUCache<string, Attempts>({ max: MOST_REMEMBERED });
+
+  constructor({
+    clock,
+    perMinute = PER_MINUTE,
+    rememberedMs = REMEMBERED_MS,
+  }: ProofAttemptsOptions) {
+    this.#clock = clock;
+    this.#perMinute = perMinute;
+    this.#rememberedMs = rememberedMs;
+  }
+
+  /** Throws where the call may not be made. */
+  async guard<T>(
+    viewer: Viewer,
+    operation: OperationName | null,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    if (this.#isRefused(viewer)) throw refusedLately(operation);
+    const attempts = this.#attemptsOf(viewer);
+    // Those under way count as well, or a burst would be through before its first refusal.
+    if (attempts.failed + attempts.underWay >= this.#perMinute) {
+      const waitMs = attempts.sinceMs + MINUTE_MS - this.#clock.now();
+      throw new TooManyAttemptsError(
+        attempts.failed >= this.#perMinute ? Math.max(1, Math.ceil(waitMs / 1000)) : 1,
+      );
+    }
+    attempts.underWay += 1;
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof GatewayError && error.kind === 'unauthenticated') {
+        this.#failed(viewer, attempts);
+      }
+      throw error;
+    } finally {
+      attempts.underWay -= 1;
+    }
+  }
+
+  #failed({ tokenHash }: Viewer, attempts: Attempts): void {
+    const nowMs = this.#clock.now();
+    // Several calls of one request fail for the same reason: that is one token.
+    if (!this.#isRefused({ tokenHash })) attempts.failed += 1;
+    this.#refusedAtMs.set(tokenHash, nowMs);
+  }
+
+  #isRefused({ tokenHash }: Pick<Viewer, 'tokenHash'>): boolean {
+    const atMs = this.#refusedAtMs.get(tokenHash);
+    return atMs !== undefined && this.#clock.now() - atMs < this.#rememberedMs;
+  }
+
+  #attemptsOf({ caller }: Viewer): Attempts {
+    const key = addressKey(caller.client?.address ?? '');
+    const nowMs = this.#clock.now();
+    const known = this.#byAddress.get(key);
+    if (known && nowMs - known.sinceMs < MINUTE_MS) return known;
+    const attempts = known ?? { sinceMs: nowMs, failed: 0, underWay: 0 };
+    attempts.sinceMs = nowMs;
+    attempts.failed = 0;
+    this.#byAddress.set(key, attempts);
+    return attempts;
+  }
+}
+
+/** To those who share a call it is what the gateway itself would have said. */
+function refusedLately(operation: OperationName | null): Error {
+  const reason = 'the token was refused a moment ago';
+  return operation === null
+    ? new UnauthenticatedError(reason)
+    : new GatewayError('unauthenticated', operation, reason);
+}

@@ -1,0 +1,83 @@
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import type { Clock } from '../lib/clock.ts';
+import { createMemoryRateCounters, toState, toStateWhenOver } from './memory-rate-counters.ts';
+import type { RateCounter, RateCounters } from './rate-counters.ts';
+
+export interface RedisRateCountersOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly onWarn: (message: string) => void;
+  /** What all keys begin with; replicas of one gateway share it. */
+  readonly prefix?: string;
+}
+
+// Each request waits for its count: a Redis that is slow must not make the facade slow.
+const COMMAND_TIMEOUT_MS = 200;
+const PAUSE_MS = 5_000;
+const RECONNECT_MAX_MS = 1_000;
+
+/**
+ * Counters that replicas share. While Redis does not answer each replica counts for itself: a limit
+ * that is too lenient for a while is better than a service that is down. ioredis is loaded only here
+ * and by the order records, by who has a Redis.
+ */
+export async function openRedisRateCounters({
+  url,
+  clock,
+  onWarn,
+  prefix = 'trading-graph:',
+}: RedisRateCountersOptions): Promise<RateCounters> {
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: 1_000,
+    retryStrategy: (attempt) => Math.min(50 * attempt, RECONNECT_MAX_MS),
+    reconnectOnError: (error) => error.message.includes('READONLY'),
+  });
+  // Failures show at the commands; without a listener they would end the process.
+  redis.on('error', () => {});
+  await redis.connect().catch(() => {});
+
+  const own = createMemoryRateCounters();
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+  const isPaused = () => clock.now() < pausedUntilMs;
+
+  function failed(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (!isPaused()) onWarn(`Redis does not count, limits are counted here alone: ${reason}`);
+    pausedUntilMs = clock.now() + PAUSE_MS;
+  }
+
+  return {
+    counter(name, rule): RateCounter {
+      const fallback = own.counter(name, rule);
+      const shared = new RateLimiterRedis({
+        storeClient: redis,
+        keyPrefix: `${prefix}rate:${name}`,
+        points: rule.limit,
+        duration: rule.windowSeconds,
+        rejectIfRedisNotReady: true,
+        // Who is over the limit is turned away without asking Redis again.
+        inMemoryBlockOnConsumed: rule.limit + 1,
+      });
+      return {
+        ...rule,
+        async take(key) {
+          if (isPaused()) return fallback.take(key);
+          try {
+            return await shared.consume(key).then(toState, toStateWhenOver);
+          } catch (error) {
+            failed(error);
+            return fallback.take(key);
+          }
+        },
+      };
+    },
+    trouble: () => (isPaused() ? 'Redis does not count: limits are counted here alone' : null),
+    close: () => redis.disconnect(),
+  };
+}
