@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+
+const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
+
+async function readiness({ url }: TestApp): Promise<unknown> {
+  const response = await fetch(`${url}/health/ready`);
+  return { status: response.status, body: await response.json() };
+}
+
+const codes = (errors: readonly { extensions: { code: string } }[]) =>
+  errors.map(({ extensions }) => extensions.code);
+
+const isUnavailable = { kind: 'status', status: 503 } as const;
+
+describe('with the gateway down', () => {
+  test('three hundred queries cost at most a tenth more calls, and readiness says why', async () => {
+    await using app = await startTestApp();
+    const tokens = EMAILS.map((email) => app.sandbox.token({ email }));
+    app.sandbox.fail({ operation: '*', ...isUnavailable });
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, (_, index) =>
+        app.query('{ session(maxAge: 0) { balance } }', {
+          token: tokens[index % tokens.length] as string,
+        }),
+      ),
+    );
+    expect(new Set(answers.flatMap(({ errors }) => codes(errors)))).toEqual(
+      new Set(['GATEWAY_UNAVAILABLE']),
+    );
+    expect(app.sandbox.calls() / 300).toBeLessThanOrEqual(1.1);
+    expect(await readiness(app)).toEqual({
+      status: 200,
+      body: { status: 'degraded', reasons: ['gateway failing: reads'] },
+    });
+    const callsBefore = app.sandbox.calls();
+    const next = await app.query('{ positions { id } }', { token: tokens[0] as string });
+    expect(codes(next.errors)).toEqual(['GATEWAY_UNAVAILABLE']);
+    expect(app.sandbox.calls()).toBe(callsBefore);
+    expect(app.logged.join()).toContain('circuit breaker');
+  });
+
+  test('dead payments leave positions, orders and sign-in alone', async () => {
+    await using app = await startTestApp();
+    const tokens = EMAILS.map((email) => app.sandbox.token({ email }));
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'reset-before' });
+    app.sandbox.fail({ operation: 'getWithdrawalMethods', ...isUnavailable });
+    for (let round = 0; round < 10; round += 1) {
+      const answers = await Promise.all(
+        tokens.map((token) =>
+          app.query(
+            '{ customerId withdrawalMethods { id } positions { id } session { balance } }',
+            {
+              token,
+            },
+          ),
+        ),
+      );
+      for (const { data, errors } of answers) {
+        expect(codes(errors)).toEqual(['GATEWAY_UNAVAILABLE', 'GATEWAY_UNAVAILABLE']);
+        expect(data.positions).toBeInstanceOf(Array);
+        expect(data.session).not.toBeNull();
+      }
+    }
+    const { data } = await app.query(
+      `mutation { placeOrder(input: {
+        symbol: "AAPL", side: BUY, size: { amount: 100 }, idempotencyKey: "1"
+      }) { __typename } }`,
+      { token: tokens[0] as string },
+    );
+    expect(data.placeOrder.__typename).toMatch(/^Order(Accepted|Rejected)$/);
+    expect(await app.signIn()).toEqual(expect.any(String));
+    expect(await readiness(app)).toMatchObject({
+      body: { reasons: ['gateway failing: payments'] },
+    });
+  });
+});
+
+test('an account’s failures, on however many tokens, leave the others’ reads alone', async () => {
+  await using app = await startTestApp();
+  const pro = app.sandbox.token({ email: 'pro@example.com' });
+  app.sandbox.fail({ operation: 'getOpenPositions', ...isUnavailable, times: 200 });
+  for (let index = 0; index < 30; index += 1) {
+    const token = app.sandbox.token({ email: 'demo@example.com', expiresInSeconds: 100 + index });
+    const { errors } = await app.query('{ positions { id } }', { token });
+    expect(codes(errors)).toEqual(['GATEWAY_UNAVAILABLE']);
+  }
+  app.sandbox.clearFaults();
+  expect(await readiness(app)).toMatchObject({ body: { status: 'ok' } });
+  const { errors } = await app.query('{ positions { id } }', { token: pro });
+  expect(errors).toEqual([]);
+});
+
+test('a feed’s poll that fails is not repeated before its own time', async () => {
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '20000', GATEWAY_TIMEOUT_MS: '1000' });
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  app.sandbox.fail({ operation: 'getOpenPositions', ...isUnavailable });
+  const response = await fetch(`${app.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      accept: 'text/event-stream',
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
+    },
+    body: JSON.stringify({ query: 'subscription { positions { id } }' }),
+  });
+  // It ends when no first list has come in time, which is long after a retry would have gone out.
+  expect(await response.text()).toContain('GATEWAY_UNAVAILABLE');
+  expect(app.sandbox.calls('getOpenPositions')).toBe(1);
+});
