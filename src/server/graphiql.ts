@@ -37,9 +37,9 @@ export class GraphiQL {
       title: 'Trading Graph',
       endpoint: '/graphql',
       defaultTabs: EXAMPLES.map((query) => ({ query, headers })),
+      ...(headers && { headers }),
       shouldPersistHeaders: false,
       subscriptionsProtocol: 'SSE',
-      ...(headers && { headers }),
     };
     response.writeHead(200, {
       'content-type': 'text/html; charset=utf-8',
@@ -125,7 +125,17 @@ function shell(urls: readonly string[], options: Record<string, unknown>): strin
     </script>
     <script src="${url('graphiql.js')}"></script>
     <script>
-      YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${inScript(options)});
+      const options = ${inScript(options)};
+      // GraphiQL would put its tabs back without their headers, and beside an empty one: they are
+      // handed to it anew, signed in as the page was when it was loaded.
+      const kept = JSON.parse(localStorage.getItem('graphiql:tabState') ?? 'null')?.tabs ?? [];
+      const queries = kept.filter(({ query }) => query?.trim());
+      if (queries.length > 0) {
+        const { headers } = options;
+        options.defaultTabs = queries.map(({ query, variables }) => ({ query, variables, headers }));
+      }
+      localStorage.removeItem('graphiql:tabState');
+      YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), options);
     </script>
   </body>
 </html>
