@@ -41,6 +41,7 @@ import { WebSocketDoor } from './server/websocket.ts';
 import { openJournalOrderRecords } from './store/journal-order-records.ts';
 import { createMemoryOrderRecords } from './store/memory-order-records.ts';
 import type { OrderRecords } from './store/order-records.ts';
+import { type CatalogVersions, openRedisCatalogVersions } from './store/redis-catalog-versions.ts';
 import { openRedisOrderRecords } from './store/redis-order-records.ts';
 
 export interface App {
@@ -96,7 +97,14 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
   });
   const records = await openRecords(config, log);
   started.defer(() => records.close());
-  const { services, orders } = createServices(config, client, records, log, metrics);
+  const versions = await openCatalogVersions(config, log);
+  started.defer(() => versions?.close());
+  const { services, orders } = createServices(config, log, {
+    client,
+    records,
+    versions,
+    metrics,
+  });
   started.defer(() => services.hub.close());
   const schema = buildSchema();
   const engine = new Engine({
@@ -187,13 +195,14 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
   };
 }
 
-function createServices(
-  config: Config,
-  client: GatewayClient,
-  records: OrderRecords,
-  log: Log,
-  metrics: Metrics,
-) {
+interface Parts {
+  readonly client: GatewayClient;
+  readonly records: OrderRecords;
+  readonly versions: CatalogVersions | null;
+  readonly metrics: Metrics;
+}
+
+function createServices(config: Config, log: Log, { client, records, versions, metrics }: Parts) {
   const clock = systemClock;
   const random = Math.random;
   const turns = new Turns();
@@ -228,6 +237,7 @@ function createServices(
     log,
     maxAgeMs: config.catalogMaxAgeSeconds * 1000,
     staleMs: config.catalogStaleSeconds * 1000,
+    versions,
   });
   const board = new PositionsBoard();
   const hub = new PositionsHub({
@@ -279,6 +289,15 @@ function createServices(
     orderDesk,
   };
   return { services, orders };
+}
+
+/** What other replicas' catalogs held; null where there are none. */
+async function openCatalogVersions(
+  { redisUrl }: Config,
+  log: Log,
+): Promise<CatalogVersions | null> {
+  if (redisUrl === null) return null;
+  return openRedisCatalogVersions({ url: redisUrl, onWarn: (message) => log.warn({}, message) });
 }
 
 /** Redis where replicas share, else a file of this process alone, else memory. */
