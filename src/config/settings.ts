@@ -145,7 +145,7 @@ export const SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting({
     kind: webUrl,
     ...unset,
-    means: 'where traces go (OTLP over HTTP); set: tracing is on',
+    means: 'where traces are to go (OTLP over HTTP); reserved, nothing is sent there yet',
   }),
   SHUTDOWN_DELAY_MS: setting({
     kind: wholeNumber(0, LONGEST_MS),

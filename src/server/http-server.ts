@@ -111,6 +111,10 @@ export class HttpServer {
       if (graphiql && wantsPage(request)) return graphiql.page(response);
       return this.#graphql(request, response, requestId);
     }
+    if (path === '/' && graphiql) {
+      response.writeHead(302, { location: '/graphql' }).end();
+      return;
+    }
     if (path === '/health/live') return answerJson(request, response, 200, { status: 'ok' });
     if (path === '/health/ready') {
       const { status, body } = readiness.report();
