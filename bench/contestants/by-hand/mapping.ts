@@ -1,0 +1,94 @@
+import type { WirePosition } from '../../../src/gateway/wire/holding.ts';
+import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
+import type { WireSession } from '../../../src/gateway/wire/session.ts';
+
+/** From the gateway's names to the screens', field by field and without a check. */
+
+export function toInstrument(wire: WireInstrument) {
+  return {
+    id: wire._id,
+    symbol: wire._id,
+    name: wire.friendlyName,
+    description: wire.desc,
+    logo: wire.logo,
+    delayed: wire.delayed,
+    sharia: wire.sharia,
+    shariaStatus: wire.shariaStatus,
+    leverage: wire.leverage,
+    pdt: wire.pdt,
+    digits: wire.digits,
+    session: wire.session,
+    quotes: wire.quotes,
+    tradingHours: wire.tradingHours ?? null,
+    sector: wire.sector,
+    industry: wire.industry,
+    mode: wire.mode,
+    calc: wire.calc,
+    swap: wire.swap ?? null,
+    min: wire.min,
+    max: wire.max,
+    step: wire.step,
+    limit: wire.limit,
+    mCurrency: wire.mCurrency,
+    pCurrency: wire.pCurrency,
+    mFx: wire.mFx ?? null,
+    pFx: wire.pFx ?? null,
+    access: wire.access,
+  };
+}
+
+export function toPosition(wire: WirePosition) {
+  return {
+    id: wire.id,
+    symbol: wire.symbol,
+    side: wire.isBuy ? 'BUY' : 'SELL',
+    name: wire.friendlyName,
+    logo: wire.logo,
+    delayed: wire.delayed,
+    sharia: wire.sharia,
+    digits: wire.digits,
+    units: wire.units,
+    priceOpen: wire.priceOpen,
+    priceCurrent: wire.priceCurrent,
+    createdAt: new Date(wire.timeCreate).toISOString(),
+    updatedAt: new Date(wire.timeUpdate).toISOString(),
+    leverage: wire.leverage,
+    rateMargin: wire.rateMargin,
+    rateProfit: wire.rateProfit,
+    stopLoss: wire.sl,
+    takeProfit: wire.tp,
+    storage: wire.storage,
+    comment: wire.comment,
+    profit: wire.profit,
+    invested: wire.invested,
+  };
+}
+
+export function toSession(wire: WireSession) {
+  return {
+    login: String(wire.login),
+    currency: wire.currency,
+    balance: wire.balance,
+    credit: wire.credit,
+    equity: wire.equity,
+    invested: wire.Invested,
+    profits: wire.Profits,
+    kycStatus: wire.kyc_status,
+  };
+}
+
+export function toMethod(wire: {
+  id: number;
+  title: string;
+  type: string;
+  status: string;
+  subtitle: string;
+}) {
+  return {
+    id: String(wire.id),
+    title: wire.title,
+    type: wire.type,
+    status: wire.status,
+    subtitle: wire.subtitle,
+  };
+}

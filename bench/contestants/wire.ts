@@ -1,0 +1,48 @@
+/**
+ * The floor: the same requests come in, the same calls go to the gateway, the same bytes go out, and
+ * nothing happens in between. The answers were made by others beforehand.
+ */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { Pool } from 'undici';
+import { readBody } from './read-body.ts';
+
+/** By path and the encoding that the client takes: `/home identity`. */
+export type PreparedAnswers = Readonly<
+  Record<string, { readonly calls: readonly string[]; readonly bodies: readonly string[] }>
+>;
+
+const { ANSWERS = '', GATEWAY_URL = '', PORT } = process.env;
+const gateway = new Pool(GATEWAY_URL, { connections: 128 });
+const prepared = new Map(
+  Object.entries(JSON.parse(readFileSync(ANSWERS, 'utf8')) as PreparedAnswers).map(
+    ([name, { calls, bodies }]) => [
+      name,
+      { calls, bodies: bodies.map((body) => Buffer.from(body, 'base64')) },
+    ],
+  ),
+);
+let sent = 0;
+
+createServer((request, response) => {
+  readBody(request, () => {
+    const encoding = request.headers['accept-encoding'] ?? 'identity';
+    const answer = prepared.get(`${request.url} ${encoding}`);
+    if (!answer) return response.writeHead(404).end();
+    const headers = { authorization: request.headers.authorization };
+    void Promise.all(answer.calls.map((path) => drain(path, headers))).then(() => {
+      const body = answer.bodies[sent++ % answer.bodies.length] as Buffer;
+      response.writeHead(200, {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': body.length,
+        ...(encoding !== 'identity' && { 'content-encoding': encoding }),
+      });
+      response.end(body);
+    });
+  });
+}).listen(Number(PORT), '127.0.0.1');
+
+async function drain(path: string, headers: { authorization: string | undefined }): Promise<void> {
+  const { body } = await gateway.request({ path, method: 'GET', headers });
+  await body.dump();
+}

@@ -1,0 +1,43 @@
+const HEAD_END = Buffer.from('\r\n\r\n');
+const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+
+/** Finds the end of one answer after the other on a connection, without looking into them. */
+export class AnswerReader {
+  status = 0;
+  #head: Buffer | null = null;
+  /** Bytes of the body that are still to come; null: until the last chunk. */
+  #missing: number | null = 0;
+  #inBody = false;
+  #tail = Buffer.alloc(0);
+
+  /** True where the answer is complete. */
+  take(chunk: Buffer): boolean {
+    if (this.#inBody) return this.#body(chunk);
+    const head = this.#head === null ? chunk : Buffer.concat([this.#head, chunk]);
+    const end = head.indexOf(HEAD_END);
+    if (end === -1) {
+      this.#head = head;
+      return false;
+    }
+    this.#head = null;
+    const text = head.toString('latin1', 0, end);
+    this.status = Number(text.slice(9, 12));
+    const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
+    this.#missing = length === undefined ? null : Number(length);
+    this.#inBody = true;
+    return this.#body(head.subarray(end + HEAD_END.length));
+  }
+
+  #body(bytes: Buffer): boolean {
+    if (this.#missing === null) {
+      // Chunked: nothing follows an answer before the next request, so its end is the last chunk's.
+      this.#tail = Buffer.concat([this.#tail, bytes]).subarray(-LAST_CHUNK.length);
+      const isOver = this.#tail.equals(LAST_CHUNK);
+      this.#inBody = !isOver;
+      return isOver;
+    }
+    this.#missing -= bytes.length;
+    this.#inBody = this.#missing > 0;
+    return !this.#inBody;
+  }
+}

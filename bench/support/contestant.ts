@@ -1,0 +1,117 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { request } from 'undici';
+import type { ProbedProcess } from './probed-process.ts';
+
+export type Encoding = 'identity' | 'gzip' | 'br';
+
+/** What a screen asks: of a GraphQL endpoint the document, of a hand-written one the path. */
+export interface Question {
+  readonly path: string;
+  readonly document: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export interface ContestantOptions {
+  readonly name: string;
+  readonly port: number;
+  readonly process: ProbedProcess;
+  readonly speaks: 'graphql' | 'paths';
+  /** Where its GraphQL is. */
+  readonly endpoint?: string;
+  /** Looks at the path alone, whatever is asked there. */
+  readonly knowsByHeart?: boolean;
+  /** One per connection, as clients have their own. */
+  readonly tokens: readonly string[];
+}
+
+export interface ContestantAnswer {
+  /** As they came, compressed or not. */
+  readonly bytes: Buffer;
+  readonly encoding: string;
+  readonly data: unknown;
+}
+
+/** A server that is measured, and how it wants to be asked. */
+export class Contestant {
+  readonly name: string;
+  readonly port: number;
+  readonly process: ProbedProcess;
+  readonly knowsByHeart: boolean;
+  readonly #options: ContestantOptions;
+  readonly #prepared = new WeakMap<Question, Map<string, Buffer>>();
+
+  constructor(options: ContestantOptions) {
+    this.name = options.name;
+    this.port = options.port;
+    this.process = options.process;
+    this.knowsByHeart = options.knowsByHeart ?? false;
+    this.#options = options;
+  }
+
+  /** The whole request as bytes; made once for a question that comes again. */
+  request(question: Question, encoding: Encoding, connection: number): Buffer {
+    let prepared = this.#prepared.get(question);
+    if (!prepared) {
+      prepared = new Map();
+      this.#prepared.set(question, prepared);
+    }
+    const name = `${connection} ${encoding}`;
+    let bytes = prepared.get(name);
+    if (!bytes) {
+      bytes = this.#write(question, encoding, connection);
+      prepared.set(name, bytes);
+    }
+    return bytes;
+  }
+
+  async ask(question: Question, encoding: Encoding = 'identity'): Promise<ContestantAnswer> {
+    const { statusCode, headers, body } = await request(
+      `http://127.0.0.1:${this.port}${this.#path(question)}`,
+      { method: 'POST', headers: this.#headers(encoding, 0), body: this.#body(question) },
+    );
+    const bytes = Buffer.from(await body.arrayBuffer());
+    const came = String(headers['content-encoding'] ?? 'identity');
+    const text = String(unpack(bytes, came));
+    if (statusCode !== 200) throw new Error(`${this.name}: status ${statusCode} ${text}`);
+    const { data, errors } = JSON.parse(text);
+    if (errors) throw new Error(`${this.name}: ${JSON.stringify(errors).slice(0, 500)}`);
+    return { bytes, encoding: came, data };
+  }
+
+  #write(question: Question, encoding: Encoding, connection: number): Buffer {
+    const body = this.#body(question);
+    const headers = {
+      host: `127.0.0.1:${this.port}`,
+      ...this.#headers(encoding, connection),
+      'content-length': String(Buffer.byteLength(body)),
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    return Buffer.from(`POST ${this.#path(question)} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+  }
+
+  #headers(encoding: Encoding, connection: number): Record<string, string> {
+    const { tokens } = this.#options;
+    return {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'user-agent': 'bench',
+      ...(encoding !== 'identity' && { 'accept-encoding': encoding }),
+      authorization: `Bearer ${tokens[connection % tokens.length]}`,
+    };
+  }
+
+  #path({ path }: Question): string {
+    const { speaks, endpoint = '/graphql' } = this.#options;
+    return speaks === 'graphql' ? endpoint : path;
+  }
+
+  #body({ document, variables }: Question): string {
+    const { speaks } = this.#options;
+    return JSON.stringify(speaks === 'graphql' ? { query: document, variables } : variables);
+  }
+}
+
+function unpack(bytes: Buffer, encoding: string): Buffer {
+  if (encoding === 'gzip') return gunzipSync(bytes);
+  return encoding === 'br' ? brotliDecompressSync(bytes) : bytes;
+}

@@ -1,0 +1,68 @@
+/**
+ * The gateway behind the contestants: says what the sandbox gateway said, without its work, so that the
+ * core it shares with whoever asks is never the slower one.
+ */
+import { createServer, type Socket } from 'node:net';
+import { type Recording, record } from './recording.ts';
+
+/** `still`: positions are the same bytes each time; `moving`: other prices in each answer. */
+export type Market = 'still' | 'moving';
+
+export type GatewayOrder =
+  | { readonly market: Market }
+  /** True: every fetch of the catalog finds something changed. */
+  | { readonly renewsCatalog: boolean }
+  | { readonly tells: 'tokens' | 'calls' };
+
+const HEAD_END = '\r\n\r\n';
+const NOT_FOUND = Buffer.from('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');
+
+const { INSTRUMENTS, TOKENS, PORT } = process.env;
+const recording = await record(Number(INSTRUMENTS), Number(TOKENS));
+let market: Market = 'still';
+let renewsCatalog = false;
+let calls = 0;
+let catalogs = 0;
+let positions = 0;
+
+createServer({ noDelay: true }, serve).listen(Number(PORT), '127.0.0.1');
+
+process.on('message', (order: GatewayOrder | { readonly ask: string }) => {
+  // The probe's.
+  if ('ask' in order) return;
+  if ('market' in order) market = order.market;
+  if ('renewsCatalog' in order) renewsCatalog = order.renewsCatalog;
+  const isAboutTokens = 'tells' in order && order.tells === 'tokens';
+  process.send?.({ answer: isAboutTokens ? recording.tokens : calls });
+});
+
+function serve(socket: Socket): void {
+  let pending = '';
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (chunk) => {
+    pending += chunk.toString('latin1');
+    for (;;) {
+      const end = pending.indexOf(HEAD_END);
+      if (end === -1) return;
+      socket.write(answerTo(pending.slice(0, end), recording));
+      pending = pending.slice(end + HEAD_END.length);
+    }
+  });
+}
+
+/** Only reads come here, so a head is all there is. */
+function answerTo(head: string, said: Recording): Buffer {
+  calls += 1;
+  const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'));
+  if (path === '/trading/positions') {
+    if (market === 'moving') positions += 1;
+    return said.positions[positions % said.positions.length] ?? NOT_FOUND;
+  }
+  if (path === '/payments/client/withdrawal-methods') return said.withdrawalMethods;
+  if (path === '/payments/client/customer-id') return said.customerId;
+  if (path.startsWith('/trading/session/')) return said.session;
+  if (!path.startsWith('/trading/tickers/')) return NOT_FOUND;
+  if (renewsCatalog) catalogs += 1;
+  const edition = said.catalogs[catalogs % said.catalogs.length];
+  return (/accept-encoding:[^\r]*gzip/i.test(head) ? edition?.zipped : edition?.plain) ?? NOT_FOUND;
+}

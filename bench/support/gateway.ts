@@ -1,0 +1,34 @@
+import { fileURLToPath } from 'node:url';
+import { GATEWAY_CORE } from './cores.ts';
+import type { GatewayOrder } from './gateway-process.ts';
+import { accepting, freePort } from './ports.ts';
+import { ProbedProcess } from './probed-process.ts';
+
+export interface Gateway extends AsyncDisposable {
+  readonly url: string;
+  readonly tokens: readonly string[];
+  /** Answers how often it was called so far. */
+  order(order: GatewayOrder): Promise<number>;
+}
+
+const SCRIPT = fileURLToPath(new URL('gateway-process.ts', import.meta.url));
+
+export async function startGateway(instruments: number, tokens: number): Promise<Gateway> {
+  const port = await freePort();
+  const child = new ProbedProcess({
+    script: SCRIPT,
+    core: GATEWAY_CORE,
+    environment: {
+      PORT: String(port),
+      INSTRUMENTS: String(instruments),
+      TOKENS: String(tokens),
+    },
+  });
+  await accepting(child, port);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    tokens: (await child.exchange({ tells: 'tokens' })) as string[],
+    order: async (order) => (await child.exchange(order)) as number,
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
+}

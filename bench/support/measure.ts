@@ -1,0 +1,78 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Contestant } from './contestant.ts';
+import type { Gateway } from './gateway.ts';
+import { fire } from './load.ts';
+import { median } from './statistics.ts';
+import type { Workload } from './workloads.ts';
+
+export interface Pace {
+  readonly warmMs: number;
+  readonly sampleMs: number;
+  readonly rounds: number;
+}
+
+export interface Figure {
+  /** Microseconds of CPU for one request: the median of the rounds. */
+  readonly cpu: number;
+  /** How many times the first contestant's CPU: the median over the rounds, each compared within itself. */
+  readonly ratio: number;
+  readonly perSecond: number;
+}
+
+// What was begun for the last sample is over by then.
+const SETTLING_MS = 30;
+
+/**
+ * Rounds in which each contestant has its turn, so that what else goes on in the machine meets all of
+ * them alike.
+ */
+export async function measure(
+  gateway: Gateway,
+  contestants: readonly Contestant[],
+  workload: Workload,
+  { warmMs, sampleMs, rounds }: Pace,
+): Promise<ReadonlyMap<Contestant, Figure>> {
+  await gateway.order({ market: workload.market });
+  for (const contestant of contestants) await sample(contestant, workload, warmMs);
+  const samples = new Map(contestants.map((each) => [each, [] as Sample[]]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const contestant of contestants) {
+      samples.get(contestant)?.push(await sample(contestant, workload, sampleMs));
+    }
+  }
+  const [floor] = samples.values();
+  return new Map(
+    [...samples].map(([contestant, taken]) => [
+      contestant,
+      {
+        cpu: median(taken.map(({ cpu }) => cpu)),
+        ratio: median(taken.map(({ cpu }, round) => cpu / (floor?.[round]?.cpu ?? Number.NaN))),
+        perSecond: median(taken.map(({ perSecond }) => perSecond)),
+      },
+    ]),
+  );
+}
+
+interface Sample {
+  readonly cpu: number;
+  readonly perSecond: number;
+}
+
+async function sample(
+  contestant: Contestant,
+  { connections, encoding, next, samples }: Workload,
+  durationMs: number,
+): Promise<Sample> {
+  const [known] = samples;
+  const ask = contestant.knowsByHeart && known ? () => known : next;
+  const before = await contestant.process.ask({ ask: 'cpu' });
+  const { answered } = await fire({
+    port: contestant.port,
+    connections,
+    durationMs,
+    next: (connection) => contestant.request(ask(), encoding, connection),
+  });
+  await delay(SETTLING_MS);
+  const after = await contestant.process.ask({ ask: 'cpu' });
+  return { cpu: (after - before) / answered, perSecond: (answered * 1000) / durationMs };
+}

@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ProbedProcess } from './probed-process.ts';
+
+const STARTS_WITHIN_MS = 30_000;
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Comes back when the process takes connections; throws what it printed where it does not. */
+export async function accepting(child: ProbedProcess, port: number): Promise<void> {
+  const deadlineMs = Date.now() + STARTS_WITHIN_MS;
+  while (!(await accepts(port))) {
+    if (child.hasEnded || Date.now() > deadlineMs) {
+      await child[Symbol.asyncDispose]();
+      throw new Error(`a process did not come up: ${child.output}`);
+    }
+    await delay(50);
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}

@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { onCore } from './cores.ts';
+import type { ProbeAnswers, ProbeQuestion } from './probe.ts';
+
+export interface ProcessOptions {
+  readonly script: string;
+  readonly core: number;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly nodeFlags?: readonly string[];
+  readonly folder?: string;
+}
+
+const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url));
+
+/** A Node process on a core of its own that can be asked what it has used. */
+export class ProbedProcess implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #output: string[] = [];
+  #asking: Promise<unknown> = Promise.resolve();
+
+  constructor({ script, core, environment = {}, nodeFlags = [], folder }: ProcessOptions) {
+    const [command = '', ...args] = onCore(core, process.execPath, [
+      ...nodeFlags,
+      '--import',
+      PROBE,
+      script,
+    ]);
+    this.#child = spawn(command, args, {
+      // Nothing of the caller's own settings: the same run everywhere.
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.on('data', (chunk) => this.#output.push(String(chunk)));
+    }
+  }
+
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** What it printed: the reason, where it did not come up. */
+  get output(): string {
+    return this.#output.join('');
+  }
+
+  ask<A extends ProbeQuestion['ask']>(
+    question: Extract<ProbeQuestion, { ask: A }>,
+  ): Promise<ProbeAnswers[A]> {
+    return this.exchange(question) as Promise<ProbeAnswers[A]>;
+  }
+
+  /** One at a time: answers carry no names. */
+  exchange(message: object): Promise<unknown> {
+    const asked = this.#asking.then(async () => {
+      const answered = once(this.#child, 'message');
+      this.#child.send(message);
+      const [{ answer }] = (await answered) as [{ answer: unknown }];
+      return answer;
+    });
+    this.#asking = asked.catch(() => {});
+    return asked;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.hasEnded) return;
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await ended;
+  }
+}

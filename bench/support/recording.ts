@@ -1,0 +1,88 @@
+import { request } from 'undici';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+
+const EMAIL = 'pro@example.com';
+/** How many lists of positions there are, each with other prices. */
+const TICKS = 64;
+const EDITIONS = 4;
+const CHANGED_ROWS = 25;
+// The others are not for this user's group.
+const SHARE_OF_GROUP = 0.9;
+
+/** What the sandbox gateway answers its professional user, as whole HTTP answers. */
+export interface Recording {
+  readonly session: Buffer;
+  readonly withdrawalMethods: Buffer;
+  readonly customerId: Buffer;
+  readonly positions: readonly Buffer[];
+  readonly catalogs: readonly { readonly plain: Buffer; readonly zipped: Buffer }[];
+  readonly tokens: readonly string[];
+}
+
+/** Asks the sandbox gateway everything once, so that it can be said again at next to no cost. */
+export async function record(instruments: number, tokens: number): Promise<Recording> {
+  await using sandbox = await startSandbox({
+    seed: 'bench',
+    instruments: Math.round(instruments / SHARE_OF_GROUP),
+    tickMs: 0,
+  });
+  const token = sandbox.token({ email: EMAIL });
+  const { login, group } = claimsOf(token);
+  const get = (path: string, encoding?: string) => answerOf(sandbox, path, token, encoding);
+  return {
+    session: await get(`/trading/session/${login}`),
+    withdrawalMethods: await get('/payments/client/withdrawal-methods'),
+    customerId: await get('/payments/client/customer-id'),
+    catalogs: await catalogsOf(sandbox, (encoding) =>
+      get(`/trading/tickers/${encodeURIComponent(group)}`, encoding),
+    ),
+    positions: await positionsOf(sandbox, () => get('/trading/positions')),
+    tokens: Array.from({ length: tokens }, () => sandbox.token({ email: EMAIL })),
+  };
+}
+
+async function catalogsOf(sandbox: Sandbox, get: (encoding?: string) => Promise<Buffer>) {
+  const catalogs = [];
+  for (let edition = 0; edition < EDITIONS; edition += 1) {
+    if (edition > 0) sandbox.changeCatalog({ change: CHANGED_ROWS });
+    catalogs.push({ plain: await get(), zipped: await get('gzip') });
+  }
+  return catalogs;
+}
+
+async function positionsOf(sandbox: Sandbox, get: () => Promise<Buffer>): Promise<Buffer[]> {
+  const lists: Buffer[] = [];
+  let ids: string | null = null;
+  for (let tick = 0; tick < TICKS; tick += 1) {
+    const list = await get();
+    const theseIds =
+      list
+        .toString()
+        .match(/"id":"\d+"/g)
+        ?.join() ?? '';
+    ids ??= theseIds;
+    // A position that reached its limit is closed: from then on it would be another screen.
+    if (theseIds !== ids) break;
+    lists.push(list);
+    sandbox.tick();
+  }
+  return lists;
+}
+
+async function answerOf(sandbox: Sandbox, path: string, token: string, encoding = 'identity') {
+  const { statusCode, headers, body } = await request(sandbox.url + path, {
+    headers: { authorization: `Bearer ${token}`, 'accept-encoding': encoding },
+  });
+  if (statusCode !== 200) throw new Error(`${path}: status ${statusCode}`);
+  const bytes = Buffer.from(await body.arrayBuffer());
+  // Its `Date` would make every answer that is repeated later an old one.
+  const kept = ['content-type', 'content-encoding', 'cache-control', 'etag'].flatMap((name) =>
+    headers[name] === undefined ? [] : [`${name}: ${headers[name]}\r\n`],
+  );
+  const head = `HTTP/1.1 200 OK\r\n${kept.join('')}content-length: ${bytes.length}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), bytes]);
+}
+
+function claimsOf(token: string): { login: string; group: string } {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+}

@@ -1,0 +1,104 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { PreparedAnswers } from '../contestants/wire.ts';
+import { Contestant, type ContestantOptions } from './contestant.ts';
+import { CONTESTANT_CORE } from './cores.ts';
+import { accepting, freePort } from './ports.ts';
+import { ProbedProcess } from './probed-process.ts';
+import type { Workload } from './workloads.ts';
+
+export interface Surroundings {
+  readonly gatewayUrl: string;
+  readonly tokens: readonly string[];
+  /** Of Node, for every contestant alike. */
+  readonly nodeFlags: readonly string[];
+}
+
+interface Entry extends Pick<ContestantOptions, 'name' | 'speaks' | 'knowsByHeart' | 'endpoint'> {
+  readonly script: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** This project as it runs in production, with limits that a load test does not reach. */
+export async function startOurs(
+  surroundings: Surroundings,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Contestant> {
+  return start(surroundings, {
+    name: 'ours',
+    speaks: 'graphql',
+    script: pathOf('../../src/main.ts'),
+    environment: {
+      NODE_ENV: 'production',
+      ADMIN_PORT: '0',
+      ORDER_JOURNAL: 'memory',
+      LOG_LEVEL: 'warn',
+      RATE_LIMIT_PER_MINUTE: '1000000000',
+      MAX_COST: '10000000',
+      ...environment,
+    },
+  });
+}
+
+export function startByHand(surroundings: Surroundings): Promise<Contestant> {
+  const script = pathOf('../contestants/by-hand/main.ts');
+  return start(surroundings, { name: 'by hand', speaks: 'paths', script });
+}
+
+/** The wire sends what `model` answers. */
+export async function startWire(
+  surroundings: Surroundings,
+  model: Contestant,
+  workloads: readonly Workload[],
+): Promise<Contestant> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+  try {
+    const file = join(folder, 'answers.json');
+    await writeFile(file, JSON.stringify(await answersOf(model, workloads)));
+    const script = pathOf('../contestants/wire.ts');
+    return await start(surroundings, {
+      name: 'wire',
+      speaks: 'paths',
+      knowsByHeart: true,
+      script,
+      environment: { ANSWERS: file },
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function answersOf(model: Contestant, workloads: readonly Workload[]) {
+  const answers: Record<string, PreparedAnswers[string]> = {};
+  for (const { samples, encoding, calls, title } of workloads) {
+    const [question] = samples;
+    if (!question) throw new Error(`${title}: nothing is asked`);
+    const bodies: string[] = [];
+    for (const sample of samples) {
+      bodies.push((await model.ask(sample, encoding)).bytes.toString('base64'));
+    }
+    answers[`${question.path} ${encoding}`] = { calls, bodies };
+  }
+  return answers;
+}
+
+export async function start(
+  { gatewayUrl, tokens, nodeFlags }: Surroundings,
+  { script, environment, ...entry }: Entry,
+): Promise<Contestant> {
+  const port = await freePort();
+  const child = new ProbedProcess({
+    script,
+    core: CONTESTANT_CORE,
+    nodeFlags,
+    environment: { GATEWAY_URL: gatewayUrl, PORT: String(port), ...environment },
+  });
+  await accepting(child, port);
+  return new Contestant({ ...entry, port, process: child, tokens });
+}
+
+function pathOf(relative: string): string {
+  return fileURLToPath(new URL(relative, import.meta.url));
+}

@@ -1,0 +1,97 @@
+import type { Encoding, Question } from './contestant.ts';
+import { CATALOG, CUSTOMER_ID, HOME, POSITIONS, SEARCH } from './documents.ts';
+import type { Market } from './gateway-process.ts';
+import { createTerms } from './terms.ts';
+
+/** One row of the table: what is asked, over and over, while the market stands still or moves. */
+export interface Workload {
+  readonly name: string;
+  readonly title: string;
+  /** At most so many times the wire's CPU. */
+  readonly target: number;
+  readonly connections: number;
+  readonly market: Market;
+  readonly encoding: Encoding;
+  /** What the gateway is asked for each request, once session and catalog are held. */
+  readonly calls: readonly string[];
+  readonly next: () => Question;
+  /** Those whose answers are compared, and which the wire has prepared. */
+  readonly samples: readonly Question[];
+  /** Whether others may find less: not everybody forgives a slip of the pen. */
+  readonly mayEndEarly: boolean;
+}
+
+const CALLS = {
+  positions: '/trading/positions',
+  withdrawalMethods: '/payments/client/withdrawal-methods',
+  customerId: '/payments/client/customer-id',
+};
+
+const CONNECTIONS = 16;
+// Of four megabytes each, more under way would only wait in buffers.
+const CONNECTIONS_OF_LARGE = 4;
+const SAMPLED_TERMS = 100;
+const REPEATED_TERM = 'corp';
+
+export function createWorkloads(instruments: readonly { symbol: string; name: string }[]) {
+  const home: Question = { path: '/home', document: HOME, variables: {} };
+  const positions: Question = { path: '/positions', document: POSITIONS, variables: {} };
+  const catalog: Question = { path: '/catalog', document: CATALOG, variables: {} };
+  const customerId: Question = { path: '/customer-id', document: CUSTOMER_ID, variables: {} };
+  const homeCalls = Object.values(CALLS);
+  return [
+    still('home', 'home screen', 2.5, homeCalls, home, { market: 'moving' }),
+    still('home-still', 'home screen, the market stands still', 2.5, homeCalls, home),
+    still('search', 'search, first 20, repeated', 2, [], searchFor(REPEATED_TERM)),
+    freshSearch(instruments),
+    still('catalog', 'whole catalog, plain', 1.2, [], catalog, LARGE),
+    still('catalog-gzip', 'whole catalog, gzip', 1.2, [], catalog, { ...LARGE, encoding: 'gzip' }),
+    still('catalog-br', 'whole catalog, br', 1.2, [], catalog, { ...LARGE, encoding: 'br' }),
+    still('positions', 'positions, all fields', 4, [CALLS.positions], positions, {
+      market: 'moving',
+    }),
+    still('positions-still', 'positions, the market stands still', 4, [CALLS.positions], positions),
+    still('customer-id', '`{ customerId }`', 1.15, [CALLS.customerId], customerId),
+  ];
+}
+
+const LARGE = { connections: CONNECTIONS_OF_LARGE };
+
+function still(
+  name: string,
+  title: string,
+  target: number,
+  calls: readonly string[],
+  question: Question,
+  more: Partial<Workload> = {},
+): Workload {
+  return {
+    name,
+    title,
+    target,
+    calls,
+    connections: CONNECTIONS,
+    market: 'still',
+    encoding: 'identity',
+    next: () => question,
+    samples: [question],
+    mayEndEarly: false,
+    ...more,
+  };
+}
+
+/** A term that nobody asked for before, each time. */
+function freshSearch(instruments: readonly { symbol: string; name: string }[]): Workload {
+  const terms = createTerms(instruments);
+  const next = () => searchFor(terms.next(), '/search?fresh');
+  return {
+    ...still('search-fresh', 'search, first 20, fresh', 12, [], next()),
+    next,
+    samples: Array.from({ length: SAMPLED_TERMS }, next),
+    mayEndEarly: true,
+  };
+}
+
+function searchFor(term: string, path = '/search'): Question {
+  return { path, document: SEARCH, variables: { term } };
+}
