@@ -245,12 +245,13 @@ function drip(socket: Socket, bytes: Buffer, everyMs: number): void {
   socket.once('close', () => clearInterval(timer));
 }
 
-/** As fast as it is read, so that the memory counted is the client's. */
+/** As fast as it is read, with turns for the others in between. */
 function repeat(socket: Socket, text: string, first = ''): void {
-  socket.write(first);
   const more = () => {
-    while (!socket.destroyed && socket.write(text));
-    if (!socket.destroyed) socket.once('drain', more);
+    if (socket.destroyed) return;
+    if (socket.write(text)) setImmediate(more);
+    else socket.once('drain', more);
   };
+  socket.write(first);
   more();
 }

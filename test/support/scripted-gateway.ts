@@ -67,7 +67,8 @@ export async function startScriptedGateway(
       return connections;
     },
     get openConnections() {
-      return sockets.size;
+      // A socket that was reset while it ended is done, but may never say so.
+      return [...sockets].filter(({ destroyed }) => !destroyed).length;
     },
     reset() {
       for (const socket of sockets) socket.resetAndDestroy();

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
+import { openSandbox } from '../sandbox/visitor.ts';
+import { eventually } from '../support/eventually.ts';
+import { CALLS, wordFor } from './calls.ts';
+import { openClient } from './open-client.ts';
+
+const NAMES = Object.keys(OPERATIONS) as OperationName[];
+const AREAS = ['reads', 'orders', 'rest'] as const;
+const TIMEOUT_MS = 1_000;
+
+describe.each(AREAS)('while everything in "%s" hangs', (area) => {
+  const dead = NAMES.filter((name) => OPERATIONS[name].area === area);
+  const alive = NAMES.filter((name) => OPERATIONS[name].area !== area);
+
+  test('the other areas answer at once', async () => {
+    await using place = await openSandbox();
+    await using open = openClient(place.sandbox.url, {
+      connections: 12,
+      timeoutMs: TIMEOUT_MS,
+      orderTimeoutMs: TIMEOUT_MS,
+      catalogTimeoutMs: TIMEOUT_MS,
+    });
+    const caller = { token: place.as('demo@example.com').token };
+    for (const operation of dead) place.sandbox.fail({ operation, kind: 'hang' });
+    // Many more than there are connections.
+    const waiting = Array.from({ length: 60 }, (_, call) => {
+      const name = dead[call % dead.length] ?? 'login';
+      return wordFor(CALLS[name](open.client, caller));
+    });
+    await eventually(() => place.sandbox.calls() >= 3);
+
+    const startedAtMs = performance.now();
+    const words = await Promise.all(alive.map((name) => wordFor(CALLS[name](open.client, caller))));
+    expect(performance.now() - startedAtMs).toBeLessThan(TIMEOUT_MS / 2);
+    expect(new Set(words)).not.toContain('timeout');
+    expect(words.every((word) => ['answer', 'acknowledged', 'accepted'].includes(word))).toBe(true);
+
+    // And none of those that hang is left without a word.
+    expect((await Promise.all(waiting)).includes('answer')).toBe(false);
+  });
+});
+
+test('an area has no more connections than its share, and at least one', async () => {
+  await using place = await openSandbox();
+  const caller = { token: place.as('demo@example.com').token };
+  for (const [connections, shares] of [
+    [3, { reads: 1, orders: 1, rest: 1 }],
+    [16, { reads: 8, orders: 4, rest: 4 }],
+  ] as const) {
+    await using open = openClient(place.sandbox.url, {
+      connections,
+      timeoutMs: 5_000,
+      orderTimeoutMs: 5_000,
+    });
+    place.sandbox.fail({ operation: '*', kind: 'hang' });
+    place.sandbox.clearCalls();
+    const calls = Array.from({ length: 20 }, () => [
+      wordFor(CALLS.getOpenPositions(open.client, caller)),
+      wordFor(CALLS.openPosition(open.client, caller)),
+      wordFor(CALLS.getCustomerId(open.client, caller)),
+    ]).flat();
+    const total = shares.reads + shares.orders + shares.rest;
+    await eventually(() => place.sandbox.calls() === total);
+    expect(place.sandbox.callCounts().operations).toEqual({
+      getOpenPositions: shares.reads,
+      openPosition: shares.orders,
+      getCustomerId: shares.rest,
+    });
+    await open.pools.close();
+    await Promise.all(calls);
+    place.sandbox.clearFaults();
+  }
+});

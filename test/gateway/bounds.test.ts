@@ -1,0 +1,142 @@
+import type { Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import type { FaultKind } from '../../src/sandbox/faults.ts';
+import { openSandbox } from '../sandbox/visitor.ts';
+import { eventually } from '../support/eventually.ts';
+import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
+import { CALLS, wordFor } from './calls.ts';
+import { openClient, somebody } from './open-client.ts';
+
+const MEGABYTE = 1_048_576;
+const DEADLINE_MS = 1_500;
+
+describe('an answer without end', () => {
+  test('is read no further than its bound, and its connection is closed', async () => {
+    const sockets: Socket[] = [];
+    await using gateway = await startScriptedGateway((socket) => {
+      sockets.push(socket);
+      pour(socket, 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n');
+    });
+    await using open = openClient(gateway.url, { maxBytes: MEGABYTE });
+    const [read, write, order] = await Promise.all([
+      wordFor(CALLS.getOpenPositions(open.client, somebody)),
+      wordFor(CALLS.setValue(open.client, somebody)),
+      wordFor(CALLS.openPosition(open.client, somebody)),
+    ]);
+    expect([read, write, order]).toEqual(['contract', 'unknown', 'unknown']);
+    await eventually(() => gateway.openConnections === 0);
+    for (const socket of sockets) {
+      // What the two kernels hold between them comes on top of the bound.
+      expect(socket.bytesWritten - socket.writableLength).toBeLessThan(16 * MEGABYTE);
+    }
+  });
+
+  test('is not read at all where its length is announced', async () => {
+    const sockets: Socket[] = [];
+    await using gateway = await startScriptedGateway((socket) => {
+      sockets.push(socket);
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1073741824\r\n\r\n');
+      // Only once the head was surely read.
+      setTimeout(() => pour(socket, ''), 50);
+    });
+    await using open = openClient(gateway.url, { maxBytes: MEGABYTE });
+    expect(await wordFor(CALLS.getOpenPositions(open.client, somebody))).toBe('contract');
+    await eventually(() => gateway.openConnections === 0);
+    expect(sockets[0]?.bytesWritten).toBeLessThan(1_000);
+  });
+});
+
+describe('a catalog', () => {
+  const catalog = CALLS.getAllTickers;
+
+  test.each<[FaultKind, string, number | undefined]>([
+    ['oversize', 'contract', 1024 * MEGABYTE],
+    ['gzip-bomb', 'contract', 1024 * MEGABYTE],
+    ['cut', 'unavailable', undefined],
+    ['cut-head', 'unavailable', undefined],
+    ['drip', 'timeout', undefined],
+    ['hang', 'timeout', undefined],
+    ['garbage', 'contract', undefined],
+    ['empty', 'contract', undefined],
+    ['html', 'contract', undefined],
+  ])('under "%s" ends as %s in time, and in bounded memory', async (kind, word, bytes) => {
+    await using place = await openSandbox();
+    await using open = openClient(place.sandbox.url, {
+      catalogTimeoutMs: DEADLINE_MS,
+      catalogMaxBytes: 16 * MEGABYTE,
+    });
+    place.sandbox.fail({ operation: 'getAllTickers', kind, bytes });
+    const peak = watchMemory();
+    const startedAtMs = performance.now();
+    const caller = { token: place.as('demo@example.com').token };
+    expect(await wordFor(catalog(open.client, caller))).toBe(word);
+    expect(performance.now() - startedAtMs).toBeLessThan(DEADLINE_MS + 1_000);
+    // The sandbox's own part is in it: both live in this process.
+    expect(peak()).toBeLessThan(200 * MEGABYTE);
+  });
+
+  test('has a bound and a deadline of its own', async () => {
+    await using place = await openSandbox();
+    await using open = openClient(place.sandbox.url, { maxBytes: 1_000, timeoutMs: 20 });
+    place.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 60 });
+    const caller = { token: place.as('demo@example.com').token };
+    const asked = catalog(open.client, caller);
+    await eventually(() => place.sandbox.calls('getAllTickers') === 1);
+    await place.clock.advance(60);
+    expect(await asked).toMatchObject({ modified: true, total: 500 });
+  });
+});
+
+test('lists nested a million deep are read or refused, but do no harm', async () => {
+  const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  const bodies = [
+    `{"positions":${deep(1e6)}}`,
+    `{"positions":[{"id":"1","symbol":"A","comment":${deep(1e6)}}]}`,
+    `{"success":false,"error":"E","details":{"a":${deep(1e6)}}}`,
+  ];
+  let next = 0;
+  await using gateway = await startScriptedGateway((socket) => {
+    socket.write(answer(200, bodies[next] ?? ''));
+    next += 1;
+  });
+  await using open = openClient(gateway.url);
+  const { client } = open;
+  expect(await wordFor(client.getOpenPositions(somebody, null))).toBe('contract');
+  expect(await client.getOpenPositions(somebody, null)).toMatchObject({
+    positions: [{ id: '1', comment: null }],
+  });
+  const refused = await client.setValue(somebody, 'theme', 1);
+  expect(JSON.parse(JSON.stringify(refused))).toMatchObject({
+    outcome: 'rejected',
+    refusal: { error: 'E', details: null },
+  });
+});
+
+/** As fast as it is read, so that nothing piles up on this side. */
+function pour(socket: Socket, first: string): void {
+  const chunk = Buffer.alloc(65_536, ' ');
+  const more = () => {
+    if (socket.destroyed || !socket.writable) return;
+    if (socket.write(chunk)) setImmediate(more);
+    else socket.once('drain', more);
+  };
+  if (first !== '') socket.write(first);
+  more();
+}
+
+/** How much more than now was in use at the most. */
+function watchMemory(): () => number {
+  const used = () => {
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    return heapUsed + arrayBuffers;
+  };
+  const before = used();
+  let most = before;
+  const timer = setInterval(() => {
+    most = Math.max(most, used());
+  }, 5);
+  return () => {
+    clearInterval(timer);
+    return Math.max(most, used()) - before;
+  };
+}
