@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Environment } from '../../src/config.ts';
+
+export interface FacadeProcess extends AsyncDisposable {
+  /** Another one after each start: ports are free ones. */
+  readonly url: string;
+  readonly webSocketUrl: string;
+  /** Every line of all its lives, on stdout and on stderr. */
+  readonly logged: readonly string[];
+  /** Resolves when it serves. */
+  start(): Promise<void>;
+  /** Ends it as a power cut would. */
+  kill(): Promise<void>;
+  /** Asks it to drain and leave. */
+  signal(signal: 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void;
+  /** Resolves with the exit code when it is gone; null where a signal ended it. */
+  ended(): Promise<number | null>;
+}
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const folder = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The program itself, as operators run it, against a gateway that outlives it. */
+export async function startFacadeProcess(
+  environment: Environment & { readonly GATEWAY_URL: string },
+): Promise<FacadeProcess> {
+  const logged: string[] = [];
+  let child: ChildProcess | null = null;
+  let exit: Promise<number | null> = Promise.resolve(0);
+  let url = '';
+
+  async function start() {
+    const started = spawn(process.execPath, [main], {
+      cwd: folder,
+      env: { PORT: '0', ADMIN_PORT: '0', ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child = started;
+    exit = once(started, 'exit').then(([code]) => code as number | null);
+    createInterface({ input: started.stderr }).on('line', (line) => {
+      logged.push(line);
+      process.stderr.write(`${line}\n`);
+    });
+    url = await new Promise<string>((resolve, reject) => {
+      exit.then((code) => reject(new Error(`the facade left with ${code} before it served`)));
+      createInterface({ input: started.stdout }).on('line', (line) => {
+        logged.push(line);
+        const address = /"url":"([^"]+)","msg":"serving"/.exec(line)?.[1];
+        if (address) resolve(address);
+      });
+    });
+  }
+
+  async function kill() {
+    child?.kill('SIGKILL');
+    await exit;
+  }
+
+  await start();
+  return {
+    get url() {
+      return url;
+    },
+    get webSocketUrl() {
+      return `${url.replace('http', 'ws')}/graphql`;
+    },
+    logged,
+    start,
+    kill,
+    signal: (signal) => void child?.kill(signal),
+    ended: () => exit,
+    [Symbol.asyncDispose]: kill,
+  };
+}
