@@ -1,0 +1,236 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import { createClient } from 'graphql-ws';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { eventually } from '../support/eventually.ts';
+import { type FacadeProcess, startFacadeProcess } from '../support/facade-process.ts';
+import { rawPost, rawRequest } from '../support/raw-request.ts';
+
+let sandbox: Sandbox;
+let token: string;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ seed: 'shutdown', tickMs: 0 });
+  token = sandbox.token({ email: 'demo@example.com' });
+});
+afterAll(() => sandbox.close());
+
+function startFacade(environment = {}): Promise<FacadeProcess> {
+  return startFacadeProcess({
+    GATEWAY_URL: sandbox.url,
+    ORDER_JOURNAL: 'memory',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    SHUTDOWN_GRACE_MS: '16000',
+    ...environment,
+  });
+}
+
+describe('SIGTERM', () => {
+  test('under load loses no request, over HTTP or over a WebSocket', async () => {
+    await using facade = await startFacade();
+    sandbox.clearFaults();
+    // Long enough that some are always under way.
+    sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20 });
+    const clients = [
+      ...Array.from({ length: 12 }, () => askOverHttp(facade.url)),
+      ...Array.from({ length: 4 }, () => askOverWebSocket(facade.webSocketUrl)),
+    ];
+    await eventually(() => clients.every(({ answered }) => answered >= 3));
+    facade.signal('SIGTERM');
+    const startedAtMs = performance.now();
+    expect(await facade.ended()).toBe(0);
+    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+    await Promise.all(clients.map(({ done }) => done));
+    expect(clients.flatMap(({ lost }) => lost)).toEqual([]);
+  });
+
+  test('lets a slow request finish, and a slow write', async () => {
+    await using facade = await startFacade();
+    sandbox.clearFaults();
+    sandbox.clearCalls();
+    sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
+    sandbox.fail({ operation: 'setValue', kind: 'delay', delayMs: 600 });
+    const query = post(facade.url, '{ customerId }');
+    const write = post(facade.url, 'mutation { setValue(input: { key: "k" }) { __typename } }');
+    const overSocket = once1(facade.webSocketUrl, '{ customerId }');
+    await eventually(() => sandbox.calls() === 3);
+    facade.signal('SIGTERM');
+    expect(JSON.parse((await query).text).data).toEqual({ customerId: 'cus_700001' });
+    expect(JSON.parse((await write).text).data.setValue.__typename).toBe('Acknowledged');
+    expect(await overSocket).toMatchObject({ data: { customerId: 'cus_700001' } });
+    expect(await facade.ended()).toBe(0);
+  });
+
+  test('closes sockets so that their clients come back elsewhere', async () => {
+    await using facade = await startFacade();
+    sandbox.clearFaults();
+    const socket = new WebSocket(facade.webSocketUrl, 'graphql-transport-ws');
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init' }));
+    await once(socket, 'message');
+    const closed = once(socket, 'close');
+    facade.signal('SIGTERM');
+    const [code] = await closed;
+    expect([1001, 1012]).toContain(code);
+    expect(await facade.ended()).toBe(0);
+  });
+
+  test('turns traffic away first, while it still serves', async () => {
+    await using facade = await startFacade({ SHUTDOWN_DELAY_MS: '500' });
+    sandbox.clearFaults();
+    expect((await rawRequest(`${facade.url}/health/ready`)).status).toBe(200);
+    facade.signal('SIGTERM');
+    await eventually(async () => {
+      const ready = await rawRequest(`${facade.url}/health/ready`);
+      return ready.status === 503;
+    });
+    const live = await rawRequest(`${facade.url}/health/live`);
+    expect(live.status).toBe(200);
+    const answer = await post(facade.url, '{ customerId }');
+    expect(JSON.parse(answer.text).data).toEqual({ customerId: 'cus_700001' });
+    // A client with a connection kept open takes its next request elsewhere.
+    expect(answer.headers.connection).toBe('close');
+    expect(await facade.ended()).toBe(0);
+    await expect(rawRequest(`${facade.url}/health/live`)).rejects.toThrow();
+  });
+
+  test('waits for nobody longer than the grace', async () => {
+    await using facade = await startFacade({ SHUTDOWN_GRACE_MS: '500', ORDER_TIMEOUT_MS: '400' });
+    sandbox.clearFaults();
+    sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
+    const hanging = post(facade.url, '{ customerId }').catch(() => 'cut off');
+    await eventually(() => sandbox.calls('getCustomerId') > 0);
+    facade.signal('SIGTERM');
+    const startedAtMs = performance.now();
+    expect(await facade.ended()).toBe(0);
+    expect(performance.now() - startedAtMs).toBeLessThan(3_000);
+    expect(await hanging).toBe('cut off');
+  });
+});
+
+function post(url: string, query: string) {
+  return rawPost(`${url}/graphql`, JSON.stringify({ query }), { authorization: `Bearer ${token}` });
+}
+
+interface Asking {
+  readonly answered: number;
+  /** Requests that were sent and got no answer, or a wrong one. */
+  readonly lost: readonly string[];
+  /** Resolves when the server takes no more. */
+  readonly done: Promise<void>;
+}
+
+/** One request after the other on a connection that is kept, as an app's library does it. */
+function askOverHttp(url: string): Asking {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const lost: string[] = [];
+  let answered = 0;
+  const ask = () =>
+    new Promise<'refused' | 'answered'>((resolve) => {
+      const outgoing = httpRequest(`${url}/graphql`, {
+        agent,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      });
+      outgoing.on('response', async (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        try {
+          for await (const chunk of response) text += chunk;
+        } catch (error) {
+          lost.push(`cut: ${error}`);
+        }
+        if (!text.includes('"cus_700001"')) lost.push(`${response.statusCode} ${text}`);
+        answered += 1;
+        resolve('answered');
+      });
+      outgoing.on('error', (error: NodeJS.ErrnoException) => {
+        // Nothing listens any more: this one was never sent.
+        if (error.code !== 'ECONNREFUSED') lost.push(String(error.code ?? error));
+        resolve('refused');
+      });
+      outgoing.end(JSON.stringify({ query: '{ customerId }' }));
+    });
+  const run = async () => {
+    while ((await ask()) === 'answered') {}
+    agent.destroy();
+  };
+  const done = run();
+  return {
+    get answered() {
+      return answered;
+    },
+    lost,
+    done,
+  };
+}
+
+function askOverWebSocket(url: string): Asking {
+  const lost: string[] = [];
+  let answered = 0;
+  let closeCode: number | undefined;
+  const client = createClient({
+    url,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: `Bearer ${token}` },
+    retryAttempts: 0,
+    lazy: false,
+    onNonLazyError: () => {},
+    on: { closed: (event) => (closeCode = (event as { code: number }).code) },
+  });
+  const ask = () =>
+    new Promise<'closed' | 'answered'>((resolve) => {
+      let isAnswered = false;
+      client.subscribe(
+        { query: '{ customerId }' },
+        {
+          next: ({ data }) => {
+            isAnswered = data?.customerId === 'cus_700001';
+          },
+          error: () => resolve('closed'),
+          complete: () => {
+            if (!isAnswered) lost.push('completed without an answer');
+            answered += 1;
+            resolve('answered');
+          },
+        },
+      );
+    });
+  const run = async () => {
+    while ((await ask()) === 'answered') {}
+    if (closeCode !== 1012 && closeCode !== 1001) lost.push(`closed with ${closeCode}`);
+    await client.dispose();
+  };
+  const done = run();
+  return {
+    get answered() {
+      return answered;
+    },
+    lost,
+    done,
+  };
+}
+
+function once1(url: string, query: string): Promise<unknown> {
+  const client = createClient({
+    url,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: `Bearer ${token}` },
+    retryAttempts: 0,
+  });
+  return new Promise((resolve, reject) => {
+    let last: unknown;
+    client.subscribe(
+      { query },
+      {
+        next: (result) => {
+          last = result;
+        },
+        error: reject,
+        complete: () => resolve(last),
+      },
+    );
+  });
+}
