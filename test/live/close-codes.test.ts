@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { ClientAddresses } from '../../src/server/client-address.ts';
 import { WebSocketDoor } from '../../src/server/websocket.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
@@ -168,13 +169,15 @@ describe('a server that goes away', () => {
         throw new Error('out of order');
       },
     } as unknown as Engine;
+    const log = createLog({
+      level: 'error',
+      format: 'json',
+      destination: { write: (line) => void logged.push(line) },
+    });
     const door = new WebSocketDoor({
       engine,
-      log: createLog({
-        level: 'error',
-        format: 'json',
-        destination: { write: (line) => void logged.push(line) },
-      }),
+      log,
+      addresses: new ClientAddresses({ trustedProxies: [], clock: systemClock, log }),
       origins: { origins: [], anyLocalhost: false },
       maxBodyBytes: 1_000,
       clock: systemClock,
