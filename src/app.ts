@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { lexicographicSortSchema, printSchema } from 'graphql';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { Prover } from './domain/account/prover.ts';
 import { Sessions } from './domain/account/sessions.ts';
 import { createIdentity } from './domain/auth/identity.ts';
 import { ProofLedger } from './domain/auth/proof.ts';
+import { ProofAttempts } from './domain/auth/proof-attempts.ts';
+import { SignInLimits } from './domain/auth/sign-in-limits.ts';
 import { createVerifier } from './domain/auth/verifier.ts';
 import { polling } from './domain/auth/viewer.ts';
 import { ViewerGateway } from './domain/auth/viewer-gateway.ts';
@@ -14,10 +16,16 @@ import { OpenPositions } from './domain/positions/open-positions.ts';
 import { PositionsBoard } from './domain/positions/positions-board.ts';
 import { OrderDesk } from './domain/trading/order-desk.ts';
 import { Orders } from './domain/trading/orders.ts';
+import { ClientKeys } from './engine/client-key.ts';
+import { DocumentSource } from './engine/document-source.ts';
 import { Documents } from './engine/documents.ts';
 import { Engine } from './engine/engine.ts';
 import { HeldAnswers } from './engine/held-answers.ts';
+import { ManifestError } from './engine/manifest.ts';
 import { Publisher } from './engine/publisher.ts';
+import { RequestQuota } from './engine/request-quota.ts';
+import { SubscriptionSlots } from './engine/subscription-slots.ts';
+import { openTrustedDocuments, type TrustedDocuments } from './engine/trusted-documents.ts';
 import { GatewayClient } from './gateway/client.ts';
 import { measured } from './gateway/measured-send.ts';
 import { connectionsOf, createPools } from './gateway/pools.ts';
@@ -31,6 +39,7 @@ import { type Sandbox, startSandbox } from './sandbox/start.ts';
 import { buildSchema } from './schema/schema.ts';
 import type { Services } from './schema/services.ts';
 import { AdminServer } from './server/admin-server.ts';
+import { ClientAddresses } from './server/client-address.ts';
 import { GraphiQL } from './server/graphiql.ts';
 import { HttpServer } from './server/http-server.ts';
 import { Readiness } from './server/readiness.ts';
@@ -40,9 +49,12 @@ import { WebSocketDoor } from './server/websocket.ts';
 
 import { openJournalOrderRecords } from './store/journal-order-records.ts';
 import { createMemoryOrderRecords } from './store/memory-order-records.ts';
+import { createMemoryRateCounters } from './store/memory-rate-counters.ts';
 import type { OrderRecords } from './store/order-records.ts';
+import type { RateCounters } from './store/rate-counters.ts';
 import { type CatalogVersions, openRedisCatalogVersions } from './store/redis-catalog-versions.ts';
 import { openRedisOrderRecords } from './store/redis-order-records.ts';
+import { openRedisRateCounters } from './store/redis-rate-counters.ts';
 
 export interface App {
   readonly url: string;
@@ -56,6 +68,10 @@ const PING_MS = 12_000;
 // Longer than the minute for which a client may be too busy, or too far down a tunnel, to read.
 const SILENCE_MS = 75_000;
 const MAX_OPERATIONS_PER_SOCKET = 100;
+// A person has a few devices with a few windows each.
+const SUBSCRIPTIONS_PER_ACCOUNT = 256;
+// Until a token is proved, which its first subscription does: networks put many behind one address.
+const UNPROVED_PER_ADDRESS = 5_000;
 // Of a read's deadline: a host that swallows packets is known as one before the deadline blurs it.
 const CONNECT_SHARE = 0.7;
 
@@ -99,36 +115,64 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
   started.defer(() => records.close());
   const versions = await openCatalogVersions(config, log);
   started.defer(() => versions?.close());
-  const { services, orders } = createServices(config, log, {
+  const counters = await openCounters(config, log);
+  started.defer(() => counters.close());
+  const { services, orders, ledger } = createServices(config, log, {
     client,
     records,
     versions,
+    counters,
     metrics,
   });
   started.defer(() => services.hub.close());
   const schema = buildSchema();
+  const documents = new Documents({
+    schema,
+    limits: config,
+    introspection: config.introspection,
+    suggestions: !config.production,
+  });
+  const trusted = await openTrusted(config, documents, log);
+  if (trusted) started.defer(() => trusted.close());
+  const clients = new ClientKeys(ledger);
   const engine = new Engine({
     schema,
     services,
-    documents: new Documents({
-      schema,
-      limits: config,
-      introspection: config.introspection,
-      suggestions: !config.production,
+    documents: new DocumentSource({
+      documents,
+      trusted,
+      trustedOnly: config.persistedDocumentsOnly,
+      log,
     }),
+    clients,
+    quota: new RequestQuota({ counters, perMinute: config.rateLimitPerMinute }),
+    subscriptions: new SubscriptionSlots({
+      perAccount: SUBSCRIPTIONS_PER_ACCOUNT,
+      perAddress: UNPROVED_PER_ADDRESS,
+    }),
+    maxCost: config.maxCost,
     publisher: new Publisher({ log, metrics, receipts: config.sandbox }),
     suggestions: !config.production,
     held: new HeldAnswers(),
   });
 
+  const addresses = new ClientAddresses({
+    trustedProxies: config.trustedProxies,
+    clock: systemClock,
+    log,
+  });
   const settings: ServerSettings = {
     engine,
     log,
+    addresses,
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
   };
   const readiness = new Readiness();
   readiness.watch('orders', () => records.trouble());
+  readiness.watch('limits', () => counters.trouble());
+  readiness.watch('documents', () => trusted?.trouble() ?? null);
+  readiness.watch('proxies', () => addresses.trouble());
   readiness.watch('gateway', () => resilience.trouble());
   readiness.watch('catalog', () =>
     services.catalogs.staleGroups.length > 0 ? 'a catalog is past its time' : null,
@@ -199,15 +243,20 @@ interface Parts {
   readonly client: GatewayClient;
   readonly records: OrderRecords;
   readonly versions: CatalogVersions | null;
+  readonly counters: RateCounters;
   readonly metrics: Metrics;
 }
 
-function createServices(config: Config, log: Log, { client, records, versions, metrics }: Parts) {
+function createServices(
+  config: Config,
+  log: Log,
+  { client, records, versions, counters, metrics }: Parts,
+) {
   const clock = systemClock;
   const random = Math.random;
   const turns = new Turns();
   const ledger = new ProofLedger({ clock, proofMs: config.authProofSeconds * 1000 });
-  const gateway = new ViewerGateway(client, ledger);
+  const gateway = new ViewerGateway(client, ledger, new ProofAttempts({ clock }));
   const sessions = new Sessions({
     gateway,
     ledger,
@@ -287,8 +336,29 @@ function createServices(config: Config, log: Log, { client, records, versions, m
     prover,
     hub,
     orderDesk,
+    signInLimits: new SignInLimits({ counters, perMinute: config.loginLimitPerMinute }),
   };
-  return { services, orders };
+  return { services, orders, ledger };
+}
+
+function openCounters({ redisUrl }: Config, log: Log): Promise<RateCounters> {
+  if (redisUrl === null) return Promise.resolve(createMemoryRateCounters());
+  const onWarn = (message: string) => log.warn({}, message);
+  return openRedisRateCounters({ url: redisUrl, clock: systemClock, onWarn });
+}
+
+async function openTrusted(
+  { persistedDocuments: path }: Config,
+  documents: Documents,
+  log: Log,
+): Promise<TrustedDocuments | null> {
+  if (path === null) return null;
+  try {
+    return await openTrustedDocuments({ path, documents, clock: systemClock, log });
+  } catch (error) {
+    if (!(error instanceof ManifestError)) throw error;
+    throw new ConfigError([`PERSISTED_DOCUMENTS: ${error.message}`]);
+  }
 }
 
 /** What other replicas' catalogs held; null where there are none. */

@@ -13,9 +13,12 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { requestError } from '../schema/public-error.ts';
+import type { Amount } from './amount.ts';
 import { type CatalogUse, catalogUseOf } from './catalog-only.ts';
 import { CompiledOperation } from './compiled-operation.ts';
+import { costOf } from './cost.ts';
 import { type StructureLimits, structureErrors, tooComplex } from './limits.ts';
+import { ListSizes } from './list-sizes.ts';
 import { literalsOf, strikeSyntax, strikeTexts } from './strike-literals.ts';
 import { sizeOfText } from './text-size.ts';
 
@@ -39,6 +42,8 @@ export interface PreparedOperation {
   readonly compiled: CompiledOperation;
   /** Null where it reads more than the catalog. */
   readonly catalogUse: CatalogUse | null;
+  /** Fields that the answer can hold. */
+  readonly cost: Amount;
   /** Names document and operation among all that this process has prepared. */
   readonly name: string;
 }
@@ -56,10 +61,12 @@ const MAX_NESTING = 500;
 export class Documents {
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
+  readonly #sizes: ListSizes;
   readonly #prepared: LRUCache<string, DocumentResult>;
 
   constructor(options: DocumentOptions) {
     this.#options = options;
+    this.#sizes = new ListSizes(options.schema);
     this.#rules = options.introspection
       ? specifiedRules
       : [...specifiedRules, NoSchemaIntrospectionCustomRule];
@@ -91,7 +98,7 @@ export class Documents {
       const literals = literalsOf(document);
       return { errors: invalid.map((error) => published(error, literals)) };
     }
-    return { document, operations: operationsOf(schema, document, text) };
+    return { document, operations: operationsOf(schema, document, text, this.#sizes) };
   }
 }
 
@@ -121,15 +128,21 @@ function located(error: GraphQLError, { nodes, source, positions }: GraphQLError
   return new GraphQLError(message, { nodes, source, positions, extensions });
 }
 
-function operationsOf(schema: GraphQLSchema, document: DocumentNode, text: string) {
+function operationsOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  text: string,
+  sizes: ListSizes,
+) {
   const digest = hash('sha256', text, 'base64url');
   const operations = new Map<string | null, PreparedOperation>();
   for (const node of document.definitions) {
     if (node.kind !== Kind.OPERATION_DEFINITION) continue;
     const compiled = new CompiledOperation(schema, document, node);
     const catalogUse = catalogUseOf(document, node);
+    const cost = costOf(schema, document, node, sizes);
     const name = `${digest} ${node.name?.value ?? ''}`;
-    operations.set(node.name?.value ?? null, { node, compiled, catalogUse, name });
+    operations.set(node.name?.value ?? null, { node, compiled, catalogUse, cost, name });
   }
   return operations;
 }

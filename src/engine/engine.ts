@@ -14,17 +14,28 @@ import { mapStream } from '../lib/map-stream.ts';
 import { Context } from '../schema/context.ts';
 import { requestError } from '../schema/public-error.ts';
 import type { Services } from '../schema/services.ts';
+import { evaluate } from './amount.ts';
 import { answerFromCatalog, type CatalogAnswer } from './catalog-answer.ts';
-import type { Documents, PreparedDocument, PreparedOperation } from './documents.ts';
+import type { ClientKey, ClientKeys } from './client-key.ts';
+import type { DocumentSource } from './document-source.ts';
+import type { PreparedDocument, PreparedOperation } from './documents.ts';
 import { EventResults } from './event-results.ts';
 import type { HeldAnswers } from './held-answers.ts';
+import { isDeeper } from './json-depth.ts';
+import { tooComplex } from './limits.ts';
 import type { Publisher } from './publisher.ts';
 import { type GraphQLRequest, readRequest } from './request.ts';
+import { type RequestQuota, waiting } from './request-quota.ts';
 import { strikeTexts, textsIn } from './strike-literals.ts';
+import type { SubscriptionSlots } from './subscription-slots.ts';
 
 export interface EngineOptions {
   readonly schema: GraphQLSchema;
-  readonly documents: Documents;
+  readonly documents: DocumentSource;
+  readonly clients: ClientKeys;
+  readonly quota: RequestQuota;
+  readonly subscriptions: SubscriptionSlots;
+  readonly maxCost: number;
   readonly services: Services;
   readonly publisher: Publisher;
   readonly suggestions: boolean;
@@ -51,6 +62,7 @@ export interface Refused {
 
 export interface Ready {
   readonly ready: true;
+  readonly headers: Readonly<Record<string, string>>;
   readonly operation: OperationTypeNode;
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -66,6 +78,18 @@ export interface Ready {
   lastWord(error: unknown): ExecutionResult;
 }
 
+/** A visit, whom it counts against, and how that client stands. */
+interface Arrival {
+  readonly visit: Visit;
+  readonly client: ClientKey;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+// What nests deeper than this is nobody's form.
+const MAX_VARIABLES_DEPTH = 100;
+// A client that holds this many has to close some before it may have more.
+const SUBSCRIPTIONS_RETRY_SECONDS = 5;
+
 /** A document's life, the same for every transport: checked, prepared once, run many times. */
 export class Engine {
   readonly #options: EngineOptions;
@@ -76,10 +100,24 @@ export class Engine {
     this.#eventResults = new EventResults(options.services, options.publisher);
   }
 
-  open(params: unknown, visit: Visit): Ready | Refused {
+  async open(params: unknown, visit: Visit): Promise<Ready | Refused> {
+    const client = this.#options.clients.of(visit.caller);
+    const { error, headers } = await this.#options.quota.take(client);
+    if (error) return { ...refused([error], 429), headers };
+    const opened = this.#open(params, { visit, client, headers });
+    return opened.ready ? opened : { ...opened, headers: { ...headers, ...opened.headers } };
+  }
+
+  #open(params: unknown, arrival: Arrival): Ready | Refused {
+    const { visit, client } = arrival;
     const request = readRequest(params);
     if (request instanceof GraphQLError) return { ...refused([request]), isWellFormed: false };
-    const prepared = this.#options.documents.prepare(request.query);
+    // Before anything looks at the values: what does so calls itself for each level.
+    if (isDeeper(request.variables, MAX_VARIABLES_DEPTH)) {
+      const depth = MAX_VARIABLES_DEPTH;
+      return refused([tooComplex('depth of variables', depth + 1, depth)]);
+    }
+    const prepared = this.#options.documents.find(request);
     if ('errors' in prepared) return refused(prepared.errors);
     const operation = pickOperation(prepared, request.operationName);
     if (operation instanceof GraphQLError) return refused([operation]);
@@ -87,16 +125,20 @@ export class Engine {
       const error = requestError('BAD_USER_INPUT', 'Mutations are sent by POST.');
       return { ...refused([error], 405), headers: { allow: 'POST' } };
     }
-    return this.#ready(request, prepared, operation, visit);
+    if (operation.node.operation === 'subscription' && this.#options.subscriptions.isFull(client)) {
+      return tooManySubscriptions();
+    }
+    return this.#ready(request, prepared, operation, arrival);
   }
 
   #ready(
     request: GraphQLRequest,
     { document }: PreparedDocument,
     prepared: PreparedOperation,
-    visit: Visit,
+    { visit, client, headers }: Arrival,
   ): Ready | Refused {
-    const { schema, services, publisher, suggestions, held } = this.#options;
+    const { schema, services, publisher, suggestions, held, maxCost, subscriptions } =
+      this.#options;
     const { node, compiled, catalogUse, name } = prepared;
     const eventResults = this.#eventResults;
     const context = new Context(services, visit.caller, visit.requestId);
@@ -115,6 +157,12 @@ export class Engine {
         validated.map((error) => requestError('BAD_USER_INPUT', strikeTexts(error.message, texts))),
       );
     }
+    const cost = evaluate(prepared.cost, {
+      variables: request.variables,
+      heldInstruments: () => services.catalogs.heldSize,
+    });
+    if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
+    context.cost = cost;
     const publish = (result: ExecutionResult) => publisher.publish(result, context);
     const execute = () => {
       const result = compiled.execute(validated);
@@ -136,6 +184,7 @@ export class Engine {
         ));
     return {
       ready: true,
+      headers,
       execute,
       fromCatalog,
       lastWord: (error) => publish({ errors: [asGraphQLError(error)] }),
@@ -144,14 +193,20 @@ export class Engine {
       document,
       operationName: args.operationName,
       async subscribe() {
-        const events = await sourceOf(validated);
+        const release = subscriptions.take(client, visit.caller.signal);
+        if (release === null) return { errors: tooManySubscriptions().errors };
+        const events = await sourceOf(validated).catch(releasing(release));
         if (!(Symbol.asyncIterator in events)) {
+          release();
           const ended = tokenEnd(events);
           return ended ? endingWith(ended) : publish(events);
         }
         const { caller, requestId } = visit;
-        const live = { prepared, args: validated, caller, requestId };
-        return mapStream(events, { value: (event) => eventResults.of(event as object, live) });
+        const live = { prepared, args: validated, cost, caller, requestId };
+        return mapStream(events, {
+          value: (event) => eventResults.of(event as object, live),
+          ended: release,
+        });
       },
     };
   }
@@ -159,6 +214,18 @@ export class Engine {
 
 function refused(errors: readonly GraphQLError[], status = 400): Refused {
   return { ready: false, status, isWellFormed: true, headers: {}, errors };
+}
+
+function tooManySubscriptions(): Refused {
+  const { error, headers } = waiting(SUBSCRIPTIONS_RETRY_SECONDS);
+  return { ...refused([error], 429), headers };
+}
+
+function releasing(release: () => void): (error: unknown) => never {
+  return (error) => {
+    release();
+    throw error;
+  };
 }
 
 function pickOperation(

@@ -16,6 +16,7 @@ import type { Publisher } from './publisher.ts';
 export interface LiveOperation {
   readonly prepared: PreparedOperation;
   readonly args: ValidatedExecutionArgs;
+  readonly cost: number;
   readonly caller: Caller;
   readonly requestId: string;
 }
@@ -44,6 +45,7 @@ export class EventResults {
     if (known) return known;
     // A context of its own: what an event reads must not be as old as the subscription.
     const context = new Context(this.#services, live.caller, live.requestId);
+    context.cost = live.cost;
     const result = this.#execute(event, live, context);
     if (!this.#mayShare(live)) return result;
     if (context.isPersonal) this.#isShared.set(node, false);

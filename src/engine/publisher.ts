@@ -32,7 +32,8 @@ export class Publisher {
 
   /** What an answer says beside its data; null where it says nothing. */
   extensions(context: Context): Record<string, unknown> | null {
-    return this.#options.receipts ? { gateway: receiptsOf(context) } : null;
+    if (!this.#options.receipts) return null;
+    return { gateway: receiptsOf(context), cost: context.cost };
   }
 
   #errors(errors: readonly GraphQLError[], context: Context): GraphQLError[] {

@@ -1,31 +1,60 @@
 import type { GraphQLError } from 'graphql';
 import { requestError } from '../schema/public-error.ts';
+import { documentId } from './document-id.ts';
 
-/** One operation as a client sent it, by whichever door. */
+/** One operation as a client sent it, by whichever door: with a document, the id of one, or both. */
 export interface GraphQLRequest {
-  readonly query: string;
+  readonly text: string | null;
+  readonly id: string | null;
   readonly operationName: string | null;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
+const LONGEST_ID = 512;
+
 /** Parameters come as JSON of any shape: what they are is checked once, for every transport. */
 export function readRequest(params: unknown): GraphQLRequest | GraphQLError {
-  if (!isObject(params)) return requestError('GRAPHQL_PARSE_FAILED', 'The request is one object.');
+  if (!isObject(params)) return malformed('The request is one object.');
   const { query, operationName, variables, extensions } = params;
-  if (typeof query !== 'string' || query.trim() === '') {
-    return requestError('GRAPHQL_PARSE_FAILED', '`query` is the text of a document.');
-  }
   if (operationName != null && typeof operationName !== 'string') {
-    return requestError('GRAPHQL_PARSE_FAILED', '`operationName` is a text.');
+    return malformed('`operationName` is a text.');
   }
-  if (variables != null && !isObject(variables)) {
-    return requestError('GRAPHQL_PARSE_FAILED', '`variables` is an object.');
-  }
-  if (extensions != null && !isObject(extensions)) {
-    return requestError('GRAPHQL_PARSE_FAILED', '`extensions` is an object.');
+  if (variables != null && !isObject(variables)) return malformed('`variables` is an object.');
+  if (extensions != null && !isObject(extensions)) return malformed('`extensions` is an object.');
+  const id = readId(params.documentId, extensions?.persistedQuery);
+  if (id !== null && typeof id !== 'string') return id;
+  const text = typeof query === 'string' && query.trim() !== '' ? query : null;
+  // Beside an id an empty text counts as none: some protocols insist on there being one.
+  if (text === null && (id === null || (query != null && query !== ''))) {
+    return malformed('`query` is the text of a document.');
   }
   // An empty name comes from tools that always send the field.
-  return { query, operationName: operationName || null, variables: variables ?? {} };
+  return { text, id, operationName: operationName || null, variables: variables ?? {} };
+}
+
+function readId(id: unknown, persisted: unknown): string | GraphQLError | null {
+  if (id != null && typeof id !== 'string') return malformed('`documentId` is a text.');
+  if (persisted == null) return checked(id || null);
+  if (!isObject(persisted) || typeof persisted.sha256Hash !== 'string') {
+    return malformed('`extensions.persistedQuery` has a `sha256Hash`.');
+  }
+  const { version = 1, sha256Hash } = persisted;
+  if (version !== 1) return malformed('`extensions.persistedQuery` is of version 1.');
+  if (id && documentId(id) !== documentId(sha256Hash)) {
+    return malformed('`documentId` and `sha256Hash` name the same document.');
+  }
+  return checked(sha256Hash);
+}
+
+function checked(id: string | null): string | GraphQLError | null {
+  if (id === null) return null;
+  return id.length > 0 && id.length <= LONGEST_ID
+    ? documentId(id)
+    : malformed(`An id has 1 to ${LONGEST_ID} characters.`);
+}
+
+function malformed(message: string): GraphQLError {
+  return requestError('GRAPHQL_PARSE_FAILED', message);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -2,6 +2,8 @@ export interface StreamMap<In, Out> {
   readonly value: (value: In) => Out | Promise<Out>;
   /** What a failing source becomes: a last value, or null for a plain end. Left out, the failure passes. */
   readonly failure?: (error: unknown) => Out | null;
+  /** Called when there will be no more values, for whichever reason; perhaps more than once. */
+  readonly ended?: () => void;
 }
 
 /**
@@ -10,21 +12,26 @@ export interface StreamMap<In, Out> {
  */
 export function mapStream<In, Out>(
   source: AsyncIterable<In>,
-  { value, failure }: StreamMap<In, Out>,
+  { value, failure, ended: tellEnd }: StreamMap<In, Out>,
 ): AsyncGenerator<Out, void, void> {
   const iterator = source[Symbol.asyncIterator]();
   const END: IteratorReturnResult<void> = { done: true, value: undefined };
   let ended = false;
+
+  function end(): void {
+    ended = true;
+    tellEnd?.();
+  }
 
   async function next(): Promise<IteratorResult<Out, void>> {
     if (ended) return END;
     try {
       const step = await iterator.next();
       if (!step.done) return { done: false, value: await value(step.value) };
-      ended = true;
+      end();
       return END;
     } catch (error) {
-      ended = true;
+      end();
       if (!failure) throw error;
       const last = failure(error);
       return last === null ? END : { done: false, value: last };
@@ -32,7 +39,7 @@ export function mapStream<In, Out>(
   }
 
   async function leave(): Promise<IteratorResult<Out, void>> {
-    ended = true;
+    end();
     await iterator.return?.();
     return END;
   }

@@ -7,6 +7,8 @@ export class Context {
   readonly services: Services;
   readonly requestId: string;
   readonly receipts: ReceiptEntry[] = [];
+  /** Fields that the answer can hold. */
+  cost = 0;
   readonly #caller: Caller;
   #own: Scope | null = null;
   #current: Scope | null = null;

@@ -1,6 +1,7 @@
 import type { Prover } from '../domain/account/prover.ts';
 import type { Sessions } from '../domain/account/sessions.ts';
 import type { Identify } from '../domain/auth/identity.ts';
+import type { SignInLimits } from '../domain/auth/sign-in-limits.ts';
 import type { ViewerGateway } from '../domain/auth/viewer-gateway.ts';
 import type { Catalogs } from '../domain/catalog/catalogs.ts';
 import type { PositionsHub } from '../domain/positions/hub.ts';
@@ -13,6 +14,7 @@ import type { Turns } from '../lib/turns.ts';
 export interface Services {
   readonly turns: Turns;
   readonly identify: Identify;
+  readonly signInLimits: SignInLimits;
   /** The gateway without a user: signing in. */
   readonly client: GatewayClient;
   /** The gateway as one viewer may use it. */

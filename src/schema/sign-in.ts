@@ -87,9 +87,11 @@ builder.mutationFields((t) => ({
       'Signs in. A token sent along is not looked at. At most one `login` in an operation.',
     args: { input: t.arg({ type: LoginInput, required: true, description: 'Who signs in.' }) },
     resolve: async (_root, { input }, context) => {
-      const result = await context.write(({ caller }) =>
-        context.services.client.login({ ...caller, token: null }, input.email, input.password),
-      );
+      const { client, signInLimits } = context.services;
+      const result = await context.write(async ({ caller }) => {
+        await signInLimits.take(caller.client?.address, input.email);
+        return client.login({ ...caller, token: null }, input.email, input.password);
+      });
       if ('accessToken' in result) context.actAs(result.accessToken);
       return result;
     },

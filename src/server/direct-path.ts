@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Ready, Refused } from '../engine/engine.ts';
+import { readQueryString } from './query-string.ts';
 import { send, sendPacked } from './send.ts';
 
 type Media = 'application/json' | 'application/graphql-response+json';
@@ -38,6 +39,7 @@ export async function answerDirectly(
   media: Media,
 ): Promise<void> {
   response.setHeader('content-type', `${media}; charset=utf-8`);
+  for (const [name, value] of Object.entries(operation.headers)) response.setHeader(name, value);
   if (operation.ready && operation.fromCatalog) {
     return answerWithCatalog(request, response, operation.fromCatalog);
   }
@@ -45,8 +47,7 @@ export async function answerDirectly(
     const result = await operation.execute();
     return send(request, response, 200, JSON.stringify(result));
   }
-  const { status, isWellFormed, headers, errors } = operation;
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  const { status, isWellFormed, errors } = operation;
   // Clients from before the media type of GraphQL read a wrong document's errors only from a 200.
   const shown = isWellFormed && status === 400 && media === 'application/json' ? 200 : status;
   await send(request, response, shown, JSON.stringify({ errors }));
@@ -77,21 +78,6 @@ function readJson(request: IncomingMessage, body: Buffer | null): unknown {
   return body === null || !isJson(request.headers['content-type'])
     ? null
     : JSON.parse(body.toString('utf8'));
-}
-
-/** As yoga reads it, so that a link means the same by either path. */
-function readQueryString(url: string): Record<string, unknown> {
-  const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
-  const params: Record<string, unknown> = {};
-  for (const name of ['query', 'operationName', 'documentId']) {
-    const value = query.get(name);
-    if (value) params[name] = value;
-  }
-  for (const name of ['variables', 'extensions']) {
-    const value = query.get(name);
-    if (value) params[name] = JSON.parse(value);
-  }
-  return params;
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Ready, Refused, Visit } from '../engine/engine.ts';
 import type { Code } from '../schema/error-codes.ts';
@@ -21,7 +20,7 @@ export function createGraphQLEndpoint(
   settings: ServerSettings,
   streams: Set<ServerResponse>,
 ): GraphQLEndpoint {
-  const { engine, log, maxBodyBytes } = settings;
+  const { engine, log, addresses, maxBodyBytes } = settings;
   const yoga = createGraphQLOverHttp({ engine, log, maxBodyBytes });
 
   return async (request, response, requestId) => {
@@ -44,7 +43,7 @@ export function createGraphQLEndpoint(
         token: bearerToken(request.headers.authorization),
         signal: gone.signal,
         client: {
-          address: request.socket.remoteAddress ?? '',
+          address: addresses.of(request),
           userAgent: request.headers['user-agent'] ?? null,
         },
       },
@@ -52,16 +51,22 @@ export function createGraphQLEndpoint(
       mayMutate: request.method === 'POST',
     };
     const ordinary = readOrdinary(request, body);
-    const opened = ordinary && engine.open(ordinary.params, visit);
+    const opened = ordinary && (await engine.open(ordinary.params, visit));
     if (ordinary && opened && !isSubscription(opened)) {
       return answerDirectly(request, response, opened, ordinary.media);
     }
-    const answer = await yoga.fetch(asFetchRequest(yoga, request, body), { visit, opened });
+    const headers: Record<string, string> = {};
+    const answer = await yoga.fetch(asFetchRequest(yoga, request, body), {
+      visit,
+      opened,
+      headers,
+    });
     if (answer.status === 406) {
       return refuse(request, response, 406, 'The answer is JSON, or an event stream.');
     }
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     for (const [name, value] of answer.headers) {
-      if (!OURS.has(name)) response.setHeader(name, value);
+      if (!OURS.has(name.toLowerCase())) response.setHeader(name, value);
     }
     if (answer.headers.get('content-type')?.startsWith('text/event-stream') && answer.body) {
       return stream(response, answer, streams);
@@ -122,7 +127,7 @@ async function stream(
       const { done, value } = await reader.read();
       if (done || response.destroyed) break;
       // A reader that stalls is waited for: what it misses is merged behind it.
-      if (!response.write(value)) await Promise.race([once(response, 'drain'), closed(response)]);
+      if (!response.write(value)) await takenOrGone(response);
     }
     response.end();
   } catch {
@@ -133,8 +138,16 @@ async function stream(
   }
 }
 
-function closed(response: ServerResponse): Promise<unknown> {
-  return new Promise((resolve) => response.once('close', resolve));
+function takenOrGone(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
 }
 
 async function refuseBody(

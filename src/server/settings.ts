@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../lib/log.ts';
+import type { ClientAddresses } from './client-address.ts';
 import type { AllowedOrigins } from './cors.ts';
 
 /** What every transport needs to know. */
@@ -7,5 +8,6 @@ export interface ServerSettings {
   readonly engine: Engine;
   readonly log: Log;
   readonly origins: AllowedOrigins;
+  readonly addresses: ClientAddresses;
   readonly maxBodyBytes: number;
 }

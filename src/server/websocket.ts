@@ -99,11 +99,11 @@ export class WebSocketDoor {
   }
 
   #connected(socket: WebSocket, request: IncomingMessage): void {
-    const { log, clock } = this.#settings;
+    const { log, clock, addresses } = this.#settings;
     const connection: Connection = {
       socket,
       client: {
-        address: request.socket.remoteAddress ?? '',
+        address: addresses.of(request),
         userAgent: request.headers['user-agent'] ?? null,
       },
       requestId: request.headers['x-request-id'],
@@ -120,6 +120,8 @@ export class WebSocketDoor {
         close: (code, reason) => socket.close(code, reason),
         onMessage: (heard) => {
           socket.on('message', (data) => {
+            // Its answer could not be sent any more, so what it asks for is not begun either.
+            if (socket.readyState !== socket.OPEN) return;
             connection.heardAtMs = clock.now();
             paceReading(socket);
             heard(String(data)).catch((error: unknown) => this.#failed(socket, error));
@@ -153,18 +155,18 @@ export class WebSocketDoor {
 
   readonly #protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: INIT_TIMEOUT_MS,
-    onSubscribe: ({ extra, connectionParams, subscriptions }, id, payload) => {
+    onSubscribe: async ({ extra, connectionParams, subscriptions }, id, payload) => {
       const { maxOperations } = this.#settings;
       const open = Object.keys(subscriptions).length;
       if (open > maxOperations) return [tooComplex('operations of a socket', open, maxOperations)];
-      const operation = this.#settings.engine.open(payload, {
+      extra.underWay.add(id);
+      const operation = await this.#settings.engine.open(payload, {
         caller: callerOf(extra, connectionParams),
         requestId: requestIdFrom(extra.requestId),
         mayMutate: true,
       });
-      if (!operation.ready) return operation.errors;
-      if (operation.operation !== 'subscription') extra.underWay.add(id);
-      return asArguments(operation);
+      if (!operation.ready || operation.operation === 'subscription') this.#settled(extra, id);
+      return operation.ready ? asArguments(operation) : operation.errors;
     },
     execute: (args) => operationOf(args).execute(),
     subscribe: (args) => operationOf(args).subscribe() as Promise<ExecutionResult>,
@@ -176,13 +178,14 @@ export class WebSocketDoor {
             result as AsyncIterable<ExecutionResult>,
           )
         : undefined,
-    onComplete: ({ extra }, id) => {
-      if (extra.underWay.delete(id)) {
-        // One turn later, behind the protocol's own last message.
-        setImmediate(() => this.#closeIfIdle(extra));
-      }
-    },
+    onComplete: ({ extra }, id) => this.#settled(extra, id),
   });
+
+  #settled(connection: Connection, id: string): void {
+    if (!connection.underWay.delete(id)) return;
+    // One turn later, behind the protocol's own last message.
+    setImmediate(() => this.#closeIfIdle(connection));
+  }
 
   /**
    * For a token that counts no longer the close code says it all: a message of it would end the

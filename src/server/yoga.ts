@@ -4,12 +4,15 @@ import type { Engine, Ready, Refused, Visit } from '../engine/engine.ts';
 import type { Log } from '../lib/log.ts';
 import { mapStream } from '../lib/map-stream.ts';
 import { requestError } from '../schema/public-error.ts';
+import { readQueryString } from './query-string.ts';
 
 /** What yoga is told of one request beside the request itself. */
 export interface YogaVisit extends Record<string, unknown> {
   readonly visit: Visit;
   /** The operation, where it was opened before yoga had to be asked. */
   readonly opened: Ready | Refused | null;
+  /** Headers of the answer; filled when the operation is opened. */
+  readonly headers: Record<string, string>;
 }
 
 type Yoga = YogaServerInstance<YogaVisit, Record<never, never>>;
@@ -44,12 +47,17 @@ export function createGraphQLOverHttp({ engine, log, maxBodyBytes }: YogaOptions
 
 function useEngine(engine: Engine, log: Log): Plugin<YogaVisit> {
   return {
+    onRequestParse({ request, setRequestParser }) {
+      // Yoga's own reader leaves out what it does not know, such as a document's id.
+      if (request.method === 'GET') setRequestParser(({ url }) => readQueryString(url));
+    },
     onParams({ params, setParams, setParamsHandler }) {
       // Yoga's own checks of the parameters are passed by: the engine has the same for every door.
       setParams({ query: '{ __typename }' });
       setParamsHandler(async ({ context }) => {
-        const { visit, opened } = context as unknown as YogaVisit;
-        const operation = opened ?? engine.open(params, visit);
+        const { visit, opened, headers } = context as unknown as YogaVisit;
+        const operation = opened ?? (await engine.open(params, visit));
+        Object.assign(headers, operation.headers);
         if (!operation.ready) return refusal(operation);
         if (operation.operation !== 'subscription') return operation.execute();
         const stream = await operation.subscribe();
@@ -67,7 +75,7 @@ function useEngine(engine: Engine, log: Log): Plugin<YogaVisit> {
   };
 }
 
-function refusal({ errors, status, headers, isWellFormed }: Refused): ExecutionResult {
+function refusal({ errors, status, isWellFormed }: Refused): ExecutionResult {
   return {
     errors: errors.map(
       (error) =>
@@ -78,7 +86,7 @@ function refusal({ errors, status, headers, isWellFormed }: Refused): ExecutionR
           // Yoga's own notation, which it takes out again: `spec` lets plain JSON clients have a 200.
           extensions: {
             ...error.extensions,
-            http: { status, headers, spec: isWellFormed && status === 400 },
+            http: { status, spec: isWellFormed && status === 400 },
           },
         }),
     ),

@@ -53,7 +53,7 @@ export class ProofAttempts {
     operation: OperationName | null,
     call: () => Promise<T>,
   ): Promise<T> {
-    if (this.#isRefused(viewer)) throw refusedLately(operation);
+    if (this.#isRefused(keyOf(viewer, operation))) throw refusedLately(operation);
     const attempts = this.#attemptsOf(viewer);
     // Those under way count as well, or a burst would be through before its first refusal.
     if (attempts.failed + attempts.underWay >= this.#perMinute) {
@@ -67,7 +67,7 @@ export class ProofAttempts {
       return await call();
     } catch (error) {
       if (error instanceof GatewayError && error.kind === 'unauthenticated') {
-        this.#failed(viewer, attempts);
+        this.#failed(viewer, operation, attempts);
       }
       throw error;
     } finally {
@@ -75,15 +75,16 @@ export class ProofAttempts {
     }
   }
 
-  #failed({ tokenHash }: Viewer, attempts: Attempts): void {
+  #failed(viewer: Viewer, operation: OperationName | null, attempts: Attempts): void {
     const nowMs = this.#clock.now();
     // Several calls of one request fail for the same reason: that is one token.
-    if (!this.#isRefused({ tokenHash })) attempts.failed += 1;
-    this.#refusedAtMs.set(tokenHash, nowMs);
+    if (!this.#isRefused(viewer.tokenHash)) attempts.failed += 1;
+    this.#refusedAtMs.set(viewer.tokenHash, nowMs);
+    this.#refusedAtMs.set(keyOf(viewer, operation), nowMs);
   }
 
-  #isRefused({ tokenHash }: Pick<Viewer, 'tokenHash'>): boolean {
-    const atMs = this.#refusedAtMs.get(tokenHash);
+  #isRefused(key: string): boolean {
+    const atMs = this.#refusedAtMs.get(key);
     return atMs !== undefined && this.#clock.now() - atMs < this.#rememberedMs;
   }
 
@@ -98,6 +99,11 @@ export class ProofAttempts {
     this.#byAddress.set(key, attempts);
     return attempts;
   }
+}
+
+/** Per operation: what one of them refuses another may grant, as with a group's catalog. */
+function keyOf({ tokenHash }: Viewer, operation: OperationName | null): string {
+  return `${tokenHash} ${operation}`;
 }
 
 /** To those who share a call it is what the gateway itself would have said. */

@@ -135,9 +135,9 @@ export class ViewerGateway {
   }
 
   #heard(viewer: Viewer, error: unknown): unknown {
-    if (error instanceof GatewayError && error.kind === 'unauthenticated') {
-      this.#ledger.refused(viewer);
-    }
+    const isUnauthenticated = error instanceof GatewayError && error.kind === 'unauthenticated';
+    // Without a status it is a refusal from memory, which the ledger has heard of.
+    if (isUnauthenticated && error.status !== null) this.#ledger.refused(viewer);
     return error;
   }
 }

@@ -1,0 +1,49 @@
+import type { GraphQLError } from 'graphql';
+import { requestError } from '../schema/public-error.ts';
+import type { RateCounter, RateCounters } from '../store/rate-counters.ts';
+import type { ClientKey } from './client-key.ts';
+
+export interface RequestQuotaOptions {
+  readonly counters: RateCounters;
+  readonly perMinute: number;
+}
+
+export interface Quota {
+  /** Null where the operation may go on. */
+  readonly error: GraphQLError | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const MINUTE = 60;
+
+/** How many operations a client may start in a minute, by whichever transport. */
+export class RequestQuota {
+  readonly #counter: RateCounter;
+  readonly #policy: string;
+
+  constructor({ counters, perMinute }: RequestQuotaOptions) {
+    this.#counter = counters.counter('requests', { limit: perMinute, windowSeconds: MINUTE });
+    this.#policy = `"default";q=${perMinute};w=${MINUTE}`;
+  }
+
+  async take({ key }: ClientKey): Promise<Quota> {
+    const { isOver, remaining, resetMs } = await this.#counter.take(key);
+    const seconds = Math.max(1, Math.ceil(resetMs / 1000));
+    const headers = {
+      ratelimit: `"default";r=${remaining};t=${seconds}`,
+      'ratelimit-policy': this.#policy,
+    };
+    return isOver ? waiting(seconds, headers) : { error: null, headers };
+  }
+}
+
+/** A refusal of the whole request, and when to come back. */
+export function waiting(
+  seconds: number,
+  headers: Readonly<Record<string, string>> = {},
+): Quota & { readonly error: GraphQLError } {
+  const error = requestError('RATE_LIMITED', 'Too many requests: wait a moment.', {
+    retryAfter: seconds,
+  });
+  return { error, headers: { ...headers, 'retry-after': String(seconds) } };
+}

@@ -1,0 +1,109 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { watchPath } from '../lib/watch-path.ts';
+import type { Documents, PreparedDocument } from './documents.ts';
+import { readManifests } from './manifest.ts';
+
+export interface TrustedDocumentsOptions {
+  /** A manifest, or a folder of them. */
+  readonly path: string;
+  readonly documents: Documents;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+}
+
+interface Loaded {
+  readonly byId: ReadonlyMap<string, TrustedDocument>;
+  readonly byText: ReadonlyMap<string, TrustedDocument>;
+}
+
+export interface TrustedDocument {
+  readonly text: string;
+  readonly prepared: PreparedDocument;
+}
+
+/** Throws a ManifestError where the manifest cannot be used at the start. */
+export async function openTrustedDocuments(
+  options: TrustedDocumentsOptions,
+): Promise<TrustedDocuments> {
+  return new TrustedDocuments(options, await load(options));
+}
+
+/** The documents that a team has published, ready to run before the first request asks for one. */
+export class TrustedDocuments {
+  readonly #options: TrustedDocumentsOptions;
+  readonly #unwatch: () => void;
+  #loaded: Loaded;
+  #loading: Promise<void> = Promise.resolve();
+  #trouble: string | null = null;
+
+  constructor(options: TrustedDocumentsOptions, loaded: Loaded) {
+    this.#options = options;
+    this.#loaded = loaded;
+    const { path, clock } = options;
+    this.#unwatch = watchPath({ path, clock, onChange: () => this.#reload() });
+  }
+
+  byId(id: string): TrustedDocument | undefined {
+    return this.#loaded.byId.get(id);
+  }
+
+  byText(text: string): TrustedDocument | undefined {
+    return this.#loaded.byText.get(text);
+  }
+
+  /** What is not as it should be, or null. */
+  trouble(): string | null {
+    return this.#trouble;
+  }
+
+  close(): void {
+    this.#unwatch();
+  }
+
+  #reload(): void {
+    this.#loading = this.#loading.then(async () => {
+      try {
+        this.#loaded = await load(this.#options);
+        this.#trouble = null;
+      } catch (error) {
+        // Clients go on with what was published before; a typo must not turn them all away.
+        this.#trouble = 'the manifest of trusted documents cannot be read; the former one counts';
+        this.#options.log.warn({ err: error }, this.#trouble);
+      }
+    });
+  }
+}
+
+async function load({ path, documents, log }: TrustedDocumentsOptions): Promise<Loaded> {
+  const byId = new Map<string, TrustedDocument>();
+  const byText = new Map<string, TrustedDocument>();
+  const entries = await readManifests(path);
+  for (const [id, text] of entries) {
+    const trusted = byText.get(text) ?? prepare(id, text, documents, log);
+    if (!trusted) continue;
+    byId.set(id, trusted);
+    byText.set(text, trusted);
+    // Some thousands of documents take seconds, in which requests are answered as well.
+    await setImmediate();
+  }
+  log.info({ documents: byId.size, leftOut: entries.size - byId.size }, 'trusted documents');
+  return { byId, byText };
+}
+
+function prepare(
+  id: string,
+  text: string,
+  documents: Documents,
+  log: TrustedDocumentsOptions['log'],
+): TrustedDocument | null {
+  const prepared = documents.prepare(text);
+  if ('errors' in prepared) {
+    const errors = prepared.errors.map(({ message }) => message);
+    log.warn({ id, errors }, 'a trusted document does not fit and is left out');
+    return null;
+  }
+  for (const { compiled } of prepared.operations.values()) compiled.compile();
+  return { text, prepared };
+}

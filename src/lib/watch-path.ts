@@ -1,0 +1,71 @@
+import { watch } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Clock } from './clock.ts';
+
+export interface WatchPathOptions {
+  /** A file, or a folder whose files are watched. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly onChange: () => void;
+}
+
+// Not every file system tells of changes: a network's or a container's may have to be asked.
+const ASK_MS = 2_000;
+// A tool that writes several files is through by then.
+const SETTLE_MS = 50;
+
+/** Tells of each change of a file or of a folder's files, however they come to be changed. */
+export function watchPath({ path, clock, onChange }: WatchPathOptions): () => void {
+  let known: Promise<string> = signatureOf(path);
+  let isClosed = false;
+  let cancel = () => {};
+
+  async function look(): Promise<void> {
+    const [before, now] = [await known, await signatureOf(path)];
+    if (isClosed) return;
+    known = Promise.resolve(now);
+    if (now !== before) onChange();
+    wait(ASK_MS);
+  }
+
+  function wait(ms: number): void {
+    cancel();
+    cancel = clock.after(ms, () => void look());
+  }
+
+  const watchers = [path, dirname(path)].flatMap((each) => {
+    try {
+      const watcher = watch(each, { persistent: false }, () => {
+        if (!isClosed) wait(SETTLE_MS);
+      });
+      // What cannot be watched any more is still asked for.
+      watcher.on('error', () => watcher.close());
+      return [watcher];
+    } catch {
+      return [];
+    }
+  });
+  wait(ASK_MS);
+
+  return () => {
+    isClosed = true;
+    cancel();
+    for (const watcher of watchers) watcher.close();
+  };
+}
+
+async function signatureOf(path: string): Promise<string> {
+  try {
+    const names = (await stat(path)).isDirectory() ? (await readdir(path)).sort() : [''];
+    const files = await Promise.all(
+      names.map(async (name) => {
+        const { mtimeMs, size, ino } = await stat(join(path, name));
+        return `${name} ${mtimeMs} ${size} ${ino}`;
+      }),
+    );
+    return files.join('\n');
+  } catch (error) {
+    return `unreadable: ${(error as NodeJS.ErrnoException).code}`;
+  }
+}

@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import { plainAddress } from '../lib/address-key.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+
+export interface ClientAddressesOptions {
+  /** Addresses and networks whose word about the address behind them counts. */
+  readonly trustedProxies: readonly string[];
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+// Anybody can send the header; one that came long ago says nothing of today's configuration.
+const SHOWN_MS = 10 * 60_000;
+
+/** Where requests come from: the socket's peer, or what the operator's own proxies say of theirs. */
+export class ClientAddresses {
+  readonly #options: ClientAddressesOptions;
+  readonly #trusted = new BlockList();
+  #ignoredAtMs: number | null = null;
+
+  constructor(options: ClientAddressesOptions) {
+    this.#options = options;
+    for (const network of options.trustedProxies) {
+      const [address = '', bits] = network.split('/');
+      const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+      if (bits === undefined) this.#trusted.addAddress(address, family);
+      else this.#trusted.addSubnet(address, Number(bits), family);
+    }
+  }
+
+  of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
+    const peer = plainAddress(socket.remoteAddress ?? '');
+    const forwarded = headers['x-forwarded-for'];
+    if (forwarded === undefined) return peer;
+    if (!this.#isTrusted(peer)) {
+      this.#ignored(peer);
+      return peer;
+    }
+    return this.#behind(peer, String(forwarded));
+  }
+
+  /** What is not as it should be, or null. */
+  trouble(): string | null {
+    const { clock } = this.#options;
+    return this.#ignoredAtMs !== null && clock.now() - this.#ignoredAtMs < SHOWN_MS
+      ? 'X-Forwarded-For comes from a peer that TRUSTED_PROXIES does not name'
+      : null;
+  }
+
+  /** From the right: each hop was added by the one after it, and the leftmost ones by the client. */
+  #behind(peer: string, forwarded: string): string {
+    let client = peer;
+    for (const hop of forwarded.split(',').reverse()) {
+      const address = addressIn(hop);
+      if (address === null) break;
+      client = address;
+      if (!this.#isTrusted(address)) break;
+    }
+    return client;
+  }
+
+  #isTrusted(address: string): boolean {
+    const version = isIP(address);
+    return version !== 0 && this.#trusted.check(address, version === 6 ? 'ipv6' : 'ipv4');
+  }
+
+  #ignored(peer: string): void {
+    const { clock, log } = this.#options;
+    // Once: whoever sends the header could fill the log with it.
+    if (this.#ignoredAtMs === null) {
+      log.warn({ peer }, 'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer');
+    }
+    this.#ignoredAtMs = clock.now();
+  }
+}
+
+/** Some proxies add the port, IPv6 addresses then in brackets. */
+function addressIn(hop: string): string | null {
+  const text = hop.trim();
+  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1');
+  const address = plainAddress(bare);
+  return isIP(address) === 0 ? null : address;
+}
