@@ -1,0 +1,179 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Sandbox } from '../../src/sandbox/start.ts';
+import type { FacadeProcess } from '../support/facade-process.ts';
+import { createChance } from './chance.ts';
+import { GatewayWitness } from './gateway-witness.ts';
+import { LedgerBook, type Page, pageId } from './ledger-book.ts';
+import { type Trader, Traffic } from './ledger-traffic.ts';
+import { OrderClient } from './order-client.ts';
+import { outcomeIn, type Reply } from './order-request.ts';
+import { contradictionsIn, type Story } from './reconcile.ts';
+import { type Account, LATE_MS, Weather } from './weather.ts';
+
+export interface LedgerRunOptions {
+  readonly seed: number;
+  readonly steps: number;
+  readonly sandbox: Sandbox;
+  readonly facades: readonly FacadeProcess[];
+  /** Carried out one after the other, spread evenly over the run, while orders go on coming. */
+  readonly blows: readonly Blow[];
+}
+
+export type Blow = (
+  bring: (facade: FacadeProcess, end: 'SIGKILL' | 'SIGTERM') => Promise<void>,
+) => Promise<void>;
+
+export interface LedgerReport {
+  readonly contradictions: readonly string[];
+  readonly stories: readonly Story[];
+  /** How often each kind of reply was had. */
+  readonly replies: ReadonlyMap<string, number>;
+}
+
+const LANES = 40;
+const ACCOUNTS = 20;
+const DEVICES = 2;
+const ALIASES = 20;
+
+/** Trades by chance while everything around fails, then compares the clients' ledger with the gateway's. */
+export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport> {
+  const { seed, steps, sandbox, facades, blows } = options;
+  const chance = createChance(seed);
+  const book = new LedgerBook();
+  const weather = new Weather(sandbox, createChance(seed + 1));
+  const witness = new GatewayWitness(sandbox);
+  const traffic = new Traffic({ chance, book, weather });
+  const serving = new Set(facades);
+  const traders = Array.from({ length: ACCOUNTS }, (_, n) =>
+    createTrader(accountOf(n + 1), sandbox, facades, serving),
+  );
+
+  let done = 0;
+  let struck = Promise.resolve();
+  let next = 0;
+  const strikeWhenDue = () => {
+    if (done < (steps * (next + 1)) / (blows.length + 1)) return;
+    const blow = blows[next];
+    next += 1;
+    struck = struck.then(() => blow?.(bring));
+  };
+  async function bring(facade: FacadeProcess, end: 'SIGKILL' | 'SIGTERM') {
+    serving.delete(facade);
+    if (end === 'SIGKILL') await facade.kill();
+    else facade.signal(end);
+    await facade.ended();
+    await facade.start();
+    serving.add(facade);
+  }
+  await Promise.all(
+    Array.from({ length: LANES }, async () => {
+      while (done < steps) {
+        if (serving.size === 0) await struck;
+        done += 1;
+        strikeWhenDue();
+        await traffic.step(chance.pick(traders));
+        witness.look();
+      }
+    }),
+  );
+  await struck;
+  // By then the gateway has carried out the last of what it was late with.
+  await delay(LATE_MS);
+  const refusals = weather.refusals;
+  sandbox.clearFaults();
+  await Promise.all(facades.map((facade) => bring(facade, 'SIGKILL')));
+  witness.look(true);
+
+  const applied = Map.groupBy(sandbox.orders(), ({ login, comment }) => pageId(login, comment));
+  const stories: Story[] = [];
+  for (const trader of traders) {
+    const pages = book.of(trader.account.login);
+    const finals = await askForAll(trader, pages);
+    for (const [n, page] of pages.entries()) {
+      const id = pageId(page.login, page.key);
+      stories.push({
+        page,
+        applied: applied.get(id) ?? [],
+        calls: witness.calls.get(id) ?? 0,
+        final: finals[n] ?? { kind: 'cut' },
+        isRefused: trader.account.isRefused,
+      });
+    }
+  }
+  witness.look(true);
+  await Promise.all(traders.map(({ close }) => close()));
+  const known = new Set(stories.map(({ page }) => pageId(page.login, page.key)));
+  const again = stories.reduce((sum, { calls }) => sum + Math.max(0, calls - 1), 0);
+  return {
+    contradictions: [
+      ...stories.flatMap(contradictionsIn),
+      ...[...applied.keys()]
+        .filter((id) => !known.has(id))
+        .map((id) => `${id}: nobody ordered this`),
+      ...(again > refusals ? [`${again} keys sent again after ${refusals} refusals`] : []),
+    ],
+    stories,
+    replies: countReplies(stories),
+  };
+}
+
+interface ClosableTrader extends Trader {
+  close(): Promise<void>;
+}
+
+function createTrader(
+  account: Account,
+  sandbox: Sandbox,
+  facades: readonly FacadeProcess[],
+  serving: ReadonlySet<FacadeProcess>,
+): ClosableTrader {
+  const tokens = Array.from({ length: DEVICES }, () => sandbox.token({ login: account.login }));
+  const clients = new Map(
+    facades.map((facade) => [facade, tokens.map((token) => new OrderClient(facade, token))]),
+  );
+  const all = [...clients.values()].flat();
+  return {
+    account,
+    clients: () => {
+      const alive = [...serving].flatMap((facade) => clients.get(facade) ?? []);
+      // Where none serves at this moment a client finds a dead line, as it would.
+      return alive.length > 0 ? alive : all;
+    },
+    close: async () => void (await Promise.all(all.map((client) => client.close()))),
+  };
+}
+
+function accountOf(n: number): Account {
+  return { login: 800_000 + n, email: `user-${n}@example.com`, isRefused: n % 4 === 0 };
+}
+
+/** `placedOrder` of each key, several to a request. */
+async function askForAll(trader: Trader, pages: readonly Page[]): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  for (let from = 0; from < pages.length; from += ALIASES) {
+    const batch = pages.slice(from, from + ALIASES);
+    const fields = batch.map(
+      ({ key }, n) =>
+        `a${n}: placedOrder(idempotencyKey: ${JSON.stringify(key)}) { __typename ... on OrderOutcome { replayed } ... on OrderAccepted { orderId } }`,
+    );
+    const [client] = trader.clients();
+    const body = await client?.send({ query: `{ ${fields.join(' ')} }`, variables: {} });
+    for (const n of batch.keys()) {
+      if (body === undefined || body === 'cut' || body.errors || !body.data) {
+        throw new Error(`the records cannot be read: ${JSON.stringify(body)}`);
+      }
+      replies.push(outcomeIn(body.data[`a${n}`]));
+    }
+  }
+  return replies;
+}
+
+function countReplies(stories: readonly Story[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { reply } of stories.flatMap(({ page }) => page.exchanges)) {
+    const name =
+      reply.kind === 'outcome' ? reply.type : reply.kind === 'error' ? reply.code : reply.kind;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+}

@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { startFacadeProcess } from '../support/facade-process.ts';
+import { startTestRedis } from '../support/redis.ts';
+import { type Blow, type LedgerReport, runLedger } from './ledger-run.ts';
+import { LARGEST_ANSWER_BYTES, LATE_MS, ORDER_TIMEOUT_MS } from './weather.ts';
+
+export interface Rehearsal {
+  readonly seed: number;
+  readonly steps: number;
+  /** How often each kind of blow falls. */
+  readonly rounds?: number;
+}
+
+/** One facade whose records are in a file, killed and restarted. */
+export async function rehearseWithJournal({ seed, steps, rounds = 1 }: Rehearsal) {
+  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-ledger-'));
+  await using sandbox = await startLedgerSandbox();
+  await using facade = await startFacadeProcess({
+    ...environment(sandbox),
+    ORDER_JOURNAL: join(folder, 'orders.journal'),
+  });
+  const report = await runLedger({
+    seed,
+    steps,
+    sandbox,
+    facades: [facade],
+    blows: repeated(rounds, [
+      (bring) => bring(facade, 'SIGKILL'),
+      (bring) => bring(facade, 'SIGTERM'),
+      (bring) => bring(facade, 'SIGKILL'),
+    ]),
+  });
+  await rm(folder, { recursive: true });
+  return withFaults(report, facade.logged);
+}
+
+/** Two replicas, killed in turn, that share a Redis which is killed as well. */
+export async function rehearseWithRedis(
+  redisServerPath: string,
+  { seed, steps, rounds = 1 }: Rehearsal,
+) {
+  await using sandbox = await startLedgerSandbox();
+  await using redis = await startTestRedis(redisServerPath, {
+    args: ['--appendonly', 'yes', '--appendfsync', 'always'],
+  });
+  const replica = () => startFacadeProcess({ ...environment(sandbox), REDIS_URL: redis.url });
+  const [first, second] = await Promise.all([replica(), replica()]);
+  await using one = first;
+  await using other = second;
+  const report = await runLedger({
+    seed,
+    steps,
+    sandbox,
+    facades: [one, other],
+    blows: repeated(rounds, [
+      // First: with a replica that died a moment ago, Redis's return is a matter of ten seconds.
+      async () => {
+        await redis.kill();
+        await redis.start();
+      },
+      (bring) => bring(one, 'SIGKILL'),
+      (bring) => bring(other, 'SIGTERM'),
+      (bring) => bring(other, 'SIGKILL'),
+    ]),
+  });
+  return withFaults(report, [...one.logged, ...other.logged]);
+}
+
+function startLedgerSandbox(): Promise<Sandbox> {
+  return startSandbox({ seed: 'ledger', instruments: 40, tickMs: 0, slowMs: LATE_MS });
+}
+
+function environment(sandbox: Sandbox) {
+  return {
+    GATEWAY_URL: sandbox.url,
+    ORDER_TIMEOUT_MS: String(ORDER_TIMEOUT_MS),
+    GATEWAY_MAX_BYTES: String(LARGEST_ANSWER_BYTES),
+    GATEWAY_CONNECTIONS: '256',
+    RATE_LIMIT_PER_MINUTE: '10000000',
+  };
+}
+
+function repeated(rounds: number, blows: readonly Blow[]): Blow[] {
+  return Array.from({ length: rounds }, () => blows).flat();
+}
+
+/** A line of level error is a fault of the facade's own, unless it tells of a store that is away. */
+function withFaults(report: LedgerReport, logged: readonly string[]): LedgerReport {
+  const faults = logged.filter(
+    (line) => line.includes('"level":"error"') && !line.includes('trying again'),
+  );
+  return {
+    ...report,
+    contradictions: [...report.contradictions, ...faults.map((line) => `logged: ${line}`)],
+  };
+}

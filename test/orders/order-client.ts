@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  asking,
+  type GraphQLBody,
+  type GraphQLMessage,
+  type OrderRequest,
+  placing,
+  type Reply,
+  replyOf,
+} from './order-request.ts';
+import { OrderSocket } from './order-socket.ts';
+
+export type Transport = 'http' | 'socket';
+
+export interface OrderServer {
+  readonly url: string;
+  readonly webSocketUrl: string;
+}
+
+export interface SendOptions {
+  readonly transport?: Transport;
+  /** The client is gone this long after sending, answered or not. */
+  readonly leavesAfterMs?: number | undefined;
+}
+
+/** One device of one account, which speaks both transports. */
+export class OrderClient {
+  readonly #server: OrderServer;
+  readonly #token: string | null;
+  #socket: Promise<OrderSocket> | null = null;
+
+  constructor(server: OrderServer, token: string | null) {
+    this.#server = server;
+    this.#token = token;
+  }
+
+  place(request: OrderRequest, options?: SendOptions): Promise<Reply> {
+    return this.#reply(placing(request), options);
+  }
+
+  placed(key: string, options?: SendOptions): Promise<Reply> {
+    return this.#reply(asking(key), options);
+  }
+
+  async send(
+    message: GraphQLMessage,
+    { transport = 'http', leavesAfterMs }: SendOptions = {},
+  ): Promise<GraphQLBody | 'cut'> {
+    return transport === 'http'
+      ? this.#post(message, leavesAfterMs)
+      : this.#overSocket(message, leavesAfterMs);
+  }
+
+  async close(): Promise<void> {
+    (await this.#socket?.catch(() => null))?.vanish();
+  }
+
+  async #reply(message: GraphQLMessage, options?: SendOptions): Promise<Reply> {
+    const body = await this.send(message, options);
+    return body === 'cut' ? { kind: 'cut' } : replyOf(body);
+  }
+
+  async #post(
+    message: GraphQLMessage,
+    leavesAfterMs: number | undefined,
+  ): Promise<GraphQLBody | 'cut'> {
+    try {
+      const response = await fetch(`${this.#server.url}/graphql`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(this.#token !== null && { authorization: `Bearer ${this.#token}` }),
+        },
+        body: JSON.stringify(message),
+        ...(leavesAfterMs !== undefined && { signal: AbortSignal.timeout(leavesAfterMs) }),
+      });
+      return (await response.json()) as GraphQLBody;
+    } catch {
+      return 'cut';
+    }
+  }
+
+  async #overSocket(
+    message: GraphQLMessage,
+    leavesAfterMs: number | undefined,
+  ): Promise<GraphQLBody | 'cut'> {
+    const socket = await this.#openSocket();
+    if (socket === null) return 'cut';
+    const answer = socket.ask(message);
+    if (leavesAfterMs === undefined) return answer;
+    const left = await Promise.race([answer, delay(leavesAfterMs, null)]);
+    if (left !== null) return left;
+    socket.vanish();
+    return 'cut';
+  }
+
+  async #openSocket(): Promise<OrderSocket | null> {
+    const before = await this.#socket?.catch(() => null);
+    if (before?.isOpen) return before;
+    const opening = OrderSocket.open(this.#server.webSocketUrl, this.#token);
+    this.#socket = opening;
+    return opening.catch(() => null);
+  }
+}

@@ -1,0 +1,72 @@
+/** An order as a client asks for it, whichever of the two mutations it takes. */
+export interface OrderRequest {
+  readonly mutation: 'placeOrder' | 'placeLimitOrder';
+  readonly input: Readonly<Record<string, unknown>> & {
+    readonly symbol: string;
+    readonly idempotencyKey: string;
+  };
+}
+
+export type OutcomeType = 'OrderAccepted' | 'OrderRejected' | 'OrderOutcomeUnknown';
+
+export interface Outcome {
+  readonly type: OutcomeType;
+  readonly orderId: string | null;
+  readonly replayed: boolean;
+}
+
+/** What a client holds in the end. `cut`: its line broke first, whoever broke it. */
+export type Reply =
+  | ({ readonly kind: 'outcome' } & Outcome)
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'error'; readonly code: string; readonly argument: string | null }
+  | { readonly kind: 'cut' };
+
+export interface GraphQLMessage {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export interface GraphQLBody {
+  readonly data?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly errors?:
+    | readonly { readonly extensions: Readonly<Record<string, unknown>> }[]
+    | undefined;
+}
+
+const OUTCOME = '{ __typename ... on OrderOutcome { replayed } ... on OrderAccepted { orderId } }';
+const INPUT_TYPES = { placeOrder: 'PlaceOrderInput!', placeLimitOrder: 'PlaceLimitOrderInput!' };
+
+export function placing({ mutation, input }: OrderRequest): GraphQLMessage {
+  return {
+    query: `mutation ($input: ${INPUT_TYPES[mutation]}) { answer: ${mutation}(input: $input) ${OUTCOME} }`,
+    variables: { input },
+  };
+}
+
+export function asking(key: string): GraphQLMessage {
+  return {
+    query: `query ($key: String!) { answer: placedOrder(idempotencyKey: $key) ${OUTCOME} }`,
+    variables: { key },
+  };
+}
+
+export function replyOf({ data, errors = [] }: GraphQLBody): Reply {
+  const [error] = errors;
+  if (error) {
+    const { code, argument } = error.extensions;
+    return { kind: 'error', code: String(code), argument: argument ? String(argument) : null };
+  }
+  return outcomeIn(data?.answer);
+}
+
+export function outcomeIn(answer: unknown): Reply {
+  if (answer === null || answer === undefined) return { kind: 'nothing' };
+  const { __typename, orderId, replayed } = answer as Record<string, unknown>;
+  return {
+    kind: 'outcome',
+    type: __typename as OutcomeType,
+    orderId: typeof orderId === 'string' ? orderId : null,
+    replayed: replayed === true,
+  };
+}
