@@ -38,16 +38,25 @@ export interface TestApp extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+export interface TestAppOptions {
+  /** A gateway of the test's own, which the facade takes for a real one. */
+  readonly gateway?: Sandbox;
+}
+
 /**
  * The facade as it is built, in this process, with its sandbox gateway: a market that stands still
  * unless told to move, free ports, a log that is kept.
  */
-export async function startTestApp(environment: Environment = {}): Promise<TestApp> {
+export async function startTestApp(
+  environment: Environment = {},
+  { gateway }: TestAppOptions = {},
+): Promise<TestApp> {
   const config = readConfig({
     PORT: '0',
     ADMIN_PORT: '0',
     SANDBOX_SEED: 'tests',
     SANDBOX_TICK_MS: '86400000',
+    ...(gateway && { GATEWAY_URL: gateway.url, ORDER_JOURNAL: 'memory' }),
     ...environment,
   });
   const logged: string[] = [];
@@ -57,12 +66,18 @@ export async function startTestApp(environment: Environment = {}): Promise<TestA
     destination: { write: (line) => void logged.push(line) },
   });
   const app = await startApp(config, log);
-  return describeApp(app, config, logged);
+  const sandbox = gateway ?? app.sandbox;
+  if (sandbox === null) throw new Error('tests run against the sandbox gateway');
+  return describeApp(app, config, sandbox, logged);
 }
 
-function describeApp(app: App, config: Config, logged: readonly string[]): TestApp {
-  const { url, adminUrl, sandbox } = app;
-  if (sandbox === null) throw new Error('tests run against the sandbox gateway');
+function describeApp(
+  app: App,
+  config: Config,
+  sandbox: Sandbox,
+  logged: readonly string[],
+): TestApp {
+  const { url, adminUrl } = app;
   const query = (document: string, options: QueryOptions = {}) =>
     postQuery(`${url}/graphql`, document, options);
   return {

@@ -1,0 +1,183 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { type FaultProxy, type NetworkFault, startFaultProxy } from '../support/fault-proxy.ts';
+import { ASKS, type Ask, askFor, type Said } from './asks.ts';
+
+const DEADLINE_MS = 800;
+const ORDER_DEADLINE_MS = 1_000;
+// For a machine that does other things as well.
+const SLACK_MS = 1_500;
+const RECOVERS_WITHIN_MS = 6_000;
+
+const FAULTS: readonly NetworkFault[] = [
+  { kind: 'latency', ms: 5_000 },
+  { kind: 'cut' },
+  { kind: 'drip', everyMs: 50 },
+  { kind: 'reset-before' },
+  { kind: 'reset-after' },
+  { kind: 'half-open' },
+];
+
+const ENVIRONMENT = {
+  GATEWAY_TIMEOUT_MS: String(DEADLINE_MS),
+  CATALOG_TIMEOUT_MS: String(DEADLINE_MS),
+  ORDER_TIMEOUT_MS: String(ORDER_DEADLINE_MS),
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  LOGIN_LIMIT_PER_MINUTE: '1000000',
+};
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ seed: 'chaos', instruments: 50, tickMs: 0 });
+});
+afterAll(() => sandbox.close());
+
+function startFacade({ url }: FaultProxy): Promise<TestApp> {
+  return startTestApp({ ...ENVIRONMENT, GATEWAY_URL: url }, { gateway: sandbox });
+}
+
+async function provedToken(app: TestApp, email = 'demo@example.com'): Promise<string> {
+  const token = sandbox.token({ email });
+  expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
+  return token;
+}
+
+/** What the contract has for an operation where the network fails its call in this way. */
+function expected({ operation }: Ask, kind: NetworkFault['kind'] | 'refuse'): string {
+  if (kind === 'refuse') return 'GATEWAY_UNAVAILABLE';
+  const isSlow = ['latency', 'drip', 'half-open'].includes(kind);
+  if (OPERATIONS[operation].effect === 'order') return 'OrderOutcomeUnknown';
+  // A sign-in changes nothing of the user's, so like a read it has no outcome to be unsure of.
+  if (OPERATIONS[operation].effect === 'read' || operation === 'login') {
+    return isSlow ? 'GATEWAY_TIMEOUT' : 'GATEWAY_UNAVAILABLE';
+  }
+  return 'OUTCOME_UNKNOWN';
+}
+
+const WELL: Readonly<Record<string, RegExp>> = {
+  login: /^LoginSuccess$/,
+  placeOrder: /^Order(Accepted|Rejected)$/,
+  placeLimitOrder: /^Order(Accepted|Rejected)$/,
+};
+const isWell = ({ field }: Ask, { said }: Said) =>
+  (WELL[field] ?? /^(data|Acknowledged|Rejected)$/).test(said);
+
+function deadlineOf({ operation }: Ask): number {
+  return (OPERATIONS[operation].effect === 'order' ? ORDER_DEADLINE_MS : DEADLINE_MS) + SLACK_MS;
+}
+
+/** All 15 at once; the answer tells which were late. */
+async function askForAll(app: TestApp, token: string): Promise<Record<OperationName, string>> {
+  const said = await Promise.all(
+    ASKS.map(async (ask) => {
+      const { said, ms } = await askFor(app, ask, token);
+      return [ask.operation, ms > deadlineOf(ask) ? `${said} after ${ms} ms` : said];
+    }),
+  );
+  return Object.fromEntries(said);
+}
+
+describe('each operation, failed by the network', () => {
+  let proxy: FaultProxy;
+  let app: TestApp;
+  beforeAll(async () => {
+    proxy = await startFaultProxy(sandbox.url);
+    app = await startFacade(proxy);
+  });
+  afterAll(async () => {
+    await app.close();
+    await proxy[Symbol.asyncDispose]();
+  });
+
+  test.each(FAULTS)('with $kind, says what the contract has for it, in time', async (fault) => {
+    const token = await provedToken(app);
+    const before = ASKS.map(({ operation }) => proxy.arrived(operation));
+    proxy.fail('*', fault);
+    try {
+      const wanted = ASKS.map((ask) => [ask.operation, expected(ask, fault.kind)]);
+      expect(await askForAll(app, token)).toEqual(Object.fromEntries(wanted));
+    } finally {
+      await proxy.heal();
+    }
+    for (const [at, { operation }] of ASKS.entries()) {
+      expect(proxy.arrived(operation), operation).toBeGreaterThan(before[at] ?? 0);
+    }
+  });
+
+  test('with no connection at all, was surely not carried out', async () => {
+    const token = await provedToken(app);
+    await proxy.refuse();
+    try {
+      const wanted = ASKS.map((ask) => [ask.operation, expected(ask, 'refuse')]);
+      expect(await askForAll(app, token)).toEqual(Object.fromEntries(wanted));
+    } finally {
+      await proxy.heal();
+    }
+  });
+
+  test('with a delay that the deadline bears, is answered', async () => {
+    const token = await provedToken(app);
+    proxy.fail('*', { kind: 'latency', ms: 200 });
+    try {
+      for (const ask of ASKS) {
+        const said = await askFor(app, ask, token);
+        expect(isWell(ask, said), `${ask.operation}: ${said.said}`).toBe(true);
+      }
+    } finally {
+      await proxy.heal();
+    }
+  });
+});
+
+describe('after a storm over all accounts', () => {
+  const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
+  // What any of the storms, and the breakers that they open, may have anybody told.
+  const NAMED = /^(GATEWAY_UNAVAILABLE|GATEWAY_TIMEOUT|OUTCOME_UNKNOWN|OrderOutcomeUnknown)$/;
+
+  test.concurrent.each([...FAULTS, { kind: 'refuse' } as const])(
+    'of $kind each operation is served again within 6 s',
+    async (fault) => {
+      await using proxy = await startFaultProxy(sandbox.url);
+      await using app = await startFacade(proxy);
+      const tokens = await Promise.all(EMAILS.map((email) => provedToken(app, email)));
+      if (fault.kind === 'refuse') await proxy.refuse();
+      else proxy.fail('*', fault);
+      try {
+        for (let round = 0; round < 4; round += 1) {
+          const all = await Promise.all(tokens.map((token) => askForAll(app, token)));
+          for (const said of all.flatMap((each) => Object.values(each))) {
+            expect(said).toMatch(NAMED);
+          }
+        }
+        expect((await readiness(app)).status).toBe('degraded');
+      } finally {
+        await proxy.heal();
+      }
+      const healedAt = performance.now();
+      const token = tokens[1] as string;
+      await Promise.all(ASKS.map((ask) => untilWell(app, ask, token)));
+      expect(performance.now() - healedAt).toBeLessThan(RECOVERS_WITHIN_MS);
+      expect(await readiness(app)).toEqual({ status: 'ok' });
+      expect(app.logged.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
+    },
+    30_000,
+  );
+
+  async function untilWell(app: TestApp, ask: Ask, token: string): Promise<void> {
+    const giveUpAt = performance.now() + RECOVERS_WITHIN_MS;
+    for (;;) {
+      const said = await askFor(app, ask, token);
+      if (isWell(ask, said)) return;
+      if (performance.now() > giveUpAt) throw new Error(`${ask.operation}: ${said.said}`);
+      await delay(50);
+    }
+  }
+
+  async function readiness({ url }: TestApp): Promise<{ status: string }> {
+    return (await fetch(`${url}/health/ready`)).json() as Promise<{ status: string }>;
+  }
+});
