@@ -1,0 +1,130 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+
+const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
+const DEADLINE_MS = 1_000;
+const PROBE_EVERY_MS = 5_000;
+const WATCHED_MS = 11_000;
+const SCREEN = '{ session(maxAge: 0) { balance } positions { id } customerId }';
+const READS = ['getSession', 'getOpenPositions', 'getCustomerId'] as const;
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ seed: 'outage', instruments: 50, tickMs: 0 });
+});
+afterAll(() => sandbox.close());
+
+function startFacade(url: string): Promise<TestApp> {
+  const environment = {
+    GATEWAY_URL: url,
+    GATEWAY_TIMEOUT_MS: String(DEADLINE_MS),
+    RATE_LIMIT_PER_MINUTE: '1000000',
+  };
+  return startTestApp(environment, { gateway: sandbox });
+}
+
+test('a gateway that is down is left alone but for a probe in 5 s, and serves again within 6 s', async () => {
+  await using proxy = await startFaultProxy(sandbox.url);
+  await using app = await startFacade(proxy.url);
+  const tokens = EMAILS.map((email) => sandbox.token({ email }));
+  let screens = 0;
+  const show = async () => {
+    const token = tokens[screens % tokens.length] as string;
+    screens += 1;
+    return app.query(SCREEN, { token });
+  };
+  proxy.fail('*', { kind: 'reset-before' });
+  for (let round = 0; round < 20; round += 1) await Promise.all([show(), show(), show()]);
+  const openedAt = performance.now();
+  const before = proxy.arrived();
+  while (performance.now() - openedAt < WATCHED_MS) {
+    for (const { errors } of await Promise.all([show(), show(), show()])) {
+      expect(errors.map(({ extensions }) => extensions.code)).toEqual(
+        READS.map(() => 'GATEWAY_UNAVAILABLE'),
+      );
+    }
+    await delay(25);
+  }
+  // Two backends are asked for, each with a breaker of its own.
+  const probes = proxy.arrived() - before;
+  expect(probes).toBeLessThanOrEqual(2 * Math.ceil(WATCHED_MS / PROBE_EVERY_MS));
+  expect(probes).toBeGreaterThanOrEqual(2);
+  for (const operation of READS) {
+    expect(proxy.arrived(operation) / screens, operation).toBeLessThanOrEqual(1.1);
+  }
+
+  await proxy.heal();
+  const healedAt = performance.now();
+  while ((await show()).errors.length > 0) {
+    expect(performance.now() - healedAt).toBeLessThan(6_000);
+    await delay(25);
+  }
+}, 40_000);
+
+describe('while payments are dead', () => {
+  const MUCH_LESS_THAN_THE_DEADLINE_MS = DEADLINE_MS / 2;
+
+  test('reads and orders go on as they do beside living ones', async () => {
+    const alive = await traffic({ isDead: false });
+    const dead = await traffic({ isDead: true });
+    expect(alive).toMatchObject({ payments: ['data'], reads: ['data'] });
+    expect(dead).toMatchObject({ reads: alive.reads, orders: alive.orders, placed: alive.placed });
+    // Silence first, then what the breaker says at once; never an answer.
+    expect(dead.payments).toEqual(['GATEWAY_TIMEOUT', 'GATEWAY_UNAVAILABLE']);
+    for (const { slowestMs } of [alive, dead]) {
+      expect(slowestMs).toBeLessThan(MUCH_LESS_THAN_THE_DEADLINE_MS);
+    }
+  }, 30_000);
+});
+
+/** The same requests each time; what was said, how many orders were placed, the slowest of the others. */
+async function traffic({ isDead }: { isDead: boolean }) {
+  await using proxy = await startFaultProxy(sandbox.url);
+  await using app = await startFacade(proxy.url);
+  sandbox.reset();
+  if (isDead) {
+    proxy.fail('getCustomerId', { kind: 'half-open' });
+    proxy.fail('getWithdrawalMethods', { kind: 'half-open' });
+  }
+  const tokens = EMAILS.map((email) => sandbox.token({ email }));
+  const payments = new Set<string>();
+  const reads = new Set<string>();
+  const orders = new Set<string>();
+  let slowestMs = 0;
+  const ask = async (token: string, document: string, said: Set<string>, isTimed = true) => {
+    const startedAt = performance.now();
+    const { data, errors } = await app.query(document, { token });
+    const [value] = Object.values(data ?? {}) as [{ __typename?: string } | null];
+    said.add(errors[0]?.extensions.code ?? value?.__typename ?? 'data');
+    if (isTimed) slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+  };
+  const asking: Promise<void>[] = [];
+  for (let round = 0; round < 12; round += 1) {
+    for (const token of tokens) {
+      // What waits for the dead is not waited for by the others.
+      asking.push(ask(token, '{ customerId }', payments, false));
+      asking.push(ask(token, '{ withdrawalMethods { id } }', payments, false));
+      await ask(token, '{ positions { id } }', reads);
+      await ask(token, '{ session(maxAge: 0) { balance } }', reads);
+      await ask(token, placeOrder(`round ${round}`), orders);
+    }
+    await delay(100);
+  }
+  await Promise.all(asking);
+  return {
+    payments: [...payments].sort(),
+    reads: [...reads],
+    orders: [...orders],
+    placed: sandbox.orders().length,
+    slowestMs,
+  };
+}
+
+function placeOrder(key: string): string {
+  return `mutation { placeOrder(input: {
+    symbol: "AAPL", side: BUY, size: { amount: 20 }, idempotencyKey: "${key}"
+  }) { __typename } }`;
+}
