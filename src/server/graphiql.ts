@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { EXAMPLES } from './graphiql-examples.ts';
-import { preferredEncoding } from './send.ts';
+import { preferredEncoding, send } from './send.ts';
 
 export interface GraphiQLOptions {
   /** Signs the demo user in, so that the first query works; null where there is none. */
@@ -29,7 +29,7 @@ export class GraphiQL {
   async page(response: ServerResponse): Promise<void> {
     const assets = await this.#load();
     const urls = [...assets.keys()];
-    const token = await this.#options.demoToken?.();
+    const token = await this.#demoToken();
     const headers = token
       ? JSON.stringify({ authorization: `Bearer ${token}` }, null, 2)
       : undefined;
@@ -41,14 +41,21 @@ export class GraphiQL {
       shouldPersistHeaders: false,
       subscriptionsProtocol: 'SSE',
     };
-    response.writeHead(200, {
-      'content-type': 'text/html; charset=utf-8',
-      // It may hold a token of the demo user.
-      'cache-control': 'no-store',
-      'x-frame-options': 'DENY',
-      'referrer-policy': 'no-referrer',
-    });
-    response.end(shell(urls, options));
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    // It may hold a token of the demo user.
+    response.setHeader('cache-control', 'no-store');
+    response.setHeader('x-frame-options', 'DENY');
+    response.setHeader('referrer-policy', 'no-referrer');
+    await send(response.req, response, 200, shell(urls, options));
+  }
+
+  /** The page is there for whoever wants to find out why signing in fails, too. */
+  async #demoToken(): Promise<string | null> {
+    try {
+      return (await this.#options.demoToken?.()) ?? null;
+    } catch {
+      return null;
+    }
   }
 
   async asset(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
