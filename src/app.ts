@@ -45,6 +45,7 @@ import { HttpServer } from './server/http-server.ts';
 import { Readiness } from './server/readiness.ts';
 import { SandboxDoor } from './server/sandbox-door.ts';
 import type { ServerSettings } from './server/settings.ts';
+import { SocketLimits } from './server/socket-limits.ts';
 import { WebSocketDoor } from './server/websocket.ts';
 
 import { openJournalOrderRecords } from './store/journal-order-records.ts';
@@ -69,9 +70,12 @@ const PING_MS = 12_000;
 const SILENCE_MS = 75_000;
 const MAX_OPERATIONS_PER_SOCKET = 100;
 // A person has a few devices with a few windows each.
+const SOCKETS_PER_ACCOUNT = 128;
 const SUBSCRIPTIONS_PER_ACCOUNT = 256;
 // Until a token is proved, which its first subscription does: networks put many behind one address.
 const UNPROVED_PER_ADDRESS = 5_000;
+// Sockets included; beyond it new connections are closed at once.
+const MAX_CONNECTIONS = 20_000;
 // Of a read's deadline: a host that swallows packets is known as one before the deadline blurs it.
 const CONNECT_SHARE = 0.7;
 
@@ -183,6 +187,11 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
     pingMs: PING_MS,
     silenceMs: SILENCE_MS,
     maxOperations: MAX_OPERATIONS_PER_SOCKET,
+    clients,
+    limits: new SocketLimits({
+      perAccount: SOCKETS_PER_ACCOUNT,
+      perAddress: UNPROVED_PER_ADDRESS,
+    }),
   });
   const server = new HttpServer({
     ...settings,
@@ -192,6 +201,7 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
       ? new GraphiQL({ demoToken: sandbox ? () => demoToken(client) : null })
       : null,
     sandbox: sandbox ? new SandboxDoor(sandbox.url, config.corsOrigins) : null,
+    maxConnections: MAX_CONNECTIONS,
     onAnswered: (status) => metrics.requests.inc({ status: `${Math.floor(status / 100)}xx` }),
     sdl: config.introspection ? printSchema(lexicographicSortSchema(schema)) : null,
   });

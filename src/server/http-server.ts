@@ -21,7 +21,17 @@ export interface HttpServerSettings extends ServerSettings {
   /** Null where introspection is off. */
   readonly sdl: string | null;
   readonly onAnswered: (status: number) => void;
+  readonly maxConnections: number;
 }
+
+// Who sends a request byte by byte holds a connection, not a request.
+const TIMES = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+  // Longer than load balancers keep their side, or they would send into a connection that closes.
+  keepAliveTimeout: 65_000,
+};
 
 const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
 // Long enough for a request that crossed our "connection: close" to arrive.
@@ -38,7 +48,8 @@ export class HttpServer {
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
     this.#graphql = createGraphQLEndpoint(settings, this.#streams);
-    this.#server = createServer((request, response) => this.#handle(request, response));
+    this.#server = createServer(TIMES, (request, response) => this.#handle(request, response));
+    this.#server.maxConnections = settings.maxConnections;
     this.#server.on('upgrade', (request, socket, head) => {
       if (pathOf(request) === '/graphql') settings.webSockets.upgrade(request, socket, head);
       else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');

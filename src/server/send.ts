@@ -8,6 +8,7 @@ type Encoding = keyof typeof compressors;
 
 // Below this the saving is less than the cost.
 const COMPRESS_FROM_BYTES = 1024;
+const UNREAD_MS = 30_000;
 // Answers are made anew each time: a fast pass, not the smallest result.
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
@@ -30,6 +31,7 @@ export async function send(
   response.setHeader('content-length', bytes.length);
   response.writeHead(status);
   response.end(request.method === 'HEAD' ? undefined : bytes);
+  cutUnread(request);
 }
 
 /** The same for a body that may be held compressed already. */
@@ -50,6 +52,12 @@ export async function sendPacked(
   response.setHeader('content-length', bytes.length);
   response.writeHead(200);
   response.end(bytes);
+  cutUnread(request);
+}
+
+/** Who asks for large answers and takes no byte of them must not make us hold them. */
+function cutUnread({ socket }: IncomingMessage): void {
+  if (socket.writableLength > 0) socket.setTimeout(UNREAD_MS);
 }
 
 /** The smaller of the two that the client names and does not weigh with 0. */

@@ -4,8 +4,10 @@ import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
+import type { ClientKeys } from '../engine/client-key.ts';
 import type { Ready } from '../engine/engine.ts';
 import { tooComplex } from '../engine/limits.ts';
+import { waiting } from '../engine/request-quota.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Clock } from '../lib/clock.ts';
 import { mapStream } from '../lib/map-stream.ts';
@@ -15,8 +17,12 @@ import { paceReading, sendPaced } from './paced-socket.ts';
 import { type Line, Pulse } from './pulse.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { ServerSettings } from './settings.ts';
+import type { SocketLimits, SocketPass } from './socket-limits.ts';
+import { withText } from './subscribe-message.ts';
 
 export interface WebSocketSettings extends ServerSettings {
+  readonly clients: ClientKeys;
+  readonly limits: SocketLimits;
   readonly clock: Clock;
   readonly pingMs: number;
   /** How long a socket may be silent before it is cut. */
@@ -28,6 +34,7 @@ export interface WebSocketSettings extends ServerSettings {
 /** One socket and who is at the other end of it. */
 interface Connection extends Line, Record<PropertyKey, unknown> {
   readonly client: NonNullable<Caller['client']>;
+  readonly pass: SocketPass;
   readonly requestId: string | string[] | undefined;
   readonly gone: AbortController;
   /** Operations other than subscriptions, whose answer is still to be sent. */
@@ -35,6 +42,8 @@ interface Connection extends Line, Record<PropertyKey, unknown> {
 }
 
 const SERVICE_RESTART = 1012;
+const TRY_AGAIN_LATER = 1013;
+const TOO_MANY_RETRY_SECONDS = 5;
 const INIT_TIMEOUT_MS = 3_000;
 
 /** `graphql-transport-ws` over the engine. */
@@ -69,8 +78,15 @@ export class WebSocketDoor {
       refuseUpgrade(socket, 503, 'Service Unavailable');
       return;
     }
+    const address = this.#settings.addresses.of(request);
+    const pass = this.#settings.limits.enter(address);
+    if (pass === null) {
+      refuseUpgrade(socket, 429, 'Too Many Requests');
+      return;
+    }
+    socket.once('close', () => pass.leave());
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#connected(webSocket, request),
+      this.#connected(webSocket, request, { address, pass }),
     );
   }
 
@@ -98,14 +114,16 @@ export class WebSocketDoor {
     socket.close(SERVICE_RESTART, 'restarting');
   }
 
-  #connected(socket: WebSocket, request: IncomingMessage): void {
-    const { log, clock, addresses } = this.#settings;
+  #connected(
+    socket: WebSocket,
+    request: IncomingMessage,
+    { address, pass }: { readonly address: string; readonly pass: SocketPass },
+  ): void {
+    const { log, clock } = this.#settings;
     const connection: Connection = {
       socket,
-      client: {
-        address: addresses.of(request),
-        userAgent: request.headers['user-agent'] ?? null,
-      },
+      client: { address, userAgent: request.headers['user-agent'] ?? null },
+      pass,
       requestId: request.headers['x-request-id'],
       gone: new AbortController(),
       underWay: new Set(),
@@ -124,7 +142,7 @@ export class WebSocketDoor {
             if (socket.readyState !== socket.OPEN) return;
             connection.heardAtMs = clock.now();
             paceReading(socket);
-            heard(String(data)).catch((error: unknown) => this.#failed(socket, error));
+            heard(withText(String(data))).catch((error: unknown) => this.#failed(socket, error));
           });
         },
       },
@@ -145,7 +163,9 @@ export class WebSocketDoor {
 
   /** A message that only a server sends is the client's mistake, and no line in the log of errors. */
   #failed(socket: WebSocket, error: unknown): void {
-    if (error instanceof Error && error.message.startsWith('Unexpected message')) {
+    // One that nests too deep to be sent back, as a ping's payload is, is one too.
+    const isClients = error instanceof Error && error.message.startsWith('Unexpected message');
+    if (isClients || error instanceof RangeError) {
       socket.close(CloseCode.BadRequest, 'Invalid message received');
       return;
     }
@@ -159,9 +179,11 @@ export class WebSocketDoor {
       const { maxOperations } = this.#settings;
       const open = Object.keys(subscriptions).length;
       if (open > maxOperations) return [tooComplex('operations of a socket', open, maxOperations)];
+      const caller = callerOf(extra, connectionParams);
+      if (!this.#claim(extra, caller)) return [waiting(TOO_MANY_RETRY_SECONDS).error];
       extra.underWay.add(id);
       const operation = await this.#settings.engine.open(payload, {
-        caller: callerOf(extra, connectionParams),
+        caller,
         requestId: requestIdFrom(extra.requestId),
         mayMutate: true,
       });
@@ -170,14 +192,13 @@ export class WebSocketDoor {
     },
     execute: (args) => operationOf(args).execute(),
     subscribe: (args) => operationOf(args).subscribe() as Promise<ExecutionResult>,
-    onOperation: ({ extra }, _id, _payload, args, result) =>
-      Symbol.asyncIterator in result
-        ? this.#untilItEnds(
-            extra.socket,
-            operationOf(args),
-            result as AsyncIterable<ExecutionResult>,
-          )
-        : undefined,
+    onOperation: ({ extra, connectionParams }, _id, _payload, args, result) => {
+      // A subscription proves its token, so that now it is known whose socket this is.
+      this.#claim(extra, callerOf(extra, connectionParams));
+      if (!(Symbol.asyncIterator in result)) return;
+      const stream = result as AsyncIterable<ExecutionResult>;
+      return this.#untilItEnds(extra.socket, operationOf(args), stream);
+    },
     onComplete: ({ extra }, id) => this.#settled(extra, id),
   });
 
@@ -185,6 +206,15 @@ export class WebSocketDoor {
     if (!connection.underWay.delete(id)) return;
     // One turn later, behind the protocol's own last message.
     setImmediate(() => this.#closeIfIdle(connection));
+  }
+
+  /** False where the account has too many sockets: then this one is closed. */
+  #claim({ pass, socket }: Connection, caller: Caller): boolean {
+    if (pass.isClaimed) return true;
+    const { kind, key } = this.#settings.clients.of(caller);
+    if (kind !== 'account' || pass.claim(key)) return true;
+    socket.close(TRY_AGAIN_LATER, 'Too many sockets');
+    return false;
   }
 
   /**

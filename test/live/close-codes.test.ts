@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ClientKeys } from '../../src/engine/client-key.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { ClientAddresses } from '../../src/server/client-address.ts';
+import { SocketLimits } from '../../src/server/socket-limits.ts';
 import { WebSocketDoor } from '../../src/server/websocket.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
@@ -184,6 +186,8 @@ describe('a server that goes away', () => {
       pingMs: 10_000,
       silenceMs: 60_000,
       maxOperations: 10,
+      clients: new ClientKeys({ provedLogin: () => null }),
+      limits: new SocketLimits({ perAccount: 10, perAddress: 10 }),
     });
     const server = createServer();
     server.on('upgrade', (request, socket, head) => door.upgrade(request, socket, head));
