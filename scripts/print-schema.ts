@@ -1,0 +1,20 @@
+// Prints the graph into schema.graphql, so that each change of it is seen in a review. With
+// `--check` nothing is written: it fails where the file and the code differ.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { lexicographicSortSchema, printSchema } from 'graphql';
+import { buildSchema } from '../src/schema/schema.ts';
+
+const PATH = join(import.meta.dirname, '..', 'schema.graphql');
+
+export function printedSchema(): string {
+  return `${printSchema(lexicographicSortSchema(buildSchema()))}\n`;
+}
+
+if (import.meta.main) {
+  if (!process.argv.includes('--check')) writeFileSync(PATH, printedSchema());
+  else if (readFileSync(PATH, 'utf8') !== printedSchema()) {
+    console.error('schema.graphql is not what the code says: run `npm run docs`');
+    process.exitCode = 1;
+  }
+}

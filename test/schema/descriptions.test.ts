@@ -1,0 +1,76 @@
+import {
+  type GraphQLNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedScalarType,
+} from 'graphql';
+import { expect, test } from 'vitest';
+import { buildSchema } from '../../src/schema/schema.ts';
+
+const types = Object.values(buildSchema().getTypeMap()).filter(
+  (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
+);
+
+/** Every element of the graph that a client can name, with what is said about it. */
+function* elements(): Generator<{ name: string; description: string | null | undefined }> {
+  for (const type of types) {
+    yield { name: type.name, description: type.description };
+    yield* membersOf(type);
+  }
+}
+
+function* membersOf(type: GraphQLNamedType) {
+  if (isEnumType(type)) {
+    for (const { name, description } of type.getValues()) {
+      yield { name: `${type.name}.${name}`, description };
+    }
+  }
+  if (isInputObjectType(type)) {
+    for (const field of Object.values(type.getFields())) {
+      yield { name: `${type.name}.${field.name}`, description: field.description };
+    }
+  }
+  if (!isObjectType(type) && !isInterfaceType(type)) return;
+  for (const field of Object.values(type.getFields())) {
+    yield { name: `${type.name}.${field.name}`, description: field.description };
+    for (const { name, description } of field.args) {
+      yield { name: `${type.name}.${field.name}(${name}:)`, description };
+    }
+  }
+}
+
+test('every type, field, argument, value and input field says what it is', () => {
+  const silent = [...elements()].filter(({ description }) => !description?.trim());
+  expect(silent.map(({ name }) => name)).toEqual([]);
+});
+
+test('a description is a sentence', () => {
+  const odd = [...elements()].filter(({ description }) => !/\.$/.test(description ?? ''));
+  expect(odd.map(({ name, description }) => `${name}: ${description}`)).toEqual([]);
+});
+
+test('same-named fields of a union’s members can all be selected', () => {
+  for (const name of ['LoginResult', 'AcknowledgeResult', 'PlaceOrderResult']) {
+    const type = types.find((each) => each.name === name);
+    if (!type || !('getTypes' in type)) continue;
+    const seen = new Map<string, string>();
+    for (const member of type.getTypes()) {
+      if (!isObjectType(member)) continue;
+      for (const field of Object.values(member.getFields())) {
+        expect(seen.get(field.name) ?? String(field.type), `${name}.${field.name}`).toBe(
+          String(field.type),
+        );
+        seen.set(field.name, String(field.type));
+      }
+    }
+  }
+});
+
+test('every root query field is nullable, so that one failing read leaves the others standing', () => {
+  const fields = Object.values(buildSchema().getQueryType()?.getFields() ?? {});
+  expect(fields.length).toBeGreaterThan(8);
+  for (const { name, type } of fields) expect(String(type), name).not.toMatch(/!$/);
+});

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { errorsPage } from '../../scripts/errors-doc.ts';
+import { UnauthenticatedError } from '../../src/domain/auth/unauthenticated-error.ts';
+import { InputError } from '../../src/domain/input-error.ts';
+import { GatewayError, UnsafePathError } from '../../src/gateway/errors.ts';
+import { ERROR_CODES } from '../../src/schema/error-codes.ts';
+import { describe as describeError, publicExtensions } from '../../src/schema/public-error.ts';
+
+const extensionsOf = (error: unknown) => publicExtensions(describeError(error));
+
+test('docs/errors.md is what the code says (else: npm run docs)', () => {
+  const path = join(import.meta.dirname, '..', '..', 'docs', 'errors.md');
+  expect(readFileSync(path, 'utf8')).toBe(errorsPage());
+});
+
+test('the codes are those that clients know', () => {
+  expect(Object.keys(ERROR_CODES)).toEqual([
+    'GRAPHQL_PARSE_FAILED',
+    'GRAPHQL_VALIDATION_FAILED',
+    'BAD_USER_INPUT',
+    'UNAUTHENTICATED',
+    'FORBIDDEN',
+    'RATE_LIMITED',
+    'GATEWAY_UNAVAILABLE',
+    'GATEWAY_TIMEOUT',
+    'GATEWAY_CONTRACT',
+    'OUTCOME_UNKNOWN',
+    'IDEMPOTENCY_UNAVAILABLE',
+    'QUERY_TOO_COMPLEX',
+    'PERSISTED_DOCUMENT_REQUIRED',
+    'PERSISTED_DOCUMENT_NOT_FOUND',
+    'PAYLOAD_TOO_LARGE',
+    'INTERNAL',
+  ]);
+});
+
+describe('what a client learns of an error', () => {
+  test.each([new Error('table users is locked'), new TypeError('x'), 'a text', null, { code: 1 }])(
+    'that nobody expected is that there was one: %s',
+    (error) => {
+      expect(describeError(error)).toEqual({
+        code: 'INTERNAL',
+        message: 'Something went wrong here.',
+      });
+    },
+  );
+
+  test('of input is which argument it was', () => {
+    expect(extensionsOf(new InputError('input.price', 'a price is above 0'))).toEqual({
+      code: 'BAD_USER_INPUT',
+      retryable: false,
+      argument: 'input.price',
+    });
+  });
+
+  test('of a path is the input, or the token that the value came from', () => {
+    expect(extensionsOf(new UnsafePathError('key'))).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      argument: 'input.key',
+    });
+    for (const parameter of ['login', 'group']) {
+      expect(extensionsOf(new UnsafePathError(parameter)).code).toBe('UNAUTHENTICATED');
+    }
+  });
+
+  test('of a token is to sign in', () => {
+    expect(extensionsOf(new UnauthenticatedError('the token has expired'))).toEqual({
+      code: 'UNAUTHENTICATED',
+      retryable: false,
+    });
+  });
+
+  test('of a refusal is the gateway’s word for it, without its details', () => {
+    const refusal = {
+      error: 'RESTRICTED',
+      message: 'Call +49 30 1234567 about jane@example.com.',
+      email: 'jane@example.com',
+      ok: false,
+      details: { iban: 'DE1' },
+    };
+    expect(extensionsOf(new GatewayError('forbidden', 'getSession', 'x', { refusal }))).toEqual({
+      code: 'FORBIDDEN',
+      retryable: false,
+      operation: 'getSession',
+      gatewayError: { error: 'RESTRICTED', message: 'Call […] about […].' },
+    });
+  });
+
+  test('of a rate limit is always how long to wait', () => {
+    const limited = (more: object) => new GatewayError('rate-limited', 'getCustomerId', 'x', more);
+    expect(extensionsOf(limited({ retryAfterSeconds: 12 }))).toMatchObject({ retryAfter: 12 });
+    expect(extensionsOf(limited({})).retryAfter).toBeGreaterThan(0);
+  });
+
+  test('of an unknown outcome is whether repeating it does harm', () => {
+    const unknown = (operation: 'setValue' | 'addCryptoWallet') =>
+      extensionsOf(new GatewayError('unknown', operation, 'x'));
+    expect(unknown('setValue')).toMatchObject({ code: 'OUTCOME_UNKNOWN', retryable: true });
+    expect(unknown('addCryptoWallet')).toMatchObject({ retryable: false });
+  });
+});
