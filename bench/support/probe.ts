@@ -9,6 +9,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 export type ProbeQuestion =
   | { readonly ask: 'cpu' }
   | { readonly ask: 'memory' }
+  | { readonly ask: 'heap' }
   | { readonly ask: 'watch-delay' }
   | { readonly ask: 'delay' }
   | { readonly ask: 'start-profile' }
@@ -19,6 +20,8 @@ export interface ProbeAnswers {
   readonly cpu: number;
   /** Bytes that are resident. */
   readonly memory: number;
+  /** Bytes that are really in use, where the process may collect its garbage (`--expose-gc`). */
+  readonly heap: number;
   readonly 'watch-delay': null;
   readonly delay: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
   readonly 'start-profile': null;
@@ -47,6 +50,10 @@ async function answer(question: ProbeQuestion): Promise<unknown> {
     }
     case 'memory':
       return process.memoryUsage.rss();
+    case 'heap':
+      globalThis.gc?.();
+      globalThis.gc?.();
+      return process.memoryUsage().heapUsed + process.memoryUsage().external;
     case 'watch-delay':
       delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
       delay.enable();

@@ -1,0 +1,63 @@
+/**
+ * The least that live positions can cost: one poll per account and interval with undici, and what came
+ * sent on as one message to each of the account's sockets when it differs from the last. No lists are
+ * compared, no token is proved, nobody asks for other fields than the next.
+ */
+import { createServer } from 'node:http';
+import { setInterval, setTimeout } from 'node:timers';
+import { Pool } from 'undici';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+const { GATEWAY_URL = '', PORT, POSITIONS_POLL_MS, MESSAGE = '' } = process.env;
+const pollMs = Number(POSITIONS_POLL_MS);
+const gateway = new Pool(GATEWAY_URL, { connections: 128 });
+
+interface Account {
+  readonly sockets: Set<WebSocket>;
+  last: Buffer;
+}
+
+const accounts = new Map<string, Account>();
+const server = createServer();
+const sockets = new WebSocketServer({ server, perMessageDeflate: false });
+
+sockets.on('connection', (socket) => {
+  let token = '';
+  socket.on('message', (data) => {
+    const message = JSON.parse(String(data));
+    if (message.type === 'connection_init') {
+      token = message.payload.authorization;
+      socket.send('{"type":"connection_ack"}');
+    } else if (message.type === 'subscribe') {
+      watch(token, socket);
+    }
+  });
+});
+server.listen(Number(PORT), '127.0.0.1');
+
+function watch(token: string, socket: WebSocket): void {
+  const { login } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+  const known = accounts.get(login);
+  if (known) {
+    known.sockets.add(socket);
+    socket.send(MESSAGE);
+    return;
+  }
+  const account: Account = { sockets: new Set([socket]), last: Buffer.alloc(0) };
+  accounts.set(login, account);
+  const poll = () => void pollOnce(token, account).catch(() => {});
+  poll();
+  setTimeout(() => setInterval(poll, pollMs), Math.random() * pollMs);
+}
+
+async function pollOnce(token: string, account: Account): Promise<void> {
+  const { body } = await gateway.request({
+    path: '/trading/positions',
+    method: 'GET',
+    headers: { authorization: token },
+  });
+  const bytes = Buffer.from(await body.arrayBuffer());
+  if (bytes.equals(account.last)) return;
+  account.last = bytes;
+  for (const socket of account.sockets) socket.send(MESSAGE);
+}

@@ -1,0 +1,66 @@
+import { fileURLToPath } from 'node:url';
+import { CONTESTANT_CORE } from './cores.ts';
+import { LiveCrowd } from './live-crowd.ts';
+import type { LiveGateway } from './live-gateway.ts';
+import { accepting, freePort } from './ports.ts';
+import { ProbedProcess } from './probed-process.ts';
+
+export type LiveName = 'ours' | 'bare loop' | 'libraries alone';
+
+/** A server at work, and those who watch. */
+export interface LiveContestant extends AsyncDisposable {
+  readonly process: ProbedProcess;
+  readonly crowd: LiveCrowd;
+}
+
+export interface LiveSettings {
+  readonly intervalMs: number;
+  /** What the bare loop sends, whatever came in. */
+  readonly message?: string;
+}
+
+export const QUERY = `subscription { positionChanges {
+  cursor snapshot upserted { id symbol side units priceOpen priceCurrent profit } opened closed
+  totals { count invested profit } status asOf
+} }`;
+
+const SCRIPTS: Readonly<Record<LiveName, string>> = {
+  ours: '../../src/main.ts',
+  'bare loop': '../contestants/bare-live.ts',
+  'libraries alone': '../contestants/library-live.ts',
+};
+
+export async function startLive(
+  name: LiveName,
+  gateway: LiveGateway,
+  { intervalMs, message = '' }: LiveSettings,
+): Promise<LiveContestant> {
+  const port = await freePort();
+  const child = new ProbedProcess({
+    script: fileURLToPath(new URL(SCRIPTS[name], import.meta.url)),
+    core: CONTESTANT_CORE,
+    nodeFlags: ['--expose-gc'],
+    environment: {
+      NODE_ENV: 'production',
+      PORT: String(port),
+      ADMIN_PORT: '0',
+      ORDER_JOURNAL: 'memory',
+      LOG_LEVEL: 'warn',
+      GATEWAY_URL: gateway.url,
+      POSITIONS_POLL_MS: String(intervalMs),
+      GATEWAY_POLLS_PER_SECOND: '100000',
+      RATE_LIMIT_PER_MINUTE: '1000000000',
+      MESSAGE: message,
+    },
+  });
+  await accepting(child, port);
+  const crowd = new LiveCrowd(port);
+  return {
+    process: child,
+    crowd,
+    async [Symbol.asyncDispose]() {
+      crowd.close();
+      await child[Symbol.asyncDispose]();
+    },
+  };
+}

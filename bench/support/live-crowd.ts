@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+
+interface Watcher {
+  readonly socket: WebSocket;
+  isSubscribed: boolean;
+  lastAtMs: number;
+}
+
+export interface CrowdFigures {
+  readonly events: number;
+  /** Share of events that came later than two intervals after the one before. */
+  readonly lateShare: number;
+  readonly longestGapMs: number;
+}
+
+const SOCKETS_PER_ADDRESS = 10;
+const AT_ONCE = 50;
+
+/** Many sockets, from many addresses of this machine as from many homes; each event is counted, not looked into. */
+export class LiveCrowd {
+  readonly #port: number;
+  readonly #watchers: Watcher[] = [];
+  #lateAfterMs = Number.POSITIVE_INFINITY;
+  #events = 0;
+  #late = 0;
+  #longestGapMs = 0;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  /** One socket per token, greeted and no more. */
+  async connect(tokens: readonly string[]): Promise<void> {
+    for (let at = 0; at < tokens.length; at += AT_ONCE) {
+      const some = tokens.slice(at, at + AT_ONCE);
+      await Promise.all(some.map((token, offset) => this.#connect(token, at + offset)));
+    }
+  }
+
+  /** Those who are not yet; resolved when each has its first event. */
+  async subscribe(query: string): Promise<void> {
+    const message = JSON.stringify({ id: '1', type: 'subscribe', payload: { query } });
+    const waiting = this.#watchers.filter(({ isSubscribed }) => !isSubscribed);
+    for (let at = 0; at < waiting.length; at += AT_ONCE) {
+      const some = waiting.slice(at, at + AT_ONCE);
+      await Promise.all(
+        some.map((watcher) => {
+          const first = once(watcher.socket, 'message');
+          watcher.isSubscribed = true;
+          watcher.socket.send(message);
+          return first;
+        }),
+      );
+    }
+  }
+
+  /** The next event of the first of them, as it came. */
+  async sample(): Promise<string> {
+    const [watcher] = this.#watchers;
+    if (!watcher) throw new Error('nobody watches');
+    const [data] = await once(watcher.socket, 'message');
+    return String(data);
+  }
+
+  begin(intervalMs: number): void {
+    this.#lateAfterMs = intervalMs * 2;
+    this.#events = 0;
+    this.#late = 0;
+    this.#longestGapMs = 0;
+    const nowMs = performance.now();
+    for (const watcher of this.#watchers) watcher.lastAtMs = nowMs;
+  }
+
+  figures(): CrowdFigures {
+    const nowMs = performance.now();
+    // Whoever is still waiting has waited for as long already.
+    for (const { lastAtMs } of this.#watchers) this.#gap(nowMs - lastAtMs);
+    return {
+      events: this.#events,
+      lateShare: this.#late / Math.max(1, this.#events),
+      longestGapMs: this.#longestGapMs,
+    };
+  }
+
+  close(): void {
+    for (const { socket } of this.#watchers) socket.terminate();
+  }
+
+  async #connect(token: string, at: number): Promise<void> {
+    const home = Math.floor(at / SOCKETS_PER_ADDRESS);
+    const socket = new WebSocket(`ws://127.0.0.1:${this.#port}/graphql`, 'graphql-transport-ws', {
+      localAddress: `127.1.${home >> 8}.${home & 255 || 1}`,
+      perMessageDeflate: false,
+    });
+    await once(socket, 'open');
+    const greeted = once(socket, 'message');
+    const payload = { authorization: `Bearer ${token}` };
+    socket.send(JSON.stringify({ type: 'connection_init', payload }));
+    await greeted;
+    const watcher: Watcher = { socket, isSubscribed: false, lastAtMs: performance.now() };
+    socket.on('close', (code, reason) => {
+      if (code !== 1006) throw new Error(`a socket was closed: ${code} ${reason}`);
+    });
+    socket.on('message', () => this.#heard(watcher));
+    this.#watchers.push(watcher);
+  }
+
+  #heard(watcher: Watcher): void {
+    const nowMs = performance.now();
+    this.#events += 1;
+    this.#gap(nowMs - watcher.lastAtMs);
+    watcher.lastAtMs = nowMs;
+  }
+
+  #gap(gapMs: number): void {
+    if (gapMs > this.#lateAfterMs) this.#late += 1;
+    this.#longestGapMs = Math.max(this.#longestGapMs, gapMs);
+  }
+}
