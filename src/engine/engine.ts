@@ -8,13 +8,12 @@ import {
   type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql';
-import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import type { Caller } from '../gateway/caller.ts';
-import { mapStream } from '../lib/map-stream.ts';
 import { Context } from '../schema/context.ts';
 import { requestError } from '../schema/public-error.ts';
 import type { Services } from '../schema/services.ts';
 import { evaluate } from './amount.ts';
+import { blamedArgument } from './blamed-argument.ts';
 import { answerFromCatalog, type CatalogAnswer } from './catalog-answer.ts';
 import type { ClientKey, ClientKeys } from './client-key.ts';
 import type { DocumentSource } from './document-source.ts';
@@ -72,10 +71,10 @@ export interface Ready {
   readonly fromCatalog:
     | ((ifNoneMatch: string | undefined) => Promise<CatalogAnswer | ExecutionResult>)
     | null;
-  /** Ends by throwing where the viewer's token does: each transport has its own way to say so. */
-  subscribe(): Promise<AsyncIterable<ExecutionResult> | ExecutionResult>;
-  /** Why a subscription ended, as a result of its own. */
-  lastWord(error: unknown): ExecutionResult;
+  /** Why it ends, its last event says; unless `tellsEnd`, told of the reason, has another way. */
+  subscribe(
+    tellsEnd?: (error: unknown) => boolean,
+  ): Promise<AsyncIterable<ExecutionResult> | ExecutionResult>;
 }
 
 /** A visit, whom it counts against, and how that client stands. */
@@ -154,7 +153,11 @@ export class Engine {
     if (!('schema' in validated)) {
       const texts = textsIn(request.variables);
       return refused(
-        validated.map((error) => requestError('BAD_USER_INPUT', strikeTexts(error.message, texts))),
+        validated.map(({ message }) => {
+          const argument = blamedArgument(message, document);
+          const more = argument === null ? {} : { argument };
+          return requestError('BAD_USER_INPUT', strikeTexts(message, texts), more);
+        }),
       );
     }
     const cost = evaluate(prepared.cost, {
@@ -187,26 +190,23 @@ export class Engine {
       headers,
       execute,
       fromCatalog,
-      lastWord: (error) => publish({ errors: [asGraphQLError(error)] }),
       operation: node.operation,
       schema,
       document,
       operationName: args.operationName,
-      async subscribe() {
+      async subscribe(tellsEnd = () => false) {
         const release = subscriptions.take(client, visit.caller.signal);
         if (release === null) return { errors: tooManySubscriptions().errors };
         const events = await sourceOf(validated).catch(releasing(release));
         if (!(Symbol.asyncIterator in events)) {
           release();
-          const ended = tokenEnd(events);
-          return ended ? endingWith(ended) : publish(events);
+          return tellsEnd(causeOf(events)) ? nothing() : publish(events);
         }
         const { caller, requestId } = visit;
-        const live = { prepared, args: validated, cost, caller, requestId };
-        return mapStream(events, {
-          value: (event) => eventResults.of(event as object, live),
-          ended: release,
-        });
+        // Each event has a context of its own; this one must not live as long as the subscription.
+        const args = { ...validated, contextValue: null };
+        const live = { prepared, args, cost, caller, requestId };
+        return eventResults.follow(events, live, { tellsEnd, ended: release });
       },
     };
   }
@@ -250,19 +250,8 @@ async function sourceOf(
   return createSourceEventStream(args as Parameters<typeof createSourceEventStream>[0]);
 }
 
-function tokenEnd({ errors = [] }: ExecutionResult): TokenEndedError | null {
-  const cause = errors[0]?.originalError;
-  return cause instanceof TokenEndedError ? cause : null;
+function causeOf({ errors = [] }: ExecutionResult): unknown {
+  return errors[0]?.originalError;
 }
 
-/** A token that is dead at the start ends its subscription as one that dies later does. */
-// biome-ignore lint/correctness/useYield: its end is all there is of it
-async function* endingWith(error: TokenEndedError): AsyncGenerator<never> {
-  throw error;
-}
-
-function asGraphQLError(error: unknown): GraphQLError {
-  if (error instanceof GraphQLError) return error;
-  const originalError = error instanceof Error ? error : new Error(String(error));
-  return new GraphQLError(originalError.message, { originalError });
-}
+async function* nothing(): AsyncGenerator<never> {}

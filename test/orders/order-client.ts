@@ -42,13 +42,15 @@ export class OrderClient {
     return this.#reply(asking(key), options);
   }
 
+  /** A text is JSON as it goes out: some numbers have no other way to be written. */
   async send(
-    message: GraphQLMessage,
+    message: GraphQLMessage | string,
     { transport = 'http', leavesAfterMs }: SendOptions = {},
   ): Promise<GraphQLBody | 'cut'> {
+    const text = typeof message === 'string' ? message : JSON.stringify(message);
     return transport === 'http'
-      ? this.#post(message, leavesAfterMs)
-      : this.#overSocket(message, leavesAfterMs);
+      ? this.#post(text, leavesAfterMs)
+      : this.#overSocket(text, leavesAfterMs);
   }
 
   async close(): Promise<void> {
@@ -60,10 +62,7 @@ export class OrderClient {
     return body === 'cut' ? { kind: 'cut' } : replyOf(body);
   }
 
-  async #post(
-    message: GraphQLMessage,
-    leavesAfterMs: number | undefined,
-  ): Promise<GraphQLBody | 'cut'> {
+  async #post(message: string, leavesAfterMs: number | undefined): Promise<GraphQLBody | 'cut'> {
     try {
       const response = await fetch(`${this.#server.url}/graphql`, {
         method: 'POST',
@@ -71,7 +70,7 @@ export class OrderClient {
           'content-type': 'application/json',
           ...(this.#token !== null && { authorization: `Bearer ${this.#token}` }),
         },
-        body: JSON.stringify(message),
+        body: message,
         ...(leavesAfterMs !== undefined && { signal: AbortSignal.timeout(leavesAfterMs) }),
       });
       return (await response.json()) as GraphQLBody;
@@ -81,7 +80,7 @@ export class OrderClient {
   }
 
   async #overSocket(
-    message: GraphQLMessage,
+    message: string,
     leavesAfterMs: number | undefined,
   ): Promise<GraphQLBody | 'cut'> {
     const socket = await this.#openSocket();

@@ -70,3 +70,15 @@ export function outcomeIn(answer: unknown): Reply {
     replayed: replayed === true,
   };
 }
+
+/** One share at once; the comment is the key, so that the gateway's ledger can be asked for it. */
+export function buying(key: string, symbol = 'AAPL'): OrderRequest {
+  const input = { symbol, side: 'BUY', size: { units: 1 }, comment: key, idempotencyKey: key };
+  return { mutation: 'placeOrder', input };
+}
+
+/** One that waits for a price far below the market. */
+export function waiting(key: string, symbol = 'AAPL'): OrderRequest {
+  const input = { symbol, side: 'BUY', amount: 50, price: 10, comment: key, idempotencyKey: key };
+  return { mutation: 'placeLimitOrder', input };
+}

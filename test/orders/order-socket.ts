@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import type { GraphQLBody, GraphQLMessage } from './order-request.ts';
+import type { GraphQLBody } from './order-request.ts';
 
 /** A client of `graphql-transport-ws` that never connects again by itself, and can vanish. */
 export class OrderSocket {
@@ -22,12 +22,12 @@ export class OrderSocket {
     return this.#isOpen;
   }
 
-  /** Where the socket closes first: `cut`. */
-  ask(message: GraphQLMessage): Promise<GraphQLBody | 'cut'> {
+  /** `message` is JSON already. Where the socket closes first: `cut`. */
+  ask(message: string): Promise<GraphQLBody | 'cut'> {
     if (!this.#isOpen) return Promise.resolve('cut');
     this.#lastId += 1;
     const id = String(this.#lastId);
-    this.#socket.send(JSON.stringify({ id, type: 'subscribe', payload: message }));
+    this.#socket.send(`{"id":"${id}","type":"subscribe","payload":${message}}`);
     return new Promise((resolve) => this.#waiting.set(id, resolve));
   }
 
