@@ -6,8 +6,6 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createAppLog(config);
   const app = await startApp(config, log);
-  if (config.sandbox) welcome(app);
-  else log.info({ url: app.url }, 'serving');
 
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -25,6 +23,10 @@ async function main(): Promise<void> {
       );
     });
   }
+
+  // Last: whoever reads it may send a signal at once.
+  if (config.sandbox) welcome(app);
+  else log.info({ url: app.url }, 'serving');
 }
 
 function welcome({ url }: App): void {

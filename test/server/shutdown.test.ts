@@ -77,6 +77,12 @@ describe('SIGTERM', () => {
     expect(await facade.ended()).toBe(0);
   });
 
+  test('right after the first word of it is a signal like any other', async () => {
+    await using facade = await startFacade();
+    facade.signal('SIGTERM');
+    expect(await facade.ended()).toBe(0);
+  });
+
   test('turns traffic away first, while it still serves', async () => {
     await using facade = await startFacade({ SHUTDOWN_DELAY_MS: '500' });
     sandbox.clearFaults();
@@ -99,6 +105,7 @@ describe('SIGTERM', () => {
   test('waits for nobody longer than the grace', async () => {
     await using facade = await startFacade({ SHUTDOWN_GRACE_MS: '500', ORDER_TIMEOUT_MS: '400' });
     sandbox.clearFaults();
+    sandbox.clearCalls();
     sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
     const hanging = post(facade.url, '{ customerId }').catch(() => 'cut off');
     await eventually(() => sandbox.calls('getCustomerId') > 0);
