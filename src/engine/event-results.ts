@@ -1,15 +1,15 @@
 import {
-  type DocumentNode,
   type ExecutionResult,
-  Kind,
+  GraphQLError,
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
-  visit,
 } from 'graphql';
 import type { Caller } from '../gateway/caller.ts';
+import { mapStream } from '../lib/map-stream.ts';
 import { Context } from '../schema/context.ts';
 import type { Services } from '../schema/services.ts';
 import type { PreparedOperation } from './documents.ts';
+import { usesVariablesInEvents } from './event-variables.ts';
 import type { Publisher } from './publisher.ts';
 
 /** A subscription, as it is run for each of its events. */
@@ -19,6 +19,12 @@ export interface LiveOperation {
   readonly cost: number;
   readonly caller: Caller;
   readonly requestId: string;
+}
+
+export interface Following {
+  /** True where the transport has its own way to say why a subscription ends; else an event says it. */
+  readonly tellsEnd: (error: unknown) => boolean;
+  readonly ended: () => void;
 }
 
 type Eventually<T> = T | Promise<T>;
@@ -39,7 +45,24 @@ export class EventResults {
     this.#publisher = publisher;
   }
 
-  of(event: object, live: LiveOperation): Eventually<ExecutionResult> {
+  follow(
+    events: AsyncIterable<unknown>,
+    live: LiveOperation,
+    { tellsEnd, ended }: Following,
+  ): AsyncGenerator<ExecutionResult, void, void> {
+    return mapStream(events, {
+      value: (event) => this.#resultOf(event as object, live),
+      failure: (error) => (tellsEnd(error) ? null : this.#lastWord(error, live)),
+      ended,
+    });
+  }
+
+  #lastWord(error: unknown, { caller, requestId }: LiveOperation): ExecutionResult {
+    const context = new Context(this.#services, caller, requestId);
+    return this.#publisher.publish({ errors: [asGraphQLError(error)] }, context);
+  }
+
+  #resultOf(event: object, live: LiveOperation): Eventually<ExecutionResult> {
     const { node } = live.prepared;
     const known = this.#results.get(event)?.get(node);
     if (known) return known;
@@ -76,20 +99,8 @@ export class EventResults {
   }
 }
 
-/** The arguments of the subscription itself choose its events; what is below them is what an event shows. */
-function usesVariablesInEvents(
-  document: DocumentNode,
-  { selectionSet }: OperationDefinitionNode,
-): boolean {
-  const roots = new Set<unknown>(selectionSet.selections);
-  let uses = false;
-  visit(document, {
-    [Kind.VARIABLE_DEFINITION]: () => false,
-    [Kind.ARGUMENT]: (_argument, _key, _parent, _path, ancestors) =>
-      roots.has(ancestors.at(-1)) ? false : undefined,
-    [Kind.VARIABLE]: () => {
-      uses = true;
-    },
-  });
-  return uses;
+function asGraphQLError(error: unknown): GraphQLError {
+  if (error instanceof GraphQLError) return error;
+  const originalError = error instanceof Error ? error : new Error(String(error));
+  return new GraphQLError(originalError.message, { originalError });
 }

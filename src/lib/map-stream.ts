@@ -6,56 +6,66 @@ export interface StreamMap<In, Out> {
   readonly ended?: () => void;
 }
 
-/**
- * Maps a stream. Unlike a generator's, its `return` reaches the source at once, also while a `next`
- * is pending: who leaves a quiet stream must not stay subscribed until its next event.
- */
+/** Maps a stream. */
 export function mapStream<In, Out>(
   source: AsyncIterable<In>,
-  { value, failure, ended: tellEnd }: StreamMap<In, Out>,
+  map: StreamMap<In, Out>,
 ): AsyncGenerator<Out, void, void> {
-  const iterator = source[Symbol.asyncIterator]();
-  const END: IteratorReturnResult<void> = { done: true, value: undefined };
-  let ended = false;
+  return new MappedStream(source[Symbol.asyncIterator](), map);
+}
 
-  function end(): void {
-    ended = true;
-    tellEnd?.();
+const END: IteratorReturnResult<void> = { done: true, value: undefined };
+
+/**
+ * Unlike a generator's, its `return` reaches the source at once, also while a `next` is pending:
+ * who leaves a quiet stream must not stay subscribed until its next event.
+ */
+class MappedStream<In, Out> implements AsyncGenerator<Out, void, void> {
+  readonly #source: AsyncIterator<In>;
+  readonly #map: StreamMap<In, Out>;
+  #isEnded = false;
+
+  constructor(source: AsyncIterator<In>, map: StreamMap<In, Out>) {
+    this.#source = source;
+    this.#map = map;
   }
 
-  async function next(): Promise<IteratorResult<Out, void>> {
-    if (ended) return END;
+  async next(): Promise<IteratorResult<Out, void>> {
+    if (this.#isEnded) return END;
     try {
-      const step = await iterator.next();
-      if (!step.done) return { done: false, value: await value(step.value) };
-      end();
+      const step = await this.#source.next();
+      if (!step.done) return { done: false, value: await this.#map.value(step.value) };
+      this.#end();
       return END;
     } catch (error) {
-      end();
-      if (!failure) throw error;
-      const last = failure(error);
+      this.#end();
+      if (!this.#map.failure) throw error;
+      const last = this.#map.failure(error);
       return last === null ? END : { done: false, value: last };
     }
   }
 
-  async function leave(): Promise<IteratorResult<Out, void>> {
-    end();
-    await iterator.return?.();
+  async return(): Promise<IteratorResult<Out, void>> {
+    this.#end();
+    await this.#source.return?.();
     return END;
   }
 
-  return {
-    next,
-    return: leave,
-    async throw(error: unknown) {
-      await leave();
-      throw error;
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async [Symbol.asyncDispose]() {
-      await leave();
-    },
-  };
+  async throw(error: unknown): Promise<IteratorResult<Out, void>> {
+    await this.return();
+    throw error;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  #end(): void {
+    this.#isEnded = true;
+    this.#map.ended?.();
+  }
 }

@@ -10,7 +10,6 @@ import { tooComplex } from '../engine/limits.ts';
 import { waiting } from '../engine/request-quota.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Clock } from '../lib/clock.ts';
-import { mapStream } from '../lib/map-stream.ts';
 import { bearerToken } from './bearer.ts';
 import { mayUpgrade } from './cors.ts';
 import { paceReading, sendPaced } from './paced-socket.ts';
@@ -33,10 +32,10 @@ export interface WebSocketSettings extends ServerSettings {
 
 /** One socket and who is at the other end of it. */
 interface Connection extends Line, Record<PropertyKey, unknown> {
-  readonly client: NonNullable<Caller['client']>;
+  /** Without a token before the greeting. */
+  caller: Caller;
   readonly pass: SocketPass;
   readonly requestId: string | string[] | undefined;
-  readonly gone: AbortController;
   /** Operations other than subscriptions, whose answer is still to be sent. */
   readonly underWay: Set<string>;
 }
@@ -120,12 +119,13 @@ export class WebSocketDoor {
     { address, pass }: { readonly address: string; readonly pass: SocketPass },
   ): void {
     const { log, clock } = this.#settings;
+    const gone = new AbortController();
+    const client = { address, userAgent: request.headers['user-agent'] ?? null };
     const connection: Connection = {
       socket,
-      client: { address, userAgent: request.headers['user-agent'] ?? null },
+      caller: { token: null, signal: gone.signal, client },
       pass,
       requestId: request.headers['x-request-id'],
-      gone: new AbortController(),
       underWay: new Set(),
       heardAtMs: clock.now(),
     };
@@ -156,7 +156,7 @@ export class WebSocketDoor {
     socket.once('close', (code, reason) => {
       leavePulse();
       this.#connections.delete(socket);
-      connection.gone.abort();
+      gone.abort();
       void opened(code, String(reason));
     });
   }
@@ -175,29 +175,28 @@ export class WebSocketDoor {
 
   readonly #protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: INIT_TIMEOUT_MS,
-    onSubscribe: async ({ extra, connectionParams, subscriptions }, id, payload) => {
+    onConnect: ({ extra, connectionParams }) => {
+      extra.caller = { ...extra.caller, token: bearerToken(authorizationOf(connectionParams)) };
+    },
+    onSubscribe: async ({ extra, subscriptions }, id, payload) => {
       const { maxOperations } = this.#settings;
       const open = Object.keys(subscriptions).length;
       if (open > maxOperations) return [tooComplex('operations of a socket', open, maxOperations)];
-      const caller = callerOf(extra, connectionParams);
-      if (!this.#claim(extra, caller)) return [waiting(TOO_MANY_RETRY_SECONDS).error];
+      if (!this.#claim(extra)) return [waiting(TOO_MANY_RETRY_SECONDS).error];
       extra.underWay.add(id);
       const operation = await this.#settings.engine.open(payload, {
-        caller,
+        caller: extra.caller,
         requestId: requestIdFrom(extra.requestId),
         mayMutate: true,
       });
       if (!operation.ready || operation.operation === 'subscription') this.#settled(extra, id);
-      return operation.ready ? asArguments(operation) : operation.errors;
+      return operation.ready ? asArguments(operation, extra.socket) : operation.errors;
     },
-    execute: (args) => operationOf(args).execute(),
-    subscribe: (args) => operationOf(args).subscribe() as Promise<ExecutionResult>,
-    onOperation: ({ extra, connectionParams }, _id, _payload, args, result) => {
+    execute: begin,
+    subscribe: begin,
+    onOperation: ({ extra }) => {
       // A subscription proves its token, so that now it is known whose socket this is.
-      this.#claim(extra, callerOf(extra, connectionParams));
-      if (!(Symbol.asyncIterator in result)) return;
-      const stream = result as AsyncIterable<ExecutionResult>;
-      return this.#untilItEnds(extra.socket, operationOf(args), stream);
+      this.#claim(extra);
     },
     onComplete: ({ extra }, id) => this.#settled(extra, id),
   });
@@ -209,36 +208,13 @@ export class WebSocketDoor {
   }
 
   /** False where the account has too many sockets: then this one is closed. */
-  #claim({ pass, socket }: Connection, caller: Caller): boolean {
+  #claim({ pass, socket, caller }: Connection): boolean {
     if (pass.isClaimed) return true;
     const { kind, key } = this.#settings.clients.of(caller);
     if (kind !== 'account' || pass.claim(key)) return true;
     socket.close(TRY_AGAIN_LATER, 'Too many sockets');
     return false;
   }
-
-  /**
-   * For a token that counts no longer the close code says it all: a message of it would end the
-   * subscription in client libraries for good. Any other reason is the last event.
-   */
-  #untilItEnds(
-    socket: WebSocket,
-    operation: Ready,
-    stream: AsyncIterable<ExecutionResult>,
-  ): AsyncGenerator<ExecutionResult, void, void> {
-    return mapStream<ExecutionResult, ExecutionResult>(stream, {
-      value: (event) => event,
-      failure: (error) => {
-        if (!(error instanceof TokenEndedError)) return operation.lastWord(error);
-        socket.close(CloseCode.Forbidden, error.code);
-        return null;
-      },
-    });
-  }
-}
-
-function callerOf({ client, gone }: Connection, params: unknown): Caller {
-  return { token: bearerToken(authorizationOf(params)), signal: gone.signal, client };
 }
 
 /** Client libraries differ in how they write the key. */
@@ -247,14 +223,44 @@ function authorizationOf(params: unknown): unknown {
   return Object.entries(params).find(([key]) => key.toLowerCase() === 'authorization')?.[1];
 }
 
-/** graphql-ws wants execution arguments; ours are prepared already and travel along. */
-function asArguments(operation: Ready): ExecutionArgs {
-  const { schema, document, operationName } = operation;
-  return { schema, document, operationName, rootValue: operation };
+/** How an operation is begun, once. */
+interface Beginning {
+  run: (() => Begun) | null;
 }
 
-function operationOf(args: ExecutionArgs): Ready {
-  return args.rootValue as Ready;
+type Begun = ReturnType<Ready['execute'] | Ready['subscribe']>;
+
+/**
+ * graphql-ws wants execution arguments; ours are prepared already and travel along. It holds on to
+ * them as long as a subscription lasts, so that what only its beginning needed is let go there.
+ */
+function asArguments(operation: Ready, socket: WebSocket): ExecutionArgs {
+  const { schema, document, operationName } = operation;
+  const run =
+    operation.operation === 'subscription'
+      ? () => operation.subscribe(closesFor(socket))
+      : () => operation.execute();
+  return { schema, document, operationName, rootValue: { run } satisfies Beginning };
+}
+
+function begin({ rootValue }: ExecutionArgs): Promise<ExecutionResult> | ExecutionResult {
+  const beginning = rootValue as Beginning;
+  const { run } = beginning;
+  beginning.run = null;
+  if (run === null) throw new Error('an operation is begun once');
+  return run() as Promise<ExecutionResult>;
+}
+
+/**
+ * For a token that counts no longer the close code says it all: a message of it would end the
+ * subscription in client libraries for good.
+ */
+function closesFor(socket: WebSocket): (error: unknown) => boolean {
+  return (error) => {
+    const hasEnded = error instanceof TokenEndedError;
+    if (hasEnded) socket.close(CloseCode.Forbidden, error.code);
+    return hasEnded;
+  };
 }
 
 function refuseUpgrade(socket: Duplex, status: number, reason: string): void {

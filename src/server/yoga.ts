@@ -2,7 +2,6 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Engine, Ready, Refused, Visit } from '../engine/engine.ts';
 import type { Log } from '../lib/log.ts';
-import { mapStream } from '../lib/map-stream.ts';
 import { requestError } from '../schema/public-error.ts';
 import { readQueryString } from './query-string.ts';
 
@@ -60,13 +59,7 @@ function useEngine(engine: Engine, log: Log): Plugin<YogaVisit> {
         Object.assign(headers, operation.headers);
         if (!operation.ready) return refusal(operation);
         if (operation.operation !== 'subscription') return operation.execute();
-        const stream = await operation.subscribe();
-        if (!(Symbol.asyncIterator in stream)) return stream;
-        return mapStream<ExecutionResult, ExecutionResult>(stream, {
-          value: (event) => event,
-          // An event stream has no close code: why it ends is its last event.
-          failure: (error) => operation.lastWord(error),
-        });
+        return operation.subscribe();
       });
     },
     onExecutionResult({ result }) {
