@@ -48,12 +48,12 @@ export class HttpServer {
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
     this.#graphql = createGraphQLEndpoint(settings, this.#streams);
-    this.#server = createServer(TIMES, (request, response) => this.#handle(request, response));
+    const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
+    this.#server = createServer(options, (request, response) => this.#handle(request, response));
     this.#server.maxConnections = settings.maxConnections;
-    this.#server.on('upgrade', (request, socket, head) => {
-      if (pathOf(request) === '/graphql') settings.webSockets.upgrade(request, socket, head);
-      else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
-    });
+    this.#server.on('upgrade', (request, socket, head) =>
+      settings.webSockets.upgrade(request, socket, head),
+    );
   }
 
   listen(port: number, host: string): Promise<number> {
@@ -145,6 +145,11 @@ export class HttpServer {
 
 function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?', 1)[0] ?? '/';
+}
+
+/** An upgrade to anything else is an offer, which some HTTP/2 clients make with each request. */
+function wantsWebSocket(request: IncomingMessage): boolean {
+  return request.headers.upgrade?.toLowerCase() === 'websocket' && pathOf(request) === '/graphql';
 }
 
 function wantsPage({ method, headers }: IncomingMessage): boolean {

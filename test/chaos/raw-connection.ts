@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+export interface RawConnection extends Disposable {
+  readonly socket: Socket;
+  /** Everything that has come so far. */
+  readonly received: string;
+  readonly isClosed: boolean;
+}
+
+/** A connection that sends whatever bytes a test likes, HTTP or not. */
+export async function openRaw(url: string): Promise<RawConnection> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  let isClosed = false;
+  socket.setEncoding('latin1');
+  socket.on('data', (text: string) => {
+    received += text;
+  });
+  // Being cut off is what many of these are sent for.
+  socket.on('error', () => {});
+  socket.once('close', () => {
+    isClosed = true;
+  });
+  await once(socket, 'connect');
+  return {
+    socket,
+    get received() {
+      return received;
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    [Symbol.dispose]: () => void socket.destroy(),
+  };
+}
+
+/** The status lines of all answers to these bytes, once the other end has closed. */
+export async function statusesOf(url: string, bytes: string): Promise<string[]> {
+  using raw = await openRaw(url);
+  // A last request that asks for the end, so that there is something to wait for.
+  raw.socket.write(`${bytes}GET /health/live HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+  if (!raw.isClosed) await once(raw.socket, 'close');
+  return [...raw.received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status = '']) => status);
+}

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/eventually.ts';
+import { openRaw, statusesOf } from './raw-connection.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const QUERY = '{"query":"{ __typename }"}';
+const POST = 'POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n';
+const ALIVE = 'GET /health/live HTTP/1.1\r\nhost: a\r\n\r\n';
+
+async function isServing(): Promise<boolean> {
+  return (await app.query('{ __typename }')).data?.__typename === 'Query';
+}
+
+describe('an offer to speak another protocol', () => {
+  test('is passed over, as by clients that try HTTP/2 first', async () => {
+    using raw = await openRaw(app.url);
+    const offer =
+      'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n';
+    raw.socket.write(`${POST}${offer}content-length: ${QUERY.length}\r\n\r\n${QUERY}`);
+    await eventually(() => raw.received.includes('"__typename":"Query"'));
+    expect(raw.received).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('on a connection that is reset at once harms nobody', async () => {
+    for (const path of ['/nowhere', '/graphql']) {
+      for (let time = 0; time < 50; time += 1) {
+        using raw = await openRaw(app.url);
+        raw.socket.write(
+          `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n${'x'.repeat(time * 1_000)}`,
+        );
+        const closed = once(raw.socket, 'close');
+        if (time % 2 === 0) raw.socket.resetAndDestroy();
+        else setImmediate(() => raw.socket.resetAndDestroy());
+        await closed;
+      }
+    }
+    expect(await isServing()).toBe(true);
+  });
+});
+
+describe('a request that two servers could read in two ways', () => {
+  const hidden = `0\r\n\r\n${ALIVE}`;
+
+  test.each([
+    ['with a length and in chunks', 'content-length: 6\r\ntransfer-encoding: chunked'],
+    ['with two lengths', 'content-length: 6\r\ncontent-length: 7'],
+    ['with a list of lengths', 'content-length: 6, 6'],
+    ['with a sign before the length', 'content-length: +6'],
+    ['with chunks that are not last', 'transfer-encoding: chunked, identity'],
+    ['with a blank before the colon', 'content-length : 6'],
+    ['with a folded header', 'x-folded: a\r\n b\r\ncontent-length: 6'],
+    ['with a NUL in a header', 'x-nul: a\0b\r\ncontent-length: 6'],
+  ])('is refused, and nothing behind it is answered: %s', async (_what, headers) => {
+    expect(await statusesOf(app.url, `${POST}${headers}\r\n\r\n${hidden}`)).toEqual(['400']);
+  });
+
+  test('does not exist where a GET has a body: it belongs to the GET', async () => {
+    const inner = 'GET /health/ready HTTP/1.1\r\nhost: a\r\n\r\n';
+    const get = `GET /health/live HTTP/1.1\r\nhost: a\r\ncontent-length: ${inner.length}\r\n\r\n`;
+    expect(await statusesOf(app.url, get + inner)).toEqual(['200', '200']);
+  });
+});
+
+test('requests sent ahead of their answers are answered in their order', async () => {
+  const requests = ['/health/live', '/nowhere', '/health/live', '/graphql'].map(
+    (path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`,
+  );
+  expect(await statusesOf(app.url, requests.join(''))).toEqual(['200', '404', '200', '400', '200']);
+});
+
+test.each([
+  ['more headers than anybody needs', `${'x: y\r\n'.repeat(4_000)}`, '431'],
+  ['a header that is too long', `x: ${'y'.repeat(20_000)}\r\n`, '431'],
+  ['an expectation that nobody can meet', 'expect: miracles\r\n', '417'],
+])('%s is %s', async (_what, headers, status) => {
+  using raw = await openRaw(app.url);
+  raw.socket.write(`GET /health/live HTTP/1.1\r\nhost: a\r\n${headers}\r\n`);
+  await once(raw.socket, 'data');
+  expect(raw.received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+});
+
+test.each(['/metrics', '/../metrics', '//metrics', '/%6detrics', '/graphql/../metrics'])(
+  'figures are not on the public port: %s',
+  async (path) => {
+    expect(await statusesOf(app.url, `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`)).toEqual([
+      '404',
+      '200',
+    ]);
+  },
+);
