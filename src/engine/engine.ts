@@ -20,13 +20,13 @@ import type { DocumentSource } from './document-source.ts';
 import type { PreparedDocument, PreparedOperation } from './documents.ts';
 import { EventResults } from './event-results.ts';
 import type { HeldAnswers } from './held-answers.ts';
-import { isDeeper } from './json-depth.ts';
 import { tooComplex } from './limits.ts';
 import type { Publisher } from './publisher.ts';
 import { type GraphQLRequest, readRequest } from './request.ts';
 import { type RequestQuota, waiting } from './request-quota.ts';
 import { strikeTexts, textsIn } from './strike-literals.ts';
 import type { SubscriptionSlots } from './subscription-slots.ts';
+import { variablesError } from './variable-limits.ts';
 
 export interface EngineOptions {
   readonly schema: GraphQLSchema;
@@ -84,8 +84,8 @@ interface Arrival {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-// What nests deeper than this is nobody's form.
-const MAX_VARIABLES_DEPTH = 100;
+// Each prints the value that it is about.
+const MAX_VARIABLE_ERRORS = 3;
 // A client that holds this many has to close some before it may have more.
 const SUBSCRIPTIONS_RETRY_SECONDS = 5;
 
@@ -111,11 +111,9 @@ export class Engine {
     const { visit, client } = arrival;
     const request = readRequest(params);
     if (request instanceof GraphQLError) return { ...refused([request]), isWellFormed: false };
-    // Before anything looks at the values: what does so calls itself for each level.
-    if (isDeeper(request.variables, MAX_VARIABLES_DEPTH)) {
-      const depth = MAX_VARIABLES_DEPTH;
-      return refused([tooComplex('depth of variables', depth + 1, depth)]);
-    }
+    // Before anything looks at the values.
+    const unfit = variablesError(request.variables);
+    if (unfit) return refused([unfit]);
     const prepared = this.#options.documents.find(request);
     if ('errors' in prepared) return refused(prepared.errors);
     const operation = pickOperation(prepared, request.operationName);
@@ -148,6 +146,7 @@ export class Engine {
       operationName: node.name?.value ?? null,
       variableValues: request.variables,
       hideSuggestions: !suggestions,
+      options: { maxCoercionErrors: MAX_VARIABLE_ERRORS },
     };
     const validated = validateExecutionArgs(args);
     if (!('schema' in validated)) {

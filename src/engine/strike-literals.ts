@@ -5,18 +5,42 @@ const STRUCK = '[…]';
 // Shorter texts are words of the language as often as they are secrets.
 const SHORTEST_SECRET = 3;
 
+// Messages quote values whole: a few kilobytes of them, in each of some errors, would be megabytes.
+const LONGEST_MESSAGE = 500;
+// What JSON and GraphQL write otherwise than it is.
+const ESCAPED = /["\\\p{C}]/u;
+
 /** A password with a typo around it must not come back in the message about the typo. */
 export function strikeTexts(message: string, texts: Iterable<string>): string {
-  let struck = message;
+  let struck = shortened(message);
+  const { length } = struck;
+  const found = [...texts].filter(
+    (text) => text.length >= SHORTEST_SECRET && text.length <= length && mayHold(struck, text),
+  );
   // Longest first: a short text inside a long one would leave the rest of it standing.
-  const longestFirst = [...texts].sort((a, b) => b.length - a.length);
-  for (const text of longestFirst) {
-    if (text.length < SHORTEST_SECRET) break;
+  for (const text of found.sort((a, b) => b.length - a.length)) {
     struck = struck.replaceAll(text, STRUCK);
     // Messages quote what they found in the language's own notation.
-    struck = struck.replaceAll(JSON.stringify(text).slice(1, -1), STRUCK);
+    struck = struck.replaceAll(notation(text), STRUCK);
   }
   return strikeOut(struck);
+}
+
+/** The value that makes a message long comes last in it. */
+function shortened(message: string): string {
+  if (message.length <= LONGEST_MESSAGE) return message;
+  const value = message.search(/(?:, found)?: *\n? *["[{]/);
+  return value >= 0 && value < LONGEST_MESSAGE
+    ? `${message.slice(0, value)}.`
+    : 'What is wrong is too long to be quoted.';
+}
+
+function mayHold(message: string, text: string): boolean {
+  return message.includes(text) || (ESCAPED.test(text) && message.includes(notation(text)));
+}
+
+function notation(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /**

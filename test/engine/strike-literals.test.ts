@@ -10,6 +10,18 @@ test('a text is struck as it is, and as the language writes it', () => {
   expect(strikeTexts(String.raw`found "say \"friend\""`, ['say "friend"'])).toBe('found "[…]"');
 });
 
+test('a message that quotes a long value is cut before it', () => {
+  const value = 'secret '.repeat(100);
+  const said = 'Variable "$f" has invalid value at .a[0]: It cannot be: ';
+  expect(strikeTexts(`${said}"${value}"`, [])).toBe(
+    'Variable "$f" has invalid value at .a[0]: It cannot be.',
+  );
+  expect(strikeTexts(`Expected no field "k", found: { ${value} }`, [])).toBe(
+    'Expected no field "k".',
+  );
+  expect(strikeTexts(`Cannot query field "${value}".`, [])).not.toContain('secret');
+});
+
 test('texts and numbers are found at any depth', () => {
   const value = { a: ['one', { b: 12.5 }], c: null, d: true };
   expect([...textsIn(value)].sort()).toEqual(['12.5', 'one']);
