@@ -3,80 +3,117 @@ import {
   type ExecutionResult,
   executeRootSelectionSet,
   type GraphQLSchema,
-  Kind,
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
-  visit,
 } from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import type { CodeShelf } from './code-shelf.ts';
+import { CompiledCode } from './compiled-code.ts';
+import { type Flags, flagNames, readFlags } from './flags.ts';
+import { Run } from './run.ts';
 
-// Compiling costs as much as some dozen runs: what comes once is not worth it, and a flood of
-// documents that each come once must not be.
-const RUNS_BEFORE_COMPILING = 2;
+type Eventually<T> = T | Promise<T>;
+
+/** An operation with its conditions decided one way. */
+interface Variant {
+  runs: number;
+  /** Null: it cannot be compiled. */
+  code: CompiledCode | null | undefined;
+}
+
+// Compiling costs about as much as this many runs of the reference executor: whoever sends documents
+// just to have them compiled has made us work as much before.
+const RUNS_BEFORE_COMPILING = 8;
+// Flags double them; a client uses few of the combinations.
+const MAX_VARIANTS = 16;
 
 /**
- * One operation's execution: by the reference executor until it has shown that it comes again, then
- * compiled, where the two are known to answer alike.
+ * One operation's execution: by the reference executor until it has shown that it comes often, then
+ * by code made for it. That code knows how to answer and nothing of errors. Where anything is amiss
+ * its work is thrown away and the reference executor begins anew over the same context, where what
+ * was read is remembered: so each error, its place and what it takes along are the reference's own.
  */
 export class CompiledOperation {
   readonly #schema: GraphQLSchema;
   readonly #document: DocumentNode;
   readonly #operation: OperationDefinitionNode;
-  #runs = 0;
-  #compiled: CompiledQuery | null | undefined;
+  readonly #shelf: CodeShelf;
+  readonly #flagNames: readonly string[];
+  readonly #variants = new Map<string, Variant>();
+  #runsBefore = RUNS_BEFORE_COMPILING;
 
-  constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
+  constructor(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    shelf: CodeShelf,
+  ) {
     this.#schema = schema;
     this.#document = document;
     this.#operation = operation;
+    this.#shelf = shelf;
+    this.#flagNames = flagNames(document, operation);
   }
 
   /** `args` have passed the reference executor's own check of variables. */
-  execute(args: ValidatedExecutionArgs): ExecutionResult | Promise<ExecutionResult> {
-    const compiled = this.#whenWorthIt();
-    if (compiled === null) return executeRootSelectionSet(args);
-    return compiled.query(args.rootValue, args.contextValue, args.rawVariableValues ?? {}) as
-      | ExecutionResult
-      | Promise<ExecutionResult>;
+  execute(args: ValidatedExecutionArgs): Eventually<ExecutionResult> {
+    const code = this.#codeFor(args);
+    const answer = code && run(code, args);
+    if (answer instanceof Promise) return answer.then((whole) => whole ?? reference(args));
+    return answer ?? reference(args);
   }
 
-  /** Without waiting for a second run: for documents that are known to be used. */
+  /** Without waiting for many runs: for documents that are known to be used. */
   compile(): void {
-    this.#runs = RUNS_BEFORE_COMPILING;
-    this.#whenWorthIt();
+    this.#runsBefore = 1;
+    if (this.#flagNames.length === 0) this.#variant('', new Map());
   }
 
-  #whenWorthIt(): CompiledQuery | null {
-    if (this.#compiled !== undefined) return this.#compiled;
-    this.#runs += 1;
-    if (this.#runs < RUNS_BEFORE_COMPILING) return null;
-    this.#compiled = this.#compileIfAlike();
-    return this.#compiled;
+  #codeFor({ variableValues }: ValidatedExecutionArgs): CompiledCode | null {
+    const flags = readFlags(this.#flagNames, variableValues.coerced);
+    return flags && this.#variant([...flags.values()].join(), flags);
   }
 
-  #compileIfAlike(): CompiledQuery | null {
-    if (this.#operation.operation === 'mutation' || !isPlain(this.#document)) return null;
-    const name = this.#operation.name?.value;
-    const compiled = compileQuery(this.#schema, this.#document, name, {
-      // Its own serialiser is slower than JSON.stringify on long lists.
-      customJSONSerializer: false,
-      disableLeafSerialization: false,
-    });
-    return isCompiledQuery(compiled) ? compiled : null;
+  #variant(name: string, flags: Flags): CompiledCode | null {
+    let variant = this.#variants.get(name);
+    if (!variant) {
+      if (this.#variants.size >= MAX_VARIANTS) return null;
+      variant = { runs: 0, code: undefined };
+      this.#variants.set(name, variant);
+    }
+    if (variant.code) this.#shelf.used(variant.code);
+    if (variant.code !== undefined) return variant.code;
+    variant.runs += 1;
+    if (variant.runs < this.#runsBefore) return null;
+    return this.#compile(variant, flags);
+  }
+
+  #compile(variant: Variant, flags: Flags): CompiledCode | null {
+    const code = CompiledCode.of(this.#schema, this.#document, this.#operation, flags);
+    variant.code = code;
+    if (code) {
+      this.#shelf.put(code, () => {
+        variant.runs = 0;
+        variant.code = undefined;
+      });
+    }
+    return code;
   }
 }
 
-/**
- * Introspection is rare and its resolvers want more than compiled code hands them; an answer's key
- * `__proto__` would vanish in an object that compiled code writes as a literal.
- */
-function isPlain(document: DocumentNode): boolean {
-  let plain = true;
-  visit(document, {
-    [Kind.FIELD]({ name, alias }) {
-      const isMeta = name.value.startsWith('__') && name.value !== '__typename';
-      if (isMeta || alias?.value === '__proto__') plain = false;
-    },
-  });
-  return plain;
+/** Null where the answer would not be whole. */
+function run(
+  code: CompiledCode,
+  { contextValue, rootValue, variableValues }: ValidatedExecutionArgs,
+): Eventually<ExecutionResult | null> {
+  let args: readonly unknown[];
+  try {
+    args = code.argsFor(variableValues);
+  } catch {
+    return null;
+  }
+  return new Run(contextValue, args).answer(code.root, rootValue);
+}
+
+function reference(args: ValidatedExecutionArgs): Eventually<ExecutionResult> {
+  return executeRootSelectionSet(args);
 }

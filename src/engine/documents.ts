@@ -15,6 +15,7 @@ import { LRUCache } from 'lru-cache';
 import { requestError } from '../schema/public-error.ts';
 import type { Amount } from './amount.ts';
 import { type CatalogUse, catalogUseOf } from './catalog-only.ts';
+import { CodeShelf } from './code-shelf.ts';
 import { CompiledOperation } from './compiled-operation.ts';
 import { costOf } from './cost.ts';
 import { type StructureLimits, structureErrors, tooComplex } from './limits.ts';
@@ -62,6 +63,7 @@ export class Documents {
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
   readonly #sizes: ListSizes;
+  readonly #shelf = new CodeShelf();
   readonly #prepared: LRUCache<string, DocumentResult>;
 
   constructor(options: DocumentOptions) {
@@ -98,7 +100,7 @@ export class Documents {
       const literals = literalsOf(document);
       return { errors: invalid.map((error) => published(error, literals)) };
     }
-    return { document, operations: operationsOf(schema, document, text, this.#sizes) };
+    return { document, operations: operationsOf(schema, document, text, this.#sizes, this.#shelf) };
   }
 }
 
@@ -133,12 +135,13 @@ function operationsOf(
   document: DocumentNode,
   text: string,
   sizes: ListSizes,
+  shelf: CodeShelf,
 ) {
   const digest = hash('sha256', text, 'base64url');
   const operations = new Map<string | null, PreparedOperation>();
   for (const node of document.definitions) {
     if (node.kind !== Kind.OPERATION_DEFINITION) continue;
-    const compiled = new CompiledOperation(schema, document, node);
+    const compiled = new CompiledOperation(schema, document, node, shelf);
     const catalogUse = catalogUseOf(document, node);
     const cost = costOf(schema, document, node, sizes);
     const name = `${digest} ${node.name?.value ?? ''}`;

@@ -1,0 +1,36 @@
+import type { DocumentNode, GraphQLSchema, OperationDefinitionNode, VariableValues } from 'graphql';
+import type { Flags } from './flags.ts';
+import { type GeneratedCode, generate } from './generated-code.ts';
+import { planOf } from './plan.ts';
+
+/** One operation with its conditions decided, as a function. */
+export class CompiledCode {
+  readonly root: GeneratedCode['root'];
+  readonly size: number;
+  readonly #args: GeneratedCode['args'];
+  readonly #areFixed: boolean;
+
+  private constructor({ root, args }: GeneratedCode, size: number) {
+    this.root = root;
+    this.size = size;
+    this.#args = args;
+    this.#areFixed = args.every((each) => typeof each !== 'function');
+  }
+
+  /** Null where the reference executor has to do it. */
+  static of(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    flags: Flags,
+  ): CompiledCode | null {
+    const plan = planOf(schema, document, operation, flags);
+    return plan && new CompiledCode(generate(plan), plan.size);
+  }
+
+  /** Throws where a field cannot be given its arguments. */
+  argsFor(variables: VariableValues): readonly unknown[] {
+    if (this.#areFixed) return this.#args;
+    return this.#args.map((each) => (typeof each === 'function' ? each(variables) : each));
+  }
+}

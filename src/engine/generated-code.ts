@@ -1,0 +1,143 @@
+import type { GraphQLFieldResolver, GraphQLLeafType } from 'graphql';
+import { leafOf, NOT_WHOLE, type ReadLeaf } from './leaves.ts';
+import type { Plan, PlannedField, PlannedObject, PlannedResolver, PlannedValue } from './plan.ts';
+import type { RunRoot } from './run.ts';
+
+export interface GeneratedCode {
+  readonly root: RunRoot;
+  /** What fields with a resolver take, by their number. */
+  readonly args: readonly PlannedResolver['args'][];
+}
+
+/**
+ * A function per selection set, which writes its object as one literal: then all objects of a list
+ * have one shape, which is what makes engines fast. Of what a client wrote nothing gets into the
+ * text but names, and names are letters; values travel as values.
+ */
+export function generate({ root }: Plan): GeneratedCode {
+  const writer = new Writer();
+  const entry = writer.object(root, true);
+  const make = new Function('leaves', 'resolvers', 'NOT_WHOLE', writer.text(entry));
+  return {
+    root: make(writer.leaves, writer.resolvers, NOT_WHOLE) as RunRoot,
+    args: writer.args,
+  };
+}
+
+class Writer {
+  readonly leaves: ReadLeaf[] = [];
+  readonly resolvers: GraphQLFieldResolver<unknown, unknown>[] = [];
+  readonly args: PlannedResolver['args'][] = [];
+  readonly #leafNames = new Map<GraphQLLeafType, string>();
+  readonly #functions: string[] = [];
+
+  text(entry: string): string {
+    const leaves = this.leaves.map((_, at) => `const leaf${at} = leaves[${at}];`);
+    const resolvers = this.resolvers.map((_, at) => `const resolve${at} = resolvers[${at}];`);
+    return [
+      '"use strict";',
+      ...leaves,
+      ...resolvers,
+      ...this.#functions,
+      `return (run, source) => ${entry};`,
+    ].join('\n');
+  }
+
+  /** An expression for the object that `source` becomes. */
+  object(planned: PlannedObject, isRoot = false): string {
+    const literal: string[] = [];
+    const resolved: string[] = [];
+    for (const field of planned.fields) {
+      literal.push(`${keyOf(field.key)}: ${this.#placed(field, planned.typeName)}`);
+      if (field.resolver) resolved.push(this.#resolved(field, field.resolver));
+    }
+    const name = `object${this.#functions.length}`;
+    this.#functions.push(`function ${name}(run, source) {
+  ${isRoot ? '' : 'if (source === null || typeof source !== "object" || source instanceof Error || typeof source.then === "function") throw NOT_WHOLE;'}
+  let value;
+  const target = { ${literal.join(', ')} };
+  ${resolved.join('\n  ')}
+  return target;
+}`);
+    return `${name}(run, source)`;
+  }
+
+  /** A field's place in the literal; what a resolver finds is put there afterwards. */
+  #placed({ property, value, resolver }: PlannedField, typeName: string): string {
+    if (property === null) return quoted(typeName);
+    if (resolver) return 'null';
+    return this.#read(value, `source[${quoted(property)}]`);
+  }
+
+  #resolved({ key, value }: PlannedField, { resolve, args }: PlannedResolver): string {
+    const at = this.resolvers.push(resolve) - 1;
+    this.args.push(args);
+    const complete = `complete${at}`;
+    this.#functions.push(`function ${complete}(run, found) {
+  let value;
+  return ${this.#read(value, 'found')};
+}`);
+    return `{
+    const found = resolve${at}(source, run.args[${at}], run.context);
+    if (found !== null && typeof found === "object" && typeof found.then === "function") run.wait(found, ${complete}, target, ${quoted(key)});
+    else target[${quoted(key)}] = ${complete}(run, found);
+  }`;
+  }
+
+  /** An expression for what `from` looks like in the answer. */
+  #read(planned: PlannedValue, from: string): string {
+    const shown = this.#shown(planned);
+    if (planned.isNonNull) return shown(from);
+    return `(value = ${from}) == null ? null : ${shown('value')}`;
+  }
+
+  #shown(planned: PlannedValue): (from: string) => string {
+    switch (planned.kind) {
+      case 'leaf': {
+        const leaf = this.#leaf(planned.type);
+        return (from) => `${leaf}(${from})`;
+      }
+      case 'object': {
+        const call = this.object(planned.object).replace('source)', '');
+        return (from) => `${call}${from})`;
+      }
+      case 'list': {
+        const list = this.#list(planned.item);
+        return (from) => `${list}(run, ${from})`;
+      }
+    }
+  }
+
+  #list(item: PlannedValue): string {
+    const read = this.#read(item, 'values[at]');
+    const name = `list${this.#functions.length}`;
+    this.#functions.push(`function ${name}(run, values) {
+  if (!Array.isArray(values)) throw NOT_WHOLE;
+  let value;
+  const items = [];
+  for (let at = 0; at < values.length; at += 1) items.push(${read});
+  return items;
+}`);
+    return name;
+  }
+
+  #leaf(type: GraphQLLeafType): string {
+    const known = this.#leafNames.get(type);
+    if (known) return known;
+    const name = `leaf${this.leaves.push(leafOf(type)) - 1}`;
+    this.#leafNames.set(type, name);
+    return name;
+  }
+}
+
+/** In brackets, or `__proto__` would name the literal's prototype. */
+function keyOf(name: string): string {
+  return name === '__proto__' ? `[${quoted(name)}]` : quoted(name);
+}
+
+const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
+
+function quoted(name: string): string {
+  if (!NAME.test(name)) throw new Error('not a name of the language');
+  return `"${name}"`;
+}

@@ -1,0 +1,210 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLLeafType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  getArgumentValues,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  type VariableValues,
+  visit,
+} from 'graphql';
+import { type Flags, isIncluded } from './flags.ts';
+
+/** What is done for each field of an operation, in the order of the answer's keys. */
+export interface Plan {
+  readonly root: PlannedObject;
+  /** How many fields there are: what compiling costs, and what compiled code weighs. */
+  readonly size: number;
+}
+
+export interface PlannedObject {
+  readonly typeName: string;
+  readonly fields: readonly PlannedField[];
+}
+
+export interface PlannedField {
+  readonly key: string;
+  /** The property that holds it; null for the name of its object's type. */
+  readonly property: string | null;
+  readonly value: PlannedValue;
+  /** Null where the property is the value. */
+  readonly resolver: PlannedResolver | null;
+}
+
+export type PlannedValue = { readonly isNonNull: boolean } & (
+  | { readonly kind: 'leaf'; readonly type: GraphQLLeafType }
+  | { readonly kind: 'list'; readonly item: PlannedValue }
+  | { readonly kind: 'object'; readonly object: PlannedObject }
+);
+
+export type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unknown>>;
+
+export interface PlannedResolver {
+  readonly resolve: GraphQLFieldResolver<unknown, unknown>;
+  /** The same for every run, or read anew from its variables. */
+  readonly args: Readonly<Record<string, unknown>> | ReadArguments;
+}
+
+// Compiling is synchronous: this many fields take some milliseconds.
+const MAX_FIELDS = 1_000;
+
+/**
+ * Null for what is left to the reference executor: introspection, whose resolvers want to know all
+ * about the schema; unions and interfaces, which few queries have; mutations, which run in turn.
+ */
+export function planOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  flags: Flags,
+): Plan | null {
+  const root = schema.getRootType(operation.operation);
+  if (!root || operation.operation === 'mutation') return null;
+  const planner = new Planner(schema, document, flags);
+  try {
+    const object = planner.object(root, [operation.selectionSet]);
+    const isResolved = object.fields.every(({ property, resolver }) => !property || resolver);
+    return isResolved ? { root: object, size: planner.size } : null;
+  } catch (error) {
+    if (error instanceof NotPlannedError) return null;
+    throw error;
+  }
+}
+
+class NotPlannedError extends Error {
+  override readonly name = 'NotPlannedError';
+}
+
+const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
+
+class Planner {
+  readonly #schema: GraphQLSchema;
+  readonly #flags: Flags;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  size = 0;
+
+  constructor(schema: GraphQLSchema, { definitions }: DocumentNode, flags: Flags) {
+    this.#schema = schema;
+    this.#flags = flags;
+    this.#fragments = new Map(
+      definitions
+        .filter((one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION)
+        .map((fragment) => [fragment.name.value, fragment]),
+    );
+  }
+
+  object(type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): PlannedObject {
+    if (type.isTypeOf) throw new NotPlannedError('its values have to be asked');
+    const groups = new Map<string, FieldNode[]>();
+    const visited = new Set<string>();
+    for (const { selections } of selectionSets) this.#collect(type, selections, groups, visited);
+    const fields = [...groups].map(([key, nodes]) => this.#field(type, key, nodes));
+    return { typeName: type.name, fields };
+  }
+
+  /** In the order in which the reference executor comes by them, which is that of the answer. */
+  #collect(
+    type: GraphQLObjectType,
+    selections: readonly SelectionNode[],
+    groups: Map<string, FieldNode[]>,
+    visited: Set<string>,
+  ): void {
+    for (const selection of selections) {
+      if (!isIncluded(selection, this.#flags)) continue;
+      if (selection.kind === Kind.FIELD) {
+        const key = (selection.alias ?? selection.name).value;
+        const nodes = groups.get(key);
+        if (nodes) nodes.push(selection);
+        else groups.set(key, [selection]);
+        continue;
+      }
+      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+      const fragment = isSpread ? this.#fragments.get(selection.name.value) : selection;
+      if (!fragment || !this.#applies(type, fragment.typeCondition?.name.value)) continue;
+      if (isSpread) {
+        if (visited.has(selection.name.value)) continue;
+        visited.add(selection.name.value);
+      }
+      this.#collect(type, fragment.selectionSet.selections, groups, visited);
+    }
+  }
+
+  #applies(type: GraphQLObjectType, condition: string | undefined): boolean {
+    if (condition === undefined || condition === type.name) return true;
+    const wanted = this.#schema.getType(condition);
+    return isAbstractType(wanted) && this.#schema.isSubType(wanted, type);
+  }
+
+  #field(type: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): PlannedField {
+    this.size += 1;
+    if (this.size > MAX_FIELDS) throw new NotPlannedError('too large');
+    const [node] = nodes as [FieldNode];
+    const field = this.#schema.getField(type, node.name.value);
+    if (!field) throw new NotPlannedError('unknown');
+    if (field.name === '__typename') {
+      const value = this.#value(field.type, []);
+      return { key, property: null, value, resolver: null };
+    }
+    if (field.name.startsWith('__')) throw new NotPlannedError('introspection');
+    const value = this.#value(field.type, nodes);
+    return { key, property: field.name, value, resolver: resolverOf(field, node) };
+  }
+
+  #value(type: GraphQLOutputType, nodes: readonly FieldNode[]): PlannedValue {
+    const isNonNull = isNonNullType(type);
+    const inner = isNonNull ? type.ofType : type;
+    if (isLeafType(inner)) return { kind: 'leaf', isNonNull, type: inner };
+    if (isListType(inner)) {
+      return { kind: 'list', isNonNull, item: this.#value(inner.ofType, nodes) };
+    }
+    if (!isObjectType(inner)) throw new NotPlannedError('its type depends on the value');
+    const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    return { kind: 'object', isNonNull, object: this.object(inner, selectionSets) };
+  }
+}
+
+function resolverOf(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+): PlannedResolver | null {
+  const { resolve } = field;
+  if (!resolve) {
+    if (field.args.length > 0) throw new NotPlannedError('arguments that nobody reads');
+    return null;
+  }
+  // The fourth parameter is all that the executor knows of the field; compiled code knows nothing.
+  if (resolve.length > 3) throw new NotPlannedError('a resolver that looks at the document');
+  if (namesVariable(node)) {
+    return { resolve, args: (variables) => getArgumentValues(field, node, variables) };
+  }
+  try {
+    return { resolve, args: getArgumentValues(field, node, NO_VARIABLES) };
+  } catch (error) {
+    throw new NotPlannedError('arguments that cannot be read', { cause: error });
+  }
+}
+
+function namesVariable({ arguments: args = [] }: FieldNode): boolean {
+  let names = false;
+  for (const { value } of args) {
+    visit(value, {
+      [Kind.VARIABLE]() {
+        names = true;
+      },
+    });
+  }
+  return names;
+}
