@@ -5,10 +5,13 @@ import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { OrderRef, PositionRef, Side } from './holding.ts';
+import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
 
 type PlacedAs<Outcome extends Submission['outcome']> = Placed & {
   readonly outcome: Extract<Submission, { outcome: Outcome }>;
+  /** Where the fields of an answer that no write has brought are to read. */
+  readonly afterwards?: Scope;
 };
 
 type Result = PlacedAs<'accepted'> | PlacedAs<'rejected'> | PlacedAs<'unknown'>;
@@ -134,19 +137,19 @@ for (const ref of [OrderAcceptedRef, OrderOutcomeUnknownRef]) {
       type: [PositionRef],
       nullable: true,
       description: 'The open positions, read after the order.',
-      resolve: (_placed, _args, { scope }) => scope.positions(),
+      resolve: ({ afterwards }, _args, { scope }) => (afterwards ?? scope).positions(),
     }),
     orders: t.field({
       type: [OrderRef],
       nullable: true,
       description: 'The pending orders, read after the order.',
-      resolve: (_placed, _args, { scope }) => scope.orders(),
+      resolve: ({ afterwards }, _args, { scope }) => (afterwards ?? scope).orders(),
     }),
     session: t.field({
       type: SessionRef,
       nullable: true,
       description: 'The account’s snapshot, read after the order.',
-      resolve: (_placed, _args, { scope }) => scope.session(),
+      resolve: ({ afterwards }, _args, { scope }) => (afterwards ?? scope).session(),
     }),
   }));
 }
@@ -202,7 +205,9 @@ builder.queryField('placedOrder', (t) =>
     resolve: async (_root, args, { scope, services }) => {
       const key = idempotencyKey('idempotencyKey', args.idempotencyKey);
       const placed = await services.orderDesk.placed(await scope.viewer(), key);
-      return placed === null ? null : toResult(placed);
+      if (placed === null) return null;
+      // What the query has read or holds may be older than the order it asks about.
+      return { ...toResult(placed), afterwards: scope.renewed() };
     },
   }),
 );
