@@ -2,6 +2,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Engine, Ready, Refused, Visit } from '../engine/engine.ts';
 import type { Log } from '../lib/log.ts';
+import { mapStream } from '../lib/map-stream.ts';
 import { requestError } from '../schema/public-error.ts';
 import { readQueryString } from './query-string.ts';
 
@@ -58,14 +59,28 @@ function useEngine(engine: Engine, log: Log): Plugin<YogaVisit> {
         const operation = opened ?? (await engine.open(params, visit));
         Object.assign(headers, operation.headers);
         if (!operation.ready) return refusal(operation);
-        if (operation.operation !== 'subscription') return operation.execute();
-        return operation.subscribe();
+        if (operation.operation !== 'subscription')
+          return withPlainErrors(await operation.execute());
+        const stream = await operation.subscribe();
+        return Symbol.asyncIterator in stream
+          ? mapStream(stream, { value: withPlainErrors })
+          : withPlainErrors(stream);
       });
     },
     onExecutionResult({ result }) {
       if (result === undefined) log.error({}, 'an operation without a result');
     },
   };
+}
+
+/**
+ * Yoga makes errors anew from their nodes, which those of compiled code do not have, and would lose
+ * their locations. What is plain it leaves alone.
+ */
+function withPlainErrors(result: ExecutionResult): ExecutionResult {
+  if (!result.errors || !('data' in result)) return result;
+  const errors = result.errors.map((error) => error.toJSON());
+  return { ...result, errors: errors as unknown as GraphQLError[] };
 }
 
 function refusal({ errors, status, isWellFormed }: Refused): ExecutionResult {
