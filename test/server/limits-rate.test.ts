@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'vitest';
+import { CHANGES, webSocketClient } from '../live/watcher.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/eventually.ts';
+import { unsignedToken } from '../support/tokens.ts';
+import { codesOf, DOORS } from './limits-doors.ts';
+
+const TYPENAME = { query: '{ __typename }' };
+const DEMO = { email: 'demo@example.com' };
+
+const forged = (at: number) =>
+  unsignedToken({ login: 700_001, group: 'standard-usd', exp: 4_000_000_000, at });
+
+/** As a proxy in front of the facade says it. */
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+function remaining(headers: Headers): number {
+  return Number(/"default";r=(\d+);t=\d+/.exec(headers.get('ratelimit') ?? '')?.[1]);
+}
+
+describe('operations of an address', () => {
+  test.each(DOORS)('are counted by %s', async (_door, ask) => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '3' });
+    for (let at = 0; at < 3; at += 1) {
+      expect((await ask(app, TYPENAME)).data).toEqual({ __typename: 'Query' });
+    }
+    const { data, errors } = await ask(app, TYPENAME);
+    expect(data).toBeUndefined();
+    expect(errors).toEqual([
+      {
+        message: expect.any(String),
+        extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: expect.any(Number) },
+      },
+    ]);
+    expect(errors?.[0]?.extensions.retryAfter).toBeLessThanOrEqual(60);
+  });
+
+  test('are counted together, whatever door they come by', async () => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '4' });
+    for (const [, ask] of DOORS) expect(codesOf(await ask(app, TYPENAME))).toEqual([]);
+    for (const [, ask] of DOORS)
+      expect(codesOf(await ask(app, TYPENAME))).toEqual(['RATE_LIMITED']);
+  });
+
+  test('that are wrong count like any other', async () => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
+    await app.query('{ nope }');
+    expect((await app.query('{ __typename }')).status).toBe(429);
+  });
+
+  test('leave with what is left, and are turned away with when to come back', async () => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '2' });
+    const { headers } = await app.query('{ __typename }');
+    expect(headers.get('ratelimit')).toMatch(/^"default";r=1;t=\d+$/);
+    expect(headers.get('ratelimit-policy')).toBe('"default";q=2;w=60');
+    expect(headers.has('retry-after')).toBe(false);
+    await app.query('{ __typename }');
+    const refused = await app.query('{ __typename }');
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('ratelimit')).toMatch(/^"default";r=0;t=\d+$/);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+  });
+
+  test('count for a whole IPv6 network of one host', async () => {
+    await using app = await startTestApp({
+      RATE_LIMIT_PER_MINUTE: '1',
+      TRUSTED_PROXIES: '127.0.0.1',
+    });
+    const statusFor = async (address: string) =>
+      (await app.query('{ __typename }', { headers: from(address) })).status;
+    expect(await statusFor('2001:db8:1:2:3::1')).toBe(200);
+    expect(await statusFor('2001:0db8:1:2:ffff::9')).toBe(429);
+    expect(await statusFor('2001:db8:1:3::1')).toBe(200);
+    expect(await statusFor('192.0.2.1')).toBe(200);
+    expect(await statusFor('192.0.2.1')).toBe(429);
+  });
+});
+
+describe('a proved account', () => {
+  test('counts for itself, whatever its address has used up', async () => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '5' });
+    const token = app.sandbox.token(DEMO);
+    await app.query('{ session { login } }', { token });
+    for (let at = 0; at < 5; at += 1) await app.query('{ __typename }');
+    expect((await app.query('{ __typename }')).status).toBe(429);
+    for (let at = 0; at < 5; at += 1) {
+      expect((await app.query('{ __typename }', { token })).status).toBe(200);
+    }
+    expect((await app.query('{ __typename }', { token })).status).toBe(429);
+  });
+
+  test('is not charged for tokens that merely name it', async () => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '50' });
+    const token = app.sandbox.token(DEMO);
+    await app.query('{ session { login } }', { token });
+    for (let at = 0; at < 30; at += 1) await app.query('{ __typename }', { token: forged(at) });
+    expect(remaining((await app.query('{ __typename }', { token })).headers)).toBe(49);
+  });
+
+  test('counts a subscription once, when it starts', async () => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '50', POSITIONS_POLL_MS: '100' });
+    const token = app.sandbox.token(DEMO);
+    await app.query('{ session { login } }', { token });
+    const client = webSocketClient(app, token);
+    const watcher = client.watch();
+    for (const events of [1, 2, 3]) {
+      await eventually(() => watcher.events.length >= events);
+      app.sandbox.tick();
+    }
+    expect(remaining((await app.query('{ __typename }', { token })).headers)).toBe(48);
+    await client.dispose();
+  });
+});
+
+describe('tokens that the gateway refuses', () => {
+  test('are not asked about again for a moment', async () => {
+    await using app = await startTestApp();
+    const token = forged(1);
+    const codes = [];
+    for (let at = 0; at < 3; at += 1) {
+      const { errors } = await app.query('{ session { login } }', { token });
+      codes.push(...errors.map(({ extensions }) => extensions.code));
+    }
+    expect(codes).toEqual(['UNAUTHENTICATED', 'UNAUTHENTICATED', 'UNAUTHENTICATED']);
+    expect(app.sandbox.calls('getSession')).toBe(1);
+  });
+
+  test('ten thousand of them reach neither the gateway nor the one whose login they name', async () => {
+    await using app = await startTestApp({
+      RATE_LIMIT_PER_MINUTE: '1000000',
+      POSITIONS_POLL_MS: '100',
+      LOG_LEVEL: 'error',
+    });
+    const token = app.sandbox.token(DEMO);
+    const client = webSocketClient(app, token);
+    const watcher = client.watch();
+    await eventually(() => watcher.events.length === 1);
+    const quota = remaining((await app.query('{ __typename }', { token })).headers);
+    app.sandbox.clearCalls();
+
+    const codes = await flood(app, 10_000);
+    expect(codes).toEqual(new Set(['UNAUTHENTICATED', 'RATE_LIMITED']));
+    expect(app.sandbox.calls('getSession')).toBeLessThanOrEqual(120);
+
+    const before = watcher.events.length;
+    app.sandbox.tick();
+    await eventually(() => watcher.events.length > before);
+    expect(watcher.events.every(({ status }) => status === 'LIVE')).toBe(true);
+    expect(watcher.ended).toBeNull();
+    const own = await app.query('{ session(maxAge: 0) { login } positions { id } }', { token });
+    expect(own.errors).toEqual([]);
+    expect(remaining(own.headers)).toBe(quota - 1);
+    // Who comes from there with a token of their own is asked to wait, not to sign in again.
+    const fresh = await app.query('{ session { login } }', {
+      token: app.sandbox.token({ email: 'fresh@example.com' }),
+    });
+    expect(fresh.errors.map(({ extensions }) => extensions.code)).toEqual(['RATE_LIMITED']);
+    await client.dispose();
+  }, 60_000);
+});
+
+async function flood(app: TestApp, times: number): Promise<Set<string>> {
+  const codes = new Set<string>();
+  let at = 0;
+  const worker = async () => {
+    while (at < times) {
+      at += 1;
+      const { errors } = await app.query('{ session { login } }', { token: forged(at) });
+      for (const { extensions } of errors) codes.add(extensions.code);
+    }
+  };
+  await Promise.all(Array.from({ length: 40 }, worker));
+  return codes;
+}
+
+describe('sign-ins', () => {
+  const LOGIN =
+    'mutation ($email: String!) { login(input: { email: $email, password: "no" }) { __typename } }';
+
+  async function signIn(app: TestApp, email: string, address = '192.0.2.1') {
+    const headers = from(address);
+    const { errors } = await app.query(LOGIN, { variables: { email }, headers });
+    return errors[0]?.extensions.code ?? 'tried';
+  }
+
+  const limited = (limit: number) =>
+    startTestApp({ LOGIN_LIMIT_PER_MINUTE: String(limit), TRUSTED_PROXIES: '127.0.0.1' });
+
+  test('of one e-mail from one address are limited, however it is written', async () => {
+    await using app = await limited(2);
+    expect(await signIn(app, 'demo@example.com')).toBe('tried');
+    expect(await signIn(app, 'Demo@Example.COM')).toBe('tried');
+    app.sandbox.clearCalls();
+    expect(await signIn(app, 'DEMO@example.com')).toBe('RATE_LIMITED');
+    expect(app.sandbox.calls()).toBe(0);
+    expect(await signIn(app, 'pro@example.com')).toBe('tried');
+    expect(await signIn(app, 'demo@example.com', '192.0.2.2')).toBe('tried');
+  });
+
+  test('say when to come back', async () => {
+    await using app = await limited(1);
+    await signIn(app, 'demo@example.com');
+    const { errors } = await app.query(LOGIN, {
+      variables: { email: 'demo@example.com' },
+      headers: from('192.0.2.1'),
+    });
+    expect(errors).toMatchObject([
+      {
+        path: ['login'],
+        extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: expect.any(Number) },
+      },
+    ]);
+  });
+
+  test('of one e-mail from everywhere are limited to ten times that', async () => {
+    await using app = await limited(1);
+    for (let at = 1; at <= 10; at += 1) {
+      expect(await signIn(app, 'demo@example.com', `192.0.2.${at}`)).toBe('tried');
+    }
+    expect(await signIn(app, 'demo@example.com', '192.0.2.11')).toBe('RATE_LIMITED');
+    expect(await signIn(app, 'pro@example.com', '192.0.2.11')).toBe('tried');
+  });
+
+  test('of many e-mails from one address are limited to thirty times that', async () => {
+    await using app = await limited(1);
+    for (let at = 1; at <= 30; at += 1) {
+      expect(await signIn(app, `user${at}@example.com`)).toBe('tried');
+    }
+    expect(await signIn(app, 'user31@example.com')).toBe('RATE_LIMITED');
+    expect(await signIn(app, 'user31@example.com', '192.0.2.2')).toBe('tried');
+  });
+
+  test('turned away at one address do not count against the e-mail elsewhere', async () => {
+    await using app = await limited(1);
+    for (let at = 0; at < 20; at += 1) await signIn(app, 'demo@example.com', '192.0.2.1');
+    expect(await signIn(app, 'demo@example.com', '192.0.2.2')).toBe('tried');
+  });
+
+  test.each(DOORS.filter(([door]) => door !== 'GET'))('are counted by %s', async (_door, ask) => {
+    await using app = await limited(1);
+    const asked = { query: LOGIN, variables: { email: 'demo@example.com' } };
+    expect(codesOf(await ask(app, asked))).toEqual([]);
+    expect(codesOf(await ask(app, asked))).toEqual(['RATE_LIMITED']);
+    expect(app.sandbox.calls('login')).toBe(1);
+  });
+});
+
+test('subscriptions are turned away like queries', async () => {
+  await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
+  const token = app.sandbox.token(DEMO);
+  await app.query('{ __typename }');
+  for (const [door, ask] of DOORS) {
+    if (door === 'POST' || door === 'GET') continue;
+    expect(codesOf(await ask(app, { query: CHANGES }, token))).toEqual(['RATE_LIMITED']);
+  }
+  expect(app.sandbox.calls()).toBe(0);
+});
