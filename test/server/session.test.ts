@@ -168,6 +168,18 @@ describe('the session', () => {
     await read('{ session { login } }');
     expect(calls('getSession')).toBe(2);
   });
+
+  test('is out of date when it comes, where other positions were seen while it was under way', async () => {
+    app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 100 });
+    const slow = read('{ session { login } }');
+    await eventually(() => calls('getSession') === 1);
+    answerPositions([{ id: '1', symbol: 'AAPL' }]);
+    await read('{ positions { id } }');
+    await slow;
+    app.sandbox.clearFaults();
+    await read('{ session { login } }');
+    expect(calls('getSession')).toBe(2);
+  });
 });
 
 function answerPositions(

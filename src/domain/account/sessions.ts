@@ -77,7 +77,7 @@ export class Sessions {
 
   /** Every answer of op 12 passes here: a held snapshot that names other positions is out of date. */
   positionsAnswered(viewer: Viewer, answer: PositionsAnswer): void {
-    this.#membership.saw(this.#scope(viewer), answer);
+    for (const scope of this.#scopes(viewer)) this.#membership.saw(scope, answer);
   }
 
   #fetch(viewer: Viewer): Promise<SessionAnswer> {
@@ -113,17 +113,23 @@ export class Sessions {
   #isCurrent(viewer: Viewer, { answer }: Held): boolean {
     const { positions } = answer.session;
     if (positions === null) return true;
-    return !this.#membership.contradicts(this.#scope(viewer), answer.sequence, positions);
+    return !this.#scopes(viewer).some((scope) =>
+      this.#membership.contradicts(scope, answer.sequence, positions),
+    );
   }
 
   #staleTurn(viewer: Viewer): number {
     return this.#staleSince.get(viewer.login) ?? 0;
   }
 
-  /** Without proof a token's sightings are its own: a claim must not make others' snapshots stale. */
-  #scope(viewer: Viewer): string {
+  /**
+   * Without proof a token's sightings are its own: a claim must not make others' snapshots stale.
+   * With it they are the account's, and still its own: some may be older than the proof.
+   */
+  #scopes(viewer: Viewer): string[] {
+    const own = `token:${viewer.tokenHash}`;
     const proof = this.#options.ledger.account(viewer);
-    return proof ? `account:${proof.login}` : `token:${viewer.tokenHash}`;
+    return proof ? [own, `account:${proof.login}`] : [own];
   }
 
   #tell(viewer: Viewer, startedAtMs: number, source: 'cache' | 'shared'): void {
