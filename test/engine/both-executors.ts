@@ -1,0 +1,92 @@
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  executeRootSelectionSet,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  type ValidatedExecutionArgs,
+  validate,
+  validateExecutionArgs,
+} from 'graphql';
+import { expect } from 'vitest';
+import { CodeShelf } from '../../src/engine/code-shelf.ts';
+import { CompiledOperation } from '../../src/engine/compiled-operation.ts';
+import { createRandom } from '../../src/sandbox/random.ts';
+import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
+
+export interface Question {
+  readonly text: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly operationName?: string;
+  readonly stage?: Stage;
+  readonly rootValue?: unknown;
+}
+
+export interface Answers {
+  readonly expected: ExecutionResult;
+  readonly found: ExecutionResult;
+  /** Whether there is code for it at all. */
+  readonly isCompiled: boolean;
+}
+
+/** The same by both: first the reference executor, then compiled code. Null: the variables are wrong. */
+export async function ask(question: Question): Promise<Answers | null> {
+  const args = argsOf(question);
+  if (args === null) return null;
+  const expected = await executeRootSelectionSet(args);
+  const shelf = new CodeShelf();
+  const compiled = compiledFrom(args.document, question.operationName, shelf);
+  compiled.compile();
+  const found = await compiled.execute(args);
+  return { expected, found, isCompiled: shelf.heldFields > 0 };
+}
+
+export async function askWell(question: Question): Promise<Answers> {
+  expect(validate(hostileSchema, parse(question.text))).toEqual([]);
+  const answers = await ask(question);
+  if (answers === null) throw new Error('the variables do not fit');
+  expect(shown(answers.found)).toBe(shown(answers.expected));
+  return answers;
+}
+
+export function argsOf(question: Question): ValidatedExecutionArgs | null {
+  const { text, variables = {}, operationName, stage = calmStage(), rootValue } = question;
+  const validated = validateExecutionArgs({
+    schema: hostileSchema,
+    document: parse(text),
+    contextValue: stage,
+    variableValues: variables,
+    ...(operationName && { operationName }),
+    rootValue,
+  });
+  return 'schema' in validated ? validated : null;
+}
+
+export function compiledFrom(document: DocumentNode, name: string | undefined, shelf: CodeShelf) {
+  const operation = document.definitions.find(
+    (one): one is OperationDefinitionNode =>
+      one.kind === Kind.OPERATION_DEFINITION && (name === undefined || one.name?.value === name),
+  );
+  return new CompiledOperation(
+    hostileSchema,
+    document,
+    operation as OperationDefinitionNode,
+    shelf,
+  );
+}
+
+function calmStage(): Stage {
+  return createStage(createRandom('calm'), 0);
+}
+
+/** What a client would read: data in the order of its keys, errors in the order of their places. */
+export function shown({ data, errors = [] }: ExecutionResult): string {
+  const sorted = errors.map((error) => JSON.stringify(error)).sort();
+  return JSON.stringify({ data, errors: sorted }, (_key, value) => asText(value), 1);
+}
+
+/** A scalar of its own may let through what JSON has no word for. */
+function asText(value: unknown): unknown {
+  return ['bigint', 'symbol', 'function'].includes(typeof value) ? String(value) : value;
+}
