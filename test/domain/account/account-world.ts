@@ -1,0 +1,86 @@
+import { Prover } from '../../../src/domain/account/prover.ts';
+import { Sessions } from '../../../src/domain/account/sessions.ts';
+import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
+import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
+import { GatewayClient } from '../../../src/gateway/client.ts';
+import type { Exchange } from '../../../src/gateway/exchange.ts';
+import type { OperationName } from '../../../src/gateway/operations.ts';
+import { Turns } from '../../../src/lib/turns.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+export const MAX_AGE_MS = 60_000;
+export const PROOF_MS = 300_000;
+
+/** A call that waits for the test to answer it. */
+export interface OpenCall {
+  readonly operation: OperationName;
+  answer(body: unknown, status?: number): void;
+}
+
+/** Sessions over the real client, whose calls a test answers when and in the order it likes. */
+export function openAccountWorld({ maxBytes }: { maxBytes?: number } = {}) {
+  // The client notes the arrival of answers by the date.
+  const clock = createScriptedClock(Date.now());
+  const turns = new Turns();
+  const ledger = new ProofLedger({ clock, proofMs: PROOF_MS });
+  const calls: OpenCall[] = [];
+  let sequence = 0;
+  const client = new GatewayClient({
+    send: ({ operation }) =>
+      new Promise<Exchange>((resolve) => {
+        sequence += 1;
+        const sent = { sent: true, sequence, sentAtMs: clock.now() } as const;
+        calls.push({
+          operation,
+          answer: (body, status = 200) =>
+            resolve({
+              ...sent,
+              answered: true,
+              status,
+              headers: { 'content-type': 'application/json' },
+              bytes: Buffer.from(JSON.stringify(body)),
+            }),
+        });
+      }),
+    headers: {},
+    forwardClient: false,
+    directionField: 'direction',
+    mobileWallet: 'mobile-wallet',
+    timeUnit: 'auto',
+    timeoutMs: 1_000,
+    orderTimeoutMs: 1_000,
+    catalogTimeoutMs: 1_000,
+    maxBytes: 1_000_000,
+    catalogMaxBytes: 1_000_000,
+  });
+  const gateway = new ViewerGateway(client, ledger);
+  const bounded = maxBytes === undefined ? {} : { maxBytes };
+  const sessions = new Sessions({
+    gateway,
+    ledger,
+    clock,
+    turns,
+    maxAgeMs: MAX_AGE_MS,
+    ...bounded,
+  });
+  gateway.onPositions = (viewer, answer) => sessions.positionsAnswered(viewer, answer);
+  const prover = new Prover(ledger, sessions, turns);
+  return { clock, turns, ledger, gateway, sessions, prover, calls };
+}
+
+export function viewer(token: string, receipt?: (entry: ReceiptEntry) => void): Viewer {
+  return {
+    caller: { token, ...(receipt && { receipt }) },
+    tokenHash: `hash of ${token}`,
+    login: '1001',
+    claimedGroup: 'standard',
+    expiresAtMs: null,
+  };
+}
+
+export function snapshot(balance: number, positions: readonly string[] = []) {
+  const rows = positions.map((id) => ({ id, symbol: 'AAPL' }));
+  return { login: 1001, group: 'standard', balance, positions: rows, orders: [] };
+}

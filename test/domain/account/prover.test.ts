@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { openAccountWorld, PROOF_MS, snapshot, viewer } from './account-world.ts';
+
+const demo = viewer('demo');
+
+describe('an account’s proof', () => {
+  test('costs one call, shared by all who want it', async () => {
+    const { prover, calls } = openAccountWorld();
+    const asked = Promise.all([prover.account(demo), prover.account(demo)]);
+    expect(calls).toHaveLength(1);
+    calls[0]?.answer(snapshot(1));
+    expect((await asked).map(({ login }) => login)).toEqual(['1001', '1001']);
+    await prover.account(demo);
+    expect(calls).toHaveLength(1);
+  });
+
+  test('that has lapsed costs another', async () => {
+    const { prover, calls, clock } = openAccountWorld();
+    const asked = prover.account(demo);
+    calls[0]?.answer(snapshot(1));
+    await asked;
+    await clock.advance(PROOF_MS);
+    const again = prover.account(demo);
+    expect(calls).toHaveLength(2);
+    calls[1]?.answer(snapshot(1));
+    expect((await again).login).toBe('1001');
+  });
+
+  test('that a 401 undid while it was got is asked for once more, by a call sent after it', async () => {
+    const { prover, calls, ledger, clock } = openAccountWorld();
+    const asked = prover.account(demo);
+    ledger.refused(demo);
+    calls[0]?.answer(snapshot(1));
+    await clock.advance(0);
+    expect(calls).toHaveLength(2);
+    calls[1]?.answer({ message: 'no' }, 401);
+    await expect(asked).rejects.toMatchObject({ kind: 'unauthenticated' });
+  });
+
+  test.each([401, 403, 404, 500])('is not had for a %s', async (status) => {
+    const { prover, calls, ledger } = openAccountWorld();
+    const asked = prover.account(demo);
+    calls[0]?.answer({ message: 'no' }, status);
+    await expect(asked).rejects.toThrow();
+    expect(ledger.account(demo)).toBeNull();
+  });
+});
+
+describe('a group’s proof', () => {
+  test('comes with the snapshot that names the group', async () => {
+    const { prover, calls } = openAccountWorld();
+    const asked = prover.group(demo);
+    calls[0]?.answer({ ...snapshot(1), group: 'vip' });
+    expect((await asked)?.group).toBe('vip');
+  });
+
+  test('is not in a snapshot without a group', async () => {
+    const { prover, calls } = openAccountWorld();
+    const asked = prover.group(demo);
+    calls[0]?.answer({ login: 1001 });
+    expect(await asked).toBeNull();
+  });
+});
