@@ -30,6 +30,8 @@ export interface DocumentTaste {
   /** Texts, among others, that arguments are given. */
   readonly texts?: readonly string[];
   readonly maxDepth?: number;
+  /** Stands first among the fields of the root. */
+  readonly always?: string;
 }
 
 // What has a meaning of its own wherever code is generated, or objects are used as maps.
@@ -76,7 +78,7 @@ class Composer {
   }
 
   document(): RandomDocument {
-    const { operation = 'query', maxDepth = 5 } = this.#taste;
+    const { operation = 'query', maxDepth = 5, always = '' } = this.#taste;
     const root = this.#schema.getRootType(operation);
     if (!root) throw new Error(`no ${operation}`);
     const fields = this.#fieldsOf(root);
@@ -89,7 +91,7 @@ class Composer {
     const fragments = this.#fragments.map(
       ({ name, on, text }) => `fragment ${name} on ${on} ${text}`,
     );
-    const text = [`${head} { ${selections} }`, ...fragments].join('\n');
+    const text = [`${head} { ${always} ${selections} }`, ...fragments].join('\n');
     return { text, variables: this.#variables };
   }
 
