@@ -53,16 +53,11 @@ export class Publisher {
     const described = describe(error.originalError ?? error);
     const extensions = publicExtensions(described);
     const { nodes, path } = error;
-    const published = new GraphQLError(described.message, {
+    return new GraphQLError(described.message, {
       nodes,
       path,
       extensions: described.code === 'INTERNAL' ? { ...extensions, requestId } : extensions,
     });
-    // Compiled code knows places, not nodes.
-    if (!nodes && error.locations) {
-      Object.defineProperty(published, 'locations', { value: error.locations, enumerable: true });
-    }
-    return published;
   }
 
   #log(cause: unknown, { extensions }: GraphQLError, requestId: string): void {

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, isValueNode } from 'graphql';
 import { TooManyAttemptsError } from '../domain/auth/too-many-attempts-error.ts';
 import { UnauthenticatedError } from '../domain/auth/unauthenticated-error.ts';
 import { NoGroupError } from '../domain/catalog/no-group-error.ts';
@@ -54,6 +54,10 @@ export function describe(error: unknown): Described {
   }
   if (error instanceof UnsafePathError) return describePath(error);
   if (error instanceof GatewayError) return describeGateway(error);
+  if (error instanceof GraphQLError && error.nodes?.some(isValueNode)) {
+    // Validation lets a nullable variable pass where it has a default; a null then fails its field.
+    return { code: 'BAD_USER_INPUT', message: 'A variable is null where a value is needed.' };
+  }
   return { code: 'INTERNAL', message: 'Something went wrong here.' };
 }
 
