@@ -51,9 +51,11 @@ async function serve(flags: Flags, terminal: Terminal): Promise<number> {
     loginClaim: config.gatewayLoginClaim,
     groupClaim: config.gatewayGroupClaim,
   });
+  // Listened for before anybody is told that there is something to stop.
+  const stopped = terminal.stopped();
   terminal.out(`The sandbox gateway listens on ${sandbox.url}`);
   terminal.out('Log in as demo@example.com, pro@example.com or fresh@example.com, password demo.');
-  await terminal.stopped();
+  await stopped;
   return EXIT_OK;
 }
 
