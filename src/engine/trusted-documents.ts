@@ -27,22 +27,36 @@ export interface TrustedDocument {
 export async function openTrustedDocuments(
   options: TrustedDocumentsOptions,
 ): Promise<TrustedDocuments> {
-  return new TrustedDocuments(options, await load(options));
+  const trusted = new TrustedDocuments(options);
+  await trusted.start();
+  return trusted;
 }
 
 /** The documents that a team has published, ready to run before the first request asks for one. */
 export class TrustedDocuments {
   readonly #options: TrustedDocumentsOptions;
-  readonly #unwatch: () => void;
-  #loaded: Loaded;
+  #unwatch: () => void = () => {};
+  #loaded: Loaded = { byId: new Map(), byText: new Map() };
   #loading: Promise<void> = Promise.resolve();
   #trouble: string | null = null;
 
-  constructor(options: TrustedDocumentsOptions, loaded: Loaded) {
+  constructor(options: TrustedDocumentsOptions) {
     this.#options = options;
-    this.#loaded = loaded;
-    const { path, clock } = options;
-    this.#unwatch = watchPath({ path, clock, onChange: () => this.#reload() });
+  }
+
+  async start(): Promise<void> {
+    const { path, clock } = this.#options;
+    // Watched first: a change while they are being read must not be missed.
+    this.#unwatch = await watchPath({ path, clock, onChange: () => this.#reload() });
+    this.#loading = load(this.#options).then((loaded) => {
+      this.#loaded = loaded;
+    });
+    try {
+      await this.#loading;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   byId(id: string): TrustedDocument | undefined {
@@ -63,16 +77,19 @@ export class TrustedDocuments {
   }
 
   #reload(): void {
-    this.#loading = this.#loading.then(async () => {
-      try {
-        this.#loaded = await load(this.#options);
-        this.#trouble = null;
-      } catch (error) {
-        // Clients go on with what was published before; a typo must not turn them all away.
-        this.#trouble = 'the manifest of trusted documents cannot be read; the former one counts';
-        this.#options.log.warn({ err: error }, this.#trouble);
-      }
-    });
+    // One after the other: the last change has the last word.
+    this.#loading = this.#loading
+      .catch(() => {})
+      .then(async () => {
+        try {
+          this.#loaded = await load(this.#options);
+          this.#trouble = null;
+        } catch (error) {
+          // Clients go on with what was published before; a typo must not turn them all away.
+          this.#trouble = 'the manifest of trusted documents cannot be read; the former one counts';
+          this.#options.log.warn({ err: error }, this.#trouble);
+        }
+      });
   }
 }
 

@@ -15,18 +15,22 @@ const ASK_MS = 2_000;
 // A tool that writes several files is through by then.
 const SETTLE_MS = 50;
 
-/** Tells of each change of a file or of a folder's files, however they come to be changed. */
-export function watchPath({ path, clock, onChange }: WatchPathOptions): () => void {
-  let known: Promise<string> = signatureOf(path);
+/**
+ * Tells of each change of a file or of a folder's files, however they come to be changed. Whoever
+ * waits for it before reading misses no change.
+ */
+export async function watchPath({ path, clock, onChange }: WatchPathOptions): Promise<() => void> {
+  let known = await signatureOf(path);
   let isClosed = false;
   let cancel = () => {};
 
   async function look(): Promise<void> {
-    const [before, now] = [await known, await signatureOf(path)];
+    const now = await signatureOf(path);
     if (isClosed) return;
-    known = Promise.resolve(now);
-    if (now !== before) onChange();
     wait(ASK_MS);
+    if (now === known) return;
+    known = now;
+    onChange();
   }
 
   function wait(ms: number): void {
