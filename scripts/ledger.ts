@@ -2,7 +2,11 @@
 // clients' ledger against the gateway's. `node scripts/ledger.ts [--minutes 10] [--seed 1]`
 import { parseArgs } from 'node:util';
 import type { LedgerReport } from '../test/orders/ledger-run.ts';
-import { rehearseWithJournal, rehearseWithRedis } from '../test/orders/ledger-world.ts';
+import {
+  rehearseWithForgetfulRedis,
+  rehearseWithJournal,
+  rehearseWithRedis,
+} from '../test/orders/ledger-world.ts';
 import { redisServerPath } from '../test/support/machine.ts';
 
 const STEPS = 6_000;
@@ -24,7 +28,11 @@ let seed = Number(values.seed);
 do {
   const rehearsal = { seed, steps: STEPS, rounds: ROUNDS };
   report('journal', seed, await rehearseWithJournal(rehearsal));
-  if (redisServerPath) report('redis', seed, await rehearseWithRedis(redisServerPath, rehearsal));
+  if (redisServerPath) {
+    report('redis', seed, await rehearseWithRedis(redisServerPath, rehearsal));
+    const forgetful = await rehearseWithForgetfulRedis(redisServerPath, rehearsal);
+    report('forgetful redis', seed, forgetful);
+  }
   seed += 1;
 } while (!failed && performance.now() < endsAtMs);
 process.exitCode = failed ? 1 : 0;

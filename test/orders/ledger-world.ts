@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
-import { startFacadeProcess } from '../support/facade-process.ts';
-import { startTestRedis } from '../support/redis.ts';
+import { type FacadeProcess, startFacadeProcess } from '../support/facade-process.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { type Blow, type LedgerReport, runLedger } from './ledger-run.ts';
 import { LARGEST_ANSWER_BYTES, LATE_MS, ORDER_TIMEOUT_MS } from './weather.ts';
 
@@ -13,6 +14,8 @@ export interface Rehearsal {
   /** How often each kind of blow falls. */
   readonly rounds?: number;
 }
+
+const FREEZE_MS = 4_000;
 
 /** One facade whose records are in a file, killed and restarted. */
 export async function rehearseWithJournal({ seed, steps, rounds = 1 }: Rehearsal) {
@@ -38,14 +41,35 @@ export async function rehearseWithJournal({ seed, steps, rounds = 1 }: Rehearsal
 }
 
 /** Two replicas, killed in turn, that share a Redis which is killed as well. */
-export async function rehearseWithRedis(
+export function rehearseWithRedis(redisServerPath: string, rehearsal: Rehearsal) {
+  const args = ['--appendonly', 'yes', '--appendfsync', 'always'];
+  return rehearseReplicas(redisServerPath, args, rehearsal, (one, other, redis) => [
+    // First: with a replica that died a moment ago, Redis's return is a matter of ten seconds.
+    () => restart(redis),
+    (bring) => bring(one, 'SIGKILL'),
+    (bring) => bring(other, 'SIGTERM'),
+    (bring) => bring(other, 'SIGKILL'),
+  ]);
+}
+
+/** Two replicas that live, but stand still at times, and a Redis that comes back empty. */
+export function rehearseWithForgetfulRedis(redisServerPath: string, rehearsal: Rehearsal) {
+  return rehearseReplicas(redisServerPath, [], rehearsal, (one, other, redis) => [
+    () => restart(redis),
+    () => freeze(one),
+    () => restart(redis),
+    () => freeze(other),
+  ]);
+}
+
+async function rehearseReplicas(
   redisServerPath: string,
+  args: readonly string[],
   { seed, steps, rounds = 1 }: Rehearsal,
+  blows: (one: FacadeProcess, other: FacadeProcess, redis: TestRedis) => readonly Blow[],
 ) {
   await using sandbox = await startLedgerSandbox();
-  await using redis = await startTestRedis(redisServerPath, {
-    args: ['--appendonly', 'yes', '--appendfsync', 'always'],
-  });
+  await using redis = await startTestRedis(redisServerPath, { args });
   const replica = () => startFacadeProcess({ ...environment(sandbox), REDIS_URL: redis.url });
   const [first, second] = await Promise.all([replica(), replica()]);
   await using one = first;
@@ -55,18 +79,21 @@ export async function rehearseWithRedis(
     steps,
     sandbox,
     facades: [one, other],
-    blows: repeated(rounds, [
-      // First: with a replica that died a moment ago, Redis's return is a matter of ten seconds.
-      async () => {
-        await redis.kill();
-        await redis.start();
-      },
-      (bring) => bring(one, 'SIGKILL'),
-      (bring) => bring(other, 'SIGTERM'),
-      (bring) => bring(other, 'SIGKILL'),
-    ]),
+    blows: repeated(rounds, blows(one, other, redis)),
   });
   return withFaults(report, [...one.logged, ...other.logged]);
+}
+
+async function restart(redis: TestRedis): Promise<void> {
+  await redis.kill();
+  await redis.start();
+}
+
+/** Long enough for the others to take its orders for lost. */
+async function freeze(facade: FacadeProcess): Promise<void> {
+  facade.signal('SIGSTOP');
+  await delay(FREEZE_MS);
+  facade.signal('SIGCONT');
 }
 
 function startLedgerSandbox(): Promise<Sandbox> {

@@ -30,7 +30,9 @@ export async function startOrderFacade(
     ...environment,
   });
   const destination = { write: (line: string) => void logged.push(line) };
-  const app = await startApp(config, createLog({ level: 'debug', format: 'json', destination }));
+  const app = await startApp(config, {
+    log: createLog({ level: 'debug', format: 'json', destination }),
+  });
   const clients: OrderClient[] = [];
   const server = { url: app.url, webSocketUrl: `${app.url.replace('http', 'ws')}/graphql` };
   return {
