@@ -79,8 +79,17 @@ const MAX_CONNECTIONS = 20_000;
 // Of a read's deadline: a host that swallows packets is known as one before the deadline blurs it.
 const CONNECT_SHARE = 0.7;
 
+export interface AppOptions {
+  readonly log?: Log;
+  /** Off: every request takes the way of the unusual ones. It answers alike, and is slower. */
+  readonly directPath?: boolean;
+}
+
 /** The composition root: the one place that knows every layer and makes every lasting object. */
-export async function startApp(config: Config, log: Log = createAppLog(config)): Promise<App> {
+export async function startApp(
+  config: Config,
+  { log = createAppLog(config), directPath = true }: AppOptions = {},
+): Promise<App> {
   // What was started is closed again where a later part cannot start.
   await using started = new AsyncDisposableStack();
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
@@ -202,6 +211,7 @@ export async function startApp(config: Config, log: Log = createAppLog(config)):
       : null,
     sandbox: sandbox ? new SandboxDoor(sandbox.url, config.corsOrigins) : null,
     maxConnections: MAX_CONNECTIONS,
+    directPath,
     onAnswered: (status) => metrics.requests.inc({ status: `${Math.floor(status / 100)}xx` }),
     sdl: config.introspection ? printSchema(lexicographicSortSchema(schema)) : null,
   });

@@ -5,7 +5,7 @@ import { ConfigError, readConfig } from './config.ts';
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createAppLog(config);
-  const app = await startApp(config, log);
+  const app = await startApp(config, { log });
 
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

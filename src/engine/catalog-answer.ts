@@ -40,7 +40,7 @@ export async function answerFromCatalog(
   const copy = use.selectsTime ? `${view.fetchedAt.getTime()} ${view.stale}` : '';
   const key = JSON.stringify([view.group, view.version.version, copy, question]);
   const etag = `W/"${hash('sha256', key, 'base64url').slice(0, 22)}"`;
-  if (matches(ifNoneMatch, etag)) return { etag, freshSeconds, body: null };
+  if (isNamed(ifNoneMatch, etag)) return { etag, freshSeconds, body: null };
 
   const known = use.selectsTime ? undefined : held.get(key);
   const bytes = known ?? (await made(execute));
@@ -65,7 +65,8 @@ function withExtensions(bytes: Buffer, extensions: object): Buffer {
   return Buffer.concat([bytes.subarray(0, -1), end]);
 }
 
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+/** Whether a client says that it holds this very answer. */
+export function isNamed(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.split(',').some((each) => each.trim() === etag || each.trim() === '*');
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Ready, Refused } from '../engine/engine.ts';
 import { readQueryString } from './query-string.ts';
-import { send, sendPacked } from './send.ts';
+import { send } from './send.ts';
+import { sendCatalog } from './send-catalog.ts';
 
 type Media = 'application/json' | 'application/graphql-response+json';
 
@@ -60,18 +61,8 @@ async function answerWithCatalog(
 ): Promise<void> {
   const isGet = request.method === 'GET';
   const answer = await fromCatalog(isGet ? request.headers['if-none-match'] : undefined);
-  if (!('etag' in answer)) return send(request, response, 200, JSON.stringify(answer));
-  const { etag, freshSeconds, body } = answer;
-  if (isGet) {
-    response.setHeader('etag', etag);
-    response.setHeader('cache-control', `private, max-age=${freshSeconds}`);
-  }
-  if (body === null) {
-    response.removeHeader('content-type');
-    response.writeHead(304).end();
-    return;
-  }
-  await sendPacked(request, response, body);
+  if ('etag' in answer) return sendCatalog(request, response, answer);
+  return send(request, response, 200, JSON.stringify(answer));
 }
 
 function readJson(request: IncomingMessage, body: Buffer | null): unknown {

@@ -6,8 +6,14 @@ import { bearerToken } from './bearer.ts';
 import { PayloadTooLargeError, readBody, UnreadableBodyError } from './body.ts';
 import { answerDirectly, readOrdinary } from './direct-path.ts';
 import { send } from './send.ts';
+import { sendCatalog } from './send-catalog.ts';
 import type { ServerSettings } from './settings.ts';
-import { createGraphQLOverHttp } from './yoga.ts';
+import { createGraphQLOverHttp, type YogaReply } from './yoga.ts';
+
+export interface EndpointSettings extends ServerSettings {
+  /** Whether ordinary requests are answered without yoga. */
+  readonly directPath: boolean;
+}
 
 export type GraphQLEndpoint = (
   request: IncomingMessage,
@@ -17,10 +23,10 @@ export type GraphQLEndpoint = (
 
 /** `/graphql` over HTTP: reads the request, lets yoga and the engine answer it, sends the answer. */
 export function createGraphQLEndpoint(
-  settings: ServerSettings,
+  settings: EndpointSettings,
   streams: Set<ServerResponse>,
 ): GraphQLEndpoint {
-  const { engine, log, addresses, maxBodyBytes } = settings;
+  const { engine, log, addresses, maxBodyBytes, directPath } = settings;
   const yoga = createGraphQLOverHttp({ engine, log, maxBodyBytes });
 
   return async (request, response, requestId) => {
@@ -50,27 +56,28 @@ export function createGraphQLEndpoint(
       requestId,
       mayMutate: request.method === 'POST',
     };
-    const ordinary = readOrdinary(request, body);
+    const ordinary = directPath ? readOrdinary(request, body) : null;
     const opened = ordinary && (await engine.open(ordinary.params, visit));
     if (ordinary && opened && !isSubscription(opened)) {
       return answerDirectly(request, response, opened, ordinary.media);
     }
-    const headers: Record<string, string> = {};
+    const reply: YogaReply = { headers: {}, catalog: null };
     const answer = await yoga.fetch(asFetchRequest(yoga, request, body), {
       visit,
       opened,
-      headers,
+      reply,
     });
     if (answer.status === 406) {
       return refuse(request, response, 406, 'The answer is JSON, or an event stream.');
     }
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
     for (const [name, value] of answer.headers) {
       if (!OURS.has(name.toLowerCase())) response.setHeader(name, value);
     }
     if (answer.headers.get('content-type')?.startsWith('text/event-stream') && answer.body) {
       return stream(response, answer, streams);
     }
+    if (reply.catalog) return sendCatalog(request, response, reply.catalog);
     await send(request, response, answer.status, Buffer.from(await answer.arrayBuffer()));
   };
 }

@@ -4,15 +4,14 @@ import { Server as NetServer } from 'node:net';
 import { requestError } from '../schema/public-error.ts';
 import { answerPreflight, setCorsHeaders } from './cors.ts';
 import type { GraphiQL } from './graphiql.ts';
-import { createGraphQLEndpoint } from './graphql-endpoint.ts';
+import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import type { Readiness } from './readiness.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { SandboxDoor } from './sandbox-door.ts';
 import { send } from './send.ts';
-import type { ServerSettings } from './settings.ts';
 import type { WebSocketDoor } from './websocket.ts';
 
-export interface HttpServerSettings extends ServerSettings {
+export interface HttpServerSettings extends EndpointSettings {
   readonly readiness: Readiness;
   readonly webSockets: WebSocketDoor;
   readonly graphiql: GraphiQL | null;

@@ -1,5 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { CatalogAnswer } from '../engine/catalog-answer.ts';
 import type { Engine, Ready, Refused, Visit } from '../engine/engine.ts';
 import type { Log } from '../lib/log.ts';
 import { mapStream } from '../lib/map-stream.ts';
@@ -11,8 +12,14 @@ export interface YogaVisit extends Record<string, unknown> {
   readonly visit: Visit;
   /** The operation, where it was opened before yoga had to be asked. */
   readonly opened: Ready | Refused | null;
-  /** Headers of the answer; filled when the operation is opened. */
-  readonly headers: Record<string, string>;
+  readonly reply: YogaReply;
+}
+
+/** What yoga's own answer has no room for; filled while it is made. */
+export interface YogaReply {
+  headers: Readonly<Record<string, string>>;
+  /** The very answer where it was made of the catalog alone. */
+  catalog: CatalogAnswer | null;
 }
 
 type Yoga = YogaServerInstance<YogaVisit, Record<never, never>>;
@@ -55,12 +62,11 @@ function useEngine(engine: Engine, log: Log): Plugin<YogaVisit> {
       // Yoga's own checks of the parameters are passed by: the engine has the same for every door.
       setParams({ query: '{ __typename }' });
       setParamsHandler(async ({ context }) => {
-        const { visit, opened, headers } = context as unknown as YogaVisit;
+        const { visit, opened, reply } = context as unknown as YogaVisit;
         const operation = opened ?? (await engine.open(params, visit));
-        Object.assign(headers, operation.headers);
+        reply.headers = operation.headers;
         if (!operation.ready) return refusal(operation);
-        if (operation.operation !== 'subscription')
-          return withPlainErrors(await operation.execute());
+        if (operation.operation !== 'subscription') return resultOf(operation, reply);
         const stream = await operation.subscribe();
         return Symbol.asyncIterator in stream
           ? mapStream(stream, { value: withPlainErrors })
@@ -73,10 +79,16 @@ function useEngine(engine: Engine, log: Log): Plugin<YogaVisit> {
   };
 }
 
-/**
- * Yoga makes errors anew from their nodes, which those of compiled code do not have, and would lose
- * their locations. What is plain it leaves alone.
- */
+async function resultOf(operation: Ready, reply: YogaReply): Promise<ExecutionResult> {
+  if (operation.fromCatalog === null) return withPlainErrors(await operation.execute());
+  const answer = await operation.fromCatalog(undefined);
+  if (!('etag' in answer)) return withPlainErrors(answer);
+  reply.catalog = answer;
+  // An event stream has no use for the bytes; all else is sent them as they are.
+  return JSON.parse(String(await answer.body?.(null))) as ExecutionResult;
+}
+
+/** Yoga makes errors anew from what it knows of them; what is plain it leaves alone. */
 function withPlainErrors(result: ExecutionResult): ExecutionResult {
   if (!result.errors || !('data' in result)) return result;
   const errors = result.errors.map((error) => error.toJSON());

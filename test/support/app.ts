@@ -41,6 +41,8 @@ export interface TestApp extends AsyncDisposable {
 export interface TestAppOptions {
   /** A gateway of the test's own, which the facade takes for a real one. */
   readonly gateway?: Sandbox;
+  /** Off: requests go through yoga, as a whole run of the tests does where `TEST_PATH=yoga`. */
+  readonly directPath?: boolean;
 }
 
 /**
@@ -49,7 +51,7 @@ export interface TestAppOptions {
  */
 export async function startTestApp(
   environment: Environment = {},
-  { gateway }: TestAppOptions = {},
+  { gateway, directPath = process.env.TEST_PATH !== 'yoga' }: TestAppOptions = {},
 ): Promise<TestApp> {
   const config = readConfig({
     PORT: '0',
@@ -65,7 +67,7 @@ export async function startTestApp(
     format: 'json',
     destination: { write: (line) => void logged.push(line) },
   });
-  const app = await startApp(config, log);
+  const app = await startApp(config, { log, directPath });
   const sandbox = gateway ?? app.sandbox;
   if (sandbox === null) throw new Error('tests run against the sandbox gateway');
   return describeApp(app, config, sandbox, logged);
