@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { ProofAttempts } from '../../../src/domain/auth/proof-attempts.ts';
+import { TooManyAttemptsError } from '../../../src/domain/auth/too-many-attempts-error.ts';
+import { UnauthenticatedError } from '../../../src/domain/auth/unauthenticated-error.ts';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { GatewayError } from '../../../src/gateway/errors.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+const REFUSED = new GatewayError('unauthenticated', 'getSession', 'refused', { status: 401 });
+
+function stage(perMinute = 3) {
+  const clock = createScriptedClock();
+  const attempts = new ProofAttempts({ clock, perMinute, rememberedMs: 5_000 });
+  let calls = 0;
+  const refused = (viewer: Viewer) =>
+    attempts.guard(viewer, 'getSession', async () => {
+      calls += 1;
+      throw REFUSED;
+    });
+  const accepted = (viewer: Viewer) => attempts.guard(viewer, 'getSession', async () => 'fine');
+  return { clock, attempts, refused, accepted, calls: () => calls };
+}
+
+function viewer(tokenHash: string, address = '192.0.2.1'): Viewer {
+  return {
+    caller: { token: 'x', client: { address, userAgent: null } },
+    tokenHash,
+    login: '1',
+    claimedGroup: null,
+    expiresAtMs: null,
+  };
+}
+
+describe('a refused token', () => {
+  test('is refused from memory for a moment, then asked about again', async () => {
+    const { clock, refused, calls } = stage();
+    await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
+    await expect(refused(viewer('a'))).rejects.toMatchObject({ kind: 'unauthenticated' });
+    expect(calls()).toBe(1);
+    await clock.advance(5_000);
+    await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
+    expect(calls()).toBe(2);
+  });
+
+  test('is refused for what it was refused for: another operation may grant it', async () => {
+    const { attempts, refused } = stage();
+    await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
+    const catalog = attempts.guard(viewer('a'), 'getAllTickers', async () => 'a catalog');
+    expect(await catalog).toBe('a catalog');
+  });
+
+  test('is refused for a small write without naming an operation', async () => {
+    const { attempts } = stage();
+    const write = () => attempts.guard(viewer('a'), null, () => Promise.reject(REFUSED));
+    await expect(write()).rejects.toBe(REFUSED);
+    await expect(write()).rejects.toBeInstanceOf(UnauthenticatedError);
+  });
+});
+
+describe('an address', () => {
+  test('with too many refused tokens waits for its minute to end', async () => {
+    const { clock, refused, accepted, calls } = stage(3);
+    for (const token of ['a', 'b', 'c']) {
+      await expect(refused(viewer(token))).rejects.toBe(REFUSED);
+      await clock.advance(10_000);
+    }
+    const error = await refused(viewer('d')).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(TooManyAttemptsError);
+    expect(error).toMatchObject({ retryAfterSeconds: 30 });
+    expect(calls()).toBe(3);
+    expect(await accepted(viewer('d', '192.0.2.2'))).toBe('fine');
+    await clock.advance(30_000);
+    expect(await accepted(viewer('d'))).toBe('fine');
+  });
+
+  test('is not charged twice for one token’s several calls', async () => {
+    const { attempts, accepted } = stage(3);
+    const calls = (['getSession', 'getCustomerId', 'getWithdrawalMethods'] as const).map((name) =>
+      attempts.guard(viewer('a'), name, () => Promise.reject(REFUSED)),
+    );
+    await Promise.allSettled(calls);
+    expect(await accepted(viewer('b'))).toBe('fine');
+  });
+
+  test('is not charged for what is accepted, or fails for another reason', async () => {
+    const { attempts, accepted } = stage(3);
+    const down = new GatewayError('unavailable', 'getSession', 'down');
+    for (let at = 0; at < 10; at += 1) {
+      expect(await accepted(viewer(`a${at}`))).toBe('fine');
+      const failing = attempts.guard(viewer(`b${at}`), 'getSession', () => Promise.reject(down));
+      await expect(failing).rejects.toBe(down);
+    }
+  });
+
+  test('has no more tokens under way at a time than may be refused', async () => {
+    const { attempts } = stage(3);
+    const answers: ((value: string) => void)[] = [];
+    const underWay = ['a', 'b', 'c'].map((token) =>
+      attempts.guard(
+        viewer(token),
+        'getSession',
+        () => new Promise<string>((resolve) => answers.push(resolve)),
+      ),
+    );
+    const another = () => attempts.guard(viewer('d'), 'getSession', async () => 'fine');
+    await expect(another()).rejects.toMatchObject({ retryAfterSeconds: 1 });
+    for (const answer of answers) answer('fine');
+    await Promise.all(underWay);
+    expect(await another()).toBe('fine');
+  });
+});
