@@ -4,8 +4,8 @@ import type { Fault } from '../../src/sandbox/faults.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 
 const LIMITS = {
-  GATEWAY_TIMEOUT_MS: '250',
-  CATALOG_TIMEOUT_MS: '250',
+  GATEWAY_TIMEOUT_MS: '400',
+  CATALOG_TIMEOUT_MS: '400',
   GATEWAY_MAX_BYTES: '1000000',
   CATALOG_MAX_BYTES: '5000000',
   SANDBOX_INSTRUMENTS: '20',

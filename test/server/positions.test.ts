@@ -30,7 +30,7 @@ describe('the newest list of positions', () => {
     answerPositions([{ id: '1', symbol: 'AAPL' }]);
     await read('{ positions { id } }');
     // The snapshot is asked for first and answered last: its own list is the older one by then.
-    app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 100 });
+    app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
     const slow = read('{ session(maxAge: 0) { positions { id } } }');
     await eventually(() => calls('getSession') === 2);
     await read('{ positions { id } }');
@@ -38,7 +38,7 @@ describe('the newest list of positions', () => {
   });
 
   test('is not replaced by an older one that comes later', async () => {
-    answerPositions([{ id: 'old', symbol: 'AAPL' }], { delayMs: 100, times: 1 });
+    answerPositions([{ id: 'old', symbol: 'AAPL' }], { delayMs: 400, times: 1 });
     const slow = read('{ positions { id } }');
     await eventually(() => calls('getOpenPositions') === 1);
     answerPositions([{ id: 'new', symbol: 'AAPL' }]);
@@ -50,7 +50,7 @@ describe('the newest list of positions', () => {
     await read('{ session { login } }');
     const other = app.sandbox.token({ email: 'demo@example.com' });
     await app.query('{ session { login } }', { token: other });
-    answerPositions([{ id: 'old', symbol: 'AAPL' }], { delayMs: 100, times: 1 });
+    answerPositions([{ id: 'old', symbol: 'AAPL' }], { delayMs: 400, times: 1 });
     const slow = read('{ positions { id } }');
     await eventually(() => calls('getOpenPositions') === 1);
     answerPositions([{ id: 'new', symbol: 'AAPL' }]);

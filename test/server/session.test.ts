@@ -68,7 +68,7 @@ describe('the session', () => {
   });
 
   test('of age 0 is not joined to a call that began before', async () => {
-    app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 100 });
+    app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
     const before = read('{ session { login } }');
     await eventually(() => calls('getSession') === 1);
     await read('{ session(maxAge: 0) { login } }');
@@ -170,7 +170,7 @@ describe('the session', () => {
   });
 
   test('is out of date when it comes, where other positions were seen while it was under way', async () => {
-    app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 100 });
+    app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
     const slow = read('{ session { login } }');
     await eventually(() => calls('getSession') === 1);
     answerPositions([{ id: '1', symbol: 'AAPL' }]);
