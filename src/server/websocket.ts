@@ -83,7 +83,7 @@ export class WebSocketDoor {
       refuseUpgrade(socket, 429, 'Too Many Requests');
       return;
     }
-    socket.once('close', () => pass.leave());
+    socket.once('close', leaving(pass));
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
       this.#connected(webSocket, request, { address, pass }),
     );
@@ -215,6 +215,11 @@ export class WebSocketDoor {
     socket.close(TRY_AGAIN_LATER, 'Too many sockets');
     return false;
   }
+}
+
+/** Made apart from the request, which would be kept as long as the socket otherwise. */
+function leaving(pass: SocketPass): () => void {
+  return () => pass.leave();
 }
 
 /** Client libraries differ in how they write the key. */

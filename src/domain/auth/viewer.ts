@@ -22,6 +22,11 @@ export function detached(viewer: Viewer): Viewer {
   return { ...viewer, caller };
 }
 
+/** For what outlives the request by hours: of the request nothing is kept but who made it. */
+export function lasting({ caller: { token, client }, ...viewer }: Viewer): Viewer {
+  return { ...viewer, caller: { token, ...(client && { client }) } };
+}
+
 /** For a feed's poll, which is never repeated and stands behind those who wait for an answer. */
 export function polling(viewer: Viewer): Viewer {
   return { ...viewer, caller: { ...viewer.caller, priority: 'poll' } };

@@ -5,7 +5,7 @@ import type { PullStream } from '../../lib/pull-stream.ts';
 import { createTimerQueue } from '../../lib/timer-queue.ts';
 import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
 import type { AccountProof } from '../auth/proof.ts';
-import type { Viewer } from '../auth/viewer.ts';
+import { lasting, type Viewer } from '../auth/viewer.ts';
 import { Feed, type FeedOptions } from './feed.ts';
 import type { PositionChanges } from './feed-face.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
@@ -176,7 +176,7 @@ export class PositionsHub {
   ): PullStream<Event> {
     if (proof.login !== viewer.login) throw new Error('the proof is of another account');
     const subscription = new FeedSubscription<Event>({
-      viewer,
+      viewer: lasting(viewer),
       reader,
       timers: this.#timers,
       intervalMs: readIntervalMs(intervalMs),

@@ -4,7 +4,6 @@ import type { TokenProofs } from './token-proofs.ts';
 
 /** One token with subscriptions to a feed. */
 export interface RingMember {
-  /** As it polls: without the signal of the request that it came with, which may end before the feed. */
   readonly viewer: Viewer;
   readonly subscriptions: Set<Subscription>;
   polledAtMs: number;
