@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { greetedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
+import { CHANGES } from '../live/watcher.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/eventually.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '100000', MAX_BODY_BYTES: '400000' });
+});
+afterAll(() => app.close());
+
+const demo = () => app.sandbox.token({ email: 'demo@example.com' });
+
+/** A subscription's first event: by then its token is proved. */
+async function watch(raw: RawSocket, id: string): Promise<void> {
+  raw.subscribe(id, CHANGES);
+  await raw.until(id, 'next');
+}
+
+test('an account has so many sockets; one more is told to come back later', async () => {
+  const token = demo();
+  const sockets: RawSocket[] = [];
+  try {
+    for (let at = 0; at < 128; at += 1) {
+      const raw = await greetedSocket(app, token);
+      sockets.push(raw);
+      await watch(raw, '1');
+    }
+    const oneMore = await greetedSocket(app, token);
+    sockets.push(oneMore);
+    oneMore.subscribe('1', CHANGES);
+    expect(await oneMore.close()).toEqual({ code: 1013, reason: 'Too many sockets' });
+    const other = await greetedSocket(app, app.sandbox.token({ email: 'pro@example.com' }));
+    sockets.push(other);
+    await watch(other, '1');
+    // One that leaves makes room.
+    sockets[0]?.socket.terminate();
+    await eventually(async () => {
+      using raw = await greetedSocket(app, token);
+      raw.subscribe('1', '{ __typename }');
+      await eventually(() => raw.messages.some(({ id }) => id === '1') || raw.closed !== null);
+      return raw.closed === null;
+    });
+  } finally {
+    for (const raw of sockets) raw[Symbol.dispose]();
+  }
+});
+
+test('an account has so many subscriptions, over all its sockets', async () => {
+  const token = app.sandbox.token({ email: 'fresh@example.com' });
+  const sockets = await Promise.all([1, 2, 3].map(() => greetedSocket(app, token)));
+  const [first, second, third] = sockets as [RawSocket, RawSocket, RawSocket];
+  try {
+    await app.query('{ session { login } }', { token });
+    for (let at = 0; at < 90; at += 1)
+      for (const raw of sockets) raw.subscribe(String(at), CHANGES);
+    // Those that come at once are told so as the answer, later ones before there is one.
+    const refused = () =>
+      sockets.flatMap(({ messages }) =>
+        messages.flatMap(
+          ({ payload }) => payload?.errors ?? (Array.isArray(payload) ? payload : []),
+        ),
+      );
+    await eventually(() => refused().length === 270 - 256);
+    for (const { extensions } of refused()) {
+      expect(extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfter: expect.any(Number) });
+    }
+    first.subscribe('later', CHANGES);
+    expect((await first.until('later', 'error')).payload).toMatchObject([
+      { extensions: { code: 'RATE_LIMITED' } },
+    ]);
+    third.socket.terminate();
+    await eventually(async () => {
+      first.messages.length = 0;
+      first.subscribe('again', CHANGES);
+      await eventually(() => first.of('again').length > 0);
+      return first.of('again')[0]?.type === 'next';
+    });
+    expect(second.closed).toBeNull();
+  } finally {
+    for (const raw of sockets) raw[Symbol.dispose]();
+  }
+});
+
+describe('a message of a hundred thousand levels', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+
+  test('as variables is refused like any other', async () => {
+    using raw = await greetedSocket(app, demo());
+    const query = 'query ($id: ID!) { instrument(id: $id) { id } }';
+    raw.say(
+      `{"id":"1","type":"subscribe","payload":{"query":"${query}","variables":{"id":${deep}}}}`,
+    );
+    const { payload } = await raw.until('1', 'error');
+    expect(payload).toMatchObject([{ extensions: { limit: 'depth of variables' } }]);
+  });
+
+  test('as a greeting is a greeting', async () => {
+    using raw = await openSocket(app);
+    raw.say(`{"type":"connection_init","payload":{"deep":${deep}}}`);
+    await eventually(() => raw.messages.some(({ type }) => type === 'connection_ack'));
+  });
+
+  test('as a ping concerns its own socket alone', async () => {
+    using other = await greetedSocket(app);
+    using raw = await greetedSocket(app);
+    raw.say(`{"type":"ping","payload":{"deep":${deep}}}`);
+    await eventually(() => raw.closed !== null || raw.messages.some(({ type }) => type === 'pong'));
+    other.subscribe('1', '{ __typename }');
+    expect((await other.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
+  });
+});
+
+test('a flood of operations on one socket is refused beyond what it may have open', async () => {
+  using raw = await greetedSocket(app, demo());
+  for (let at = 0; at < 150; at += 1) raw.subscribe(String(at), CHANGES);
+  await eventually(() => raw.messages.filter(({ type }) => type === 'error').length === 50);
+  expect(raw.messages.find(({ type }) => type === 'error')?.payload).toMatchObject([
+    { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'operations of a socket' } },
+  ]);
+});
+
+describe('a request that does not get on', () => {
+  async function connected(): Promise<Socket> {
+    const { hostname, port } = new URL(app.url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  test('with its head is cut off', async () => {
+    const socket = await connected();
+    let answer = '';
+    socket.on('data', (data) => {
+      answer += data;
+    });
+    socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ');
+    await once(socket, 'close');
+    expect(answer).toMatch(/^(HTTP\/1\.1 408 |$)/);
+  }, 20_000);
+});
