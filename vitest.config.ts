@@ -8,6 +8,8 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    // Most of the time is spent waiting for a condition, not for a core.
+    maxWorkers: 4,
     reporters: ['default', new SkippedReporter()],
   },
 });
