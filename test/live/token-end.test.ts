@@ -6,7 +6,7 @@ import { greetedSocket } from './raw-socket.ts';
 import { CHANGES, LIST, type LiveClient, sseClient, webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
-const SHORT_SECONDS = 3;
+const SHORT_SECONDS = 4;
 
 let app: TestApp;
 const clients: LiveClient[] = [];
