@@ -44,6 +44,9 @@ const SERVICE_RESTART = 1012;
 const TRY_AGAIN_LATER = 1013;
 const TOO_MANY_RETRY_SECONDS = 5;
 const INIT_TIMEOUT_MS = 3_000;
+// What the head of an HTTP request has room for.
+const LONGEST_AUTHORIZATION = 16_384;
+const LONGEST_ID = 255;
 
 /** `graphql-transport-ws` over the engine. */
 export class WebSocketDoor {
@@ -175,10 +178,18 @@ export class WebSocketDoor {
 
   readonly #protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: INIT_TIMEOUT_MS,
-    onConnect: ({ extra, connectionParams }) => {
-      extra.caller = { ...extra.caller, token: bearerToken(authorizationOf(connectionParams)) };
+    onConnect: (context) => {
+      const { extra } = context;
+      const authorization = authorizationOf(context.connectionParams);
+      if (authorization.length > LONGEST_AUTHORIZATION) return false;
+      extra.caller = { ...extra.caller, token: bearerToken(authorization) };
+      // The library would hold the greeting, as large as it may be, for the socket's whole life.
+      Object.assign(context, { connectionParams: undefined });
+      return true;
     },
     onSubscribe: async ({ extra, subscriptions }, id, payload) => {
+      // It is held as long as its operation lasts.
+      if (id.length > LONGEST_ID) return [tooComplex('characters of an id', id.length, LONGEST_ID)];
       const { maxOperations } = this.#settings;
       const open = Object.keys(subscriptions).length;
       if (open > maxOperations) return [tooComplex('operations of a socket', open, maxOperations)];
@@ -223,9 +234,10 @@ function leaving(pass: SocketPass): () => void {
 }
 
 /** Client libraries differ in how they write the key. */
-function authorizationOf(params: unknown): unknown {
-  if (typeof params !== 'object' || params === null) return undefined;
-  return Object.entries(params).find(([key]) => key.toLowerCase() === 'authorization')?.[1];
+function authorizationOf(params: unknown): string {
+  if (typeof params !== 'object' || params === null) return '';
+  const entry = Object.entries(params).find(([key]) => key.toLowerCase() === 'authorization');
+  return typeof entry?.[1] === 'string' ? entry[1] : '';
 }
 
 /** How an operation is begun, once. */
