@@ -5,6 +5,7 @@ import { requestError } from '../schema/public-error.ts';
 import { bearerToken } from './bearer.ts';
 import { PayloadTooLargeError, readBody, UnreadableBodyError } from './body.ts';
 import { answerDirectly, readOrdinary } from './direct-path.ts';
+import type { EventStreams } from './event-streams.ts';
 import { send } from './send.ts';
 import { sendCatalog } from './send-catalog.ts';
 import type { ServerSettings } from './settings.ts';
@@ -24,7 +25,7 @@ export type GraphQLEndpoint = (
 /** `/graphql` over HTTP: reads the request, lets yoga and the engine answer it, sends the answer. */
 export function createGraphQLEndpoint(
   settings: EndpointSettings,
-  streams: Set<ServerResponse>,
+  streams: EventStreams,
 ): GraphQLEndpoint {
   const { engine, log, addresses, maxBodyBytes, directPath } = settings;
   const yoga = createGraphQLOverHttp({ engine, log, maxBodyBytes });
@@ -61,7 +62,7 @@ export function createGraphQLEndpoint(
     if (ordinary && opened && !isSubscription(opened)) {
       return answerDirectly(request, response, opened, ordinary.media);
     }
-    const reply: YogaReply = { headers: {}, catalog: null };
+    const reply: YogaReply = { headers: {}, catalog: null, isLive: false };
     const answer = await yoga.fetch(asFetchRequest(yoga, request, body), {
       visit,
       opened,
@@ -75,7 +76,7 @@ export function createGraphQLEndpoint(
       if (!OURS.has(name.toLowerCase())) response.setHeader(name, value);
     }
     if (answer.headers.get('content-type')?.startsWith('text/event-stream') && answer.body) {
-      return stream(response, answer, streams);
+      return stream(response, answer, reply.isLive ? streams : null);
     }
     if (reply.catalog) return sendCatalog(request, response, reply.catalog);
     await send(request, response, answer.status, Buffer.from(await answer.arrayBuffer()));
@@ -118,7 +119,7 @@ function isJsonType(contentType: string | undefined): boolean {
 async function stream(
   response: ServerResponse,
   answer: Response,
-  streams: Set<ServerResponse>,
+  streams: EventStreams | null,
 ): Promise<void> {
   response.setHeader('cache-control', 'no-store');
   response.setHeader('x-accel-buffering', 'no');
@@ -128,7 +129,7 @@ async function stream(
   // The reader is let go at once when the client is: a quiet feed would keep it until its next event.
   const left = () => void reader.cancel().catch(() => {});
   response.once('close', left);
-  streams.add(response);
+  streams?.add(response);
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -140,7 +141,7 @@ async function stream(
   } catch {
     response.destroy();
   } finally {
-    streams.delete(response);
+    streams?.delete(response);
     response.off('close', left);
   }
 }

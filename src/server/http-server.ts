@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Server as NetServer } from 'node:net';
 import { requestError } from '../schema/public-error.ts';
 import { answerPreflight, setCorsHeaders } from './cors.ts';
+import { EventStreams } from './event-streams.ts';
 import type { GraphiQL } from './graphiql.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import type { Readiness } from './readiness.ts';
@@ -42,7 +43,7 @@ export class HttpServer {
   readonly #server: Server;
   readonly #graphql: ReturnType<typeof createGraphQLEndpoint>;
   readonly #underWay = new Set<ServerResponse>();
-  readonly #streams = new Set<ServerResponse>();
+  readonly #streams = new EventStreams();
 
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
@@ -71,7 +72,7 @@ export class HttpServer {
     const stopped = new Promise((resolve) =>
       NetServer.prototype.close.call(this.#server, () => resolve(undefined)),
     );
-    for (const stream of this.#streams) stream.destroy();
+    this.#streams.end();
     await new Promise((resolve) => setTimeout(resolve, LINGER_MS));
     while (this.#underWay.size > 0) {
       const [response] = this.#underWay;

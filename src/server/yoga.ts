@@ -20,6 +20,8 @@ export interface YogaReply {
   headers: Readonly<Record<string, string>>;
   /** The very answer where it was made of the catalog alone. */
   catalog: CatalogAnswer | null;
+  /** A stream that goes on until somebody ends it; a query's ends by itself. */
+  isLive: boolean;
 }
 
 type Yoga = YogaServerInstance<YogaVisit, Record<never, never>>;
@@ -68,9 +70,9 @@ function useEngine(engine: Engine, log: Log): Plugin<YogaVisit> {
         if (!operation.ready) return refusal(operation);
         if (operation.operation !== 'subscription') return resultOf(operation, reply);
         const stream = await operation.subscribe();
-        return Symbol.asyncIterator in stream
-          ? mapStream(stream, { value: withPlainErrors })
-          : withPlainErrors(stream);
+        if (!(Symbol.asyncIterator in stream)) return withPlainErrors(stream);
+        reply.isLive = true;
+        return mapStream(stream, { value: withPlainErrors });
       });
     },
     onExecutionResult({ result }) {

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/eventually.ts';
+
+function ask(app: TestApp, query: string): Promise<Response> {
+  const authorization = `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}`;
+  return fetch(`${app.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', authorization },
+    body: JSON.stringify({ query }),
+  });
+}
+
+const watchPositions = (app: TestApp) => ask(app, 'subscription { positions { id } }');
+
+async function closedWithin(app: TestApp, ms: number): Promise<void> {
+  const startedAtMs = performance.now();
+  await app.close();
+  expect(performance.now() - startedAtMs).toBeLessThan(ms);
+}
+
+/** What is read of it before it ends, one way or the other. */
+async function readToItsEnd(watching: Promise<Response>): Promise<void> {
+  try {
+    for await (const _ of (await watching).body ?? []) {
+      // What it says does not matter here.
+    }
+  } catch {
+    // Cut off.
+  }
+}
+
+test('an event stream ends with the server, so that its client goes elsewhere', async () => {
+  const app = await startTestApp();
+  const watching = watchPositions(app);
+  await watching;
+  const ended = readToItsEnd(watching);
+  await closedWithin(app, 5_000);
+  await ended;
+});
+
+test('an event stream that is just being opened does not hold the server up', async () => {
+  const app = await startTestApp();
+  // The proof that it waits for first.
+  app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 600 });
+  const ended = readToItsEnd(watchPositions(app));
+  await eventually(() => app.sandbox.calls('getSession') > 0);
+  await closedWithin(app, 5_000);
+  await ended;
+});
+
+test('a query that is answered as an event stream is answered to its end', async () => {
+  const app = await startTestApp();
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
+  const asked = ask(app, '{ customerId }').then((response) => response.text());
+  await eventually(() => app.sandbox.calls('getCustomerId') === 1);
+  await closedWithin(app, 5_000);
+  expect(await asked).toContain('"customerId":"cus_700001"');
+  expect(await asked).toContain('event: complete');
+});
