@@ -7,6 +7,8 @@ const CHECKS = [
     script: 'node_modules/@biomejs/biome/bin/biome',
     args: ['check', '.'],
   },
+  { name: 'schema.graphql', script: 'scripts/print-schema.ts', args: ['--check'] },
+  { name: 'docs/errors.md', script: 'scripts/errors-doc.ts', args: ['--check'] },
   { name: 'types', script: 'node_modules/typescript/bin/tsc', args: [] },
 ];
 

@@ -1,21 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { type Config, ConfigError } from './config.ts';
-import { Prover } from './domain/account/prover.ts';
-import { Sessions } from './domain/account/sessions.ts';
-import { createIdentity } from './domain/auth/identity.ts';
-import { ProofLedger } from './domain/auth/proof.ts';
-import { ProofAttempts } from './domain/auth/proof-attempts.ts';
-import { SignInLimits } from './domain/auth/sign-in-limits.ts';
-import { createVerifier } from './domain/auth/verifier.ts';
-import { polling } from './domain/auth/viewer.ts';
-import { ViewerGateway } from './domain/auth/viewer-gateway.ts';
-import { createCatalogs } from './domain/catalog/catalogs.ts';
-import { PositionsHub } from './domain/positions/hub.ts';
-import { OpenPositions } from './domain/positions/open-positions.ts';
-import { PositionsBoard } from './domain/positions/positions-board.ts';
-import { OrderDesk } from './domain/trading/order-desk.ts';
-import { Orders } from './domain/trading/orders.ts';
+import { createDomain } from './domain/create-domain.ts';
 import { ClientKeys } from './engine/client-key.ts';
 import { DocumentSource } from './engine/document-source.ts';
 import { Documents } from './engine/documents.ts';
@@ -26,18 +12,13 @@ import { Publisher } from './engine/publisher.ts';
 import { RequestQuota } from './engine/request-quota.ts';
 import { SubscriptionSlots } from './engine/subscription-slots.ts';
 import { openTrustedDocuments, type TrustedDocuments } from './engine/trusted-documents.ts';
-import { GatewayClient } from './gateway/client.ts';
-import { measured } from './gateway/measured-send.ts';
-import { connectionsOf, createPools } from './gateway/pools.ts';
-import { Resilience } from './gateway/resilience/resilience.ts';
-import { createTransport } from './gateway/transport.ts';
-import { steadyClock, systemClock } from './lib/clock.ts';
+import type { GatewayClient } from './gateway/client.ts';
+import { createGateway } from './gateway/create-gateway.ts';
+import { systemClock } from './lib/clock.ts';
 import { createLog, type Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
-import { Turns } from './lib/turns.ts';
 import { type Sandbox, startSandbox } from './sandbox/start.ts';
 import { buildSchema } from './schema/schema.ts';
-import type { Services } from './schema/services.ts';
 import { AdminServer } from './server/admin-server.ts';
 import { ClientAddresses } from './server/client-address.ts';
 import { GraphiQL } from './server/graphiql.ts';
@@ -47,15 +28,7 @@ import { SandboxDoor } from './server/sandbox-door.ts';
 import type { ServerSettings } from './server/settings.ts';
 import { SocketLimits } from './server/socket-limits.ts';
 import { WebSocketDoor } from './server/websocket.ts';
-
-import { openJournalOrderRecords } from './store/journal-order-records.ts';
-import { createMemoryOrderRecords } from './store/memory-order-records.ts';
-import { createMemoryRateCounters } from './store/memory-rate-counters.ts';
-import type { OrderRecords } from './store/order-records.ts';
-import type { RateCounters } from './store/rate-counters.ts';
-import { type CatalogVersions, openRedisCatalogVersions } from './store/redis-catalog-versions.ts';
-import { openRedisOrderRecords } from './store/redis-order-records.ts';
-import { openRedisRateCounters } from './store/redis-rate-counters.ts';
+import { openStores } from './store/open-stores.ts';
 
 export interface App {
   readonly url: string;
@@ -76,8 +49,6 @@ const SUBSCRIPTIONS_PER_ACCOUNT = 256;
 const UNPROVED_PER_ADDRESS = 5_000;
 // Sockets included; beyond it new connections are closed at once.
 const MAX_CONNECTIONS = 20_000;
-// Of a read's deadline: a host that swallows packets is known as one before the deadline blurs it.
-const CONNECT_SHARE = 0.7;
 
 export interface AppOptions {
   readonly log?: Log;
@@ -93,26 +64,10 @@ export async function startApp(
   // What was started is closed again where a later part cannot start.
   await using started = new AsyncDisposableStack();
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
-  const pools = createPools({
-    gatewayUrl: sandbox?.url ?? config.gatewayUrl ?? '',
-    connections: config.gatewayConnections,
-    connectTimeoutMs: config.gatewayTimeoutMs * CONNECT_SHARE,
-  });
-  started.defer(() => pools.close());
   const metrics = new Metrics();
-  const resilience = new Resilience(
-    measured(createTransport(pools), (operation, outcome, seconds) =>
-      metrics.gatewayCalls.observe({ operation, outcome }, seconds),
-    ),
-    {
-      clock: steadyClock,
-      random: Math.random,
-      pollConnections: Math.ceil(connectionsOf('reads', config.gatewayConnections) / 2),
-      onCircuit: (backend, state) => log.warn({ backend, state }, 'circuit breaker'),
-    },
-  );
-  const client = new GatewayClient({
-    send: resilience.send,
+  const gateway = createGateway({
+    url: sandbox?.url ?? config.gatewayUrl ?? '',
+    connections: config.gatewayConnections,
     headers: config.gatewayHeaders,
     forwardClient: config.gatewayForwardClient,
     directionField: config.gatewayDirectionField,
@@ -123,21 +78,22 @@ export async function startApp(
     catalogTimeoutMs: config.catalogTimeoutMs,
     maxBytes: config.gatewayMaxBytes,
     catalogMaxBytes: config.catalogMaxBytes,
-  });
-  const records = await openRecords(config, log);
-  started.defer(() => records.close());
-  const versions = await openCatalogVersions(config, log);
-  started.defer(() => versions?.close());
-  const counters = await openCounters(config, log);
-  started.defer(() => counters.close());
-  const { services, orders, ledger } = createServices(config, log, {
-    client,
-    records,
-    versions,
-    counters,
     metrics,
+    log,
   });
-  started.defer(() => services.hub.close());
+  started.defer(() => gateway.close());
+  const stores = await openStores({
+    redisUrl: config.redisUrl,
+    orderJournal: config.orderJournal,
+    orderRecordsMax: config.orderRecordsMax,
+    clock: systemClock,
+    onWarn: (message) => log.warn({}, message),
+  });
+  started.defer(() => stores.close());
+  const { records, counters } = stores;
+  const { client, resilience } = gateway;
+  const domain = createDomain({ client, stores, metrics, log, settings: config });
+  started.defer(() => domain.hub.close());
   const schema = buildSchema();
   const documents = new Documents({
     schema,
@@ -147,10 +103,10 @@ export async function startApp(
   });
   const trusted = await openTrusted(config, documents, log);
   if (trusted) started.defer(() => trusted.close());
-  const clients = new ClientKeys(ledger);
+  const clients = new ClientKeys(domain.ledger);
   const engine = new Engine({
     schema,
-    services,
+    services: domain,
     documents: new DocumentSource({
       documents,
       trusted,
@@ -188,7 +144,7 @@ export async function startApp(
   readiness.watch('proxies', () => addresses.trouble());
   readiness.watch('gateway', () => resilience.trouble());
   readiness.watch('catalog', () =>
-    services.catalogs.staleGroups.length > 0 ? 'a catalog is past its time' : null,
+    domain.catalogs.staleGroups.length > 0 ? 'a catalog is past its time' : null,
   );
   const webSockets = new WebSocketDoor({
     ...settings,
@@ -215,7 +171,7 @@ export async function startApp(
     onAnswered: (status) => metrics.requests.inc({ status: `${Math.floor(status / 100)}xx` }),
     sdl: config.introspection ? printSchema(lexicographicSortSchema(schema)) : null,
   });
-  const { hub, catalogs } = services;
+  const { hub, catalogs, orders } = domain;
   metrics.watch('sockets', 'WebSockets that are open.', () => webSockets.size);
   metrics.watch('feeds', 'Accounts that are polled.', () => hub.stats().feeds);
   metrics.watch('feeds_delayed', 'Feeds whose last poll failed.', () => hub.stats().delayed);
@@ -235,7 +191,7 @@ export async function startApp(
   async function drain(): Promise<void> {
     await Promise.all([webSockets.drain(), server.drain()]);
     // An order outlives the request that asked for it; its outcome is written down first.
-    await orders.drain();
+    await domain.orders.drain();
   }
 
   async function close(): Promise<void> {
@@ -259,114 +215,6 @@ export async function startApp(
   };
 }
 
-interface Parts {
-  readonly client: GatewayClient;
-  readonly records: OrderRecords;
-  readonly versions: CatalogVersions | null;
-  readonly counters: RateCounters;
-  readonly metrics: Metrics;
-}
-
-function createServices(
-  config: Config,
-  log: Log,
-  { client, records, versions, counters, metrics }: Parts,
-) {
-  const clock = systemClock;
-  const random = Math.random;
-  const turns = new Turns();
-  const ledger = new ProofLedger({ clock, proofMs: config.authProofSeconds * 1000 });
-  const gateway = new ViewerGateway(client, ledger, new ProofAttempts({ clock }));
-  const sessions = new Sessions({
-    gateway,
-    ledger,
-    clock,
-    turns,
-    maxAgeMs: config.sessionMaxAgeSeconds * 1000,
-  });
-  gateway.onPositions = (viewer, answer) => sessions.positionsAnswered(viewer, answer);
-  const prover = new Prover(ledger, sessions, turns);
-  const identify = createIdentity({
-    clock,
-    ledger,
-    claimNames: { login: config.gatewayLoginClaim, group: config.gatewayGroupClaim },
-    verify: createVerifier({
-      jwksUrl: config.jwtJwksUrl,
-      secret: config.jwtSecret,
-      issuer: config.jwtIssuer,
-      audience: config.jwtAudience,
-    }),
-  });
-  const catalogs = createCatalogs({
-    gateway,
-    ledger,
-    prover,
-    clock,
-    random,
-    log,
-    maxAgeMs: config.catalogMaxAgeSeconds * 1000,
-    staleMs: config.catalogStaleSeconds * 1000,
-    versions,
-  });
-  const board = new PositionsBoard();
-  const hub = new PositionsHub({
-    source: {
-      getOpenPositions: (viewer, previous) => gateway.getOpenPositions(polling(viewer), previous),
-    },
-    board,
-    clock,
-    random,
-    proofs: {
-      holds: (viewer) => ledger.account(viewer) !== null,
-      renew: (viewer) => prover.account(viewer),
-    },
-    pollMs: config.positionsPollMs,
-    pollMaxMs: config.positionsPollMaxMs,
-    pollsPerSecond: config.gatewayPollsPerSecond,
-    gatewayTimeoutMs: config.gatewayTimeoutMs,
-    onUnexpected: (error) => log.error({ err: error }, 'a poll failed for a reason of our own'),
-  });
-  const openPositions = new OpenPositions({
-    gateway,
-    ledger,
-    board,
-    clock,
-    live: (proof) => hub.current(proof),
-  });
-  const orders = new Orders({
-    gateway,
-    records,
-    clock,
-    log,
-    orderTimeoutMs: config.orderTimeoutMs,
-    onAccepted: ({ login }) => {
-      sessions.accountChanged(login);
-      hub.pollNow(login);
-    },
-  });
-  const orderDesk = new OrderDesk(orders, prover, (outcome) => metrics.orders.inc({ outcome }));
-  const services: Services = {
-    turns,
-    client,
-    gateway,
-    sessions,
-    identify,
-    catalogs,
-    openPositions,
-    prover,
-    hub,
-    orderDesk,
-    signInLimits: new SignInLimits({ counters, perMinute: config.loginLimitPerMinute }),
-  };
-  return { services, orders, ledger };
-}
-
-function openCounters({ redisUrl }: Config, log: Log): Promise<RateCounters> {
-  if (redisUrl === null) return Promise.resolve(createMemoryRateCounters());
-  const onWarn = (message: string) => log.warn({}, message);
-  return openRedisRateCounters({ url: redisUrl, clock: systemClock, onWarn });
-}
-
 async function openTrusted(
   { persistedDocuments: path }: Config,
   documents: Documents,
@@ -379,29 +227,6 @@ async function openTrusted(
     if (!(error instanceof ManifestError)) throw error;
     throw new ConfigError([`PERSISTED_DOCUMENTS: ${error.message}`]);
   }
-}
-
-/** What other replicas' catalogs held; null where there are none. */
-async function openCatalogVersions(
-  { redisUrl }: Config,
-  log: Log,
-): Promise<CatalogVersions | null> {
-  if (redisUrl === null) return null;
-  return openRedisCatalogVersions({ url: redisUrl, onWarn: (message) => log.warn({}, message) });
-}
-
-/** Redis where replicas share, else a file of this process alone, else memory. */
-function openRecords(config: Config, log: Log): Promise<OrderRecords> {
-  const options = {
-    max: config.orderRecordsMax,
-    uptimeMs: () => performance.now(),
-    onWarn: (message: string) => log.warn({}, message),
-  };
-  if (config.redisUrl !== null) {
-    return openRedisOrderRecords({ ...options, url: config.redisUrl, clock: systemClock });
-  }
-  if (config.orderJournal === 'memory') return Promise.resolve(createMemoryOrderRecords(options));
-  return openJournalOrderRecords({ ...options, path: config.orderJournal, nowMs: Date.now });
 }
 
 export function createAppLog(config: Config): Log {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Server as NetServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { requestError } from '../schema/public-error.ts';
 import { answerPreflight, setCorsHeaders } from './cors.ts';
 import { EventStreams } from './event-streams.ts';
@@ -73,7 +74,7 @@ export class HttpServer {
       NetServer.prototype.close.call(this.#server, () => resolve(undefined)),
     );
     this.#streams.end();
-    await new Promise((resolve) => setTimeout(resolve, LINGER_MS));
+    await Promise.race([stopped, delay(LINGER_MS)]);
     while (this.#underWay.size > 0) {
       const [response] = this.#underWay;
       await new Promise((resolve) => response?.once('close', resolve));

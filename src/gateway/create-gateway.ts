@@ -1,0 +1,49 @@
+import { steadyClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { GatewayClient, type GatewayClientOptions } from './client.ts';
+import { measured } from './measured-send.ts';
+import { connectionsOf, createPools } from './pools.ts';
+import { Resilience } from './resilience/resilience.ts';
+import { createTransport } from './transport.ts';
+
+export interface GatewayOptions extends Omit<GatewayClientOptions, 'send'> {
+  readonly url: string;
+  /** Most connections over all areas. */
+  readonly connections: number;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+export interface Gateway {
+  readonly client: GatewayClient;
+  readonly resilience: Resilience;
+  close(): Promise<void>;
+}
+
+// Of a read's deadline: a host that swallows packets is known as one before the deadline blurs it.
+const CONNECT_SHARE = 0.7;
+
+/** The way to the gateway, from the client's methods down to the sockets. */
+export function createGateway(options: GatewayOptions): Gateway {
+  const { url, connections, metrics, log, timeoutMs } = options;
+  const pools = createPools({
+    gatewayUrl: url,
+    connections,
+    connectTimeoutMs: timeoutMs * CONNECT_SHARE,
+  });
+  const send = measured(createTransport(pools), (operation, outcome, seconds) =>
+    metrics.gatewayCalls.observe({ operation, outcome }, seconds),
+  );
+  const resilience = new Resilience(send, {
+    clock: steadyClock,
+    random: Math.random,
+    pollConnections: Math.ceil(connectionsOf('reads', connections) / 2),
+    onCircuit: (backend, state) => log.warn({ backend, state }, 'circuit breaker'),
+  });
+  return {
+    client: new GatewayClient({ ...options, send: resilience.send }),
+    resilience,
+    close: () => pools.close(),
+  };
+}
