@@ -50,11 +50,20 @@ export class EventResults {
     live: LiveOperation,
     { tellsEnd, ended }: Following,
   ): AsyncGenerator<ExecutionResult, void, void> {
-    return mapStream(events, {
+    const { signal } = live.caller;
+    const stream = mapStream(events, {
       value: (event) => this.#resultOf(event as object, live),
       failure: (error) => (tellsEnd(error) ? null : this.#lastWord(error, live)),
-      ended,
+      ended: () => {
+        signal?.removeEventListener('abort', leave);
+        ended();
+      },
     });
+    // Not every transport passes on at once that its client has left: some wait for the next event.
+    const leave = () => void stream.return();
+    if (signal?.aborted) leave();
+    else signal?.addEventListener('abort', leave);
+    return stream;
   }
 
   #lastWord(error: unknown, { caller, requestId }: LiveOperation): ExecutionResult {
