@@ -8,6 +8,7 @@ import { answerDirectly, readOrdinary } from './direct-path.ts';
 import type { EventStreams } from './event-streams.ts';
 import { send } from './send.ts';
 import { sendCatalog } from './send-catalog.ts';
+import { sendStream } from './send-stream.ts';
 import type { ServerSettings } from './settings.ts';
 import { createGraphQLOverHttp, type YogaReply } from './yoga.ts';
 
@@ -83,6 +84,9 @@ export function createGraphQLEndpoint(
   };
 }
 
+// Longer than the minute for which a client may be too busy, or too far down a tunnel, to read.
+const UNREAD_MS = 75_000;
+
 // Set by whoever sends the bytes.
 const OURS = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'connection']);
 
@@ -125,37 +129,12 @@ async function stream(
   response.setHeader('x-accel-buffering', 'no');
   response.writeHead(answer.status);
   response.flushHeaders();
-  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
-  // The reader is let go at once when the client is: a quiet feed would keep it until its next event.
-  const left = () => void reader.cancel().catch(() => {});
-  response.once('close', left);
   streams?.add(response);
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done || response.destroyed) break;
-      // A reader that stalls is waited for: what it misses is merged behind it.
-      if (!response.write(value)) await takenOrGone(response);
-    }
-    response.end();
-  } catch {
-    response.destroy();
+    await sendStream(response, answer.body as ReadableStream<Uint8Array>, UNREAD_MS);
   } finally {
     streams?.delete(response);
-    response.off('close', left);
   }
-}
-
-function takenOrGone(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done);
-      response.off('close', done);
-      resolve();
-    };
-    response.on('drain', done);
-    response.on('close', done);
-  });
 }
 
 async function refuseBody(
