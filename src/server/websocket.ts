@@ -1,16 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import type { ClientKeys } from '../engine/client-key.ts';
-import type { Ready } from '../engine/engine.ts';
 import { tooComplex } from '../engine/limits.ts';
 import { waiting } from '../engine/request-quota.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Clock } from '../lib/clock.ts';
 import { bearerToken } from './bearer.ts';
+import { asArguments, begin } from './begin-operation.ts';
 import { mayUpgrade } from './cors.ts';
 import { paceReading, sendPaced } from './paced-socket.ts';
 import { type Line, Pulse } from './pulse.ts';
@@ -238,46 +236,6 @@ function authorizationOf(params: unknown): string {
   if (typeof params !== 'object' || params === null) return '';
   const entry = Object.entries(params).find(([key]) => key.toLowerCase() === 'authorization');
   return typeof entry?.[1] === 'string' ? entry[1] : '';
-}
-
-/** How an operation is begun, once. */
-interface Beginning {
-  run: (() => Begun) | null;
-}
-
-type Begun = ReturnType<Ready['execute'] | Ready['subscribe']>;
-
-/**
- * graphql-ws wants execution arguments; ours are prepared already and travel along. It holds on to
- * them as long as a subscription lasts, so that what only its beginning needed is let go there.
- */
-function asArguments(operation: Ready, socket: WebSocket): ExecutionArgs {
-  const { schema, document, operationName } = operation;
-  const run =
-    operation.operation === 'subscription'
-      ? () => operation.subscribe(closesFor(socket))
-      : () => operation.execute();
-  return { schema, document, operationName, rootValue: { run } satisfies Beginning };
-}
-
-function begin({ rootValue }: ExecutionArgs): Promise<ExecutionResult> | ExecutionResult {
-  const beginning = rootValue as Beginning;
-  const { run } = beginning;
-  beginning.run = null;
-  if (run === null) throw new Error('an operation is begun once');
-  return run() as Promise<ExecutionResult>;
-}
-
-/**
- * For a token that counts no longer the close code says it all: a message of it would end the
- * subscription in client libraries for good.
- */
-function closesFor(socket: WebSocket): (error: unknown) => boolean {
-  return (error) => {
-    const hasEnded = error instanceof TokenEndedError;
-    if (hasEnded) socket.close(CloseCode.Forbidden, error.code);
-    return hasEnded;
-  };
 }
 
 function refuseUpgrade(socket: Duplex, status: number, reason: string): void {
