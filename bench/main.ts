@@ -1,57 +1,38 @@
-/** Measures this project beside what else could stand in its place, and prints the tables. */
+/**
+ * Measures this project beside what else could stand in its place, and prints the tables as Markdown.
+ * `npm run bench -- [--quick] [--rounds <n>] [--beside <folder or Node flag>]… [rows, latency, refresh, live, profile]`
+ */
 import { parseArgs } from 'node:util';
-import { compareAnswers } from './support/compare.ts';
+import { cpuTable } from './cpu-table.ts';
+import { latencyTable } from './latency-table.ts';
 import { pinOwnProcess } from './support/cores.ts';
-import { CATALOG } from './support/documents.ts';
-import { startGateway } from './support/gateway.ts';
-import { table } from './support/markdown.ts';
-import { measure } from './support/measure.ts';
-import { startByHand, startOurs, startWire } from './support/start-contestants.ts';
-import { createWorkloads } from './support/workloads.ts';
+import { openField } from './support/field.ts';
 
-const INSTRUMENTS = 5_000;
-const TOKENS = 16;
+const ALONE = ['home', 'search', 'positions', 'customer-id'];
 
-pinOwnProcess();
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
-    'node-flag': { type: 'string', multiple: true },
+    rounds: { type: 'string' },
+    beside: { type: 'string', multiple: true, default: [] },
   },
 });
-const pace = values.quick
-  ? { warmMs: 400, sampleMs: 250, rounds: 3 }
-  : { warmMs: 1_200, sampleMs: 500, rounds: 5 };
-await using gateway = await startGateway(INSTRUMENTS, TOKENS);
-const surroundings = {
-  gatewayUrl: gateway.url,
-  tokens: gateway.tokens,
-  nodeFlags: values['node-flag'] ?? [],
-};
-const ours = await startOurs(surroundings);
-const { data } = await ours.ask({ path: '', document: CATALOG, variables: {} });
-const workloads = createWorkloads(
-  (data as { catalog: { instruments: { symbol: string; name: string }[] } }).catalog.instruments,
-);
-const byHand = await startByHand(surroundings);
-const wire = await startWire(surroundings, ours, workloads);
-for (const workload of workloads) {
-  for (const other of [wire, byHand]) await compareAnswers(ours, other, workload);
+const usual = values.quick
+  ? { warmMs: 500, sampleMs: 250, rounds: 3 }
+  : { warmMs: 1_500, sampleMs: 400, rounds: 7 };
+const pace = { ...usual, rounds: Number(values.rounds ?? usual.rounds) };
+const wanted = (name: string) => positionals.length === 0 || positionals.includes(name);
+
+pinOwnProcess();
+await using field = await openField(values.beside);
+const rows = field.workloads.filter(({ name }) => wanted(name));
+if (rows.length > 0) print(await cpuTable(field, rows, pace));
+if (wanted('latency')) {
+  const alone = field.workloads.filter(({ name }) => ALONE.includes(name));
+  print(await latencyTable(field, alone, { rounds: pace.rounds, sampleMs: pace.sampleMs / 2 }));
 }
-const rows = [];
-for (const workload of workloads) {
-  if (positionals.length > 0 && !positionals.includes(workload.name)) continue;
-  const figures = await measure(gateway, [wire, byHand, ours], workload, pace);
-  rows.push([
-    workload.title,
-    ...[wire, byHand, ours].map((each) => {
-      const { cpu, ratio, perSecond } = figures.get(each) ?? { cpu: 0, ratio: 0, perSecond: 0 };
-      return `${ratio.toFixed(2)} (${cpu.toFixed(0)} µs, ${perSecond.toFixed(0)}/s)`;
-    }),
-    String(workload.target),
-  ]);
-  console.error(rows.at(-1)?.join(' | '));
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n\n`);
 }
-console.log(table(['Work', 'wire', 'by hand', 'ours', 'target'], rows));
-for (const each of [ours, byHand, wire]) await each.process[Symbol.asyncDispose]();

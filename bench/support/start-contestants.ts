@@ -12,24 +12,34 @@ import type { Workload } from './workloads.ts';
 export interface Surroundings {
   readonly gatewayUrl: string;
   readonly tokens: readonly string[];
-  /** Of Node, for every contestant alike. */
-  readonly nodeFlags: readonly string[];
 }
 
 interface Entry extends Pick<ContestantOptions, 'name' | 'speaks' | 'knowsByHeart' | 'endpoint'> {
   readonly script: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly nodeFlags?: readonly string[];
+}
+
+/** How a further one of this project's processes differs from the first. */
+export interface Variant {
+  readonly name: string;
+  /** Another checkout of the project. */
+  readonly folder?: string;
+  readonly nodeFlags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** This project as it runs in production, with limits that a load test does not reach. */
 export async function startOurs(
   surroundings: Surroundings,
-  environment: Readonly<Record<string, string>> = {},
+  variant: Variant = { name: 'ours' },
 ): Promise<Contestant> {
+  const { name, folder = pathOf('../..'), nodeFlags, environment } = variant;
   return start(surroundings, {
-    name: 'ours',
+    name,
     speaks: 'graphql',
-    script: pathOf('../../src/main.ts'),
+    script: join(folder, 'src/main.ts'),
+    ...(nodeFlags && { nodeFlags }),
     environment: {
       NODE_ENV: 'production',
       ADMIN_PORT: '0',
@@ -85,8 +95,8 @@ async function answersOf(model: Contestant, workloads: readonly Workload[]) {
 }
 
 export async function start(
-  { gatewayUrl, tokens, nodeFlags }: Surroundings,
-  { script, environment, ...entry }: Entry,
+  { gatewayUrl, tokens }: Surroundings,
+  { script, environment, nodeFlags = [], ...entry }: Entry,
 ): Promise<Contestant> {
   const port = await freePort();
   const child = new ProbedProcess({

@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import { compareAnswers } from './compare.ts';
+import type { Contestant } from './contestant.ts';
+import { CATALOG } from './documents.ts';
+import { type Gateway, startGateway } from './gateway.ts';
+import {
+  type Surroundings,
+  startByHand,
+  startOurs,
+  startWire,
+  type Variant,
+} from './start-contestants.ts';
+import { createWorkloads, type Workload } from './workloads.ts';
+
+export interface Field extends AsyncDisposable {
+  readonly gateway: Gateway;
+  readonly surroundings: Surroundings;
+  readonly workloads: readonly Workload[];
+  /** The wire first: it is what the others are measured by. */
+  readonly contestants: readonly Contestant[];
+  readonly ours: Contestant;
+}
+
+const INSTRUMENTS = 5_000;
+const CLIENTS = 16;
+
+/** Everybody in place and warm, and seen to answer alike. */
+export async function openField(besides: readonly string[]): Promise<Field> {
+  await using opened = new AsyncDisposableStack();
+  const gateway = opened.use(await startGateway(INSTRUMENTS, CLIENTS));
+  const surroundings = { gatewayUrl: gateway.url, tokens: gateway.tokens };
+  const join = async (starting: Promise<Contestant>) => {
+    const contestant = await starting;
+    opened.use(contestant.process);
+    return contestant;
+  };
+  const ours = await join(startOurs(surroundings));
+  const workloads = createWorkloads(await instrumentsOf(ours));
+  const contestants = [
+    await join(startWire(surroundings, ours, workloads)),
+    await join(startByHand(surroundings)),
+    ours,
+  ];
+  for (const beside of besides) {
+    contestants.push(await join(startOurs(surroundings, variantOf(beside))));
+  }
+  for (const workload of workloads) {
+    for (const other of contestants) await compareAnswers(ours, other, workload);
+  }
+  const resources = opened.move();
+  return {
+    gateway,
+    surroundings,
+    workloads,
+    contestants,
+    ours,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/** A flag of Node, or the folder of another checkout. */
+function variantOf(beside: string): Variant {
+  const name = `ours, ${beside}`;
+  return beside.startsWith('--')
+    ? { name, nodeFlags: [beside] }
+    : { name, folder: resolve(beside) };
+}
+
+async function instrumentsOf(ours: Contestant) {
+  const { data } = await ours.ask({ path: '/catalog', document: CATALOG, variables: {} });
+  const { catalog } = data as { catalog: { instruments: { symbol: string; name: string }[] } };
+  return catalog.instruments;
+}
