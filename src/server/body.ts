@@ -10,26 +10,49 @@ export class UnreadableBodyError extends Error {
   override readonly name = 'UnreadableBodyError';
 }
 
+const PASS_OVER_MS = 1_000;
+
 /** The whole body, unpacked; the bound counts what comes out, so that a bomb stops at its first bytes. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > maxBytes) throw new PayloadTooLargeError('announced');
-  return collect(unpacker(request), maxBytes);
+  let source: Readable = request;
+  try {
+    const announced = Number(request.headers['content-length'] ?? 0);
+    if (announced > maxBytes) throw new PayloadTooLargeError('announced');
+    source = unpacker(request);
+    return await collect(source, maxBytes);
+  } catch (error) {
+    if (source !== request) source.destroy();
+    passOver(request);
+    throw error;
+  }
+}
+
+/**
+ * A connection that is closed while the client still sends is reset, and takes the answer along that
+ * says why. So the rest is let by, unread, if it comes soon.
+ */
+function passOver(request: IncomingMessage): void {
+  request.unpipe();
+  request.resume();
+  const cut = setTimeout(() => request.complete || request.socket.destroy(), PASS_OVER_MS);
+  request.once('close', () => clearTimeout(cut));
 }
 
 function collect(source: Readable, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    source.on('data', (chunk: Buffer) => {
+    function take(chunk: Buffer): void {
       length += chunk.length;
       if (length <= maxBytes) {
         chunks.push(chunk);
         return;
       }
+      source.off('data', take);
       source.pause();
       reject(new PayloadTooLargeError('received'));
-    });
+    }
+    source.on('data', take);
     source.once('end', () => {
       const [first, ...others] = chunks;
       resolve(first && others.length === 0 ? first : Buffer.concat(chunks));

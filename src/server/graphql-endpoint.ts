@@ -110,8 +110,12 @@ function asFetchRequest(yoga: Yoga, request: IncomingMessage, body: Buffer | nul
 /** Who takes anything gets JSON, and a subscription as an event stream; multipart is not spoken here. */
 function acceptable(accept: string | undefined): string {
   const everything = 'application/json, text/event-stream';
-  if (accept === undefined) return everything;
-  const types = accept.replaceAll('*/*', everything).split(',');
+  const types = (accept ?? '')
+    .replaceAll('*/*', everything)
+    .split(',')
+    .filter((type) => type.trim());
+  // Who names nothing takes anything; yoga would take a nameless type for JSON, even of a subscription.
+  if (types.length === 0) return everything;
   const spoken = types.filter((type) => !/^\s*multipart\//i.test(type));
   return spoken.length > 0 ? spoken.join() : 'multipart/none';
 }
@@ -143,8 +147,6 @@ async function refuseBody(
   response: ServerResponse,
 ): Promise<void> {
   if (!(error instanceof PayloadTooLargeError || error instanceof UnreadableBodyError)) throw error;
-  // What is left of the body is not read, so the connection cannot carry another request.
-  response.setHeader('connection', 'close');
   return error instanceof PayloadTooLargeError
     ? refuse(request, response, 413, 'The body is too large.', 'PAYLOAD_TOO_LARGE')
     : refuse(request, response, 400, 'The body cannot be read.');
