@@ -177,7 +177,8 @@ export class Engine {
           {
             held,
             use: catalogUse,
-            question: `${name} ${JSON.stringify(request.variables)}`,
+            // As they were read: what the document does not ask for makes no difference.
+            question: `${name} ${JSON.stringify(validated.variableValues.coerced)}`,
             read: () => context.scope.catalog(),
             execute,
             extensions: () => publisher.extensions(context),

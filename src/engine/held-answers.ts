@@ -6,6 +6,8 @@ export type Encoding = 'br' | 'gzip';
 
 const MAX_BYTES = 96 * 1024 * 1024;
 const MOST_OF_ONE = 48 * 1024 * 1024;
+// What an entry weighs beside its bytes, measured: a flood of tiny answers must count as what it is.
+const BYTES_PER_ENTRY = 600;
 
 const compressors = {
   // Made once for many readers: worth more than the fastest pass, not the minute of the best.
@@ -26,7 +28,7 @@ export class HeldAnswers {
     this.#bytes = new LRUCache({
       maxSize: maxBytes,
       maxEntrySize: Math.min(maxBytes, MOST_OF_ONE),
-      sizeCalculation: (bytes, key) => bytes.length + key.length,
+      sizeCalculation: (bytes, key) => BYTES_PER_ENTRY + bytes.length + key.length,
     });
   }
 
@@ -39,7 +41,7 @@ export class HeldAnswers {
   }
 
   hold(key: string, bytes: Buffer): void {
-    this.#bytes.set(key, bytes);
+    this.#bytes.set(key, alone(bytes));
   }
 
   /** Compressed once per answer, off the event loop; those who ask meanwhile wait for the same. */
@@ -51,11 +53,19 @@ export class HeldAnswers {
     if (underWay) return underWay;
     const packing = compressors[encoding](bytes)
       .then((packed) => {
-        this.#bytes.set(name, packed);
+        this.hold(name, packed);
         return packed;
       })
       .finally(() => this.#packing.delete(name));
     this.#packing.set(name, packing);
     return packing;
   }
+}
+
+/** Small buffers are cut out of larger blocks, which live as long as any piece of them does. */
+function alone(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength === bytes.length) return bytes;
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }

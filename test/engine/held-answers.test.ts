@@ -1,0 +1,77 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { HeldAnswers } from '../../src/engine/held-answers.ts';
+import { createRandom } from '../../src/sandbox/random.ts';
+import { heldBytes } from '../support/heap.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/** Does not shrink when it is packed. */
+function noise(bytes: number, seed = 'noise'): Buffer {
+  const random = createRandom(seed);
+  return Buffer.from(Array.from({ length: bytes }, () => Math.floor(random() * 256)));
+}
+
+describe('what is held', () => {
+  test('never weighs more than is allowed, the packed ones included', async () => {
+    const held = new HeldAnswers(MEGABYTE);
+    for (let i = 0; i < 40; i += 1) {
+      const bytes = noise(60_000, `answer ${i}`);
+      held.hold(`key ${i}`, bytes);
+      await held.packed(`key ${i}`, bytes, 'br');
+      await held.packed(`key ${i}`, bytes, 'gzip');
+      expect(held.heldBytes).toBeLessThanOrEqual(MEGABYTE);
+    }
+    expect(held.heldBytes).toBeGreaterThan(MEGABYTE / 2);
+    expect(held.get('key 0')).toBeUndefined();
+    expect(held.get('key 39')).toEqual(noise(60_000, 'answer 39'));
+  });
+
+  test('weighs what it says, also where it is a multitude of small things', async () => {
+    const before = heldBytes();
+    const held = new HeldAnswers(8 * MEGABYTE);
+    for (let i = 0; i < 60_000; i += 1) {
+      // Each is cut out of a larger block, as texts of this size are.
+      const bytes = Buffer.from(`{"data":{"instrument":{"id":"${i}"}}}`);
+      held.hold(String(i), bytes);
+      if (i % 60 === 0) await held.packed(String(i), bytes, 'gzip');
+    }
+    expect(heldBytes() - before).toBeLessThan(1.5 * 8 * MEGABYTE);
+    expect(held.heldBytes).toBeGreaterThan(7 * MEGABYTE);
+  });
+
+  test('that is larger than all there is room for is not held', () => {
+    const held = new HeldAnswers(1_000);
+    held.hold('small', Buffer.alloc(100));
+    held.hold('large', Buffer.alloc(1_001));
+    expect(held.get('large')).toBeUndefined();
+    expect(held.get('small')).toHaveLength(100);
+  });
+});
+
+describe('a packed answer', () => {
+  test('is made once for all who ask meanwhile', async () => {
+    const held = new HeldAnswers();
+    const bytes = Buffer.alloc(200_000, 'abc');
+    const all = await Promise.all([1, 2, 3].map(() => held.packed('key', bytes, 'br')));
+    expect(all[1]).toBe(all[0]);
+    expect(all[2]).toBe(all[0]);
+    expect(brotliDecompressSync(all[0] as Buffer)).toEqual(bytes);
+  });
+
+  test('is held beside the other packings of it', async () => {
+    const held = new HeldAnswers();
+    const bytes = Buffer.alloc(200_000, 'abc');
+    const gzipped = await held.packed('key', bytes, 'gzip');
+    expect(gunzipSync(gzipped)).toEqual(bytes);
+    expect(await held.packed('key', bytes, 'br')).not.toEqual(gzipped);
+    expect(held.packed('key', bytes, 'gzip')).toEqual(gzipped);
+  });
+
+  test('is given also where there is no room to hold it', async () => {
+    const held = new HeldAnswers(10);
+    const bytes = Buffer.alloc(5_000, 'abc');
+    expect(gunzipSync(await held.packed('key', bytes, 'gzip'))).toEqual(bytes);
+    expect(held.heldBytes).toBe(0);
+  });
+});
