@@ -7,8 +7,8 @@ import { buying, waiting } from './order-request.ts';
 
 const GATEWAY_IDLE_MS = 2_000;
 const FACADES = 6;
+const ROUNDS = 6;
 const BURST = 80;
-const LASTS_MS = 9_000;
 
 test('a gateway that hangs up after two idle seconds leaves no order in doubt', async () => {
   await using sandbox = await startSandbox({
@@ -17,16 +17,17 @@ test('a gateway that hangs up after two idle seconds leaves no order in doubt', 
     idleTimeoutMs: GATEWAY_IDLE_MS,
   });
   const chance = createChance(7);
-  const endsAtMs = Date.now() + LASTS_MS;
   const outcomes = new Map<string, number>();
-  let doubtfulPauses = 0;
   await Promise.all(
     Array.from({ length: FACADES }, async (_, facadeNumber) => {
       await using facade = await startOrderFacade({ GATEWAY_CONNECTIONS: '64' }, sandbox);
       const clients = Array.from({ length: 10 }, (_, n) =>
         facade.client({ email: `user-${facadeNumber * 10 + n + 1}@example.com` }),
       );
-      for (let round = 0; Date.now() < endsAtMs; round += 1) {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        // Mostly just when the gateway hangs up on all that were left idle.
+        const edgeMs = GATEWAY_IDLE_MS - 15 + chance.below(20);
+        if (round > 0) await delay(chance.happens(0.7) ? edgeMs : chance.below(1_200));
         await Promise.all(
           Array.from({ length: BURST }, async (_, n) => {
             const key = `${round}/${n}`;
@@ -38,16 +39,8 @@ test('a gateway that hangs up after two idle seconds leaves no order in doubt', 
             outcomes.set(name, (outcomes.get(name) ?? 0) + 1);
           }),
         );
-        // Now short, now just when the gateway hangs up on all that were left idle.
-        const pauseMs = chance.happens(0.5)
-          ? GATEWAY_IDLE_MS - 15 + chance.below(20)
-          : chance.below(1_200);
-        if (pauseMs > 1_200) doubtfulPauses += 1;
-        await delay(pauseMs);
       }
     }),
   );
-  expect([...outcomes.keys()]).toEqual(['OrderAccepted']);
-  expect(outcomes.get('OrderAccepted')).toBeGreaterThan(2_000);
-  expect(doubtfulPauses).toBeGreaterThan(10);
-}, 40_000);
+  expect([...outcomes]).toEqual([['OrderAccepted', FACADES * ROUNDS * BURST]]);
+}, 60_000);

@@ -26,12 +26,12 @@ test('with a journal, after faults, kills and restarts, both ledgers tell the sa
   const report = await rehearseWithJournal({ seed: SEED, steps: 1_800 });
   expect(report.contradictions).toEqual([]);
   expectVariety(report);
-}, 60_000);
+}, 120_000);
 
 describeWithRedis('two replicas with Redis', (redisServerPath) => {
   test('after faults, kills and restarts of all three, both ledgers tell the same', async () => {
     const report = await rehearseWithRedis(redisServerPath, { seed: SEED, steps: 1_500 });
     expect(report.contradictions).toEqual([]);
     expectVariety(report);
-  }, 60_000);
+  }, 120_000);
 });
