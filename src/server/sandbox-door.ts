@@ -12,11 +12,17 @@ export class SandboxDoor {
     this.#origins = origins;
   }
 
-  /** A page of any site can send requests to this machine; it may not play with the controls. */
+  /**
+   * A page of any site can send requests to this machine; it may not play with the controls, not
+   * even from a name that it has had pointed here. Nor may whom a proxy on this machine lets in.
+   */
   isOpenTo({ socket, headers }: IncomingMessage): boolean {
-    const { origin } = headers;
+    const { origin, host, forwarded, 'x-forwarded-for': forwardedFor } = headers;
     return (
       isLoopback(socket.remoteAddress) &&
+      forwarded === undefined &&
+      forwardedFor === undefined &&
+      isThisMachine(host) &&
       (origin === undefined || isAllowedOrigin(origin, this.#origins))
     );
   }
@@ -40,6 +46,11 @@ export class SandboxDoor {
       request.pipe(onward);
     });
   }
+}
+
+function isThisMachine(host: string | undefined): boolean {
+  const name = URL.parse(`http://${host}`)?.hostname.replace(/^\[(.*)\]$/, '$1');
+  return name === 'localhost' || isLoopback(name);
 }
 
 function isLoopback(address: string | undefined): boolean {
