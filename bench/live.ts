@@ -8,6 +8,7 @@ import { startLiveGateway } from './support/live-gateway.ts';
 import { loadTable } from './support/live-load.ts';
 import { memoryTable } from './support/live-memory.ts';
 import { pollTable } from './support/live-polls.ts';
+import { stalledTable } from './support/live-stalled.ts';
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +28,7 @@ print(await loadTable(gateway, { sockets: 500, accounts: 100 }, pace));
 if (!values.quick) print(await loadTable(gateway, large, pace));
 print(await pollTable(gateway, values.quick ? 200 : 1_000, pace));
 print(await memoryTable(gateway, values.quick ? 500 : 2_000));
+print(await stalledTable(gateway, values.quick ? 5_000 : 60_000));
 
 function print(text: string): void {
   process.stdout.write(`${text}\n\n`);

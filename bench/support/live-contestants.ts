@@ -49,6 +49,8 @@ export async function startLive(
       GATEWAY_URL: gateway.url,
       POSITIONS_POLL_MS: String(intervalMs),
       GATEWAY_POLLS_PER_SECOND: '100000',
+      // A quarter of them are the polls', which gives as many as the bare loop has.
+      GATEWAY_CONNECTIONS: '512',
       RATE_LIMIT_PER_MINUTE: '1000000000',
       MESSAGE: message,
     },

@@ -83,6 +83,15 @@ export class LiveCrowd {
     };
   }
 
+  /** Nobody reads any more; what the kernels hold for them fills up. */
+  pause(): void {
+    for (const { socket } of this.#watchers) socket.pause();
+  }
+
+  resume(): void {
+    for (const { socket } of this.#watchers) socket.resume();
+  }
+
   close(): void {
     for (const { socket } of this.#watchers) socket.terminate();
   }
