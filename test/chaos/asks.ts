@@ -3,52 +3,41 @@ import type { GraphQLAnswer, TestApp } from '../support/app.ts';
 
 export interface Ask {
   readonly operation: OperationName;
-  /** How it is asked for; `key` is another one each time. */
-  readonly document: (key: string) => string;
+  /** One text each time; what differs is `$key`. */
+  readonly document: string;
   readonly field: string;
 }
 
-const order = (key: string) => `symbol: "AAPL", side: BUY, idempotencyKey: "${key}"`;
-const ask = (operation: OperationName, field: string, document: Ask['document']): Ask => ({
+const ORDER = 'symbol: "AAPL", side: BUY, idempotencyKey: $key';
+const ask = (operation: OperationName, field: string, document: string): Ask => ({
   operation,
   field,
   document,
 });
-const mutation = (field: string, input: string) => `mutation {
+const mutation = (field: string, input: string) =>
+  `mutation${input.includes('$key') ? ' ($key: String!)' : ''} {
   ${field}(input: { ${input} }) { __typename }
 }`;
+const write = (operation: OperationName, input: string) =>
+  ask(operation, operation, mutation(operation, input));
 
 /** The 15 operations, each by a request that needs no other once the token is proved. */
 export const ASKS: readonly Ask[] = [
-  ask('getAllTickers', 'catalog', () => '{ catalog { size } }'),
-  ask('login', 'login', () => mutation('login', 'email: "demo@example.com", password: "demo"')),
-  ask('forgotPassword', 'forgotPassword', () =>
-    mutation('forgotPassword', 'email: "demo@example.com"'),
-  ),
-  ask('openPosition', 'placeOrder', (key) =>
-    mutation('placeOrder', `${order(key)}, size: { amount: 20 }`),
-  ),
-  ask('placeLimitOrder', 'placeLimitOrder', (key) =>
-    mutation('placeLimitOrder', `${order(key)}, amount: 20, price: 1`),
-  ),
-  ask('resetTradingAccountPassword', 'resetTradingAccountPassword', () =>
-    mutation('resetTradingAccountPassword', 'accountExternalId: "700001"'),
-  ),
-  ask('addCryptoWallet', 'addCryptoWallet', () =>
-    mutation('addCryptoWallet', 'address: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"'),
-  ),
-  ask('addMobileWallet', 'addMobileWallet', () =>
-    mutation('addMobileWallet', 'phone: "+4915112345678"'),
-  ),
-  ask('setValue', 'setValue', () => mutation('setValue', 'key: "theme", value: "dark"')),
-  ask('getSession', 'session', () => '{ session(maxAge: 0) { login } }'),
-  ask('getWithdrawalMethods', 'withdrawalMethods', () => '{ withdrawalMethods { id } }'),
-  ask('getOpenPositions', 'positions', () => '{ positions { id } }'),
-  ask('getCustomerId', 'customerId', () => '{ customerId }'),
-  ask('markNotificationsRead', 'markNotificationsRead', () =>
-    mutation('markNotificationsRead', 'ids: [1]'),
-  ),
-  ask('registerDevice', 'registerDevice', () => mutation('registerDevice', 'deviceId: "phone"')),
+  ask('getAllTickers', 'catalog', '{ catalog { size } }'),
+  write('login', 'email: "demo@example.com", password: "demo"'),
+  write('forgotPassword', 'email: "demo@example.com"'),
+  ask('openPosition', 'placeOrder', mutation('placeOrder', `${ORDER}, size: { amount: 20 }`)),
+  write('placeLimitOrder', `${ORDER}, amount: 20, price: 1`),
+  write('resetTradingAccountPassword', 'accountExternalId: "700001"'),
+  write('addCryptoWallet', 'address: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"'),
+  write('addMobileWallet', 'phone: "+4915112345678"'),
+  write('setValue', 'key: "theme", value: "dark"'),
+  ask('getSession', 'session', '{ session(maxAge: 0) { login } }'),
+  ask('getWithdrawalMethods', 'withdrawalMethods', '{ withdrawalMethods { id } }'),
+  ask('getOpenPositions', 'positions', '{ positions { id } }'),
+  ask('getCustomerId', 'customerId', '{ customerId }'),
+  write('markNotificationsRead', 'ids: [1]'),
+  write('registerDevice', 'deviceId: "phone"'),
 ];
 
 export interface Said {
@@ -59,10 +48,14 @@ export interface Said {
 
 let asked = 0;
 
-export async function askFor(app: TestApp, { document, field }: Ask, token: string): Promise<Said> {
+export async function askFor(
+  app: Pick<TestApp, 'query'>,
+  { document, field }: Ask,
+  token: string,
+): Promise<Said> {
   asked += 1;
   const startedAt = performance.now();
-  const answer = await app.query(document(`key ${asked}`), { token });
+  const answer = await app.query(document, { token, variables: { key: `key ${asked}` } });
   return { said: saidIn(answer, field), ms: performance.now() - startedAt };
 }
 

@@ -100,7 +100,7 @@ export interface LiveClient {
 
 /** One socket, as the public client library opens it: with the first subscription. */
 export function webSocketClient(
-  app: TestApp,
+  app: Pick<TestApp, 'webSocketUrl'>,
   token: string | (() => string | Promise<string>),
   options: Partial<ClientOptions> = {},
 ): LiveClient {
@@ -125,7 +125,7 @@ export function webSocketClient(
 }
 
 /** An event stream for each subscription. */
-export function sseClient(app: TestApp, token: string | (() => string)): LiveClient {
+export function sseClient(app: Pick<TestApp, 'url'>, token: string | (() => string)): LiveClient {
   const client = createSseClient({
     url: `${app.url}/graphql`,
     headers: () => ({ authorization: `Bearer ${typeof token === 'string' ? token : token()}` }),
