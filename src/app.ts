@@ -54,12 +54,14 @@ export interface AppOptions {
   readonly log?: Log;
   /** Off: every request takes the way of the unusual ones. It answers alike, and is slower. */
   readonly directPath?: boolean;
+  /** What prepared documents, and answers made of the catalog, may weigh; left out: what is usual. */
+  readonly cacheBytes?: { readonly documents?: number; readonly answers?: number };
 }
 
 /** The composition root: the one place that knows every layer and makes every lasting object. */
 export async function startApp(
   config: Config,
-  { log = createAppLog(config), directPath = true }: AppOptions = {},
+  { log = createAppLog(config), directPath = true, cacheBytes = {} }: AppOptions = {},
 ): Promise<App> {
   // What was started is closed again where a later part cannot start.
   await using started = new AsyncDisposableStack();
@@ -100,6 +102,7 @@ export async function startApp(
     limits: config,
     introspection: config.introspection,
     suggestions: !config.production,
+    ...(cacheBytes.documents && { maxBytes: cacheBytes.documents }),
   });
   const trusted = await openTrusted(config, documents, log);
   if (trusted) started.defer(() => trusted.close());
@@ -122,7 +125,7 @@ export async function startApp(
     maxCost: config.maxCost,
     publisher: new Publisher({ log, metrics, receipts: config.sandbox }),
     suggestions: !config.production,
-    held: new HeldAnswers(),
+    held: new HeldAnswers(cacheBytes.answers),
   });
 
   const addresses = new ClientAddresses({

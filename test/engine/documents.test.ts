@@ -41,7 +41,7 @@ describe('a document', () => {
   });
 
   test('that nobody asks for any more makes room', () => {
-    const known = documents({}, { maxBytes: 32 * 100 });
+    const known = documents({}, { maxBytes: 50_000 });
     const first = known.prepare('{ node { id } }');
     for (let i = 0; i < 20; i += 1) known.prepare(`{ n${i}: node { id } }`);
     expect(known.prepare('{ node { id } }')).not.toBe(first);

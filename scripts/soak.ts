@@ -1,0 +1,26 @@
+// The facade under changing documents, variables, tokens and catalog versions: prints what it holds
+// after each pause, and fails where that goes on growing. `node scripts/soak.ts [--seconds 60]`
+import { parseArgs } from 'node:util';
+import { growthOf } from '../test/support/growth.ts';
+import { soak } from '../test/support/soak.ts';
+
+const SAMPLES = 30;
+const LEAST_SECONDS_BETWEEN = 2;
+const MOST_GROWTH = 0.1;
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' } } });
+const seconds = Number(values.seconds);
+console.log('seconds  requests   held MB');
+const between = Math.max(LEAST_SECONDS_BETWEEN, seconds / SAMPLES);
+const samples = await soak({
+  rests: (since) => since.seconds >= between,
+  ends: (sample) => sample.seconds >= seconds,
+  onSample: (sample) => {
+    const megabytes = (sample.bytes / 1024 / 1024).toFixed(1);
+    const columns = [Math.round(sample.seconds), sample.requests, megabytes];
+    console.log(columns.map((column, at) => String(column).padStart([7, 9, 9][at] ?? 0)).join(' '));
+  },
+});
+const growth = growthOf(samples.map(({ bytes }) => bytes));
+console.log(`From the third quarter to the last it grew by ${(growth * 100).toFixed(1)} %.`);
+process.exitCode = growth > MOST_GROWTH ? 1 : 0;

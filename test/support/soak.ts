@@ -1,0 +1,170 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type App, startApp } from '../../src/app.ts';
+import { type Environment, readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { createRandom, pick, type Random } from '../../src/sandbox/random.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { buildSchema } from '../../src/schema/schema.ts';
+import { heldBytes } from './heap.ts';
+import { randomDocument } from './random-documents.ts';
+
+export interface SoakOptions {
+  /** Whether it is time to rest and be weighed, by what came since the last time. */
+  readonly rests: (since: Progress) => boolean;
+  readonly ends: (sample: Sample) => boolean;
+  readonly cacheBytes?: { readonly documents: number; readonly answers: number };
+  readonly onSample?: (sample: Sample) => void;
+}
+
+export interface Progress {
+  readonly seconds: number;
+  readonly requests: number;
+}
+
+/** How far it has come, and what was held then. */
+export interface Sample extends Progress {
+  readonly bytes: number;
+}
+
+const AT_A_TIME = 6;
+const CATALOG_SECONDS = 2;
+const CHANGE_MS = 1_500;
+const environment: Environment = {
+  PORT: '0',
+  ADMIN_PORT: '0',
+  ORDER_JOURNAL: 'memory',
+  INTROSPECTION: 'on',
+  RATE_LIMIT_PER_MINUTE: '100000000',
+  LOGIN_LIMIT_PER_MINUTE: '100000000',
+  CATALOG_MAX_AGE_SECONDS: String(CATALOG_SECONDS),
+  SESSION_MAX_AGE_SECONDS: '5',
+};
+const HOME =
+  '{ session { balance } positions { symbol instrument { name } } withdrawalMethods { title } customerId }';
+const SEARCH = `query ($search: String, $n: Int) {
+  instruments(first: $n, filter: { search: $search }) { totalCount nodes { id name description } }
+}`;
+const WHOLE = '{ catalog { version instruments { id name description leverage session } } }';
+
+/**
+ * The facade under what makes it remember things: documents that never come twice, variables that
+ * seldom do, a catalog that is another one every other second, tokens, subscriptions. Every so often
+ * all of it rests, and what is still held is weighed.
+ */
+export async function soak(options: SoakOptions): Promise<readonly Sample[]> {
+  const { rests, ends, cacheBytes, onSample } = options;
+  await using gateway = await startSandbox({ seed: 'soak', tickMs: 0, instruments: 300 });
+  const config = readConfig({ ...environment, GATEWAY_URL: gateway.url });
+  const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
+  const app = await startApp(config, { log, ...(cacheBytes && { cacheBytes }) });
+  const changing = setInterval(() => gateway.changeCatalog({ change: 3 }), CHANGE_MS);
+  const crowd = new Crowd(app, gateway);
+  const samples: Sample[] = [];
+  const startedAtMs = performance.now();
+  const progress = () => ({
+    seconds: (performance.now() - startedAtMs) / 1000,
+    requests: crowd.requests,
+  });
+  try {
+    let sample: Sample;
+    do {
+      const last = progress();
+      await crowd.workWhile(() => !rests(difference(progress(), last)));
+      sample = { ...progress(), bytes: heldBytes() };
+      samples.push(sample);
+      onSample?.(sample);
+    } while (!ends(sample));
+  } finally {
+    clearInterval(changing);
+    await app.close();
+  }
+  return samples;
+}
+
+function difference(now: Progress, then: Progress): Progress {
+  return { seconds: now.seconds - then.seconds, requests: now.requests - then.requests };
+}
+
+class Crowd {
+  readonly #app: App;
+  readonly #gateway: Sandbox;
+  readonly #random: Random = createRandom('soak');
+  readonly #schema = buildSchema();
+  readonly #tokens: string[] = [];
+  requests = 0;
+
+  constructor(app: App, gateway: Sandbox) {
+    this.#app = app;
+    this.#gateway = gateway;
+  }
+
+  async workWhile(goesOn: () => boolean): Promise<void> {
+    const work = async () => {
+      while (goesOn()) {
+        await this.#once();
+        this.requests += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, work));
+    // What was left behind by the last ones is let go of as well.
+    await delay(50);
+  }
+
+  async #once(): Promise<void> {
+    const kind = this.#random();
+    if (kind < 0.03) return this.#watch();
+    const { query, variables } = this.#question(kind);
+    const search = new URLSearchParams({ query, variables: JSON.stringify(variables) });
+    const headers = { ...this.#headers(), 'content-type': 'application/json' };
+    const isGet = this.#random() < 0.4;
+    const response = await fetch(`${this.#app.url}/graphql${isGet ? `?${search}` : ''}`, {
+      method: isGet ? 'GET' : 'POST',
+      headers,
+      ...(!isGet && { body: JSON.stringify({ query, variables }) }),
+    });
+    await response.arrayBuffer();
+  }
+
+  #question(kind: number): { query: string; variables: object } {
+    const random = this.#random;
+    if (kind < 0.35) {
+      const { text, variables } = randomDocument(this.#schema, random, { maxDepth: 3 });
+      return { query: text, variables };
+    }
+    if (kind < 0.4) return { query: WHOLE, variables: {} };
+    if (kind < 0.55) return { query: HOME, variables: {} };
+    if (kind < 0.6)
+      return { query: `{ ${'nope '.repeat(random() * 30)} n${random()} }`, variables: {} };
+    const search = `${pick(random, ['a', 'b', 'inc', 'gold'])}${Math.floor(random() * 20_000)}`;
+    const some = random() < 0.5 ? { search: search.slice(0, 2) } : { search };
+    return { query: SEARCH, variables: { ...some, n: Math.floor(random() * 60) } };
+  }
+
+  #headers(): Record<string, string> {
+    const random = this.#random;
+    const encoding = pick(random, ['br', 'gzip', 'identity']);
+    return { authorization: `Bearer ${this.#token()}`, 'accept-encoding': encoding };
+  }
+
+  /** Now and then a new one, or one that nobody signed. */
+  #token(): string {
+    const random = this.#random;
+    if (this.#tokens.length === 0 || random() < 0.02) {
+      const email = pick(random, ['demo@example.com', 'pro@example.com']);
+      const signature = random() < 0.8 ? 'valid' : 'forged';
+      this.#tokens.push(this.#gateway.token({ email, signature }));
+      if (this.#tokens.length > 30) this.#tokens.shift();
+    }
+    return pick(random, this.#tokens);
+  }
+
+  async #watch(): Promise<void> {
+    const gone = new AbortController();
+    const response = await fetch(
+      `${this.#app.url}/graphql?query=subscription{positionChanges{cursor upserted{id instrument{name}}}}`,
+      { headers: { ...this.#headers(), accept: 'text/event-stream' }, signal: gone.signal },
+    );
+    await response.body?.getReader().read();
+    gone.abort();
+  }
+}
