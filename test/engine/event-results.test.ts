@@ -1,0 +1,147 @@
+import {
+  buildSchema,
+  type ExecutionResult,
+  executeRootSelectionSet,
+  type GraphQLObjectType,
+  type OperationDefinitionNode,
+  parse,
+  type ValidatedExecutionArgs,
+  validateExecutionArgs,
+} from 'graphql';
+import { beforeEach, expect, test } from 'vitest';
+import type { PreparedOperation } from '../../src/engine/documents.ts';
+import { EventResults, type LiveOperation } from '../../src/engine/event-results.ts';
+import { Publisher } from '../../src/engine/publisher.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { Metrics } from '../../src/lib/metrics.ts';
+import type { Context } from '../../src/schema/context.ts';
+import type { Services } from '../../src/schema/services.ts';
+
+const schema = buildSchema(`
+  type Query { nothing: Int }
+  type Subscription { live: Event }
+  type Event { rows: [Row!]! later: Int failing: Int }
+  type Row { price(digits: Int): Float mine: String }
+`);
+const row = schema.getType('Row') as GraphQLObjectType;
+const event = schema.getType('Event') as GraphQLObjectType;
+
+let executed = 0;
+let results: EventResults;
+
+beforeEach(() => {
+  executed = 0;
+  const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
+  const publisher = new Publisher({ log, metrics: new Metrics(), receipts: false });
+  results = new EventResults({} as Services, publisher);
+});
+
+Object.assign(row.getFields().price as object, {
+  resolve: ({ price }: { price: number }) => price,
+});
+Object.assign(row.getFields().mine as object, {
+  resolve: (_row: unknown, _args: unknown, context: Context) => context.scope.caller.token,
+});
+Object.assign(event.getFields().later as object, { resolve: async () => 1 });
+Object.assign(event.getFields().failing as object, {
+  resolve: () => {
+    throw new Error('this one fails');
+  },
+});
+
+interface Document {
+  readonly prepared: PreparedOperation;
+  readonly argsFor: (variables: Record<string, unknown>) => ValidatedExecutionArgs;
+}
+
+/** Prepared once, as the same text is for all who send it. */
+function prepare(text: string): Document {
+  const document = parse(text);
+  const node = document.definitions.find(
+    (definition) => definition.kind === 'OperationDefinition',
+  ) as OperationDefinitionNode;
+  const execute = (args: ValidatedExecutionArgs) => {
+    executed += 1;
+    return executeRootSelectionSet(args);
+  };
+  return {
+    prepared: { node, compiled: { execute } } as unknown as PreparedOperation,
+    argsFor(variableValues) {
+      const args = validateExecutionArgs({ schema, document, variableValues });
+      if (!('schema' in args)) throw args[0];
+      return args;
+    },
+  };
+}
+
+/** What one subscriber is told of these events. */
+async function told(
+  { prepared, argsFor }: Document,
+  events: readonly object[],
+  { token = 'a', variables = {} } = {},
+): Promise<ExecutionResult[]> {
+  async function* source() {
+    yield* events;
+  }
+  const live: LiveOperation = {
+    prepared,
+    args: argsFor(variables),
+    cost: 1,
+    caller: { token },
+    requestId: 'r',
+  };
+  const stream = results.follow(source(), live, { tellsEnd: () => false, ended: () => {} });
+  const all: ExecutionResult[] = [];
+  for await (const result of stream) all.push(result);
+  return all;
+}
+
+const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
+
+test('one execution serves all who are told the same event by the same document', async () => {
+  const document = prepare('subscription { live { rows { price } } }');
+  const [first] = await told(document, [ROWS]);
+  const [second] = await told(document, [ROWS], { token: 'b' });
+  expect(first?.data).toEqual({ live: { rows: [{ price: 1.5 }, { price: 2.5 }] } });
+  expect(second).toBe(first);
+  expect(executed).toBe(1);
+  await told(document, [{ live: { rows: [] } }]);
+  await told(prepare('subscription { live { rows { mine: price } } }'), [ROWS]);
+  expect(executed).toBe(3);
+});
+
+test('what reads anything of the viewer is executed for each of them', async () => {
+  const document = prepare('subscription { live { rows { price mine } } }');
+  // While the list is empty nothing of the viewer is read, which says nothing about later.
+  const events = [{ live: { rows: [] } }, ROWS, ROWS];
+  for (const token of ['a', 'b', 'a']) {
+    const [empty, ...full] = await told(document, events, { token });
+    expect(empty?.data).toEqual({ live: { rows: [] } });
+    for (const { data } of full) {
+      const { rows } = (data as unknown as { live: { rows: { mine: string }[] } }).live;
+      expect(rows.map(({ mine }) => mine)).toEqual([token, token]);
+    }
+  }
+});
+
+test.each([
+  'subscription ($yes: Boolean!) { live { rows { price @include(if: $yes) } } }',
+  'subscription ($yes: Boolean!) { live { ...Rows @include(if: $yes) } } fragment Rows on Event { rows { price } }',
+  'subscription ($yes: Boolean!) { live @include(if: $yes) { rows { price } } }',
+])('where variables decide what is shown, each has its own: %s', async (text) => {
+  const document = prepare(text);
+  const [shown] = await told(document, [ROWS], { variables: { yes: true } });
+  const [hidden] = await told(document, [ROWS], { variables: { yes: false } });
+  expect(JSON.stringify(shown)).toContain('1.5');
+  expect(JSON.stringify(hidden)).not.toContain('1.5');
+});
+
+test('what comes later, and what failed, is not kept for others', async () => {
+  for (const field of ['later', 'failing']) {
+    executed = 0;
+    const document = prepare(`subscription { live { ${field} } }`);
+    await told(document, [ROWS]);
+    await told(document, [ROWS]);
+    expect(executed).toBe(2);
+  }
+});
