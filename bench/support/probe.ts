@@ -41,6 +41,8 @@ process.on('message', (question: ProbeQuestion) => {
 });
 // A contestant ends when it is told to, not when its probe does.
 process.channel?.unref();
+// A bench that was broken off must not leave its processes behind.
+process.on('disconnect', () => process.exit());
 
 async function answer(question: ProbeQuestion): Promise<unknown> {
   switch (question.ask) {
