@@ -8,7 +8,10 @@ export interface OrderRecords {
   reserve(request: ReserveRequest): Promise<ReserveAnswer>;
   /** Replaces pending or unknown, never accepted or rejected. May be repeated until it succeeds. */
   settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void>;
-  /** Frees the key, where it is still this very reservation's. May be repeated until it succeeds. */
+  /**
+   * Frees the key, where it is still this very reservation's, unless others may have been told by now
+   * that nobody knows. May be repeated until it succeeds.
+   */
   release(reservation: Reservation): Promise<void>;
   find(login: string, key: string): Promise<OrderRecord | null>;
   /** How many records are held, as far as this process knows. */

@@ -121,9 +121,15 @@ class RedisOrderRecords implements OrderRecords {
   }
 
   async release(reservation: Reservation): Promise<void> {
-    this.#own.release(reservation);
+    const own = this.#own.record(reservation);
+    // First, or it could be written back to Redis behind the release.
+    const wasOwn = this.#own.release(reservation);
     const record = recordId(reservation.login, reservation.key);
-    await this.#run(RELEASE, [this.#recordKey(record)], [record, reservation.id]);
+    const args = [record, reservation.id];
+    const [status] = await this.#run(RELEASE, [this.#recordKey(record)], args);
+    if (status === 'late' && own && wasOwn) {
+      this.#own.adopt(reservation, null, this.#own.ageMs(own));
+    }
   }
 
   async find(login: string, key: string): Promise<OrderRecord | null> {

@@ -128,8 +128,10 @@ return {'none'}
 
 /** KEYS 5: the record. ARGV: id, reservation. */
 export const RELEASE = `${COMMON}
-local record = redis.call('HMGET', KEYS[5], 'reservation', 'rank')
+local record = redis.call('HMGET', KEYS[5], 'reservation', 'rank', 'deadline')
 if record[1] == ARGV[2] and record[2] == '0' then
+  -- Past its time others have told that nobody knows: it must not come free behind their backs.
+  if tonumber(record[3]) <= now then return {'late'} end
   redis.call('DEL', KEYS[5])
   redis.call('ZREM', index, ARGV[1])
 end

@@ -20,7 +20,8 @@ export interface RecorderOptions {
 // How long a client may wait for its outcome to be written down; it is true either way.
 const PATIENCE_MS = 2_000;
 const RETRY_FIRST_MS = 200;
-const RETRY_MAX_MS = 5_000;
+// Short: a process that is killed before it could write leaves a known outcome unknown.
+const RETRY_MAX_MS = 1_000;
 
 /**
  * Writes down how reservations ended, and goes on trying where the store is away: the order is
