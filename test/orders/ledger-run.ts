@@ -17,6 +17,8 @@ export interface LedgerRunOptions {
   readonly facades: readonly FacadeProcess[];
   /** Carried out one after the other, spread evenly over the run, while orders go on coming. */
   readonly blows: readonly Blow[];
+  /** How the facades are stopped before they are asked what is on record; left out: by a kill. */
+  readonly lastBlow?: 'SIGKILL' | 'SIGTERM';
 }
 
 export type Blow = (
@@ -37,7 +39,7 @@ const ALIASES = 20;
 
 /** Trades by chance while everything around fails, then compares the clients' ledger with the gateway's. */
 export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport> {
-  const { seed, steps, sandbox, facades, blows } = options;
+  const { seed, steps, sandbox, facades, blows, lastBlow = 'SIGKILL' } = options;
   const chance = createChance(seed);
   const book = new LedgerBook();
   const weather = new Weather(sandbox, createChance(seed + 1));
@@ -81,7 +83,7 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
   await delay(LATE_MS);
   const refusals = weather.refusals;
   sandbox.clearFaults();
-  await Promise.all(facades.map((facade) => bring(facade, 'SIGKILL')));
+  await Promise.all(facades.map((facade) => bring(facade, lastBlow)));
   witness.look(true);
 
   const applied = Map.groupBy(sandbox.orders(), ({ login, comment }) => pageId(login, comment));
