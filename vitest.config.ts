@@ -6,8 +6,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Vite's module runner would load a second copy of graphql beside Node's own.
     experimental: { viteModuleRunner: false },
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // For a machine that is busy with something else; a test that hangs is found all the same.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Most of the time is spent waiting for a condition, not for a core.
     maxWorkers: 4,
     reporters: ['default', new SkippedReporter()],
