@@ -4,6 +4,8 @@ import { parseArgs } from 'node:util';
 import { growthOf } from '../test/support/growth.ts';
 import { soak } from '../test/support/soak.ts';
 
+// Smaller than usual, so that they are full after a minute and the rest is telling.
+const CACHE_BYTES = { documents: 16 * 1024 * 1024, answers: 16 * 1024 * 1024 };
 const SAMPLES = 30;
 const LEAST_SECONDS_BETWEEN = 2;
 const MOST_GROWTH = 0.1;
@@ -13,6 +15,7 @@ const seconds = Number(values.seconds);
 console.log('seconds  requests   held MB');
 const between = Math.max(LEAST_SECONDS_BETWEEN, seconds / SAMPLES);
 const samples = await soak({
+  cacheBytes: CACHE_BYTES,
   rests: (since) => since.seconds >= between,
   ends: (sample) => sample.seconds >= seconds,
   onSample: (sample) => {

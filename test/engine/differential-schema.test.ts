@@ -93,3 +93,26 @@ test('what a person would write is answered alike the first time and the later o
     for (let i = 0; i < 3; i += 1) expect(shown(await app.query(document, { token }))).toBe(first);
   }
 });
+
+test.each<OperationName>(['getOpenPositions', 'getSession', 'getCustomerId', 'getAllTickers'])(
+  'beginning anew costs no call of the gateway: %s failing',
+  async (operation) => {
+    await using own = await startTestApp();
+    const theirs = own.sandbox.token({ email: 'demo@example.com' });
+    const document = `{
+      a: positions { id instrument { name } } b: positions { symbol } session { balance positions { id } }
+      x: customerId y: customerId catalog { version } instrument(id: "AAPL") { positions { id } }
+    }`;
+    own.sandbox.fail({ operation, kind: 'status', status: 403 });
+    const called: string[][] = [];
+    for (let i = 0; i < 4; i += 1) {
+      own.sandbox.clearCalls();
+      const { errors } = await own.query(document, { token: theirs });
+      expect(errors.length).toBeGreaterThan(0);
+      called.push(own.sandbox.requests().map(({ path }) => path));
+    }
+    // The second one is the first that is compiled; what can be held is held by then.
+    for (const paths of called) expect(new Set(paths).size).toBe(paths.length);
+    expect(called[3]).toHaveLength(called[1]?.length ?? 0);
+  },
+);

@@ -8,7 +8,7 @@ const REQUESTS = 1_500;
 // Measured: half a kilobyte or two; with caches that never let go, thirteen.
 const MOST_PER_REQUEST = 5 * 1024;
 
-// `scripts/soak.ts` does the same for as long as one likes, with caches of their usual size.
+// `scripts/soak.ts` does the same for as long as one likes.
 test('changing documents, variables, tokens and catalogs fill the caches and nothing beside them', async () => {
   const samples = await soak({
     rests: ({ requests }) => requests >= STEP,
