@@ -7,8 +7,8 @@ const NAMED =
 
 // The ten minutes of it: `scripts/soak-chaos.ts`.
 test('after more storms of each kind as much is held as after the first', async () => {
-  const { beforeBytes, afterBytes, said, answers } = await soak({ forMs: 15_000 });
+  const { beforeBytes, afterBytes, said, answers } = await soak({ forMs: 8_000 });
   expect([...said.keys()].filter((what) => !NAMED.test(what))).toEqual([]);
-  expect(answers).toBeGreaterThan(500);
+  expect(answers).toBeGreaterThan(300);
   expect(afterBytes).toBeLessThan(beforeBytes * 1.1);
 }, 240_000);

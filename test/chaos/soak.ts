@@ -19,7 +19,7 @@ export interface SoakResult {
   readonly answers: number;
 }
 
-const STORM_MS = 1_200;
+const STORM_MS = 1_000;
 type Storm = NetworkFault | { readonly kind: 'refuse' } | { readonly kind: 'calm' };
 
 const STORMS: readonly Storm[] = [
