@@ -1,14 +1,24 @@
-/**
- * Measures this project beside what else could stand in its place, and prints the tables as Markdown.
- * `npm run bench -- [--quick] [--rounds <n>] [--beside <folder or Node flag>]… [rows, latency, refresh, live, profile]`
- */
+/** Measures this project beside what else could stand in its place, and prints the tables as Markdown. */
+import { spawnSync } from 'node:child_process';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { cpuTable } from './cpu-table.ts';
 import { latencyTable } from './latency-table.ts';
+import { profileTable } from './profile-table.ts';
+import { refreshTable } from './refresh-table.ts';
 import { pinOwnProcess } from './support/cores.ts';
 import { openField } from './support/field.ts';
 
-const ALONE = ['home', 'search', 'positions', 'customer-id'];
+const USAGE = `npm run bench -- [options] [what]
+  what      a row of the first table (home, home-still, search, search-fresh, catalog, catalog-gzip,
+            catalog-br, positions, positions-still, customer-id), latency, refresh, live, profile;
+            without it everything but profile
+  --quick   a first impression in less than a minute, without live
+  --rounds  how often each contestant has its turn
+  --beside  one more of this project's processes: a folder with another checkout of it, or a flag of Node`;
+
+const ROWS_ALONE = ['home', 'search', 'positions', 'customer-id'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -16,21 +26,50 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     beside: { type: 'string', multiple: true, default: [] },
+    help: { type: 'boolean', default: false },
   },
 });
-const usual = values.quick
-  ? { warmMs: 500, sampleMs: 250, rounds: 3 }
-  : { warmMs: 1_500, sampleMs: 400, rounds: 7 };
+const { quick } = values;
+const usual = quick
+  ? { warmMs: 300, sampleMs: 150, rounds: 3 }
+  : { warmMs: 1_500, sampleMs: 300, rounds: 7 };
 const pace = { ...usual, rounds: Number(values.rounds ?? usual.rounds) };
-const wanted = (name: string) => positionals.length === 0 || positionals.includes(name);
 
-pinOwnProcess();
-await using field = await openField(values.beside);
-const rows = field.workloads.filter(({ name }) => wanted(name));
-if (rows.length > 0) print(await cpuTable(field, rows, pace));
-if (wanted('latency')) {
-  const alone = field.workloads.filter(({ name }) => ALONE.includes(name));
-  print(await latencyTable(field, alone, { rounds: pace.rounds, sampleMs: pace.sampleMs / 2 }));
+if (values.help) print(USAGE);
+else await run();
+
+async function run(): Promise<void> {
+  pinOwnProcess();
+  print(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${today()}`);
+  await using field = await openField(values.beside);
+  const { workloads } = field;
+  const rows = workloads.filter(({ name }) => isWanted(name));
+  if (isWanted('profile', true)) {
+    const profiled = rows.length > 0 ? rows : workloads;
+    print(await profileTable(field, profiled, { warmMs: 2_000, profileMs: 3_000 }));
+    return;
+  }
+  if (rows.length > 0) print(await cpuTable(field, rows, pace));
+  if (isWanted('latency')) {
+    const alone = workloads.filter(({ name }) => ROWS_ALONE.includes(name));
+    print(await latencyTable(field, alone, pace));
+  }
+  if (isWanted('refresh')) print(await refreshTable(field, quick ? 4_000 : 15_000));
+  if (isWanted('live', quick)) runLive();
+}
+
+function isWanted(name: string, onlyByName = false): boolean {
+  return positionals.includes(name) || (positionals.length === 0 && !onlyByName);
+}
+
+/** A bench of its own, with sockets in place of requests. */
+function runLive(): void {
+  const script = fileURLToPath(new URL('live.ts', import.meta.url));
+  spawnSync(process.execPath, [script, '--quick'], { stdio: 'inherit' });
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
 }
 
 function print(text: string): void {

@@ -12,7 +12,13 @@ export type GatewayOrder =
   | { readonly market: Market }
   /** True: every fetch of the catalog finds something changed. */
   | { readonly renewsCatalog: boolean }
-  | { readonly tells: 'tokens' | 'calls' };
+  | { readonly tells: 'tokens' | 'counts' };
+
+export interface GatewayCounts {
+  readonly calls: number;
+  /** Of those: how often the whole catalog was fetched. */
+  readonly catalogs: number;
+}
 
 const HEAD_END = '\r\n\r\n';
 const NOT_FOUND = Buffer.from('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');
@@ -23,6 +29,7 @@ let market: Market = 'still';
 let renewsCatalog = false;
 let calls = 0;
 let catalogs = 0;
+let edition = 0;
 let positions = 0;
 
 createServer({ noDelay: true }, serve).listen(Number(PORT), '127.0.0.1');
@@ -33,7 +40,8 @@ process.on('message', (order: GatewayOrder | { readonly ask: string }) => {
   if ('market' in order) market = order.market;
   if ('renewsCatalog' in order) renewsCatalog = order.renewsCatalog;
   const isAboutTokens = 'tells' in order && order.tells === 'tokens';
-  process.send?.({ answer: isAboutTokens ? recording.tokens : calls });
+  const counts: GatewayCounts = { calls, catalogs };
+  process.send?.({ answer: isAboutTokens ? recording.tokens : counts });
 });
 
 function serve(socket: Socket): void {
@@ -62,7 +70,8 @@ function answerTo(head: string, said: Recording): Buffer {
   if (path === '/payments/client/customer-id') return said.customerId;
   if (path.startsWith('/trading/session/')) return said.session;
   if (!path.startsWith('/trading/tickers/')) return NOT_FOUND;
-  if (renewsCatalog) catalogs += 1;
-  const edition = said.catalogs[catalogs % said.catalogs.length];
-  return (/accept-encoding:[^\r]*gzip/i.test(head) ? edition?.zipped : edition?.plain) ?? NOT_FOUND;
+  catalogs += 1;
+  if (renewsCatalog) edition += 1;
+  const catalog = said.catalogs[edition % said.catalogs.length];
+  return (/accept-encoding:[^\r]*gzip/i.test(head) ? catalog?.zipped : catalog?.plain) ?? NOT_FOUND;
 }

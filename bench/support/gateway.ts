@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { GATEWAY_CORE } from './cores.ts';
-import type { GatewayOrder } from './gateway-process.ts';
+import type { GatewayCounts, GatewayOrder } from './gateway-process.ts';
 import { accepting, freePort } from './ports.ts';
 import { ProbedProcess } from './probed-process.ts';
 
@@ -8,7 +8,7 @@ export interface Gateway extends AsyncDisposable {
   readonly url: string;
   readonly tokens: readonly string[];
   /** Answers how often it was called so far. */
-  order(order: GatewayOrder): Promise<number>;
+  order(order: GatewayOrder): Promise<GatewayCounts>;
 }
 
 const SCRIPT = fileURLToPath(new URL('gateway-process.ts', import.meta.url));
@@ -28,7 +28,7 @@ export async function startGateway(instruments: number, tokens: number): Promise
   return {
     url: `http://127.0.0.1:${port}`,
     tokens: (await child.exchange({ tells: 'tokens' })) as string[],
-    order: async (order) => (await child.exchange(order)) as number,
+    order: async (order) => (await child.exchange(order)) as GatewayCounts,
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }

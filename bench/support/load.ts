@@ -5,6 +5,8 @@ export interface Load {
   readonly port: number;
   readonly connections: number;
   readonly durationMs: number;
+  /** How long each rests between an answer and its next question. */
+  readonly restMs?: number;
   /** The bytes of the next request on a connection. */
   readonly next: (connection: number) => Buffer;
 }
@@ -15,7 +17,7 @@ export interface LoadResult {
 }
 
 /**
- * Each connection asks again as soon as it is answered. It writes prepared bytes and counts what
+ * Each connection asks again once it is answered. It writes prepared bytes and counts what
  * comes back: a full HTTP client would need more of its core than the contestants of theirs.
  */
 export async function fire(load: Load): Promise<LoadResult> {
@@ -28,7 +30,7 @@ export async function fire(load: Load): Promise<LoadResult> {
 }
 
 function ask(
-  { port, next }: Load,
+  { port, next, restMs = 0 }: Load,
   connection: number,
   deadlineMs: number,
   latenciesMs: number[],
@@ -53,7 +55,11 @@ function ask(
       if (reader.status !== 200) return fail(`status ${reader.status}`);
       const nowMs = performance.now();
       latenciesMs.push(nowMs - sentAtMs);
-      if (nowMs < deadlineMs) return send();
+      if (nowMs < deadlineMs) {
+        if (restMs > 0) setTimeout(send, restMs);
+        else send();
+        return;
+      }
       socket.removeAllListeners('close');
       socket.destroy();
       resolve();

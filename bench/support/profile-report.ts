@@ -20,19 +20,24 @@ export interface SelfTime {
   readonly share: number;
 }
 
+const IDLE = '(idle)';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Which functions the time was spent in itself, the most first. */
-export function selfTimes(file: string, byFolder = false): SelfTime[] {
+export function selfTimes(file: string, grouping: 'by function' | 'by part'): SelfTime[] {
   const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(file, 'utf8')) as Profile;
   const names = new Map(
-    nodes.map(({ id, callFrame }) => [id, byFolder ? folderOf(callFrame) : nameOf(callFrame)]),
+    nodes.map(({ id, callFrame }) => {
+      // The profiler's own start and end are no work of the program's.
+      if (callFrame.url === 'node:inspector') return [id, IDLE];
+      return [id, grouping === 'by part' ? partOf(callFrame) : nameOf(callFrame)];
+    }),
   );
   const times = new Map<string, number>();
   let busy = 0;
   for (const [at, id] of samples.entries()) {
     const name = names.get(id) ?? '?';
-    if (name === '(idle)') continue;
+    if (name === IDLE) continue;
     const time = timeDeltas[at] ?? 0;
     busy += time;
     times.set(name, (times.get(name) ?? 0) + time);
@@ -52,12 +57,13 @@ function nameOf({ functionName, url, lineNumber }: Frame): string {
 }
 
 /** The project's own layers, packages by their name, and Node's parts. */
-function folderOf({ functionName, url }: Frame): string {
+function partOf({ functionName, url }: Frame): string {
   const place = placeOf(url);
-  if (place === '') return functionName.startsWith('(') ? functionName : 'V8 and native code';
+  if (place === '') return functionName.startsWith('(') ? functionName : 'native code';
   if (place.startsWith('node:')) return place.split('/').slice(0, 2).join('/');
-  const parts = place.split('/');
-  return parts[0] === 'node_modules' ? parts.slice(0, 2).join('/') : parts.slice(0, 2).join('/');
+  const inPackage = place.split('node_modules/').at(-1) as string;
+  const [first = '', second = ''] = inPackage.split('/');
+  return inPackage === place || first.startsWith('@') ? `${first}/${second}` : first;
 }
 
 function placeOf(url: string): string {
