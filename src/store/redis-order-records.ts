@@ -121,15 +121,16 @@ class RedisOrderRecords implements OrderRecords {
   }
 
   async release(reservation: Reservation): Promise<void> {
-    const own = this.#own.record(reservation);
+    const { id, login, key } = reservation;
+    const own = this.#own.get(login, key);
+    // Past its time others may have told that nobody knows: it must not come free behind their backs.
+    if (own?.id === id && own.outcome === null && own.pendingMs === 0) return;
     // First, or it could be written back to Redis behind the release.
-    const wasOwn = this.#own.release(reservation);
-    const record = recordId(reservation.login, reservation.key);
-    const args = [record, reservation.id];
-    const [status] = await this.#run(RELEASE, [this.#recordKey(record)], args);
-    if (status === 'late' && own && wasOwn) {
-      this.#own.adopt(reservation, null, this.#own.ageMs(own));
-    }
+    this.#own.release(reservation);
+    const record = recordId(login, key);
+    const [status] = await this.#run(RELEASE, [this.#recordKey(record)], [record, id]);
+    if (status !== 'late') return;
+    this.#own.adopt(reservation, null, Math.max(0, this.#clock.now() - reservation.reservedAtMs));
   }
 
   async find(login: string, key: string): Promise<OrderRecord | null> {

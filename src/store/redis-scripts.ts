@@ -130,7 +130,7 @@ return {'none'}
 export const RELEASE = `${COMMON}
 local record = redis.call('HMGET', KEYS[5], 'reservation', 'rank', 'deadline')
 if record[1] == ARGV[2] and record[2] == '0' then
-  -- Past its time others have told that nobody knows: it must not come free behind their backs.
+  -- Redis's clock has the last word on whether its time is over.
   if tonumber(record[3]) <= now then return {'late'} end
   redis.call('DEL', KEYS[5])
   redis.call('ZREM', index, ARGV[1])

@@ -17,8 +17,11 @@ export interface LedgerRunOptions {
   readonly facades: readonly FacadeProcess[];
   /** Carried out one after the other, spread evenly over the run, while orders go on coming. */
   readonly blows: readonly Blow[];
-  /** How the facades are stopped before they are asked what is on record; left out: by a kill. */
-  readonly lastBlow?: 'SIGKILL' | 'SIGTERM';
+  /**
+   * Whether the store itself forgets, and only the facades' own copies remain. They are then stopped
+   * and not killed before they are asked what is on record: what only one knows it must write first.
+   */
+  readonly mayForget?: boolean;
 }
 
 export type Blow = (
@@ -39,7 +42,7 @@ const ALIASES = 20;
 
 /** Trades by chance while everything around fails, then compares the clients' ledger with the gateway's. */
 export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport> {
-  const { seed, steps, sandbox, facades, blows, lastBlow = 'SIGKILL' } = options;
+  const { seed, steps, sandbox, facades, blows, mayForget = false } = options;
   const chance = createChance(seed);
   const book = new LedgerBook();
   const weather = new Weather(sandbox, createChance(seed + 1));
@@ -83,7 +86,7 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
   await delay(LATE_MS);
   const refusals = weather.refusals;
   sandbox.clearFaults();
-  await Promise.all(facades.map((facade) => bring(facade, lastBlow)));
+  await Promise.all(facades.map((facade) => bring(facade, mayForget ? 'SIGTERM' : 'SIGKILL')));
   witness.look(true);
 
   const applied = Map.groupBy(sandbox.orders(), ({ login, comment }) => pageId(login, comment));
@@ -99,6 +102,7 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
         calls: witness.calls.get(id) ?? 0,
         final: finals[n] ?? { kind: 'cut' },
         isRefused: trader.account.isRefused,
+        mayForget,
       });
     }
   }

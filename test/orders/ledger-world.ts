@@ -15,10 +15,6 @@ export interface Rehearsal {
   readonly rounds?: number;
 }
 
-interface ReplicasRehearsal extends Rehearsal {
-  readonly lastBlow?: 'SIGKILL' | 'SIGTERM';
-}
-
 const FREEZE_MS = 4_000;
 
 /** One facade whose records are in a file, killed and restarted. */
@@ -58,9 +54,7 @@ export function rehearseWithRedis(redisServerPath: string, rehearsal: Rehearsal)
 
 /** Two replicas that live, but stand still at times, and a Redis that comes back empty. */
 export function rehearseWithForgetfulRedis(redisServerPath: string, rehearsal: Rehearsal) {
-  // Stopped, not killed: what only a replica knows must be written before the replica is gone.
-  const gentle = { ...rehearsal, lastBlow: 'SIGTERM' } as const;
-  return rehearseReplicas(redisServerPath, [], gentle, (one, other, redis) => [
+  return rehearseReplicas(redisServerPath, [], rehearsal, (one, other, redis) => [
     () => restart(redis),
     () => freeze(one),
     () => restart(redis),
@@ -71,7 +65,7 @@ export function rehearseWithForgetfulRedis(redisServerPath: string, rehearsal: R
 async function rehearseReplicas(
   redisServerPath: string,
   args: readonly string[],
-  { seed, steps, rounds = 1, lastBlow = 'SIGKILL' }: ReplicasRehearsal,
+  { seed, steps, rounds = 1 }: Rehearsal,
   blows: (one: FacadeProcess, other: FacadeProcess, redis: TestRedis) => readonly Blow[],
 ) {
   await using sandbox = await startLedgerSandbox();
@@ -85,7 +79,7 @@ async function rehearseReplicas(
     steps,
     sandbox,
     facades: [one, other],
-    lastBlow,
+    mayForget: args.length === 0,
     blows: repeated(rounds, blows(one, other, redis)),
   });
   return withFaults(report, [...one.logged, ...other.logged]);

@@ -13,6 +13,8 @@ export interface Story {
   readonly final: Reply;
   /** Whether the account was turned away at times, after which a key may go out again. */
   readonly isRefused: boolean;
+  /** Whether the store could lose what no living replica knew: keys whose order was not carried out. */
+  readonly mayForget: boolean;
 }
 
 // Errors that promise that nothing was traded, and leave the key free.
@@ -30,7 +32,7 @@ export function contradictionsIn(story: Story): string[] {
   );
 }
 
-function* rules({ page, applied, calls, final, isRefused }: Story): Generator<string> {
+function* rules({ page, applied, calls, final, isRefused, mayForget }: Story): Generator<string> {
   const { exchanges, request } = page;
   const told = exchanges.filter((exchange): exchange is Told => exchange.reply.kind === 'outcome');
   const words = [...told.map(({ reply }) => reply), ...(final.kind === 'outcome' ? [final] : [])];
@@ -52,7 +54,8 @@ function* rules({ page, applied, calls, final, isRefused }: Story): Generator<st
   if (final.kind === 'cut' || final.kind === 'error') yield 'not answered in the end';
   if (final.kind === 'nothing') {
     if (applied.length > 0) yield 'at the gateway, and forgotten';
-    if (words.length > 0) yield 'had an outcome, and is forgotten';
+    const wasKnown = words.some(({ type }) => type !== 'OrderOutcomeUnknown');
+    if (wasKnown || (words.length > 0 && !mayForget)) yield 'had an outcome, and is forgotten';
     if (calls > 0 && !isRefused) yield 'was sent, and is forgotten';
   }
   for (const known of told.filter(({ reply }) => reply.type !== 'OrderOutcomeUnknown')) {
