@@ -80,7 +80,7 @@ export class SearchIndex {
       classes[ordinal] = MATCH.typo;
     };
     for (const index of this.#typoIndexes(text)) {
-      findTypos(index.words, text, (from, to) => index.visitRange(from, to, asTypo));
+      findTypos(index, text, (at) => index.visitRange(at, at + 1, asTypo));
     }
     this.#descriptions.withPrefix(text, (ordinal) => {
       classes[ordinal] = MATCH.description;
@@ -110,7 +110,10 @@ export class SearchIndex {
 
 function inOrder(classes: Uint8Array): Uint32Array {
   const counts = new Uint32Array(WORST_MATCH + 2);
-  for (const match of classes) counts[match + 1] = (counts[match + 1] as number) + 1;
+  for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
+    const match = classes[ordinal] as number;
+    counts[match + 1] = (counts[match + 1] as number) + 1;
+  }
   const none = counts[MATCH.none + 1] as number;
   // Where each class begins among those found.
   const next = counts.map((_count, match) =>

@@ -8,39 +8,49 @@ const SHORTEST_BEGINNING = 6;
 // A longer word is no word anybody typed, and its table would not be small any more.
 const LONGEST_WORD = 32;
 
+/** Words, and what can be told of each at a glance: which letters it has, as bits. */
+export interface Spellings {
+  readonly words: readonly string[];
+  readonly letters: Int32Array;
+}
+
+export function lettersOf(words: readonly string[]): Int32Array {
+  return Int32Array.from(words, lettersIn);
+}
+
 /**
  * Finds the words that are a slip or two away from the one given: a letter too many, too few, wrong, or
- * two swapped. The words are sorted, so each shares the beginning of its table with the one before.
- * `visit` gets ranges, from and to before.
+ * two swapped. A slip can cost a word one letter, so nearly all words are told apart by their letters
+ * alone; the few others are compared. `visit` gets each one's place.
  */
 export function findTypos(
-  words: readonly string[],
+  { words, letters }: Spellings,
   word: string,
-  visit: (from: number, to: number) => void,
+  visit: (at: number) => void,
 ): void {
   const edits = editsAllowed(word.length);
   if (edits === 0 || word.length > LONGEST_WORD) return;
   const table = new EditTable(word, edits);
   const asBeginning = word.length >= SHORTEST_BEGINNING;
-  let at = 0;
-  let before = '';
-  while (at < words.length) {
+  const wanted = lettersIn(word);
+  const shortest = word.length - edits;
+  const longest = asBeginning ? Number.POSITIVE_INFINITY : word.length + edits;
+  for (let at = 0; at < words.length; at += 1) {
+    let missing = wanted & ~(letters[at] as number);
+    // Takes the lowest bit away, as often as a slip may cost a letter.
+    for (let slip = 0; slip < edits; slip += 1) missing &= missing - 1;
+    if (missing !== 0) continue;
     const candidate = words[at] as string;
-    table.keep(commonLength(before, candidate));
-    before = candidate;
-    const verdict = table.extend(candidate, asBeginning);
-    if (verdict === 'whole') visit(at, at + 1);
-    if (verdict !== 'beginning' && verdict !== 'beyond') {
-      at += 1;
-      continue;
-    }
-    const end = endOfPrefix(words, at, candidate.slice(0, table.depth));
-    if (verdict === 'beginning') visit(at, end);
-    at = end;
+    if (candidate.length < shortest || candidate.length > longest) continue;
+    if (table.fits(candidate, asBeginning)) visit(at);
   }
 }
 
-type Verdict = 'whole' | 'beginning' | 'beyond' | 'none';
+function lettersIn(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31);
+  return letters;
+}
 
 /** Rows of edit distances between the word and ever longer beginnings of a candidate. */
 class EditTable {
@@ -48,8 +58,6 @@ class EditTable {
   readonly #edits: number;
   readonly #width: number;
   readonly #rows: Uint8Array;
-  /** How many letters of the candidate have their row. */
-  depth = 0;
 
   constructor(word: string, edits: number) {
     this.#word = word;
@@ -60,62 +68,57 @@ class EditTable {
     for (let column = 0; column < this.#width; column += 1) this.#rows[column] = column;
   }
 
-  keep(letters: number): void {
-    this.depth = Math.min(this.depth, letters);
-  }
-
-  extend(candidate: string, asBeginning: boolean): Verdict {
-    while (this.depth < candidate.length) {
-      const nearest = this.#addRow(candidate);
-      if (nearest > this.#edits) return 'beyond';
-      if (asBeginning && this.#distance() <= this.#edits) return 'beginning';
+  fits(candidate: string, asBeginning: boolean): boolean {
+    for (let depth = 1; depth <= candidate.length; depth += 1) {
+      const nearest = this.#addRow(candidate, depth);
+      if (nearest > this.#edits) return false;
+      const isEnough = asBeginning || depth === candidate.length;
+      if (isEnough && this.#distance(depth) <= this.#edits) return true;
     }
-    return this.#distance() <= this.#edits ? 'whole' : 'none';
+    return false;
   }
 
-  #distance(): number {
-    return this.#rows[this.depth * this.#width + this.#width - 1] as number;
+  #distance(depth: number): number {
+    // Where the lengths differ by more, that many letters are missing or too many.
+    if (Math.abs(depth + 1 - this.#width) > this.#edits) return this.#edits + 1;
+    return this.#rows[depth * this.#width + this.#width - 1] as number;
   }
 
-  /** Answers the row's smallest distance: it can only grow with further letters. */
-  #addRow(candidate: string): number {
+  /**
+   * Answers the row's smallest distance: it can only grow with further letters. Only what lies near the
+   * diagonal is worked out: farther off the distance is too long whatever the letters are.
+   */
+  #addRow(candidate: string, depth: number): number {
     const rows = this.#rows;
-    const letter = candidate.charCodeAt(this.depth);
-    const previousLetter = candidate.charCodeAt(this.depth - 1);
-    this.depth += 1;
-    const row = this.depth * this.#width;
+    const word = this.#word;
+    const edits = this.#edits;
+    const letter = candidate.charCodeAt(depth - 1);
+    const previousLetter = depth > 1 ? candidate.charCodeAt(depth - 2) : -1;
+    const row = depth * this.#width;
     const above = row - this.#width;
-    rows[row] = this.depth;
-    let nearest = this.depth;
-    for (let column = 1; column < this.#width; column += 1) {
-      const wanted = this.#word.charCodeAt(column - 1);
-      const swap = (rows[above + column - 1] as number) + (wanted === letter ? 0 : 1);
-      const skip = Math.min(rows[above + column] as number, rows[row + column - 1] as number) + 1;
-      let distance = Math.min(swap, skip);
-      if (
-        column > 1 &&
-        this.depth > 1 &&
-        wanted === previousLetter &&
-        this.#word.charCodeAt(column - 2) === letter
-      ) {
-        distance = Math.min(distance, (rows[above - this.#width + column - 2] as number) + 1);
+    const first = Math.max(1, depth - edits);
+    const last = Math.min(this.#width - 1, depth + edits);
+    let left = first === 1 ? depth : edits + 1;
+    rows[row + first - 1] = left;
+    let nearest = left;
+    let wantedBefore = first > 1 ? word.charCodeAt(first - 2) : -1;
+    for (let column = first; column <= last; column += 1) {
+      const wanted = word.charCodeAt(column - 1);
+      let distance = (rows[above + column - 1] as number) + (wanted === letter ? 0 : 1);
+      if (left < distance) distance = left + 1;
+      const up = rows[above + column] as number;
+      if (up < distance) distance = up + 1;
+      if (wanted === previousLetter && wantedBefore === letter) {
+        const swapped = (rows[above - this.#width + column - 2] as number) + 1;
+        if (swapped < distance) distance = swapped;
       }
       rows[row + column] = distance;
       if (distance < nearest) nearest = distance;
+      left = distance;
+      wantedBefore = wanted;
     }
+    // The next row looks one further.
+    if (last + 1 < this.#width) rows[row + last + 1] = edits + 1;
     return nearest;
   }
-}
-
-function commonLength(a: string, b: string): number {
-  const most = Math.min(a.length, b.length);
-  let length = 0;
-  while (length < most && a.charCodeAt(length) === b.charCodeAt(length)) length += 1;
-  return length;
-}
-
-function endOfPrefix(words: readonly string[], from: number, prefix: string): number {
-  let end = from + 1;
-  while (end < words.length && words[end]?.startsWith(prefix)) end += 1;
-  return end;
 }

@@ -2,12 +2,14 @@ import { compareText } from './compare.ts';
 import { firstWhere } from './first-where.ts';
 import type { Pace } from './pace.ts';
 import { sortInSlices } from './sort-in-slices.ts';
+import { lettersOf } from './typos.ts';
 
 export type Visit = (ordinal: number) => void;
 
 /** Which instruments hold which word. Words are sorted, so those with one prefix lie side by side. */
 export class WordIndex {
   readonly words: readonly string[];
+  readonly letters: Int32Array;
   /** Where each word's postings begin; one more entry ends the last. */
   readonly #starts: Uint32Array;
   // All postings in one array: those of a prefix are one stretch of it.
@@ -15,6 +17,7 @@ export class WordIndex {
 
   constructor(words: readonly string[], starts: Uint32Array, postings: Uint32Array) {
     this.words = words;
+    this.letters = lettersOf(words);
     this.#starts = starts;
     this.#postings = postings;
   }

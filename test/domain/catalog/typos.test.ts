@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findTypos } from '../../../src/domain/catalog/typos.ts';
+import { findTypos, lettersOf } from '../../../src/domain/catalog/typos.ts';
 
 /** Optimal string alignment, as the textbook has it. */
 function distance(a: string, b: string): number {
@@ -40,7 +40,9 @@ test('finds exactly the words within the slips that a length allows', () => {
     fc.property(fc.uniqueArray(word, { maxLength: 40 }), word, (list, typed) => {
       const words = list.toSorted();
       const found: string[] = [];
-      findTypos(words, typed, (from, to) => found.push(...words.slice(from, to)));
+      findTypos({ words, letters: lettersOf(words) }, typed, (at) =>
+        found.push(words[at] as string),
+      );
       expect(found).toEqual(expected(words, typed));
     }),
     { numRuns: 1_000 },
@@ -48,5 +50,7 @@ test('finds exactly the words within the slips that a length allows', () => {
 });
 
 test('a word that is too long to be one finds none', () => {
-  findTypos(['a'.repeat(40)], 'a'.repeat(40), () => expect.unreachable());
+  findTypos({ words: ['a'.repeat(40)], letters: lettersOf(['a'.repeat(40)]) }, 'a'.repeat(40), () =>
+    expect.unreachable(),
+  );
 });
