@@ -53,12 +53,14 @@ function collect(source: Readable, maxBytes: number): Promise<Buffer> {
       reject(new PayloadTooLargeError('received'));
     }
     source.on('data', take);
+    const broken = (cause?: unknown) =>
+      reject(new UnreadableBodyError('the body cannot be read', { cause }));
     source.once('end', () => {
+      // Every request closes in the end: an error made then, for nobody, would cost its stack trace.
+      source.off('close', broken);
       const [first, ...others] = chunks;
       resolve(first && others.length === 0 ? first : Buffer.concat(chunks));
     });
-    const broken = (cause?: unknown) =>
-      reject(new UnreadableBodyError('the body cannot be read', { cause }));
     source.once('error', broken);
     source.once('close', broken);
   });

@@ -43,7 +43,9 @@ export class HttpServer {
   readonly #settings: HttpServerSettings;
   readonly #server: Server;
   readonly #graphql: ReturnType<typeof createGraphQLEndpoint>;
-  readonly #underWay = new Set<ServerResponse>();
+  // Not a set of them: its discarded tables would keep answered requests until the next full collection.
+  #underWay = 0;
+  #onIdle: (() => void) | null = null;
   readonly #streams = new EventStreams();
 
   constructor(settings: HttpServerSettings) {
@@ -75,9 +77,10 @@ export class HttpServer {
     );
     this.#streams.end();
     await Promise.race([stopped, delay(LINGER_MS)]);
-    while (this.#underWay.size > 0) {
-      const [response] = this.#underWay;
-      await new Promise((resolve) => response?.once('close', resolve));
+    if (this.#underWay > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
     }
     this.#server.closeIdleConnections();
     await stopped;
@@ -96,9 +99,10 @@ export class HttpServer {
     response.setHeader('x-content-type-options', 'nosniff');
     if (readiness.isDraining) response.setHeader('connection', 'close');
     setCorsHeaders(request, response, origins);
-    this.#underWay.add(response);
+    this.#underWay += 1;
     response.once('close', () => {
-      this.#underWay.delete(response);
+      this.#underWay -= 1;
+      if (this.#underWay === 0) this.#onIdle?.();
       this.#settings.onAnswered(response.statusCode);
     });
     this.#route(request, response, requestId).catch((error: unknown) => {
