@@ -9,7 +9,7 @@ const REQUESTS = 1_500;
 const MOST_PER_REQUEST = 5 * 1024;
 
 // `scripts/soak.ts` does the same for as long as one likes.
-test('changing documents, variables, tokens and catalogs fill the caches and nothing beside them', async () => {
+test('changing documents, variables and catalogs fill the caches and nothing beside them', async () => {
   const samples = await soak({
     rests: ({ requests }) => requests >= STEP,
     ends: ({ requests }) => requests >= REQUESTS,

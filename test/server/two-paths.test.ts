@@ -131,7 +131,10 @@ function textOf(headers: IncomingMessage['headers'], bytes: Buffer): string {
   const plain =
     encoding === 'br' ? brotliDecompressSync(bytes) : encoding ? gunzipSync(bytes) : bytes;
   const text = String(plain).replace(/"requestId":"[^"]+"/g, '"requestId":"an id"');
-  return text.replace(/^(data: )?(\{"errors":.*\})$/gm, (_line, before = '', json) => before + sorted(json));
+  return text.replace(
+    /^(data: )?(\{"errors":.*\})$/gm,
+    (_line, before = '', json) => before + sorted(json),
+  );
 }
 
 /** Which of two failing reads comes first is chance. */

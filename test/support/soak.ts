@@ -27,6 +27,7 @@ export interface Sample extends Progress {
 }
 
 const AT_A_TIME = 6;
+const TOKENS = 20;
 const CATALOG_SECONDS = 2;
 const CHANGE_MS = 1_500;
 const environment: Environment = {
@@ -48,7 +49,7 @@ const WHOLE = '{ catalog { version instruments { id name description leverage se
 
 /**
  * The facade under what makes it remember things: documents that never come twice, variables that
- * seldom do, a catalog that is another one every other second, tokens, subscriptions. Every so often
+ * seldom do, a catalog that is another one every other second, subscriptions. Every so often
  * all of it rests, and what is still held is weighed.
  */
 export async function soak(options: SoakOptions): Promise<readonly Sample[]> {
@@ -146,16 +147,14 @@ class Crowd {
     return { authorization: `Bearer ${this.#token()}`, 'accept-encoding': encoding };
   }
 
-  /** Now and then a new one, or one that nobody signed. */
+  /** Few of them: what is held for each, up to bounds of its own, would hide the rest. */
   #token(): string {
-    const random = this.#random;
-    if (this.#tokens.length === 0 || random() < 0.02) {
-      const email = pick(random, ['demo@example.com', 'pro@example.com']);
-      const signature = random() < 0.8 ? 'valid' : 'forged';
-      this.#tokens.push(this.#gateway.token({ email, signature }));
-      if (this.#tokens.length > 30) this.#tokens.shift();
-    }
-    return pick(random, this.#tokens);
+    if (this.#tokens.length === TOKENS) return pick(this.#random, this.#tokens);
+    const email = pick(this.#random, ['demo@example.com', 'pro@example.com']);
+    const signature = this.#random() < 0.8 ? 'valid' : 'forged';
+    const token = this.#gateway.token({ email, signature });
+    this.#tokens.push(token);
+    return token;
   }
 
   async #watch(): Promise<void> {
