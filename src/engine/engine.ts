@@ -23,7 +23,7 @@ import type { HeldAnswers } from './held-answers.ts';
 import { tooComplex } from './limits.ts';
 import type { Publisher } from './publisher.ts';
 import { type GraphQLRequest, readRequest } from './request.ts';
-import { type RequestQuota, waiting } from './request-quota.ts';
+import { type Quota, type RequestQuota, waiting } from './request-quota.ts';
 import { strikeTexts, textsIn } from './strike-literals.ts';
 import type { SubscriptionSlots } from './subscription-slots.ts';
 import { variablesError } from './variable-limits.ts';
@@ -99,9 +99,21 @@ export class Engine {
     this.#eventResults = new EventResults(options.services, options.publisher);
   }
 
-  async open(params: unknown, visit: Visit): Promise<Ready | Refused> {
+  /** At once, but where the count of requests is kept elsewhere. */
+  open(params: unknown, visit: Visit): Ready | Refused | Promise<Ready | Refused> {
     const client = this.#options.clients.of(visit.caller);
-    const { error, headers } = await this.#options.quota.take(client);
+    const taken = this.#options.quota.take(client);
+    return taken instanceof Promise
+      ? taken.then((quota) => this.#admit(params, visit, client, quota))
+      : this.#admit(params, visit, client, taken);
+  }
+
+  #admit(
+    params: unknown,
+    visit: Visit,
+    client: ClientKey,
+    { error, headers }: Quota,
+  ): Ready | Refused {
     if (error) return { ...refused([error], 429), headers };
     const opened = this.#open(params, { visit, client, headers });
     return opened.ready ? opened : { ...opened, headers: { ...headers, ...opened.headers } };

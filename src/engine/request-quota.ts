@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { requestError } from '../schema/public-error.ts';
-import type { RateCounter, RateCounters } from '../store/rate-counters.ts';
+import type { RateCounter, RateCounters, RateState } from '../store/rate-counters.ts';
 import type { ClientKey } from './client-key.ts';
 
 export interface RequestQuotaOptions {
@@ -26,8 +26,14 @@ export class RequestQuota {
     this.#policy = `"default";q=${perMinute};w=${MINUTE}`;
   }
 
-  async take({ key }: ClientKey): Promise<Quota> {
-    const { isOver, remaining, resetMs } = await this.#counter.take(key);
+  take({ key }: ClientKey): Quota | Promise<Quota> {
+    const taken = this.#counter.take(key);
+    return taken instanceof Promise
+      ? taken.then((state) => this.#quota(state))
+      : this.#quota(taken);
+  }
+
+  #quota({ isOver, remaining, resetMs }: RateState): Quota {
     const seconds = Math.max(1, Math.ceil(resetMs / 1000));
     const headers = {
       ratelimit: `"default";r=${remaining};t=${seconds}`,

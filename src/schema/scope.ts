@@ -27,10 +27,8 @@ export class Scope {
   #catalog: Eventually<CatalogView> | undefined;
   #withdrawalMethods: Promise<readonly WithdrawalMethod[]> | undefined;
   #customerId: Promise<string> | undefined;
-  readonly #instruments = new DataLoader<string, Instrument | null>(async (ids) => {
-    const { version } = await this.catalog();
-    return ids.map((id) => version.byId.get(id) ?? null);
-  });
+  /** Made where the catalog is not at hand, which is once an hour. */
+  #instruments: DataLoader<string, Instrument | null> | undefined;
 
   constructor(services: Services, caller: Caller, after = 0) {
     this.#services = services;
@@ -122,8 +120,12 @@ export class Scope {
   /** At once from a catalog at hand; else all of a request wait for one. */
   instrument(id: string): Eventually<Instrument | null> {
     const catalog = this.catalog();
-    if (catalog instanceof Promise) return this.#instruments.load(id);
-    return catalog.version.byId.get(id) ?? null;
+    if (!(catalog instanceof Promise)) return catalog.version.byId.get(id) ?? null;
+    this.#instruments ??= new DataLoader(async (ids) => {
+      const { version } = await this.catalog();
+      return ids.map((each) => version.byId.get(each) ?? null);
+    });
+    return this.#instruments.load(id);
   }
 
   instruments(request: PageRequest): Eventually<InstrumentConnection> {

@@ -1,58 +1,58 @@
 import { LRUCache } from 'lru-cache';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import type { RateCounter, RateCounters, RateRule, RateState } from './rate-counters.ts';
+import type { RateCounter, RateCounters, RateRule } from './rate-counters.ts';
 
 export interface MemoryRateCountersOptions {
   /** Of each counter. Beyond it the key that was used least lately is forgotten: a flood of keys costs no memory. */
   readonly maxKeys?: number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly uptimeMs?: () => number;
 }
 
 const MAX_KEYS = 100_000;
 
-/** Counters of this process alone. */
+/** Counters of this process alone. They answer at once: each request passes here, and few wait. */
 export function createMemoryRateCounters({
   maxKeys = MAX_KEYS,
+  uptimeMs = () => performance.now(),
 }: MemoryRateCountersOptions = {}): RateCounters {
   return {
-    counter: (name, rule) => createMemoryCounter(name, rule, maxKeys),
+    counter: (_name, rule) => createMemoryCounter(rule, maxKeys, uptimeMs),
     trouble: () => null,
     close: () => {},
   };
 }
 
+interface Window {
+  count: number;
+  endsAtMs: number;
+}
+
 function createMemoryCounter(
-  name: string,
   { limit, windowSeconds }: RateRule,
   maxKeys: number,
+  uptimeMs: () => number,
 ): RateCounter {
-  const limiter = new RateLimiterMemory({
-    keyPrefix: name,
-    points: limit,
-    duration: windowSeconds,
-  });
-  // The library lets go of a key when its window ends; until then nothing bounds them.
-  const keys = new LRUCache<string, true>({
-    max: maxKeys,
-    dispose: (_, key, reason) => {
-      if (reason === 'evict') void limiter.delete(key);
-    },
-  });
+  const windows = new LRUCache<string, Window>({ max: maxKeys });
   return {
     limit,
     windowSeconds,
     take(key) {
-      keys.set(key, true);
-      return limiter.consume(key).then(toState, toStateWhenOver);
+      const nowMs = uptimeMs();
+      let window = windows.get(key);
+      if (!window) {
+        window = { count: 0, endsAtMs: 0 };
+        windows.set(key, window);
+      }
+      if (nowMs >= window.endsAtMs) {
+        window.count = 0;
+        window.endsAtMs = nowMs + windowSeconds * 1000;
+      }
+      window.count += 1;
+      return {
+        isOver: window.count > limit,
+        remaining: Math.max(0, limit - window.count),
+        resetMs: window.endsAtMs - nowMs,
+      };
     },
   };
-}
-
-export function toState({ remainingPoints, msBeforeNext }: RateLimiterRes): RateState {
-  return { isOver: false, remaining: remainingPoints, resetMs: msBeforeNext };
-}
-
-/** The library rejects where a limit is passed, and where it fails. */
-export function toStateWhenOver(reason: unknown): RateState {
-  if (reason instanceof RateLimiterRes) return { ...toState(reason), isOver: true };
-  throw reason;
 }

@@ -10,7 +10,8 @@ export interface RateState {
 export interface RateCounter {
   readonly limit: number;
   readonly windowSeconds: number;
-  take(key: string): Promise<RateState>;
+  /** At once where the count is kept in this process. */
+  take(key: string): RateState | Promise<RateState>;
 }
 
 export interface RateRule {

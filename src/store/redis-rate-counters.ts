@@ -1,7 +1,7 @@
-import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../lib/clock.ts';
-import { createMemoryRateCounters, toState, toStateWhenOver } from './memory-rate-counters.ts';
-import type { RateCounter, RateCounters } from './rate-counters.ts';
+import { createMemoryRateCounters } from './memory-rate-counters.ts';
+import type { RateCounter, RateCounters, RateState } from './rate-counters.ts';
 
 export interface RedisRateCountersOptions {
   readonly url: string;
@@ -80,4 +80,14 @@ export async function openRedisRateCounters({
     trouble: () => (isPaused() ? 'Redis does not count: limits are counted here alone' : null),
     close: () => redis.disconnect(),
   };
+}
+
+function toState({ remainingPoints, msBeforeNext }: RateLimiterRes): RateState {
+  return { isOver: false, remaining: remainingPoints, resetMs: msBeforeNext };
+}
+
+/** The library rejects where a limit is passed, and where it fails. */
+function toStateWhenOver(reason: unknown): RateState {
+  if (reason instanceof RateLimiterRes) return { ...toState(reason), isOver: true };
+  throw reason;
 }
