@@ -14,6 +14,7 @@ const USAGE = `npm run bench -- [options] [what]
   what      a row of the first table (home, home-still, search, search-fresh, catalog, catalog-gzip,
             catalog-br, positions, positions-still, customer-id), latency, refresh, live, profile;
             without it everything but profile
+            peers: the rows beside servers made of other libraries, which are installed for it
   --quick   a first impression in less than a minute, without live
   --rounds  how often each contestant has its turn
   --beside  one more of this project's processes: a folder with another checkout of it, or a flag of Node`;
@@ -30,6 +31,8 @@ const { values, positionals } = parseArgs({
   },
 });
 const { quick } = values;
+const withPeers = positionals.includes('peers');
+const wanted = positionals.filter((name) => name !== 'peers');
 const usual = quick
   ? { warmMs: 300, sampleMs: 150, rounds: 3 }
   : { warmMs: 1_500, sampleMs: 300, rounds: 7 };
@@ -41,7 +44,7 @@ else await run();
 async function run(): Promise<void> {
   pinOwnProcess();
   print(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${today()}`);
-  await using field = await openField(values.beside);
+  await using field = await openField({ besides: values.beside, peers: withPeers });
   const { workloads } = field;
   const rows = workloads.filter(({ name }) => isWanted(name));
   if (isWanted('profile', true)) {
@@ -50,6 +53,8 @@ async function run(): Promise<void> {
     return;
   }
   if (rows.length > 0) print(await cpuTable(field, rows, pace));
+  // Peers are for the first table, where nothing else is asked for by name.
+  if (withPeers && wanted.length === 0) return;
   if (isWanted('latency')) {
     const alone = workloads.filter(({ name }) => ROWS_ALONE.includes(name));
     print(await latencyTable(field, alone, pace));
@@ -59,7 +64,7 @@ async function run(): Promise<void> {
 }
 
 function isWanted(name: string, onlyByName = false): boolean {
-  return positionals.includes(name) || (positionals.length === 0 && !onlyByName);
+  return wanted.includes(name) || (wanted.length === 0 && !onlyByName);
 }
 
 /** A bench of its own, with sockets in place of requests. */

@@ -10,6 +10,7 @@ import {
   startWire,
   type Variant,
 } from './start-contestants.ts';
+import { ROWS_OF_PEERS, startPeers } from './start-peers.ts';
 import { createWorkloads, type Workload } from './workloads.ts';
 
 export interface Field extends AsyncDisposable {
@@ -24,8 +25,15 @@ export interface Field extends AsyncDisposable {
 const INSTRUMENTS = 5_000;
 const CLIENTS = 16;
 
+export interface Guests {
+  /** More of this project's processes: flags of Node, or folders of other checkouts. */
+  readonly besides: readonly string[];
+  /** Servers made of other libraries; then only with the rows that they are set up for. */
+  readonly peers: boolean;
+}
+
 /** Everybody in place and warm, and seen to answer alike. */
-export async function openField(besides: readonly string[]): Promise<Field> {
+export async function openField({ besides, peers }: Guests): Promise<Field> {
   await using opened = new AsyncDisposableStack();
   const gateway = opened.use(await startGateway(INSTRUMENTS, CLIENTS));
   const surroundings = { gatewayUrl: gateway.url, tokens: gateway.tokens };
@@ -35,7 +43,9 @@ export async function openField(besides: readonly string[]): Promise<Field> {
     return contestant;
   };
   const ours = await join(startOurs(surroundings));
-  const workloads = createWorkloads(await instrumentsOf(ours));
+  const workloads = createWorkloads(await instrumentsOf(ours)).filter(
+    ({ name }) => !peers || ROWS_OF_PEERS.includes(name),
+  );
   const contestants = [
     await join(startWire(surroundings, ours, workloads)),
     await join(startByHand(surroundings)),
@@ -43,6 +53,9 @@ export async function openField(besides: readonly string[]): Promise<Field> {
   ];
   for (const beside of besides) {
     contestants.push(await join(startOurs(surroundings, variantOf(beside))));
+  }
+  if (peers) {
+    for (const starting of startPeers(surroundings)) contestants.push(await join(starting));
   }
   for (const workload of workloads) {
     for (const other of contestants) await compareAnswers(ours, other, workload);

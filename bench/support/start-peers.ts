@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Contestant } from './contestant.ts';
+import { type Surroundings, start } from './start-contestants.ts';
+
+/** What a team would take instead, by the file that sets it up. */
+const PEERS = [
+  { name: 'yoga, Pothos', file: 'yoga.mjs', endpoint: '/graphql' },
+  { name: 'Mercurius, jit', file: 'mercurius.mjs', endpoint: '/graphql' },
+  { name: 'Apollo Server', file: 'apollo.mjs', endpoint: '/' },
+] as const;
+
+/** The rows that they are set up for. */
+export const ROWS_OF_PEERS = [
+  'home',
+  'home-still',
+  'search',
+  'search-fresh',
+  'positions',
+  'positions-still',
+  'customer-id',
+];
+
+const FOLDER = fileURLToPath(new URL('../peers/', import.meta.url));
+
+export function startPeers(surroundings: Surroundings): Promise<Contestant>[] {
+  install();
+  return PEERS.map(({ name, file, endpoint }) =>
+    start(surroundings, {
+      name,
+      speaks: 'graphql',
+      endpoint,
+      script: FOLDER + file,
+      environment: { NODE_ENV: 'production' },
+    }),
+  );
+}
+
+/** Their packages are none of the project's: they come when somebody asks to see them. */
+function install(): void {
+  const wanted = readFileSync(`${FOLDER}package-lock.json`, 'utf8');
+  if (existsSync(`${FOLDER}node_modules/.package-lock.json`) && isInstalled(wanted)) return;
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status } = spawnSync('npm', args, { cwd: FOLDER, stdio: 'inherit' });
+  if (status !== 0) throw new Error('npm could not install the peers');
+}
+
+function isInstalled(wanted: string): boolean {
+  const { packages: all } = JSON.parse(wanted) as { packages: Packages };
+  const { packages: present } = JSON.parse(
+    readFileSync(`${FOLDER}node_modules/.package-lock.json`, 'utf8'),
+  ) as { packages: Packages };
+  return Object.entries(all).every(
+    ([path, { version, optional }]) =>
+      path === '' || optional === true || present[path]?.version === version,
+  );
+}
+
+type Packages = Record<string, { readonly version?: string; readonly optional?: boolean }>;
