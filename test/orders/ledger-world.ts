@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { eventually } from '../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../support/facade-process.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { type Blow, type LedgerReport, runLedger } from './ledger-run.ts';
@@ -45,7 +46,7 @@ export function rehearseWithRedis(redisServerPath: string, rehearsal: Rehearsal)
   const args = ['--appendonly', 'yes', '--appendfsync', 'always'];
   return rehearseReplicas(redisServerPath, args, rehearsal, (one, other, redis) => [
     // First: with a replica that died a moment ago, Redis's return is a matter of ten seconds.
-    () => restart(redis),
+    () => restart(redis, [one, other]),
     (bring) => bring(one, 'SIGKILL'),
     (bring) => bring(other, 'SIGTERM'),
     (bring) => bring(other, 'SIGKILL'),
@@ -85,9 +86,21 @@ async function rehearseReplicas(
   return withFaults(report, [...one.logged, ...other.logged]);
 }
 
-async function restart(redis: TestRedis): Promise<void> {
+/**
+ * What a replica told its clients while Redis was away it writes back when Redis is there again. Until
+ * then it is the only one who knows: a replica that dies as well leaves those outcomes unknown.
+ */
+async function restart(redis: TestRedis, writers: readonly FacadeProcess[] = []): Promise<void> {
   await redis.kill();
   await redis.start();
+  await Promise.all(
+    writers.map(({ url }) => eventually(() => takesOrders(url), { withinMs: 30_000 })),
+  );
+}
+
+async function takesOrders(url: string): Promise<boolean> {
+  const readiness = await (await fetch(`${url}/health/ready`)).text();
+  return !/order|Redis/i.test(readiness);
 }
 
 /** Long enough for the others to take its orders for lost. */
