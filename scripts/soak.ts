@@ -25,5 +25,9 @@ const samples = await soak({
   },
 });
 const growth = growthOf(samples.map(({ bytes }) => bytes));
-console.log(`From the third quarter to the last it grew by ${(growth * 100).toFixed(1)} %.`);
+console.log(
+  Number.isNaN(growth)
+    ? 'Too short to compare its quarters: give it a minute.'
+    : `From the third quarter to the last it grew by ${(growth * 100).toFixed(1)} %.`,
+);
 process.exitCode = growth > MOST_GROWTH ? 1 : 0;
