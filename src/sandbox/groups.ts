@@ -16,7 +16,7 @@ export const PRO = 'pro-usd';
 /** Named the way trading platforms nest their groups, so that a path value needs its encoding. */
 export const SWAP_FREE = 'retail\\swap-free usd';
 
-export const GROUPS: readonly Group[] = [
+const GROUPS: readonly Group[] = [
   {
     name: STANDARD,
     leverage: { forex: 30, index: 20, commodity: 10, equity: 5, crypto: 2 },

@@ -9,7 +9,7 @@ export interface Reply {
   readonly lost?: boolean;
 }
 
-export const LARGEST_BODY_BYTES = 1_048_576;
+const LARGEST_BODY_BYTES = 1_048_576;
 
 export function json(status: number, body: unknown, headers?: OutgoingHttpHeaders): Reply {
   const reply = { status, body: JSON.stringify(body) };

@@ -16,7 +16,7 @@ export interface Listed {
 }
 
 /** Trading modes, as trading platforms number them. */
-export const MODE_CLOSED = 0;
+const MODE_CLOSED = 0;
 export const MODE_FULL = 4;
 
 /**

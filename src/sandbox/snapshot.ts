@@ -58,7 +58,7 @@ function toBytes(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-export function toWireSession(account: Account, market: Market): WireSession {
+function toWireSession(account: Account, market: Market): WireSession {
   const { user, balance, prevBalance, prevEquity } = account;
   const { invested, profits, storage, equity } = figuresOf(account, market);
   return {

@@ -28,8 +28,8 @@ export function createGraphQLEndpoint(
   settings: EndpointSettings,
   streams: EventStreams,
 ): GraphQLEndpoint {
-  const { engine, log, addresses, maxBodyBytes, directPath } = settings;
-  const yoga = createGraphQLOverHttp({ engine, log, maxBodyBytes });
+  const { engine, addresses, maxBodyBytes, directPath } = settings;
+  const yoga = createGraphQLOverHttp({ engine, maxBodyBytes });
 
   return async (request, response, requestId) => {
     const gone = new AbortController();

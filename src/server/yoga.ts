@@ -2,7 +2,6 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { CatalogAnswer } from '../engine/catalog-answer.ts';
 import type { Engine, Ready, Refused, Visit } from '../engine/engine.ts';
-import type { Log } from '../lib/log.ts';
 import { mapStream } from '../lib/map-stream.ts';
 import { requestError } from '../schema/public-error.ts';
 import { readQueryString } from './query-string.ts';
@@ -28,7 +27,6 @@ type Yoga = YogaServerInstance<YogaVisit, Record<never, never>>;
 
 export interface YogaOptions {
   readonly engine: Engine;
-  readonly log: Log;
   readonly maxBodyBytes: number;
 }
 
@@ -36,10 +34,10 @@ export interface YogaOptions {
  * GraphQL over HTTP by the book: methods, media types, status codes, event streams. Yoga knows the
  * book; what a document may do and what it answers is the engine's.
  */
-export function createGraphQLOverHttp({ engine, log, maxBodyBytes }: YogaOptions): Yoga {
+export function createGraphQLOverHttp({ engine, maxBodyBytes }: YogaOptions): Yoga {
   return createYoga<YogaVisit>({
     graphqlEndpoint: '/graphql',
-    plugins: [useEngine(engine, log), useOurCodes()],
+    plugins: [useEngine(engine), useOurCodes()],
     // Each of these is done for all transports elsewhere.
     cors: false,
     graphiql: false,
@@ -54,7 +52,7 @@ export function createGraphQLOverHttp({ engine, log, maxBodyBytes }: YogaOptions
   });
 }
 
-function useEngine(engine: Engine, log: Log): Plugin<YogaVisit> {
+function useEngine(engine: Engine): Plugin<YogaVisit> {
   return {
     onRequestParse({ request, setRequestParser }) {
       // Yoga's own reader leaves out what it does not know, such as a document's id.
@@ -74,9 +72,6 @@ function useEngine(engine: Engine, log: Log): Plugin<YogaVisit> {
         reply.isLive = true;
         return mapStream(stream, { value: withPlainErrors });
       });
-    },
-    onExecutionResult({ result }) {
-      if (result === undefined) log.error({}, 'an operation without a result');
     },
   };
 }

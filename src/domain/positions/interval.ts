@@ -1,6 +1,6 @@
 import { InputError } from '../input-error.ts';
 
-export const LONGEST_INTERVAL_MS = 15_000;
+const LONGEST_INTERVAL_MS = 15_000;
 
 /** The least time between two events that a client asks for; 0 where it asks for none. */
 export function readIntervalMs(intervalMs: number | null | undefined): number {

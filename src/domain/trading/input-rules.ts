@@ -8,7 +8,7 @@ export type RawOneOf<Name extends string> = {
 
 const LONGEST_KEY = 255;
 
-export function finite(argument: string, value: unknown): number {
+function finite(argument: string, value: unknown): number {
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     throw broken(argument, 'must be a finite number');
   }
