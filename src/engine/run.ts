@@ -12,7 +12,10 @@ export class Run {
   readonly args: readonly unknown[];
   #pending = 0;
   #isOver = false;
-  #end: ((isWhole: boolean) => void) | null = null;
+  #whole: ExecutionResult | null = null;
+  // The promise's own function and no closure around it: a closure that is kept in a field ties the run
+  // to the next one's, and then no minor collection frees either.
+  #end: ((result: ExecutionResult | null) => void) | null = null;
 
   constructor(context: unknown, args: readonly unknown[]) {
     this.context = context;
@@ -28,10 +31,12 @@ export class Run {
       this.#isOver = true;
       return null;
     }
-    if (this.#pending === 0) return { data };
-    return new Promise((resolve) => {
-      this.#end = (isWhole) => resolve(isWhole ? { data } : null);
-    });
+    const whole = { data };
+    if (this.#pending === 0) return whole;
+    const { promise, resolve } = Promise.withResolvers<ExecutionResult | null>();
+    this.#whole = whole;
+    this.#end = resolve;
+    return promise;
   }
 
   wait(value: PromiseLike<unknown>, complete: Complete, target: Target, key: string): void {
@@ -57,6 +62,6 @@ export class Run {
 
   #over(isWhole: boolean): void {
     this.#isOver = true;
-    this.#end?.(isWhole);
+    this.#end?.(isWhole ? this.#whole : null);
   }
 }
