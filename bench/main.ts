@@ -34,8 +34,8 @@ const { quick } = values;
 const withPeers = positionals.includes('peers');
 const wanted = positionals.filter((name) => name !== 'peers');
 const usual = quick
-  ? { warmMs: 300, sampleMs: 150, rounds: 3 }
-  : { warmMs: 1_500, sampleMs: 300, rounds: 7 };
+  ? { warmRequests: 3_000, longestWarmMs: 1_000, sampleMs: 150, rounds: 3 }
+  : { warmRequests: 60_000, longestWarmMs: 12_000, sampleMs: 300, rounds: 7 };
 const pace = { ...usual, rounds: Number(values.rounds ?? usual.rounds) };
 
 if (values.help) print(USAGE);
@@ -49,7 +49,7 @@ async function run(): Promise<void> {
   const rows = workloads.filter(({ name }) => isWanted(name));
   if (isWanted('profile', true)) {
     const profiled = rows.length > 0 ? rows : workloads;
-    print(await profileTable(field, profiled, { warmMs: 2_000, profileMs: 3_000 }));
+    print(await profileTable(field, profiled, { warmMs: 12_000, profileMs: 3_000 }));
     return;
   }
   if (rows.length > 0) print(await cpuTable(field, rows, pace));

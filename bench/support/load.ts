@@ -7,6 +7,11 @@ export interface Load {
   readonly durationMs: number;
   /** How long each rests between an answer and its next question. */
   readonly restMs?: number;
+  /**
+   * Whether it looks for answers all the time. To wake a core that sleeps costs the sender some
+   * microseconds, and between the answers of the slower ones it would sleep more often.
+   */
+  readonly staysAwake?: boolean;
   /** The bytes of the next request on a connection. */
   readonly next: (connection: number) => Buffer;
 }
@@ -23,10 +28,23 @@ export interface LoadResult {
 export async function fire(load: Load): Promise<LoadResult> {
   const latenciesMs: number[] = [];
   const deadlineMs = performance.now() + load.durationMs;
+  const rest = load.staysAwake ? stayAwake() : () => {};
   await Promise.all(
     Array.from({ length: load.connections }, (_, at) => ask(load, at, deadlineMs, latenciesMs)),
   );
+  rest();
   return { answered: latenciesMs.length, latenciesMs };
+}
+
+function stayAwake(): () => void {
+  let isAwake = true;
+  const look = () => {
+    if (isAwake) setImmediate(look);
+  };
+  look();
+  return () => {
+    isAwake = false;
+  };
 }
 
 function ask(

@@ -6,7 +6,9 @@ import { median } from './statistics.ts';
 import type { Workload } from './workloads.ts';
 
 export interface Pace {
-  readonly warmMs: number;
+  /** Node compiles what has run often: all get as many requests, unless that takes too long. */
+  readonly warmRequests: number;
+  readonly longestWarmMs: number;
   readonly sampleMs: number;
   readonly rounds: number;
 }
@@ -30,10 +32,11 @@ export async function measure(
   gateway: Gateway,
   contestants: readonly Contestant[],
   workload: Workload,
-  { warmMs, sampleMs, rounds }: Pace,
+  pace: Pace,
 ): Promise<ReadonlyMap<Contestant, Figure>> {
   await gateway.order({ market: workload.market });
-  for (const contestant of contestants) await sample(contestant, workload, warmMs);
+  const { sampleMs, rounds } = pace;
+  for (const contestant of contestants) await warm(contestant, workload, pace);
   const samples = new Map(contestants.map((each) => [each, [] as Sample[]]));
   for (let round = 0; round < rounds; round += 1) {
     for (const contestant of contestants) {
@@ -53,7 +56,19 @@ export async function measure(
   );
 }
 
+async function warm(
+  contestant: Contestant,
+  workload: Workload,
+  { warmRequests, longestWarmMs, sampleMs }: Pace,
+): Promise<void> {
+  let answered = 0;
+  for (let ms = 0; answered < warmRequests && ms < longestWarmMs; ms += sampleMs) {
+    answered += (await sample(contestant, workload, sampleMs)).answered;
+  }
+}
+
 interface Sample {
+  readonly answered: number;
   readonly cpu: number;
   readonly perSecond: number;
 }
@@ -70,9 +85,11 @@ async function sample(
     port: contestant.port,
     connections,
     durationMs,
+    staysAwake: true,
     next: (connection) => contestant.request(ask(), encoding, connection),
   });
   await delay(SETTLING_MS);
   const after = await contestant.process.ask({ ask: 'cpu' });
-  return { cpu: (after - before) / answered, perSecond: (answered * 1000) / durationMs };
+  const perSecond = (answered * 1000) / durationMs;
+  return { answered, cpu: (after - before) / answered, perSecond };
 }

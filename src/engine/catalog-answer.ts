@@ -1,15 +1,20 @@
 import { hash } from 'node:crypto';
 import type { ExecutionResult } from 'graphql';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
+import type { Encoding } from '../lib/pack.ts';
 import type { CatalogUse } from './catalog-only.ts';
-import type { Encoding, HeldAnswers } from './held-answers.ts';
+import type { HeldAnswers } from './held-answers.ts';
+
+type Eventually<T> = T | Promise<T>;
 
 /** An answer made of the catalog alone: it can be named, kept and sent as it was. */
 export interface CatalogAnswer {
   readonly etag: string;
   readonly freshSeconds: number;
   /** Null: the client holds this very answer. */
-  readonly body: ((encoding: Encoding | null) => Buffer | Promise<Buffer>) | null;
+  readonly bytes: Buffer | null;
+  /** Null where every request has to pack its own. */
+  readonly packed: ((encoding: Encoding) => Eventually<Buffer>) | null;
 }
 
 export interface CatalogQuestion {
@@ -18,48 +23,86 @@ export interface CatalogQuestion {
   /** Names document, operation and variables. */
   readonly question: string;
   /** Proves the viewer. */
-  readonly read: () => CatalogView | Promise<CatalogView>;
-  readonly execute: () => ExecutionResult | Promise<ExecutionResult>;
+  readonly read: () => Eventually<CatalogView>;
+  readonly execute: () => Eventually<ExecutionResult>;
   /** What this request's answer says beside its data; null where it says nothing. */
   readonly extensions: () => object | null;
 }
 
 /** Where something is wrong with the answer it is returned as it is: it must not be kept. */
-export async function answerFromCatalog(
-  { held, use, question, read, execute, extensions }: CatalogQuestion,
+export function answerFromCatalog(
+  question: CatalogQuestion,
   ifNoneMatch: string | undefined,
-): Promise<CatalogAnswer | ExecutionResult> {
-  let view: CatalogView;
+): Eventually<CatalogAnswer | ExecutionResult> {
+  let view: Eventually<CatalogView>;
   try {
-    view = await read();
+    view = question.read();
   } catch {
     // The fields say why, each at its own path.
-    return execute();
+    return question.execute();
   }
-  const { freshSeconds } = view;
-  const copy = use.selectsTime ? `${view.fetchedAt.getTime()} ${view.stale}` : '';
-  const whole = JSON.stringify([view.group, view.version.version, copy, question]);
-  // As a digest, because variables can be as long as a client likes.
-  const key = hash('sha256', whole, 'base64url');
-  const etag = `W/"${key.slice(0, 22)}"`;
-  if (isNamed(ifNoneMatch, etag)) return { etag, freshSeconds, body: null };
-
-  const known = use.selectsTime ? undefined : held.get(key);
-  const bytes = known ?? (await made(execute));
-  if (!Buffer.isBuffer(bytes)) return bytes;
-  if (!known && !use.selectsTime) held.hold(key, bytes);
-
-  const more = extensions();
-  const plain = more === null ? bytes : withExtensions(bytes, more);
-  const isHeld = more === null && !use.selectsTime;
-  const body = (encoding: Encoding | null) =>
-    encoding === null || !isHeld ? plain : held.packed(key, bytes, encoding);
-  return { etag, freshSeconds, body };
+  if (!(view instanceof Promise)) return answerFrom(view, question, ifNoneMatch);
+  return view.then(
+    (arrived) => answerFrom(arrived, question, ifNoneMatch),
+    () => question.execute(),
+  );
 }
 
-async function made(execute: CatalogQuestion['execute']): Promise<Buffer | ExecutionResult> {
-  const result = await execute();
-  return result.errors ? result : Buffer.from(JSON.stringify({ data: result.data }));
+function answerFrom(
+  view: CatalogView,
+  question: CatalogQuestion,
+  ifNoneMatch: string | undefined,
+): Eventually<CatalogAnswer | ExecutionResult> {
+  const { held, use, execute } = question;
+  const { freshSeconds } = view;
+  const name = nameOf(view, question);
+  const known = use.selectsTime ? undefined : held.get(name);
+  const etag = known?.etag ?? tagFor(name);
+  if (isNamed(ifNoneMatch, etag)) return { etag, freshSeconds, bytes: null, packed: null };
+  if (known) return answerOf(known.plain, { etag, freshSeconds, name, question });
+  const result = execute();
+  const made = (arrived: ExecutionResult) => {
+    if (arrived.errors) return arrived;
+    const bytes = Buffer.from(JSON.stringify({ data: arrived.data }));
+    if (!use.selectsTime) held.hold(name, bytes, etag);
+    return answerOf(bytes, { etag, freshSeconds, name, question });
+  };
+  return result instanceof Promise ? result.then(made) : made(result);
+}
+
+interface Naming {
+  readonly etag: string;
+  readonly freshSeconds: number;
+  readonly name: string;
+  readonly question: CatalogQuestion;
+}
+
+function answerOf(
+  bytes: Buffer,
+  { etag, freshSeconds, name, question: { held, use, extensions } }: Naming,
+): CatalogAnswer {
+  const more = extensions();
+  if (more !== null) {
+    return { etag, freshSeconds, bytes: withExtensions(bytes, more), packed: null };
+  }
+  const packed = use.selectsTime
+    ? null
+    : (encoding: Encoding) => held.packed(name, bytes, encoding);
+  return { etag, freshSeconds, bytes, packed };
+}
+
+/** What tells this answer from all others that may be held beside it; the group's own text is measured. */
+function nameOf(
+  { group, version, fetchedAtMs, stale }: CatalogView,
+  { use, question }: CatalogQuestion,
+): string {
+  const copy = use.selectsTime ? `${fetchedAtMs} ${stale}` : '';
+  return `${version.version} ${group.length} ${group} ${copy} ${question}`;
+}
+
+/** A digest, because a name holds variables, which are as long as a client likes. */
+function tagFor(name: string): string {
+  return `W/"${hash('sha256', name, 'base64url').slice(0, 22)}"`;
 }
 
 function withExtensions(bytes: Buffer, extensions: object): Buffer {

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import type { ProofLedger } from '../domain/auth/proof.ts';
 import type { Caller } from '../gateway/caller.ts';
 import { addressKey } from '../lib/address-key.ts';
+import { tokenHash } from '../lib/token-hash.ts';
 
 /** Whom a limit counts against. */
 export interface ClientKey {
@@ -21,7 +21,7 @@ export class ClientKeys {
   }
 
   of({ token, client }: Caller): ClientKey {
-    const login = token === null ? null : this.#ledger.provedLogin(hash('sha256', token, 'hex'));
+    const login = token === null ? null : this.#ledger.provedLogin(tokenHash(token));
     if (login !== null) return { kind: 'account', key: `account ${login}` };
     return { kind: 'address', key: `address ${addressKey(client?.address ?? '')}` };
   }

@@ -69,7 +69,9 @@ export interface Ready {
   execute(): ExecutionResult | Promise<ExecutionResult>;
   /** For what reads the catalog alone; null for all else. */
   readonly fromCatalog:
-    | ((ifNoneMatch: string | undefined) => Promise<CatalogAnswer | ExecutionResult>)
+    | ((
+        ifNoneMatch: string | undefined,
+      ) => CatalogAnswer | ExecutionResult | Promise<CatalogAnswer | ExecutionResult>)
     | null;
   /** Why it ends, its last event says; unless `tellsEnd`, told of the reason, has another way. */
   subscribe(

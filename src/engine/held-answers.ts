@@ -1,65 +1,83 @@
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { type Encoding, pack } from '../lib/pack.ts';
 
-export type Encoding = 'br' | 'gzip';
+export interface HeldAnswer {
+  readonly etag: string;
+  readonly plain: Buffer;
+}
+
+/** An answer as it is, and packed as far as anybody has asked for it; or only that, where it is too large. */
+interface Entry {
+  readonly answer: HeldAnswer | null;
+  readonly br?: Buffer;
+  readonly gzip?: Buffer;
+}
 
 const MAX_BYTES = 96 * 1024 * 1024;
 const MOST_OF_ONE = 48 * 1024 * 1024;
 // What an entry weighs beside its bytes, measured: a flood of tiny answers must count as what it is.
-const BYTES_PER_ENTRY = 600;
-
-const compressors = {
-  // Made once for many readers: worth more than the fastest pass, not the minute of the best.
-  br: (bytes: Buffer) =>
-    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
-  gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 6 }),
-};
+const BYTES_PER_ENTRY = 700;
 
 /**
  * Answers made of the catalog alone, as bytes: for the same version, document and variables they are
  * the same. Whoever is sent them has been proved first; what is held here is nobody's own.
  */
 export class HeldAnswers {
-  readonly #bytes: LRUCache<string, Buffer>;
+  readonly #maxOfOne: number;
+  readonly #entries: LRUCache<string, Entry>;
   readonly #packing = new Map<string, Promise<Buffer>>();
 
   constructor(maxBytes = MAX_BYTES) {
-    this.#bytes = new LRUCache({
-      maxSize: maxBytes,
-      maxEntrySize: Math.min(maxBytes, MOST_OF_ONE),
-      sizeCalculation: (bytes, key) => BYTES_PER_ENTRY + bytes.length + key.length,
-    });
+    this.#maxOfOne = Math.min(maxBytes, MOST_OF_ONE);
+    this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf });
   }
 
   get heldBytes(): number {
-    return this.#bytes.calculatedSize;
+    return this.#entries.calculatedSize;
   }
 
-  get(key: string): Buffer | undefined {
-    return this.#bytes.get(key);
+  get(name: string): HeldAnswer | undefined {
+    return this.#entries.get(name)?.answer ?? undefined;
   }
 
-  hold(key: string, bytes: Buffer): void {
-    this.#bytes.set(key, alone(bytes));
+  hold(name: string, bytes: Buffer, etag: string): void {
+    this.#put(name, { ...this.#entries.peek(name), answer: { etag, plain: alone(bytes) } });
   }
 
   /** Compressed once per answer, off the event loop; those who ask meanwhile wait for the same. */
-  packed(key: string, bytes: Buffer, encoding: Encoding): Buffer | Promise<Buffer> {
-    const name = `${encoding} ${key}`;
-    const held = this.#bytes.get(name);
+  packed(name: string, plain: Buffer, encoding: Encoding): Buffer | Promise<Buffer> {
+    const held = this.#entries.get(name)?.[encoding];
     if (held) return held;
-    const underWay = this.#packing.get(name);
+    const task = `${encoding} ${name}`;
+    const underWay = this.#packing.get(task);
     if (underWay) return underWay;
-    const packing = compressors[encoding](bytes)
-      .then((packed) => {
-        this.hold(name, packed);
-        return packed;
-      })
-      .finally(() => this.#packing.delete(name));
-    this.#packing.set(name, packing);
+    // Worth more than the quickest pass, not the minute of the best.
+    const packing = pack(plain, encoding, 'thorough')
+      .then((bytes) => this.#keep(name, encoding, bytes))
+      .finally(() => this.#packing.delete(task));
+    this.#packing.set(task, packing);
     return packing;
   }
+
+  #keep(name: string, encoding: Encoding, bytes: Buffer): Buffer {
+    const packed = alone(bytes);
+    const entry = { answer: null, ...this.#entries.peek(name), [encoding]: packed };
+    if (!this.#put(name, entry)) this.#put(name, { ...entry, answer: null });
+    return packed;
+  }
+
+  /** False: it is too large, and what is held stays as it was. */
+  #put(name: string, entry: Entry): boolean {
+    if (sizeOf(entry, name) > this.#maxOfOne) return false;
+    this.#entries.set(name, entry);
+    return true;
+  }
+}
+
+function sizeOf({ answer, br, gzip }: Entry, name: string): number {
+  const bytes = (answer?.plain.length ?? 0) + (br?.length ?? 0) + (gzip?.length ?? 0);
+  // A name can hold what a client wrote, in two bytes for each character.
+  return BYTES_PER_ENTRY + 2 * name.length + bytes;
 }
 
 /** Small buffers are cut out of larger blocks, which live as long as any piece of them does. */

@@ -12,19 +12,32 @@ export class UnreadableBodyError extends Error {
 
 const PASS_OVER_MS = 1_000;
 
-/** The whole body, unpacked; the bound counts what comes out, so that a bomb stops at its first bytes. */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export interface BodyTaker {
+  readonly maxBytes: number;
+  taken(body: Buffer): void;
+  failed(error: unknown): void;
+}
+
+/**
+ * Hands over the whole body, unpacked, or why there is none. The bound counts what comes out, so that
+ * a bomb stops at its first bytes.
+ */
+export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
   let source: Readable = request;
-  try {
-    const announced = Number(request.headers['content-length'] ?? 0);
-    if (announced > maxBytes) throw new PayloadTooLargeError('announced');
-    source = unpacker(request);
-    return await collect(source, maxBytes);
-  } catch (error) {
+  const failed = (error: unknown) => {
     if (source !== request) source.destroy();
     passOver(request);
-    throw error;
+    taker.failed(error);
+  };
+  try {
+    const announced = Number(request.headers['content-length'] ?? 0);
+    if (announced > taker.maxBytes) throw new PayloadTooLargeError('announced');
+    source = unpacker(request);
+  } catch (error) {
+    failed(error);
+    return;
   }
+  collect(source, taker.maxBytes, taker, failed);
 }
 
 /**
@@ -38,32 +51,39 @@ function passOver(request: IncomingMessage): void {
   request.once('close', () => clearTimeout(cut));
 }
 
-function collect(source: Readable, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    function take(chunk: Buffer): void {
-      length += chunk.length;
-      if (length <= maxBytes) {
-        chunks.push(chunk);
-        return;
-      }
-      source.off('data', take);
-      source.pause();
-      reject(new PayloadTooLargeError('received'));
+function collect(
+  source: Readable,
+  maxBytes: number,
+  taker: BodyTaker,
+  failed: (error: unknown) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let isOver = false;
+  const broken = (cause?: unknown) => {
+    if (isOver) return;
+    isOver = true;
+    failed(new UnreadableBodyError('the body cannot be read', { cause }));
+  };
+  source.on('data', (chunk: Buffer) => {
+    if (isOver) return;
+    length += chunk.length;
+    if (length <= maxBytes) {
+      chunks.push(chunk);
+      return;
     }
-    source.on('data', take);
-    const broken = (cause?: unknown) =>
-      reject(new UnreadableBodyError('the body cannot be read', { cause }));
-    source.once('end', () => {
-      // Every request closes in the end: an error made then, for nobody, would cost its stack trace.
-      source.off('close', broken);
-      const [first, ...others] = chunks;
-      resolve(first && others.length === 0 ? first : Buffer.concat(chunks));
-    });
-    source.once('error', broken);
-    source.once('close', broken);
+    isOver = true;
+    source.pause();
+    failed(new PayloadTooLargeError('received'));
   });
+  source.on('end', () => {
+    if (isOver) return;
+    isOver = true;
+    const [first, ...others] = chunks;
+    taker.taken(first && others.length === 0 ? first : Buffer.concat(chunks));
+  });
+  source.on('error', broken);
+  source.on('close', broken);
 }
 
 function unpacker(request: IncomingMessage): Readable {

@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Reply } from './reply.ts';
 
 export interface AllowedOrigins {
   readonly origins: readonly string[];
@@ -8,7 +9,7 @@ export interface AllowedOrigins {
 const REQUEST_HEADERS =
   'authorization, content-type, x-request-id, apollographql-client-name, apollographql-client-version';
 const RESPONSE_HEADERS = 'x-request-id, retry-after, ratelimit';
-const PREFLIGHT_SECONDS = 600;
+const PREFLIGHT_SECONDS = '600';
 
 const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -25,24 +26,20 @@ export function mayUpgrade(request: IncomingMessage, allowed: AllowedOrigins): b
   return hostOf(origin)?.host === host?.toLowerCase() || isAllowedOrigin(origin, allowed);
 }
 
-export function setCorsHeaders(
-  request: IncomingMessage,
-  response: ServerResponse,
-  allowed: AllowedOrigins,
-): void {
-  const { origin } = request.headers;
+export function setCorsHeaders(reply: Reply, allowed: AllowedOrigins): void {
+  const { origin } = reply.request.headers;
   if (origin === undefined || !isAllowedOrigin(origin, allowed)) return;
-  response.setHeader('access-control-allow-origin', origin);
-  response.setHeader('access-control-expose-headers', RESPONSE_HEADERS);
+  reply.set('access-control-allow-origin', origin);
+  reply.set('access-control-expose-headers', RESPONSE_HEADERS);
 }
 
-export function answerPreflight(response: ServerResponse): void {
-  if (response.hasHeader('access-control-allow-origin')) {
-    response.setHeader('access-control-allow-methods', 'GET, POST, OPTIONS');
-    response.setHeader('access-control-allow-headers', REQUEST_HEADERS);
-    response.setHeader('access-control-max-age', PREFLIGHT_SECONDS);
+export function answerPreflight(reply: Reply): void {
+  if (reply.has('access-control-allow-origin')) {
+    reply.set('access-control-allow-methods', 'GET, POST, OPTIONS');
+    reply.set('access-control-allow-headers', REQUEST_HEADERS);
+    reply.set('access-control-max-age', PREFLIGHT_SECONDS);
   }
-  response.writeHead(204).end();
+  reply.sendNothing(204);
 }
 
 function hostOf(origin: string): URL | null {

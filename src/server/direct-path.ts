@@ -1,7 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { ExecutionResult } from 'graphql';
+import type { CatalogAnswer } from '../engine/catalog-answer.ts';
 import type { Ready, Refused } from '../engine/engine.ts';
 import { readQueryString } from './query-string.ts';
-import { send } from './send.ts';
+import type { Reply } from './reply.ts';
 import { sendCatalog } from './send-catalog.ts';
 
 type Media = 'application/json' | 'application/graphql-response+json';
@@ -33,36 +35,31 @@ export function readOrdinary(
   return { params: params as Record<string, unknown>, media };
 }
 
-export async function answerDirectly(
-  request: IncomingMessage,
-  response: ServerResponse,
+/** At once where the answer is at hand. */
+export function answerDirectly(
+  reply: Reply,
   operation: Ready | Refused,
   media: Media,
-): Promise<void> {
-  response.setHeader('content-type', `${media}; charset=utf-8`);
-  for (const [name, value] of Object.entries(operation.headers)) response.setHeader(name, value);
-  if (operation.ready && operation.fromCatalog) {
-    return answerWithCatalog(request, response, operation.fromCatalog);
+): void | Promise<void> {
+  reply.set('content-type', CONTENT_TYPES[media]);
+  reply.setAll(operation.headers);
+  if (!operation.ready) {
+    const { status, isWellFormed, errors } = operation;
+    // Clients from before the media type of GraphQL read a wrong document's errors only from a 200.
+    const shown = isWellFormed && status === 400 && media === 'application/json' ? 200 : status;
+    return reply.send(shown, JSON.stringify({ errors }));
   }
-  if (operation.ready) {
-    const result = await operation.execute();
-    return send(request, response, 200, JSON.stringify(result));
-  }
-  const { status, isWellFormed, errors } = operation;
-  // Clients from before the media type of GraphQL read a wrong document's errors only from a 200.
-  const shown = isWellFormed && status === 400 && media === 'application/json' ? 200 : status;
-  await send(request, response, shown, JSON.stringify({ errors }));
+  const { headers, method } = reply.request;
+  const answer = operation.fromCatalog
+    ? operation.fromCatalog(method === 'GET' ? headers['if-none-match'] : undefined)
+    : operation.execute();
+  return answer instanceof Promise
+    ? answer.then((arrived) => sendAnswer(reply, arrived))
+    : sendAnswer(reply, answer);
 }
 
-async function answerWithCatalog(
-  request: IncomingMessage,
-  response: ServerResponse,
-  fromCatalog: NonNullable<Ready['fromCatalog']>,
-): Promise<void> {
-  const isGet = request.method === 'GET';
-  const answer = await fromCatalog(isGet ? request.headers['if-none-match'] : undefined);
-  if ('etag' in answer) return sendCatalog(request, response, answer);
-  return send(request, response, 200, JSON.stringify(answer));
+function sendAnswer(reply: Reply, answer: ExecutionResult | CatalogAnswer): void | Promise<void> {
+  return 'etag' in answer ? sendCatalog(reply, answer) : reply.send(200, JSON.stringify(answer));
 }
 
 function readJson(request: IncomingMessage, body: Buffer | null): unknown {
@@ -74,6 +71,11 @@ function readJson(request: IncomingMessage, body: Buffer | null): unknown {
 function isJson(contentType: string | undefined): boolean {
   return contentType === 'application/json' || contentType === 'application/json; charset=utf-8';
 }
+
+const CONTENT_TYPES: Readonly<Record<Media, string>> = {
+  'application/json': 'application/json; charset=utf-8',
+  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
+};
 
 const MEDIA_BY_ACCEPT: ReadonlyMap<string, Media> = new Map([
   ['*/*', 'application/json'],

@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { pack } from '../lib/pack.ts';
 import { EXAMPLES } from './graphiql-examples.ts';
-import { preferredEncoding, send } from './send.ts';
+import type { Reply } from './reply.ts';
 
 export interface GraphiQLOptions {
   /** Signs the demo user in, so that the first query works; null where there is none. */
@@ -26,7 +24,7 @@ export class GraphiQL {
     this.#options = options;
   }
 
-  async page(response: ServerResponse): Promise<void> {
+  async page(reply: Reply): Promise<void> {
     const assets = await this.#load();
     const urls = [...assets.keys()];
     const token = await this.#demoToken();
@@ -41,12 +39,12 @@ export class GraphiQL {
       shouldPersistHeaders: false,
       subscriptionsProtocol: 'SSE',
     };
-    response.setHeader('content-type', 'text/html; charset=utf-8');
+    reply.set('content-type', 'text/html; charset=utf-8');
     // It may hold a token of the demo user.
-    response.setHeader('cache-control', 'no-store');
-    response.setHeader('x-frame-options', 'DENY');
-    response.setHeader('referrer-policy', 'no-referrer');
-    await send(response.req, response, 200, shell(urls, options));
+    reply.set('cache-control', 'no-store');
+    reply.set('x-frame-options', 'DENY');
+    reply.set('referrer-policy', 'no-referrer');
+    await reply.send(200, shell(urls, options));
   }
 
   /** The page is there for whoever wants to find out why signing in fails, too. */
@@ -58,20 +56,16 @@ export class GraphiQL {
     }
   }
 
-  async asset(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
+  async asset(reply: Reply, path: string): Promise<boolean> {
     const asset = (await this.#load()).get(path);
     if (!asset) return false;
-    const encoding = preferredEncoding(request.headers['accept-encoding']);
-    const bytes = encoding === null ? asset.bytes : asset[encoding];
-    response.writeHead(200, {
-      'content-type': asset.type,
-      'content-length': bytes.length,
-      // The path names the content, so it can be kept for good.
-      'cache-control': 'public, max-age=31536000, immutable',
-      vary: 'accept-encoding',
-      ...(encoding !== null && { 'content-encoding': encoding }),
-    });
-    response.end(bytes);
+    reply.set('content-type', asset.type);
+    // The path names the content, so it can be kept for good.
+    reply.set('cache-control', 'public, max-age=31536000, immutable');
+    reply.set('vary', 'accept-encoding');
+    const encoding = reply.encodingFor(asset.bytes.length);
+    if (encoding === null) await reply.send(200, asset.bytes);
+    else reply.sendPacked(200, asset[encoding], encoding);
     return true;
   }
 
@@ -96,8 +90,8 @@ async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
   const entries = files.map(async ([name, type, text]): Promise<[string, Asset]> => {
     const bytes = Buffer.from(text);
     const [packed, smaller] = await Promise.all([
-      promisify(gzip)(bytes),
-      promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+      pack(bytes, 'gzip', 'quick'),
+      pack(bytes, 'br', 'quick'),
     ]);
     const path = `/graphiql/${hash('sha256', bytes, 'hex').slice(0, 16)}/${name}`;
     return [path, { type: `${type}; charset=utf-8`, bytes, gzip: packed, br: smaller }];

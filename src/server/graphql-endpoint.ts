@@ -1,12 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Ready, Refused, Visit } from '../engine/engine.ts';
 import type { Code } from '../schema/error-codes.ts';
 import { requestError } from '../schema/public-error.ts';
 import { bearerToken } from './bearer.ts';
-import { PayloadTooLargeError, readBody, UnreadableBodyError } from './body.ts';
+import { PayloadTooLargeError, takeBody, UnreadableBodyError } from './body.ts';
 import { answerDirectly, readOrdinary } from './direct-path.ts';
 import type { EventStreams } from './event-streams.ts';
-import { send } from './send.ts';
+import type { Reply } from './reply.ts';
 import { sendCatalog } from './send-catalog.ts';
 import { sendStream } from './send-stream.ts';
 import type { ServerSettings } from './settings.ts';
@@ -17,11 +17,8 @@ export interface EndpointSettings extends ServerSettings {
   readonly directPath: boolean;
 }
 
-export type GraphQLEndpoint = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  requestId: string,
-) => Promise<void>;
+/** Answers in its own time; what it throws or rejects with is nobody's fault but ours. */
+export type GraphQLEndpoint = (reply: Reply) => void | Promise<void>;
 
 /** `/graphql` over HTTP: reads the request, lets yoga and the engine answer it, sends the answer. */
 export function createGraphQLEndpoint(
@@ -31,25 +28,12 @@ export function createGraphQLEndpoint(
   const { engine, addresses, maxBodyBytes, directPath } = settings;
   const yoga = createGraphQLOverHttp({ engine, maxBodyBytes });
 
-  return async (request, response, requestId) => {
-    const gone = new AbortController();
-    response.once('close', () => {
-      if (!response.writableFinished) gone.abort();
-    });
-    // Forms and plain texts are what a page of another origin may send unasked.
-    if (request.method === 'POST' && !isJsonType(request.headers['content-type'])) {
-      return refuse(request, response, 415, 'The body is JSON, and its type says so.');
-    }
-    let body: Buffer | null;
-    try {
-      body = request.method === 'POST' ? await readBody(request, maxBodyBytes) : null;
-    } catch (error) {
-      return refuseBody(error, request, response);
-    }
+  function answer(reply: Reply, body: Buffer | null): void | Promise<void> {
+    const { request, requestId } = reply;
     const visit: Visit = {
       caller: {
         token: bearerToken(request.headers.authorization),
-        signal: gone.signal,
+        signal: reply.signal,
         client: {
           address: addresses.of(request),
           userAgent: request.headers['user-agent'] ?? null,
@@ -59,28 +43,51 @@ export function createGraphQLEndpoint(
       mayMutate: request.method === 'POST',
     };
     const ordinary = directPath ? readOrdinary(request, body) : null;
-    const opened = ordinary && (await engine.open(ordinary.params, visit));
-    if (ordinary && opened && !isSubscription(opened)) {
-      return answerDirectly(request, response, opened, ordinary.media);
-    }
-    const reply: YogaReply = { headers: {}, catalog: null, isLive: false };
-    const answer = await yoga.fetch(asFetchRequest(yoga, request, body), {
+    if (ordinary === null) return answerByYoga(reply, body, visit, null);
+    const answerOpened = (opened: Ready | Refused) =>
+      isSubscription(opened)
+        ? answerByYoga(reply, body, visit, opened)
+        : answerDirectly(reply, opened, ordinary.media);
+    const opened = engine.open(ordinary.params, visit);
+    return opened instanceof Promise ? opened.then(answerOpened) : answerOpened(opened);
+  }
+
+  async function answerByYoga(
+    reply: Reply,
+    body: Buffer | null,
+    visit: Visit,
+    opened: Ready | Refused | null,
+  ): Promise<void> {
+    const notes: YogaReply = { headers: {}, catalog: null, isLive: false };
+    const answer = await yoga.fetch(asFetchRequest(yoga, reply.request, body), {
       visit,
       opened,
-      reply,
+      reply: notes,
     });
-    if (answer.status === 406) {
-      return refuse(request, response, 406, 'The answer is JSON, or an event stream.');
-    }
-    for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
+    if (answer.status === 406) return refuse(reply, 406, 'The answer is JSON, or an event stream.');
+    reply.setAll(notes.headers);
     for (const [name, value] of answer.headers) {
-      if (!OURS.has(name.toLowerCase())) response.setHeader(name, value);
+      if (!OURS.has(name.toLowerCase())) reply.set(name.toLowerCase(), value);
     }
     if (answer.headers.get('content-type')?.startsWith('text/event-stream') && answer.body) {
-      return stream(response, answer, reply.isLive ? streams : null);
+      return stream(reply, answer, notes.isLive ? streams : null);
     }
-    if (reply.catalog) return sendCatalog(request, response, reply.catalog);
-    await send(request, response, answer.status, Buffer.from(await answer.arrayBuffer()));
+    if (notes.catalog) return sendCatalog(reply, notes.catalog);
+    return reply.send(answer.status, Buffer.from(await answer.arrayBuffer()));
+  }
+
+  return (reply) => {
+    const { request } = reply;
+    if (request.method !== 'POST') return answer(reply, null);
+    // Forms and plain texts are what a page of another origin may send unasked.
+    if (!isJsonType(request.headers['content-type'])) {
+      return refuse(reply, 415, 'The body is JSON, and its type says so.');
+    }
+    return takeBody(request, {
+      maxBytes: maxBodyBytes,
+      taken: (body) => reply.guard(() => answer(reply, body)),
+      failed: (error) => reply.guard(() => refuseBody(error, reply)),
+    });
   };
 }
 
@@ -124,15 +131,10 @@ function isJsonType(contentType: string | undefined): boolean {
   return /^application\/json\s*(;|$)/i.test(contentType ?? '');
 }
 
-async function stream(
-  response: ServerResponse,
-  answer: Response,
-  streams: EventStreams | null,
-): Promise<void> {
-  response.setHeader('cache-control', 'no-store');
-  response.setHeader('x-accel-buffering', 'no');
-  response.writeHead(answer.status);
-  response.flushHeaders();
+async function stream(reply: Reply, answer: Response, streams: EventStreams | null): Promise<void> {
+  reply.set('cache-control', 'no-store');
+  reply.set('x-accel-buffering', 'no');
+  const response = reply.begin(answer.status);
   streams?.add(response);
   try {
     await sendStream(response, answer.body as ReadableStream<Uint8Array>, UNREAD_MS);
@@ -141,25 +143,20 @@ async function stream(
   }
 }
 
-async function refuseBody(
-  error: unknown,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (!(error instanceof PayloadTooLargeError || error instanceof UnreadableBodyError)) throw error;
-  return error instanceof PayloadTooLargeError
-    ? refuse(request, response, 413, 'The body is too large.', 'PAYLOAD_TOO_LARGE')
-    : refuse(request, response, 400, 'The body cannot be read.');
+function refuseBody(error: unknown, reply: Reply): void | Promise<void> {
+  if (error instanceof PayloadTooLargeError) {
+    return refuse(reply, 413, 'The body is too large.', 'PAYLOAD_TOO_LARGE');
+  }
+  if (error instanceof UnreadableBodyError) return refuse(reply, 400, 'The body cannot be read.');
+  throw error;
 }
 
 /** What is refused before there is an operation. */
-async function refuse(
-  request: IncomingMessage,
-  response: ServerResponse,
+function refuse(
+  reply: Reply,
   status: number,
   message: string,
   code: Code = 'GRAPHQL_PARSE_FAILED',
-): Promise<void> {
-  response.setHeader('content-type', 'application/json; charset=utf-8');
-  await send(request, response, status, JSON.stringify({ errors: [requestError(code, message)] }));
+): void | Promise<void> {
+  return reply.sendJson(status, { errors: [requestError(code, message)] });
 }

@@ -8,9 +8,8 @@ import { EventStreams } from './event-streams.ts';
 import type { GraphiQL } from './graphiql.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import type { Readiness } from './readiness.ts';
-import { requestIdFrom } from './request-id.ts';
+import { Reply, type ReplyWatcher } from './reply.ts';
 import type { SandboxDoor } from './sandbox-door.ts';
-import { send } from './send.ts';
 import type { WebSocketDoor } from './websocket.ts';
 
 export interface HttpServerSettings extends EndpointSettings {
@@ -47,6 +46,10 @@ export class HttpServer {
   #underWay = 0;
   #onIdle: (() => void) | null = null;
   readonly #streams = new EventStreams();
+  readonly #watcher: ReplyWatcher = {
+    closed: (reply) => this.#closed(reply),
+    failed: (reply, error) => this.#failed(reply, error),
+  };
 
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
@@ -91,60 +94,68 @@ export class HttpServer {
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
-    const { log, readiness, origins } = this.#settings;
-    const requestId = requestIdFrom(request.headers['x-request-id']);
-    response.setHeader('x-request-id', requestId);
-    response.setHeader('vary', VARY);
-    response.setHeader('cache-control', 'no-store');
-    response.setHeader('x-content-type-options', 'nosniff');
-    if (readiness.isDraining) response.setHeader('connection', 'close');
-    setCorsHeaders(request, response, origins);
+    const { readiness, origins } = this.#settings;
+    const reply = new Reply(request, response, this.#watcher);
+    reply.set('vary', VARY);
+    reply.set('cache-control', 'no-store');
+    reply.set('x-content-type-options', 'nosniff');
+    if (readiness.isDraining) reply.set('connection', 'close');
+    setCorsHeaders(reply, origins);
     this.#underWay += 1;
-    response.once('close', () => {
-      this.#underWay -= 1;
-      if (this.#underWay === 0) this.#onIdle?.();
-      this.#settings.onAnswered(response.statusCode);
-    });
-    this.#route(request, response, requestId).catch((error: unknown) => {
-      log.error({ requestId, err: error }, 'a request failed');
-      if (response.headersSent) return response.destroy();
-      const extensions = { requestId };
-      const errors = [requestError('INTERNAL', 'Something went wrong here.', extensions)];
-      response.setHeader('content-type', 'application/json; charset=utf-8');
-      void send(request, response, 500, JSON.stringify({ errors }));
-    });
+    reply.guard(() => this.#route(reply));
   }
 
-  async #route(
-    request: IncomingMessage,
-    response: ServerResponse,
-    requestId: string,
-  ): Promise<void> {
-    const { graphiql, readiness, sandbox, sdl } = this.#settings;
-    const path = pathOf(request);
-    if (request.method === 'OPTIONS') return answerPreflight(response);
-    if (path === '/graphql') {
-      if (graphiql && wantsPage(request)) return graphiql.page(response);
-      return this.#graphql(request, response, requestId);
-    }
-    if (path === '/' && graphiql) {
-      response.writeHead(302, { location: '/graphql' }).end();
+  #closed({ status }: Reply): void {
+    this.#underWay -= 1;
+    if (this.#underWay === 0) this.#onIdle?.();
+    this.#settings.onAnswered(status);
+  }
+
+  #failed(reply: Reply, error: unknown): void {
+    const { requestId } = reply;
+    this.#settings.log.error({ requestId, err: error }, 'a request failed');
+    if (reply.isBegun) {
+      reply.breakOff();
       return;
     }
-    if (path === '/health/live') return answerJson(request, response, 200, { status: 'ok' });
+    const errors = [requestError('INTERNAL', 'Something went wrong here.', { requestId })];
+    try {
+      void reply.sendJson(500, { errors });
+    } catch {
+      reply.breakOff();
+    }
+  }
+
+  #route(reply: Reply): void | Promise<void> {
+    const { request } = reply;
+    if (request.method === 'OPTIONS') return answerPreflight(reply);
+    const path = pathOf(request);
+    if (path !== '/graphql') return this.#routeElsewhere(reply, path);
+    const { graphiql } = this.#settings;
+    return graphiql && wantsPage(request) ? graphiql.page(reply) : this.#graphql(reply);
+  }
+
+  async #routeElsewhere(reply: Reply, path: string): Promise<void> {
+    const { graphiql, readiness, sandbox, sdl } = this.#settings;
+    const { request } = reply;
+    if (path === '/' && graphiql) {
+      reply.set('location', '/graphql');
+      return reply.sendNothing(302);
+    }
+    if (path === '/health/live') return reply.sendJson(200, { status: 'ok' });
     if (path === '/health/ready') {
       const { status, body } = readiness.report();
-      return answerJson(request, response, status, body);
+      return reply.sendJson(status, body);
     }
     if (path === '/schema.graphql' && sdl !== null) {
-      response.setHeader('content-type', 'text/plain; charset=utf-8');
-      return send(request, response, 200, sdl);
+      reply.set('content-type', 'text/plain; charset=utf-8');
+      return reply.send(200, sdl);
     }
     if (path.startsWith('/sandbox/') && sandbox?.isOpenTo(request)) {
-      return sandbox.forward(request, response);
+      return sandbox.forward(request, reply.handOver());
     }
-    if (path.startsWith('/graphiql/') && (await graphiql?.asset(request, response, path))) return;
-    await answerJson(request, response, 404, { error: 'not found' });
+    if (path.startsWith('/graphiql/') && (await graphiql?.asset(reply, path))) return;
+    return reply.sendJson(404, { error: 'not found' });
   }
 }
 
@@ -159,14 +170,4 @@ function wantsWebSocket(request: IncomingMessage): boolean {
 
 function wantsPage({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && (headers.accept ?? '').includes('text/html');
-}
-
-function answerJson(
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-): Promise<void> {
-  response.setHeader('content-type', 'application/json; charset=utf-8');
-  return send(request, response, status, JSON.stringify(body));
 }

@@ -1,22 +1,24 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CatalogAnswer, isNamed } from '../engine/catalog-answer.ts';
-import { sendPacked } from './send.ts';
+import type { Reply } from './reply.ts';
 
 /** Sends what was made of the catalog alone; a client that asked by GET may keep it for a while. */
-export async function sendCatalog(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { etag, freshSeconds, body }: CatalogAnswer,
-): Promise<void> {
-  const isGet = request.method === 'GET';
-  if (isGet) {
-    response.setHeader('etag', etag);
-    response.setHeader('cache-control', `private, max-age=${freshSeconds}`);
+export function sendCatalog(
+  reply: Reply,
+  { etag, freshSeconds, bytes, packed }: CatalogAnswer,
+): void | Promise<void> {
+  const { method, headers } = reply.request;
+  if (method === 'GET') {
+    reply.set('etag', etag);
+    reply.set('cache-control', `private, max-age=${freshSeconds}`);
   }
-  if (body === null || (isGet && isNamed(request.headers['if-none-match'], etag))) {
-    response.removeHeader('content-type');
-    response.writeHead(304).end();
-    return;
+  if (bytes === null || (method === 'GET' && isNamed(headers['if-none-match'], etag))) {
+    reply.remove('content-type');
+    return reply.sendNothing(304);
   }
-  await sendPacked(request, response, body);
+  const encoding = reply.encodingFor(bytes.length);
+  if (encoding === null || packed === null) return reply.send(200, bytes);
+  const held = packed(encoding);
+  return held instanceof Promise
+    ? held.then((arrived) => reply.sendPacked(200, arrived, encoding))
+    : reply.sendPacked(200, held, encoding);
 }

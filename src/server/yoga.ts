@@ -82,7 +82,7 @@ async function resultOf(operation: Ready, reply: YogaReply): Promise<ExecutionRe
   if (!('etag' in answer)) return withPlainErrors(answer);
   reply.catalog = answer;
   // An event stream has no use for the bytes; all else is sent them as they are.
-  return JSON.parse(String(await answer.body?.(null))) as ExecutionResult;
+  return JSON.parse(String(answer.bytes)) as ExecutionResult;
 }
 
 /** Yoga makes errors anew from what it knows of them; what is plain it leaves alone. */

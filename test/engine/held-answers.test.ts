@@ -17,14 +17,14 @@ describe('what is held', () => {
     const held = new HeldAnswers(MEGABYTE);
     for (let i = 0; i < 40; i += 1) {
       const bytes = noise(60_000, `answer ${i}`);
-      held.hold(`key ${i}`, bytes);
+      held.hold(`key ${i}`, bytes, 'tag');
       await held.packed(`key ${i}`, bytes, 'br');
       await held.packed(`key ${i}`, bytes, 'gzip');
       expect(held.heldBytes).toBeLessThanOrEqual(MEGABYTE);
     }
     expect(held.heldBytes).toBeGreaterThan(MEGABYTE / 2);
     expect(held.get('key 0')).toBeUndefined();
-    expect(held.get('key 39')).toEqual(noise(60_000, 'answer 39'));
+    expect(held.get('key 39')?.plain).toEqual(noise(60_000, 'answer 39'));
   });
 
   test('weighs what it says, also where it is a multitude of small things', async () => {
@@ -33,7 +33,7 @@ describe('what is held', () => {
     for (let i = 0; i < 60_000; i += 1) {
       // Each is cut out of a larger block, as texts of this size are.
       const bytes = Buffer.from(`{"data":{"instrument":{"id":"${i}"}}}`);
-      held.hold(String(i), bytes);
+      held.hold(String(i), bytes, 'tag');
       if (i % 60 === 0) await held.packed(String(i), bytes, 'gzip');
     }
     expect(heldBytes() - before).toBeLessThan(1.5 * 8 * MEGABYTE);
@@ -41,11 +41,11 @@ describe('what is held', () => {
   });
 
   test('that is larger than all there is room for is not held', () => {
-    const held = new HeldAnswers(1_000);
-    held.hold('small', Buffer.alloc(100));
-    held.hold('large', Buffer.alloc(1_001));
+    const held = new HeldAnswers(1_700);
+    held.hold('small', Buffer.alloc(100), 'tag');
+    held.hold('large', Buffer.alloc(1_701), 'tag');
     expect(held.get('large')).toBeUndefined();
-    expect(held.get('small')).toHaveLength(100);
+    expect(held.get('small')?.plain).toHaveLength(100);
   });
 });
 
@@ -66,6 +66,15 @@ describe('a packed answer', () => {
     expect(gunzipSync(gzipped)).toEqual(bytes);
     expect(await held.packed('key', bytes, 'br')).not.toEqual(gzipped);
     expect(held.packed('key', bytes, 'gzip')).toEqual(gzipped);
+  });
+
+  test('takes the place of the plain one where both are too much', async () => {
+    const held = new HeldAnswers(10_000);
+    const bytes = Buffer.concat([Buffer.alloc(8_500, 'abc'), noise(500)]);
+    held.hold('key', bytes, 'tag');
+    const packed = await held.packed('key', bytes, 'gzip');
+    expect(held.get('key')).toBeUndefined();
+    expect(held.packed('key', bytes, 'gzip')).toBe(packed);
   });
 
   test('is given also where there is no room to hold it', async () => {

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { tokenHash } from '../../lib/token-hash.ts';
 import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './claims.ts';
 import type { ProofLedger } from './proof.ts';
 import { UnauthenticatedError } from './unauthenticated-error.ts';
@@ -26,26 +26,25 @@ const KNOWN_TOKENS = 50_000;
 
 /** From a token to a viewer: at once for a token seen before, and never by a call of the gateway. */
 export function createIdentity({ clock, claimNames, verify, ledger }: IdentityOptions): Identify {
-  // Keyed by hash: a dump of this process's memory should not be a list of sessions to take over.
   const known = new LRUCache<string, Known>({ max: KNOWN_TOKENS });
 
-  function read(token: string, tokenHash: string): Known {
-    const before = known.get(tokenHash);
+  function read(token: string, hash: string): Known {
+    const before = known.get(hash);
     if (before) return before;
     const entry = { claims: readClaims(token, claimNames), verified: false };
-    known.set(tokenHash, entry);
+    known.set(hash, entry);
     return entry;
   }
 
   return (caller) => {
     const { token } = caller;
     if (token === null) throw new UnauthenticatedError('no token was sent');
-    const tokenHash = hash('sha256', token, 'hex');
-    const entry = read(token, tokenHash);
+    const hash = tokenHash(token);
+    const entry = read(token, hash);
     assertNotExpired(entry.claims, clock.now());
     const viewer: Viewer = {
       caller: { ...caller, account: entry.claims.login },
-      tokenHash,
+      tokenHash: hash,
       login: entry.claims.login,
       claimedGroup: entry.claims.group,
       expiresAtMs: entry.claims.expiresAtMs,

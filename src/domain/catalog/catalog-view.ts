@@ -37,7 +37,11 @@ export class CatalogView {
   }
 
   get fetchedAt(): Date {
-    return new Date(this.#copy.arrivedMs);
+    return new Date(this.fetchedAtMs);
+  }
+
+  get fetchedAtMs(): number {
+    return this.#copy.arrivedMs;
   }
 
   get expiresAt(): Date {
