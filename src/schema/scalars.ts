@@ -1,5 +1,6 @@
 import { GraphQLScalarType } from 'graphql';
 import { DateTimeResolver, JSONResolver } from 'graphql-scalars';
+import { momentText } from '../lib/moment-text.ts';
 import { builder } from './builder.ts';
 
 const { serialize: _, coerceOutputValue: __, ...input } = DateTimeResolver.toConfig();
@@ -8,7 +9,7 @@ const DateTime = new GraphQLScalarType<Date, string>({
   ...input,
   description: 'A moment in ISO 8601, in UTC: `2026-11-20T09:30:00.000Z`.',
   // A text, not a Date: one value with a `toJSON` takes a whole answer off the fast path of JSON.stringify.
-  coerceOutputValue: (value) => moment(value).toISOString(),
+  coerceOutputValue: (value) => momentText(moment(value)),
 });
 
 JSONResolver.description = 'Any JSON value, passed on as it is.';
