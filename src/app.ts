@@ -124,7 +124,6 @@ export async function startApp(
     }),
     maxCost: config.maxCost,
     publisher: new Publisher({ log, metrics, receipts: config.sandbox }),
-    suggestions: !config.production,
     held: new HeldAnswers(cacheBytes.answers),
   });
 

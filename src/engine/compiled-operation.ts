@@ -25,6 +25,7 @@ interface Variant {
 const RUNS_BEFORE_COMPILING = 2;
 // Flags double them; a client uses few of the combinations.
 const MAX_VARIANTS = 16;
+const NO_FLAGS: Flags = new Map();
 
 /**
  * One operation's execution: by the reference executor until it has shown that it comes often, then
@@ -65,10 +66,11 @@ export class CompiledOperation {
   /** Without waiting for many runs: for documents that are known to be used. */
   compile(): void {
     this.#runsBefore = 1;
-    if (this.#flagNames.length === 0) this.#variant('', new Map());
+    if (this.#flagNames.length === 0) this.#variant('', NO_FLAGS);
   }
 
   #codeFor({ variableValues }: ValidatedExecutionArgs): CompiledCode | null {
+    if (this.#flagNames.length === 0) return this.#variant('', NO_FLAGS);
     const flags = readFlags(this.#flagNames, variableValues.coerced);
     return flags && this.#variant([...flags.values()].join(), flags);
   }

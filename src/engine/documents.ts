@@ -20,6 +20,7 @@ import { CompiledOperation } from './compiled-operation.ts';
 import { costOf } from './cost.ts';
 import { type StructureLimits, structureErrors, tooComplex } from './limits.ts';
 import { ListSizes } from './list-sizes.ts';
+import { OperationArguments } from './operation-arguments.ts';
 import { literalsOf, strikeSyntax, strikeTexts } from './strike-literals.ts';
 import { sizeOfText } from './text-size.ts';
 
@@ -40,6 +41,7 @@ export interface PreparedDocument {
 
 export interface PreparedOperation {
   readonly node: OperationDefinitionNode;
+  readonly args: OperationArguments;
   readonly compiled: CompiledOperation;
   /** Null where it reads more than the catalog. */
   readonly catalogUse: CatalogUse | null;
@@ -101,7 +103,25 @@ export class Documents {
       const literals = literalsOf(document);
       return { errors: invalid.map((error) => published(error, literals)) };
     }
-    return { document, operations: operationsOf(schema, document, text, this.#sizes, this.#shelf) };
+    return { document, operations: this.#operationsOf(document, text) };
+  }
+
+  #operationsOf(document: DocumentNode, text: string): Map<string | null, PreparedOperation> {
+    const { schema, suggestions } = this.#options;
+    const digest = hash('sha256', text, 'base64url');
+    const operations = new Map<string | null, PreparedOperation>();
+    for (const node of document.definitions) {
+      if (node.kind !== Kind.OPERATION_DEFINITION) continue;
+      operations.set(node.name?.value ?? null, {
+        node,
+        args: new OperationArguments(schema, document, node, !suggestions),
+        compiled: new CompiledOperation(schema, document, node, this.#shelf),
+        catalogUse: catalogUseOf(document, node),
+        cost: costOf(schema, document, node, this.#sizes),
+        name: `${digest} ${node.name?.value ?? ''}`,
+      });
+    }
+    return operations;
   }
 }
 
@@ -129,24 +149,4 @@ function published(error: GraphQLError, literals: Iterable<string>): GraphQLErro
 function located(error: GraphQLError, { nodes, source, positions }: GraphQLError): GraphQLError {
   const { message, extensions } = error;
   return new GraphQLError(message, { nodes, source, positions, extensions });
-}
-
-function operationsOf(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  text: string,
-  sizes: ListSizes,
-  shelf: CodeShelf,
-) {
-  const digest = hash('sha256', text, 'base64url');
-  const operations = new Map<string | null, PreparedOperation>();
-  for (const node of document.definitions) {
-    if (node.kind !== Kind.OPERATION_DEFINITION) continue;
-    const compiled = new CompiledOperation(schema, document, node, shelf);
-    const catalogUse = catalogUseOf(document, node);
-    const cost = costOf(schema, document, node, sizes);
-    const name = `${digest} ${node.name?.value ?? ''}`;
-    operations.set(node.name?.value ?? null, { node, compiled, catalogUse, cost, name });
-  }
-  return operations;
 }

@@ -2,7 +2,7 @@ import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
-import type { Ready } from '../engine/engine.ts';
+import type { Ready } from '../engine/opened-operation.ts';
 
 /** How an operation is begun, once. */
 interface Beginning {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, type Socket } from 'node:net';
 import { plainAddress } from '../lib/address-key.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -18,6 +18,8 @@ const SHOWN_MS = 10 * 60_000;
 export class ClientAddresses {
   readonly #options: ClientAddressesOptions;
   readonly #trusted = new BlockList();
+  /** A connection's end stays where it is, however many requests come from there. */
+  readonly #peers = new WeakMap<Socket, string>();
   #ignoredAtMs: number | null = null;
 
   constructor(options: ClientAddressesOptions) {
@@ -31,7 +33,7 @@ export class ClientAddresses {
   }
 
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
-    const peer = plainAddress(socket.remoteAddress ?? '');
+    const peer = this.#peerOf(socket);
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined) return peer;
     if (!this.#isTrusted(peer)) {
@@ -47,6 +49,14 @@ export class ClientAddresses {
     return this.#ignoredAtMs !== null && clock.now() - this.#ignoredAtMs < SHOWN_MS
       ? 'X-Forwarded-For comes from a peer that TRUSTED_PROXIES does not name'
       : null;
+  }
+
+  #peerOf(socket: Socket): string {
+    const known = this.#peers.get(socket);
+    if (known !== undefined) return known;
+    const peer = plainAddress(socket.remoteAddress ?? '');
+    this.#peers.set(socket, peer);
+    return peer;
   }
 
   /** From the right: each hop was added by the one after it, and the leftmost ones by the client. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import type { CatalogAnswer } from '../engine/catalog-answer.ts';
-import type { Ready, Refused } from '../engine/engine.ts';
+import type { Ready } from '../engine/opened-operation.ts';
+import type { Refused } from '../engine/refusal.ts';
 import { readQueryString } from './query-string.ts';
 import type { Reply } from './reply.ts';
 import { sendCatalog } from './send-catalog.ts';
@@ -50,8 +51,8 @@ export function answerDirectly(
     return reply.send(shown, JSON.stringify({ errors }));
   }
   const { headers, method } = reply.request;
-  const answer = operation.fromCatalog
-    ? operation.fromCatalog(method === 'GET' ? headers['if-none-match'] : undefined)
+  const answer = operation.readsCatalogOnly
+    ? operation.answerFromCatalog(method === 'GET' ? headers['if-none-match'] : undefined)
     : operation.execute();
   return answer instanceof Promise
     ? answer.then((arrived) => sendAnswer(reply, arrived))

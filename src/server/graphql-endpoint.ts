@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Ready, Refused, Visit } from '../engine/engine.ts';
+import type { Ready, Visit } from '../engine/opened-operation.ts';
+import type { Refused } from '../engine/refusal.ts';
 import type { Code } from '../schema/error-codes.ts';
 import { requestError } from '../schema/public-error.ts';
 import { bearerToken } from './bearer.ts';

@@ -1,7 +1,9 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { CatalogAnswer } from '../engine/catalog-answer.ts';
-import type { Engine, Ready, Refused, Visit } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Ready, Visit } from '../engine/opened-operation.ts';
+import type { Refused } from '../engine/refusal.ts';
 import { mapStream } from '../lib/map-stream.ts';
 import { requestError } from '../schema/public-error.ts';
 import { readQueryString } from './query-string.ts';
@@ -77,8 +79,8 @@ function useEngine(engine: Engine): Plugin<YogaVisit> {
 }
 
 async function resultOf(operation: Ready, reply: YogaReply): Promise<ExecutionResult> {
-  if (operation.fromCatalog === null) return withPlainErrors(await operation.execute());
-  const answer = await operation.fromCatalog(undefined);
+  if (!operation.readsCatalogOnly) return withPlainErrors(await operation.execute());
+  const answer = await operation.answerFromCatalog(undefined);
   if (!('etag' in answer)) return withPlainErrors(answer);
   reply.catalog = answer;
   // An event stream has no use for the bytes; all else is sent them as they are.

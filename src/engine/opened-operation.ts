@@ -1,0 +1,186 @@
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+  type OperationTypeNode,
+  type ValidatedExecutionArgs,
+  type VariableValues,
+} from 'graphql';
+import type { Caller } from '../gateway/caller.ts';
+import { Context } from '../schema/context.ts';
+import type { Services } from '../schema/services.ts';
+import { answerFromCatalog, type CatalogAnswer } from './catalog-answer.ts';
+import type { ClientKey } from './client-key.ts';
+import type { PreparedOperation } from './documents.ts';
+import type { EventResults } from './event-results.ts';
+import type { HeldAnswers } from './held-answers.ts';
+import type { Publisher } from './publisher.ts';
+import { tooManySubscriptions } from './refusal.ts';
+import type { SubscriptionSlots } from './subscription-slots.ts';
+
+type Eventually<T> = T | Promise<T>;
+
+/** Who comes through which door. */
+export interface Visit {
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** GET must be safe to repeat, prefetch and link to. */
+  readonly mayMutate: boolean;
+}
+
+export interface Ready {
+  readonly ready: true;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly operation: OperationTypeNode;
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operationName: string | null;
+  /** Whether it reads the catalog alone: then it can be answered from there. */
+  readonly readsCatalogOnly: boolean;
+  execute(): Eventually<ExecutionResult>;
+  answerFromCatalog(ifNoneMatch: string | undefined): Eventually<CatalogAnswer | ExecutionResult>;
+  /** Why it ends, its last event says; unless `tellsEnd`, told of the reason, has another way. */
+  subscribe(
+    tellsEnd?: (error: unknown) => boolean,
+  ): Promise<AsyncIterable<ExecutionResult> | ExecutionResult>;
+}
+
+/** A visit, whom it counts against, and how that client stands. */
+export interface Arrival {
+  readonly visit: Visit;
+  readonly client: ClientKey;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface OperationParts {
+  readonly schema: GraphQLSchema;
+  readonly services: Services;
+  readonly publisher: Publisher;
+  readonly subscriptions: SubscriptionSlots;
+  readonly held: HeldAnswers;
+  readonly eventResults: EventResults;
+}
+
+/** What is run: an operation, its variables, and what it may cost. */
+export interface Plan {
+  readonly document: DocumentNode;
+  readonly prepared: PreparedOperation;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly values: VariableValues;
+  readonly cost: number;
+}
+
+/** Methods, and not functions made for each request: most are never called. */
+export class OpenedOperation implements Ready {
+  readonly ready = true;
+  readonly #parts: OperationParts;
+  readonly #arrival: Arrival;
+  readonly #plan: Plan;
+  readonly #context: Context;
+
+  constructor(parts: OperationParts, arrival: Arrival, plan: Plan) {
+    this.#parts = parts;
+    this.#arrival = arrival;
+    this.#plan = plan;
+    const { caller, requestId } = arrival.visit;
+    this.#context = new Context(parts.services, caller, requestId);
+    this.#context.cost = plan.cost;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return this.#arrival.headers;
+  }
+
+  get operation(): OperationTypeNode {
+    return this.#plan.prepared.node.operation;
+  }
+
+  get schema(): GraphQLSchema {
+    return this.#parts.schema;
+  }
+
+  get document(): DocumentNode {
+    return this.#plan.document;
+  }
+
+  get operationName(): string | null {
+    return this.#plan.prepared.node.name?.value ?? null;
+  }
+
+  get readsCatalogOnly(): boolean {
+    return this.#plan.prepared.catalogUse !== null;
+  }
+
+  execute(): Eventually<ExecutionResult> {
+    const result = this.#plan.prepared.compiled.execute(this.#args());
+    return result instanceof Promise
+      ? result.then((arrived) => this.#publish(arrived))
+      : this.#publish(result);
+  }
+
+  answerFromCatalog(ifNoneMatch: string | undefined): Eventually<CatalogAnswer | ExecutionResult> {
+    const { name, catalogUse } = this.#plan.prepared;
+    if (catalogUse === null) return this.execute();
+    return answerFromCatalog(
+      {
+        held: this.#parts.held,
+        use: catalogUse,
+        // As they were read: what the document does not ask for makes no difference.
+        question: `${name} ${JSON.stringify(this.#plan.values.coerced)}`,
+        read: () => this.#context.scope.catalog(),
+        execute: () => this.execute(),
+        extensions: () => this.#parts.publisher.extensions(this.#context),
+      },
+      ifNoneMatch,
+    );
+  }
+
+  async subscribe(
+    tellsEnd: (error: unknown) => boolean = () => false,
+  ): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
+    const { visit, client } = this.#arrival;
+    const release = this.#parts.subscriptions.take(client, visit.caller.signal);
+    if (release === null) return { errors: tooManySubscriptions().errors };
+    const args = this.#args();
+    const events = await sourceOf(args).catch(releasing(release));
+    if (!(Symbol.asyncIterator in events)) {
+      release();
+      return tellsEnd(causeOf(events)) ? nothing() : this.#publish(events);
+    }
+    const { prepared, cost } = this.#plan;
+    const { caller, requestId } = visit;
+    // Each event has a context of its own; this one must not live as long as the subscription.
+    const live = { prepared, args: { ...args, contextValue: null }, cost, caller, requestId };
+    return this.#parts.eventResults.follow(events, live, { tellsEnd, ended: release });
+  }
+
+  #args(): ValidatedExecutionArgs {
+    const { prepared, values, variables } = this.#plan;
+    return prepared.args.of({ context: this.#context, values, variables });
+  }
+
+  #publish(result: ExecutionResult): ExecutionResult {
+    return this.#parts.publisher.publish(result, this.#context);
+  }
+}
+
+function releasing(release: () => void): (error: unknown) => never {
+  return (error) => {
+    release();
+    throw error;
+  };
+}
+
+/** The stream of events, or the result that tells why there is none. */
+async function sourceOf(
+  args: ValidatedExecutionArgs,
+): Promise<AsyncIterable<unknown> | ExecutionResult> {
+  return createSourceEventStream(args as Parameters<typeof createSourceEventStream>[0]);
+}
+
+function causeOf({ errors = [] }: ExecutionResult): unknown {
+  return errors[0]?.originalError;
+}
+
+async function* nothing(): AsyncGenerator<never> {}
