@@ -54,6 +54,9 @@ export interface Instrument {
   readonly access: readonly string[];
 }
 
+/** Milliseconds since the epoch: plain numbers cost nothing where nobody asks to see them. */
+export type Moment = number;
+
 /** The fields that an open position and a pending order share. */
 interface Holding {
   readonly id: string;
@@ -67,8 +70,8 @@ interface Holding {
   readonly units: number | null;
   readonly priceOpen: number | null;
   readonly priceCurrent: number | null;
-  readonly createdAt: Date | null;
-  readonly updatedAt: Date | null;
+  readonly createdAt: Moment | null;
+  readonly updatedAt: Moment | null;
   readonly leverage: number | null;
   readonly rateMargin: number | null;
   readonly stopLoss: number | null;
@@ -114,7 +117,7 @@ export interface Session {
   readonly invested: number | null;
   readonly profits: number | null;
   readonly kycStatus: string | null;
-  readonly createdAt: Date | null;
+  readonly createdAt: Moment | null;
   readonly access: AccountAccess | null;
   /** Null where the snapshot has no such list; a list is never shortened. */
   readonly positions: readonly Position[] | null;

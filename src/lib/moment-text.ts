@@ -16,14 +16,13 @@ const seconds = texts(60, (second) => `${two(second)}.`);
 const milliseconds = texts(1_000, (ms) => `${String(ms).padStart(3, '0')}Z`);
 
 /**
- * What `toISOString` says, put together from parts that are at hand: for a list with fifty moments
+ * What `toISOString` says of these milliseconds since the epoch, put together from parts that are at hand: for a list with fifty moments
  * that method alone takes as long as parsing the whole list.
  */
-export function momentText(moment: Date): string {
-  const ms = moment.getTime();
-  if (!(ms >= FIRST_MS && ms < END_MS)) return moment.toISOString();
+export function momentText(ms: number): string {
+  if (!(ms >= FIRST_MS && ms < END_MS)) return new Date(ms).toISOString();
   const day = (ms / DAY_MS) | 0;
-  const rest = ms - day * DAY_MS;
+  const rest = (ms - day * DAY_MS) | 0;
   const second = (rest / 1_000) | 0;
   const minute = (second / 60) | 0;
   return `${dateText(day)}${minutes[minute]}${seconds[second - minute * 60]}${milliseconds[rest - second * 1_000]}`;

@@ -1,11 +1,12 @@
 import SchemaBuilder from '@pothos/core';
+import type { Moment } from '../gateway/model.ts';
 import type { Context } from './context.ts';
 
 export interface SchemaTypes {
   Context: Context;
   Scalars: {
     ID: { Input: string; Output: string };
-    DateTime: { Input: Date; Output: Date };
+    DateTime: { Input: Date; Output: Date | Moment };
     JSON: { Input: unknown; Output: unknown };
   };
 }

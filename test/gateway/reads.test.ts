@@ -129,7 +129,7 @@ describe('the open positions', () => {
     ] as const) {
       await using open = openClient(gateway.url, { timeUnit });
       const { positions } = await open.client.getOpenPositions(somebody, null);
-      expect(positions[0]?.createdAt?.getUTCFullYear()).toBe(year);
+      expect(new Date(positions[0]?.createdAt ?? 0).getUTCFullYear()).toBe(year);
     }
   });
 });

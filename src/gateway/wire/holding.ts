@@ -58,48 +58,45 @@ export interface WireOrder {
  * money is whole or it is not an answer.
  */
 export function toPositions(list: unknown, unit: TimeUnit): readonly Position[] | null {
-  return wholeList(list, (row, identity) => ({
-    ...holding(row, identity, unit),
-    rateProfit: number(row.rateProfit),
-    storage: number(row.storage),
-    profit: number(row.profit),
-  }));
+  return wholeList(list, unit, toPosition);
 }
 
 export function toOrders(list: unknown, unit: TimeUnit): readonly Order[] | null {
-  return wholeList(list, (row, identity) => ({
-    ...holding(row, identity, unit),
-    kind: kind(row.isLimit),
-    state: number(row.state),
-    useMargin: flag(row.useMargin),
-  }));
+  return wholeList(list, unit, toOrder);
 }
 
-interface Identity {
-  id: string;
-  symbol: string;
-}
-
-function wholeList<T>(
+function wholeList<T extends { readonly id: string }>(
   list: unknown,
-  map: (row: Row, identity: Identity) => T,
+  unit: TimeUnit,
+  map: (row: Row, id: string, symbol: string, unit: TimeUnit) => T,
 ): readonly T[] | null {
   if (!Array.isArray(list)) return null;
-  const ids = new Set<string>();
   const mapped: T[] = [];
   for (const row of list) {
     if (!isRow(row)) return null;
     const id = text(row.id);
     const symbol = text(row.symbol);
-    // Two rows under one id cannot be told apart by anyone who follows the list.
-    if (!id || !symbol || ids.has(id)) return null;
-    ids.add(id);
-    mapped.push(map(row, { id, symbol }));
+    if (!id || !symbol) return null;
+    mapped.push(map(row, id, symbol, unit));
   }
-  return mapped;
+  // Two rows under one id cannot be told apart by anyone who follows the list.
+  return haveOwnIds(mapped) ? mapped : null;
 }
 
-function holding(row: Row, { id, symbol }: Identity, unit: TimeUnit) {
+// So few are sooner compared one by one than put into a set.
+const FEW = 32;
+
+function haveOwnIds(rows: readonly { readonly id: string }[]): boolean {
+  if (rows.length > FEW) return new Set(rows.map(({ id }) => id)).size === rows.length;
+  for (let index = 1; index < rows.length; index += 1) {
+    const id = rows[index]?.id;
+    for (let before = 0; before < index; before += 1) if (rows[before]?.id === id) return false;
+  }
+  return true;
+}
+
+/** One literal and nothing copied: whoever follows a moving market has each row read again every second. */
+function toPosition(row: Row, id: string, symbol: string, unit: TimeUnit): Position {
   return {
     id,
     symbol,
@@ -116,10 +113,24 @@ function holding(row: Row, { id, symbol }: Identity, unit: TimeUnit) {
     updatedAt: instant(row.timeUpdate, unit),
     leverage: number(row.leverage),
     rateMargin: number(row.rateMargin),
+    rateProfit: number(row.rateProfit),
     stopLoss: number(row.sl),
     takeProfit: number(row.tp),
+    storage: number(row.storage),
     comment: text(row.comment),
+    profit: number(row.profit),
     invested: number(row.invested),
+  };
+}
+
+/** Orders come with a snapshot alone, and seldom: they may copy what they share with positions. */
+function toOrder(row: Row, id: string, symbol: string, unit: TimeUnit): Order {
+  const { rateProfit: _, storage: __, profit: ___, ...shared } = toPosition(row, id, symbol, unit);
+  return {
+    ...shared,
+    kind: kind(row.isLimit),
+    state: number(row.state),
+    useMargin: flag(row.useMargin),
   };
 }
 

@@ -110,7 +110,7 @@ export function position(id: string, fields: Partial<Position> = {}): Position {
     units: 1,
     priceOpen: 10,
     priceCurrent: 10,
-    createdAt: new Date(1_700_000_000_000),
+    createdAt: 1_700_000_000_000,
     updatedAt: null,
     leverage: 5,
     rateMargin: 1,

@@ -86,10 +86,9 @@ test('a version of the future, or from before what is remembered, is unknown', (
 
 test('every field counts in a comparison', () => {
   for (const field of Object.keys(a) as (keyof Position)[]) {
-    const other = a[field] instanceof Date ? new Date(1) : 'another';
-    expect(samePosition(a, { ...a, [field]: other }), field).toBe(false);
+    expect(samePosition(a, { ...a, [field]: 'another' }), field).toBe(false);
   }
-  expect(samePosition(a, { ...a, createdAt: new Date(a.createdAt?.getTime() ?? 0) })).toBe(true);
+  expect(samePosition(a, { ...a })).toBe(true);
 });
 
 test('totals are plain sums, and null where a position lacks the figure', () => {

@@ -44,8 +44,8 @@ describe('a position', () => {
         units: 1.5,
         priceOpen: 190.25,
         priceCurrent: 191.5,
-        createdAt: new Date('2025-01-01T00:00:00Z'),
-        updatedAt: new Date('2025-01-01T00:01:00Z'),
+        createdAt: Date.parse('2025-01-01T00:00:00Z'),
+        updatedAt: Date.parse('2025-01-01T00:01:00Z'),
         leverage: 20,
         rateMargin: 1.01,
         rateProfit: 1.02,
@@ -78,8 +78,8 @@ describe('a pending order', () => {
         units: 2.5,
         priceOpen: 400.5,
         priceCurrent: 410.25,
-        createdAt: new Date('2025-01-01T00:00:00Z'),
-        updatedAt: new Date('2025-01-01T00:01:00Z'),
+        createdAt: Date.parse('2025-01-01T00:00:00Z'),
+        updatedAt: Date.parse('2025-01-01T00:01:00Z'),
         leverage: 10,
         rateMargin: 1.03,
         stopLoss: 0,
@@ -142,9 +142,15 @@ describe.each([
     expect(map(row, broken)).toBeNull();
   });
 
-  test('that is there twice costs the whole list', () => {
-    expect(map(row, { ...row, id: 'another' }, row)).toBeNull();
-  });
+  test.each([1, 30, 31, 40])(
+    'that is there twice costs the whole list, with %i others in it',
+    (count) => {
+      const others = Array.from({ length: count }, (_, at) => ({ ...row, id: `another ${at}` }));
+      expect(map(row, ...others)).toHaveLength(count + 1);
+      expect(map(row, ...others, row)).toBeNull();
+      expect(map(...others, row, row)).toBeNull();
+    },
+  );
 
   test('may have properties that the interface does not name', () => {
     const more = JSON.parse('{"extra":{"a":1},"__proto__":{"units":1e9}}');

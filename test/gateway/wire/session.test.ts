@@ -46,7 +46,7 @@ describe('a session', () => {
       invested: 2_900,
       profits: 100.5,
       kycStatus: 'APPROVED',
-      createdAt: new Date('2025-01-01T00:00:00Z'),
+      createdAt: Date.parse('2025-01-01T00:00:00Z'),
       access: sessionRow.access,
       positions: toPositions([positionRow], 'auto'),
       orders: toOrders([orderRow], 'auto'),
