@@ -3,7 +3,7 @@ import type { Ready, Visit } from '../engine/opened-operation.ts';
 import type { Refused } from '../engine/refusal.ts';
 import type { Code } from '../schema/error-codes.ts';
 import { requestError } from '../schema/public-error.ts';
-import { bearerToken } from './bearer.ts';
+import { BearerTokens } from './bearer.ts';
 import { PayloadTooLargeError, takeBody, UnreadableBodyError } from './body.ts';
 import { answerDirectly, readOrdinary } from './direct-path.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -28,12 +28,13 @@ export function createGraphQLEndpoint(
 ): GraphQLEndpoint {
   const { engine, addresses, maxBodyBytes, directPath } = settings;
   const yoga = createGraphQLOverHttp({ engine, maxBodyBytes });
+  const tokens = new BearerTokens();
 
   function answer(reply: Reply, body: Buffer | null): void | Promise<void> {
     const { request, requestId } = reply;
     const visit: Visit = {
       caller: {
-        token: bearerToken(request.headers.authorization),
+        token: tokens.of(request),
         signal: reply.signal,
         client: {
           address: addresses.of(request),

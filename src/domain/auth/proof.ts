@@ -82,9 +82,10 @@ export class ProofLedger {
   }
 
   group(viewer: Viewer): GroupProof | null {
-    const group = this.groupOf(viewer);
     const entry = this.#entries.get(viewer.tokenHash);
-    if (group === null || !entry) return null;
+    if (!entry) return null;
+    const group = entry.snapshotGroup ?? viewer.claimedGroup;
+    if (group === null) return null;
     const catalogAtMs = entry.catalogAtMs.get(group) ?? -Infinity;
     const proved =
       entry.verified ||
