@@ -24,6 +24,7 @@ export async function profileTable(
         port: ours.port,
         connections,
         durationMs,
+        staysAwake: true,
         next: (connection) => ours.request(next(), encoding, connection),
       });
     await run(pace.warmMs);

@@ -4,6 +4,7 @@ import type { CatalogAnswer } from '../engine/catalog-answer.ts';
 import type { Ready } from '../engine/opened-operation.ts';
 import type { Refused } from '../engine/refusal.ts';
 import { readQueryString } from './query-string.ts';
+import type { RecurringBodies } from './recurring-bodies.ts';
 import type { Reply } from './reply.ts';
 import { sendCatalog } from './send-catalog.ts';
 
@@ -22,13 +23,16 @@ export interface OrdinaryRequest {
 export function readOrdinary(
   request: IncomingMessage,
   body: Buffer | null,
+  bodies: RecurringBodies,
 ): OrdinaryRequest | null {
   const media = mediaFor(request.headers.accept);
   if (media === null) return null;
   let params: unknown;
   try {
     params =
-      request.method === 'GET' ? readQueryString(request.url ?? '') : readJson(request, body);
+      request.method === 'GET'
+        ? readQueryString(request.url ?? '')
+        : readJson(request, body, bodies);
   } catch {
     return null;
   }
@@ -63,10 +67,12 @@ function sendAnswer(reply: Reply, answer: ExecutionResult | CatalogAnswer): void
   return 'etag' in answer ? sendCatalog(reply, answer) : reply.send(200, JSON.stringify(answer));
 }
 
-function readJson(request: IncomingMessage, body: Buffer | null): unknown {
-  return body === null || !isJson(request.headers['content-type'])
-    ? null
-    : JSON.parse(body.toString('utf8'));
+function readJson(
+  { headers }: IncomingMessage,
+  body: Buffer | null,
+  bodies: RecurringBodies,
+): unknown {
+  return body === null || !isJson(headers['content-type']) ? null : bodies.parse(body);
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -7,6 +7,7 @@ import { BearerTokens } from './bearer.ts';
 import { PayloadTooLargeError, takeBody, UnreadableBodyError } from './body.ts';
 import { answerDirectly, readOrdinary } from './direct-path.ts';
 import type { EventStreams } from './event-streams.ts';
+import { RecurringBodies } from './recurring-bodies.ts';
 import type { Reply } from './reply.ts';
 import { sendCatalog } from './send-catalog.ts';
 import { sendStream } from './send-stream.ts';
@@ -29,6 +30,7 @@ export function createGraphQLEndpoint(
   const { engine, addresses, maxBodyBytes, directPath } = settings;
   const yoga = createGraphQLOverHttp({ engine, maxBodyBytes });
   const tokens = new BearerTokens();
+  const bodies = new RecurringBodies();
 
   function answer(reply: Reply, body: Buffer | null): void | Promise<void> {
     const { request, requestId } = reply;
@@ -44,7 +46,7 @@ export function createGraphQLEndpoint(
       requestId,
       mayMutate: request.method === 'POST',
     };
-    const ordinary = directPath ? readOrdinary(request, body) : null;
+    const ordinary = directPath ? readOrdinary(request, body, bodies) : null;
     if (ordinary === null) return answerByYoga(reply, body, visit, null);
     const answerOpened = (opened: Ready | Refused) =>
       isSubscription(opened)
