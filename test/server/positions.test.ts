@@ -1,60 +1,40 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { OperationName } from '../../src/gateway/operations.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { useSignedInApp } from '../support/signed-in-app.ts';
 
-let app: TestApp;
-let token: string;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-beforeEach(() => {
-  // A token of its own for each test: nothing is held for it.
-  token = app.sandbox.token({ email: 'demo@example.com' });
-  app.sandbox.clearCalls();
-});
-afterEach(() => app.sandbox.clearFaults());
-afterAll(() => app.close());
-
-const calls = (operation: OperationName) => app.sandbox.calls(operation);
-const read = async (document: string) => {
-  const answer = await app.query(document, { token });
-  expect(answer.errors).toEqual([]);
-  return answer.data;
-};
+const screen = useSignedInApp();
 
 describe('the newest list of positions', () => {
   test('is the one shown, in the snapshot too', async () => {
-    await read('{ session { positions { id } } }');
+    await screen.read('{ session { positions { id } } }');
     answerPositions([{ id: '1', symbol: 'AAPL' }]);
-    await read('{ positions { id } }');
+    await screen.read('{ positions { id } }');
     // The snapshot is asked for first and answered last: its own list is the older one by then.
-    app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
-    const slow = read('{ session(maxAge: 0) { positions { id } } }');
-    await eventually(() => calls('getSession') === 2);
-    await read('{ positions { id } }');
+    screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
+    const slow = screen.read('{ session(maxAge: 0) { positions { id } } }');
+    await eventually(() => screen.calls('getSession') === 2);
+    await screen.read('{ positions { id } }');
     expect(await slow).toEqual({ session: { positions: [{ id: '1' }] } });
   });
 
   test('is not replaced by an older one that comes later', async () => {
     answerPositions([{ id: 'old', symbol: 'AAPL' }], { delayMs: 400, times: 1 });
-    const slow = read('{ positions { id } }');
-    await eventually(() => calls('getOpenPositions') === 1);
+    const slow = screen.read('{ positions { id } }');
+    await eventually(() => screen.calls('getOpenPositions') === 1);
     answerPositions([{ id: 'new', symbol: 'AAPL' }]);
-    expect(await read('{ positions { id } }')).toEqual({ positions: [{ id: 'new' }] });
+    expect(await screen.read('{ positions { id } }')).toEqual({ positions: [{ id: 'new' }] });
     expect(await slow).toEqual({ positions: [{ id: 'new' }] });
   });
 
   test('is shared by the account’s tokens once they are proved', async () => {
-    await read('{ session { login } }');
-    const other = app.sandbox.token({ email: 'demo@example.com' });
-    await app.query('{ session { login } }', { token: other });
+    await screen.read('{ session { login } }');
+    const other = screen.app.sandbox.token({ email: 'demo@example.com' });
+    await screen.app.query('{ session { login } }', { token: other });
     answerPositions([{ id: 'old', symbol: 'AAPL' }], { delayMs: 400, times: 1 });
-    const slow = read('{ positions { id } }');
-    await eventually(() => calls('getOpenPositions') === 1);
+    const slow = screen.read('{ positions { id } }');
+    await eventually(() => screen.calls('getOpenPositions') === 1);
     answerPositions([{ id: 'new', symbol: 'AAPL' }]);
-    await app.query('{ positions { id } }', { token: other });
+    await screen.app.query('{ positions { id } }', { token: other });
     expect(await slow).toEqual({ positions: [{ id: 'new' }] });
   });
 
@@ -66,15 +46,17 @@ describe('the newest list of positions', () => {
     [{ positions: [{ id: '', symbol: 'AAPL' }] }],
     [[]],
   ])('is no list at all where a row cannot be told apart: %j', async (body) => {
-    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 200, body });
-    const { data, errors } = await app.query('{ positions { id } }', { token });
+    screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 200, body });
+    const { data, errors } = await screen.app.query('{ positions { id } }', {
+      token: screen.token,
+    });
     expect(data).toEqual({ positions: null });
     expect(errors[0]?.extensions.code).toBe('GATEWAY_CONTRACT');
   });
 
   test('keeps a stop-loss of 0, and has null for what is missing or of another type', async () => {
     answerPositions([{ id: '1', symbol: 'X', sl: 0, tp: '5', isBuy: 1, digits: 1.5, units: null }]);
-    const data = await read(
+    const data = await screen.read(
       '{ positions { stopLoss takeProfit side digits units profit instrument { id } } }',
     );
     expect(data.positions).toEqual([
@@ -95,7 +77,7 @@ function answerPositions(
   positions: readonly object[],
   more: { delayMs?: number; times?: number } = {},
 ) {
-  app.sandbox.fail({
+  screen.app.sandbox.fail({
     operation: 'getOpenPositions',
     kind: 'status',
     status: 200,

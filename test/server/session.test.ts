@@ -1,36 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { OperationName } from '../../src/gateway/operations.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
+import { useSignedInApp } from '../support/signed-in-app.ts';
 
-let app: TestApp;
-let token: string;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-beforeEach(() => {
-  // A token of its own for each test: nothing is held for it.
-  token = app.sandbox.token({ email: 'demo@example.com' });
-  app.sandbox.clearCalls();
-});
-afterEach(() => app.sandbox.clearFaults());
-afterAll(() => app.close());
-
-const calls = (operation: OperationName) => app.sandbox.calls(operation);
-const read = async (document: string) => {
-  const answer = await app.query(document, { token });
-  expect(answer.errors).toEqual([]);
-  return answer.data;
-};
+const screen = useSignedInApp();
 
 describe('the session', () => {
   test('is one call for all who ask at the same time', async () => {
-    app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 50 });
+    screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 50 });
     await Promise.all(
-      Array.from({ length: 20 }, () => read('{ session { login } orders { id } }')),
+      Array.from({ length: 20 }, () => screen.read('{ session { login } orders { id } }')),
     );
-    expect(calls('getSession')).toBe(1);
+    expect(screen.calls('getSession')).toBe(1);
   });
 
   test('is held for a while, and asked for anew when that is over', async () => {
@@ -55,50 +36,51 @@ describe('the session', () => {
   });
 
   test('of one token is not another’s, though both are one account’s', async () => {
-    await read('{ session { login } }');
-    token = app.sandbox.token({ email: 'demo@example.com' });
-    await read('{ session { login } }');
-    expect(calls('getSession')).toBe(2);
+    await screen.read('{ session { login } }');
+    const other = screen.app.sandbox.token({ email: 'demo@example.com' });
+    const { errors } = await screen.app.query('{ session { login } }', { token: other });
+    expect(errors).toEqual([]);
+    expect(screen.calls('getSession')).toBe(2);
   });
 
   test('of age 0 is a fresh one', async () => {
-    await read('{ session { login } }');
-    await read('{ session(maxAge: 0) { login } }');
-    expect(calls('getSession')).toBe(2);
+    await screen.read('{ session { login } }');
+    await screen.read('{ session(maxAge: 0) { login } }');
+    expect(screen.calls('getSession')).toBe(2);
   });
 
   test('of age 0 is not joined to a call that began before', async () => {
-    app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
-    const before = read('{ session { login } }');
-    await eventually(() => calls('getSession') === 1);
-    await read('{ session(maxAge: 0) { login } }');
+    screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
+    const before = screen.read('{ session { login } }');
+    await eventually(() => screen.calls('getSession') === 1);
+    await screen.read('{ session(maxAge: 0) { login } }');
     await before;
-    expect(calls('getSession')).toBe(2);
+    expect(screen.calls('getSession')).toBe(2);
   });
 
   test('of an age may be as old as that', async () => {
-    await read('{ session { login } }');
-    await read('{ session(maxAge: 30) { login } }');
-    expect(calls('getSession')).toBe(1);
+    await screen.read('{ session { login } }');
+    await screen.read('{ session(maxAge: 30) { login } }');
+    expect(screen.calls('getSession')).toBe(1);
   });
 
   test('asked for at several ages is one call, and the strictest counts', async () => {
-    await read('{ session { login } }');
-    const data = await read(`{
+    await screen.read('{ session { login } }');
+    const data = await screen.read(`{
       orders { id }
       loose: session(maxAge: 50) { fetchedAt }
       strict: session(maxAge: 0) { fetchedAt }
       session { fetchedAt }
     }`);
-    expect(calls('getSession')).toBe(2);
+    expect(screen.calls('getSession')).toBe(2);
     expect(data.loose).toEqual(data.strict);
     expect(data.session).toEqual(data.strict);
   });
 
   test('of a negative age is BAD_USER_INPUT, and what stands beside it is not', async () => {
-    const { data, errors } = await app.query(
+    const { data, errors } = await screen.app.query(
       '{ session(maxAge: -1) { login } orders { id } customerId }',
-      { token },
+      { token: screen.token },
     );
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatchObject({
@@ -110,24 +92,38 @@ describe('the session', () => {
   });
 
   test('that failed is not held', async () => {
-    app.sandbox.fail({ operation: 'getSession', kind: 'garbage', times: 1 });
-    const { data } = await app.query('{ session { login } }', { token });
+    screen.app.sandbox.fail({ operation: 'getSession', kind: 'garbage', times: 1 });
+    const { data } = await screen.app.query('{ session { login } }', { token: screen.token });
     expect(data).toEqual({ session: null });
-    expect(await read('{ session { login } }')).toEqual({ session: { login: '700001' } });
+    expect(await screen.read('{ session { login } }')).toEqual({ session: { login: '700001' } });
   });
 
   test('that names another login is nobody’s', async () => {
     const body = { login: 700002, balance: 1, group: 'pro-usd' };
-    app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body, times: 1 });
-    const { data, errors } = await app.query('{ session { balance } }', { token });
+    screen.app.sandbox.fail({
+      operation: 'getSession',
+      kind: 'status',
+      status: 200,
+      body,
+      times: 1,
+    });
+    const { data, errors } = await screen.app.query('{ session { balance } }', {
+      token: screen.token,
+    });
     expect(data).toEqual({ session: null });
     expect(errors[0]?.extensions.code).toBe('GATEWAY_CONTRACT');
   });
 
   test('may lack any field, and what is of another type is null', async () => {
     const body = { balance: '5', equity: null, Invested: 1, access: [], orders: null, extra: {} };
-    app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body, times: 1 });
-    const data = await read(
+    screen.app.sandbox.fail({
+      operation: 'getSession',
+      kind: 'status',
+      status: 200,
+      body,
+      times: 1,
+    });
+    const data = await screen.read(
       '{ session { login balance equity invested profits access { id } orders { id } positions { id } } orders { id } }',
     );
     expect(data).toEqual({
@@ -152,33 +148,39 @@ describe('the session', () => {
     { orders: {} },
     { positions: [null] },
   ])('with a row that cannot be told apart is outside the interface: %j', async (body) => {
-    app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body, times: 1 });
-    const { errors } = await app.query('{ session { login } }', { token });
+    screen.app.sandbox.fail({
+      operation: 'getSession',
+      kind: 'status',
+      status: 200,
+      body,
+      times: 1,
+    });
+    const { errors } = await screen.app.query('{ session { login } }', { token: screen.token });
     expect(errors[0]?.extensions.code).toBe('GATEWAY_CONTRACT');
   });
 
   test('is out of date once the account’s positions are seen to be others', async () => {
-    await read('{ session { login } }');
-    await read('{ positions { id } }');
-    await read('{ session { login } }');
-    expect(calls('getSession')).toBe(1);
+    await screen.read('{ session { login } }');
+    await screen.read('{ positions { id } }');
+    await screen.read('{ session { login } }');
+    expect(screen.calls('getSession')).toBe(1);
     answerPositions([{ id: '1', symbol: 'AAPL' }]);
-    await read('{ positions { id } }');
-    app.sandbox.clearFaults();
-    await read('{ session { login } }');
-    expect(calls('getSession')).toBe(2);
+    await screen.read('{ positions { id } }');
+    screen.app.sandbox.clearFaults();
+    await screen.read('{ session { login } }');
+    expect(screen.calls('getSession')).toBe(2);
   });
 
   test('is out of date when it comes, where other positions were seen while it was under way', async () => {
-    app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
-    const slow = read('{ session { login } }');
-    await eventually(() => calls('getSession') === 1);
+    screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
+    const slow = screen.read('{ session { login } }');
+    await eventually(() => screen.calls('getSession') === 1);
     answerPositions([{ id: '1', symbol: 'AAPL' }]);
-    await read('{ positions { id } }');
+    await screen.read('{ positions { id } }');
     await slow;
-    app.sandbox.clearFaults();
-    await read('{ session { login } }');
-    expect(calls('getSession')).toBe(2);
+    screen.app.sandbox.clearFaults();
+    await screen.read('{ session { login } }');
+    expect(screen.calls('getSession')).toBe(2);
   });
 });
 
@@ -186,7 +188,7 @@ function answerPositions(
   positions: readonly object[],
   more: { delayMs?: number; times?: number } = {},
 ) {
-  app.sandbox.fail({
+  screen.app.sandbox.fail({
     operation: 'getOpenPositions',
     kind: 'status',
     status: 200,

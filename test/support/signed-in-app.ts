@@ -1,0 +1,42 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import type { OperationName } from '../../src/gateway/operations.ts';
+import { startTestApp, type TestApp } from './app.ts';
+
+/** A facade for all tests of a file, and for each a token of its own, for which nothing is held. */
+export interface SignedInApp {
+  readonly app: TestApp;
+  readonly token: string;
+  /** How often the gateway was asked in this test. */
+  calls(operation: OperationName): number;
+  /** An answer's data; one with errors fails the test. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever shape its own query asked for
+  read(document: string): Promise<any>;
+}
+
+export function useSignedInApp(): SignedInApp {
+  let app: TestApp;
+  let token = '';
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+  beforeEach(() => {
+    token = app.sandbox.token({ email: 'demo@example.com' });
+    app.sandbox.clearCalls();
+  });
+  afterEach(() => app.sandbox.clearFaults());
+  afterAll(() => app.close());
+  return {
+    get app() {
+      return app;
+    },
+    get token() {
+      return token;
+    },
+    calls: (operation) => app.sandbox.calls(operation),
+    async read(document) {
+      const answer = await app.query(document, { token });
+      expect(answer.errors).toEqual([]);
+      return answer.data;
+    },
+  };
+}
