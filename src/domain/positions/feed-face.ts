@@ -6,20 +6,50 @@ import type { PositionTotals } from './totals.ts';
 
 export type FeedStatus = 'LIVE' | 'DELAYED';
 
-/** One event of the changes: a whole list, or what turns the list last told into the present one. */
-export interface PositionChanges {
+/** What every event says of the list, whatever its reader knew of it before. */
+export interface FeedState {
   readonly cursor: string;
-  readonly snapshot: boolean;
-  readonly upserted: readonly Position[];
-  readonly opened: readonly string[];
-  readonly closed: readonly string[];
   readonly totals: PositionTotals;
   readonly status: FeedStatus;
   /** When the gateway last confirmed the list. */
   readonly asOf: Date;
 }
 
+/** One event of the changes: a whole list, or what turns the list last told into the present one. */
+export interface PositionChanges extends FeedState {
+  readonly snapshot: boolean;
+  readonly upserted: readonly Position[];
+  readonly opened: readonly string[];
+  readonly closed: readonly string[];
+}
+
 const SNAPSHOT = 0;
+
+/** The events of one moment, by the version that each starts from. Nearly all readers stand at the same one. */
+class FeedEvents {
+  #from = 0;
+  #event: PositionChanges | null = null;
+  readonly #others = new Map<number, PositionChanges>();
+
+  get(from: number): PositionChanges | undefined {
+    return this.#event !== null && this.#from === from ? this.#event : this.#others.get(from);
+  }
+
+  set(from: number, event: PositionChanges): void {
+    if (this.#event !== null) {
+      this.#others.set(from, event);
+      return;
+    }
+    this.#from = from;
+    this.#event = event;
+  }
+
+  clear(): void {
+    this.#event = null;
+    // To clear an empty map costs a new table each time.
+    if (this.#others.size > 0) this.#others.clear();
+  }
+}
 
 /**
  * What a feed shows at this moment. All readers who stand at the same version are given the very
@@ -28,8 +58,9 @@ const SNAPSHOT = 0;
 export class FeedFace {
   readonly #timeline = new Timeline();
   readonly #cursors = new Cursors();
-  readonly #events = new Map<number, PositionChanges>();
+  readonly #events = new FeedEvents();
   #list: PositionList | null = null;
+  #state: FeedState | null = null;
   #asOf = new Date(0);
   #status: FeedStatus = 'LIVE';
   #cursor: { readonly version: number; readonly text: string } | null = null;
@@ -62,7 +93,7 @@ export class FeedFace {
   set status(status: FeedStatus) {
     if (status === this.#status) return;
     this.#status = status;
-    this.#events.clear();
+    this.#changed();
   }
 
   /** Takes a list unless a newer one is shown; says whether positions came or went. */
@@ -71,8 +102,8 @@ export class FeedFace {
     // Equal bytes come as the same array, which needs no comparison.
     const isUnchanged = this.#list?.positions === list.positions;
     this.#list = list;
-    this.#asOf = new Date(Math.max(this.#asOf.getTime(), list.receivedAtMs));
-    this.#events.clear();
+    if (list.receivedAtMs > this.#asOf.getTime()) this.#asOf = new Date(list.receivedAtMs);
+    this.#changed();
     return isUnchanged ? false : this.#timeline.advance(list.positions);
   }
 
@@ -92,19 +123,36 @@ export class FeedFace {
     return event;
   }
 
-  #compute(version: number): PositionChanges {
-    const delta = this.#timeline.since(version);
-    if (delta === null && version !== SNAPSHOT) return this.changesSince(null);
-    return {
+  /** The state that all events of this moment tell; one object for all who keep it. */
+  get state(): FeedState {
+    this.#state ??= {
       cursor: this.#present(),
-      snapshot: delta === null,
-      upserted: delta?.upserted ?? this.#timeline.positions,
-      opened: delta?.opened ?? [],
-      closed: delta?.closed ?? [],
       totals: this.#timeline.totals,
       status: this.#status,
       asOf: this.#asOf,
     };
+    return this.#state;
+  }
+
+  #compute(version: number): PositionChanges {
+    const delta = this.#timeline.since(version);
+    if (delta === null && version !== SNAPSHOT) return this.changesSince(null);
+    const { cursor, totals, status, asOf } = this.state;
+    return {
+      cursor,
+      snapshot: delta === null,
+      upserted: delta?.upserted ?? this.#timeline.positions,
+      opened: delta?.opened ?? [],
+      closed: delta?.closed ?? [],
+      totals,
+      status,
+      asOf,
+    };
+  }
+
+  #changed(): void {
+    this.#events.clear();
+    this.#state = null;
   }
 
   #present(): string {

@@ -1,5 +1,5 @@
 import type { Position } from '../../gateway/model.ts';
-import type { FeedFace, PositionChanges } from './feed-face.ts';
+import type { FeedFace, FeedState, PositionChanges } from './feed-face.ts';
 
 /** What one subscriber was told last, which is all that is kept of it. */
 export interface FeedReader<Event> {
@@ -13,13 +13,11 @@ export interface FeedReader<Event> {
   looksTooSure(face: FeedFace): boolean;
 }
 
-type Told = Pick<PositionChanges, 'cursor' | 'totals' | 'status' | 'asOf'>;
-
 /** Reads a snapshot and then deltas, or deltas at once where `after` is a cursor of the feed. */
 export class ChangesReader implements FeedReader<PositionChanges> {
   #after: string | null;
   #version: number | null = null;
-  #told: Told | null = null;
+  #told: FeedState | null = null;
 
   constructor(after: string | null) {
     this.#after = after;
@@ -60,8 +58,7 @@ export class ChangesReader implements FeedReader<PositionChanges> {
 
   #tell(face: FeedFace, event: PositionChanges): PositionChanges {
     this.#version = face.version;
-    const { cursor, totals, status, asOf } = event;
-    this.#told = { cursor, totals, status, asOf };
+    this.#told = face.state;
     return event;
   }
 }

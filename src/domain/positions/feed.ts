@@ -1,7 +1,7 @@
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { FeedFace } from './feed-face.ts';
+import { FeedFace, type FeedStatus } from './feed-face.ts';
 import { FirstList } from './first-list.ts';
 import { Poller, type PollerOptions } from './poller.ts';
 import type { PositionList, PositionsBoard } from './positions-board.ts';
@@ -40,7 +40,8 @@ export class Feed implements SubscribedFeed {
   #cancelLinger: (() => void) | null = null;
   #hasBegun = false;
   /** What its subscriptions have been woken for. */
-  #shown = '';
+  #shownArrangement = 0;
+  #shownStatus: FeedStatus = 'LIVE';
 
   constructor(proof: AccountProof, options: FeedOptions, onGone: () => void) {
     this.#options = options;
@@ -190,9 +191,10 @@ export class Feed implements SubscribedFeed {
 
   #publish(): void {
     // Most polls change nothing, and then nobody is woken.
-    const shown = `${this.face.arrangement} ${this.face.status}`;
-    if (shown === this.#shown) return;
-    this.#shown = shown;
+    const { arrangement, status } = this.face;
+    if (arrangement === this.#shownArrangement && status === this.#shownStatus) return;
+    this.#shownArrangement = arrangement;
+    this.#shownStatus = status;
     for (const { subscriptions } of this.#ring) {
       for (const subscription of subscriptions) subscription.wake();
     }

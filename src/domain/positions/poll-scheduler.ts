@@ -25,6 +25,9 @@ const TIMER_SLACK_MS = 10;
 
 interface Place {
   readonly poll: () => void;
+  /** Puts it into the queue it is planned for. */
+  readonly enter: () => void;
+  queue: Set<Place>;
   cancel: (() => void) | null;
   /** Polls per second that it asks for in its steady rhythm. */
   demand: number;
@@ -60,7 +63,13 @@ export class PollScheduler {
   }
 
   join(poll: () => void): PollTurn {
-    const place: Place = { poll, cancel: null, demand: 0 };
+    const place: Place = {
+      poll,
+      enter: () => this.#enter(place),
+      queue: this.#steady,
+      cancel: null,
+      demand: 0,
+    };
     return {
       every: (intervalMs, sinceMs) => {
         this.#setDemand(place, 1000 / intervalMs);
@@ -85,14 +94,16 @@ export class PollScheduler {
 
   #plan(place: Place, dueMs: number, queue: Set<Place>): void {
     this.#unplan(place);
-    const enter = () => {
-      place.cancel = null;
-      queue.add(place);
-      if (!this.#isWaiting) this.#drain();
-    };
+    place.queue = queue;
     const delayMs = dueMs - this.#timers.now();
-    if (delayMs > 0) place.cancel = this.#timers.after(delayMs, enter);
-    else enter();
+    if (delayMs > 0) place.cancel = this.#timers.after(delayMs, place.enter);
+    else this.#enter(place);
+  }
+
+  #enter(place: Place): void {
+    place.cancel = null;
+    place.queue.add(place);
+    if (!this.#isWaiting) this.#drain();
   }
 
   #unplan(place: Place): void {
@@ -119,10 +130,11 @@ export class PollScheduler {
 
   /** By turns from both queues, so that neither a storm of newcomers nor the steady ones starve the others. */
   #next(): Place {
-    const queue = this.#urgentWasLast ? [this.#steady, this.#urgent] : [this.#urgent, this.#steady];
-    const [place] = queue[0]?.size ? queue[0] : (queue[1] as Set<Place>);
-    this.#urgentWasLast = this.#urgent.delete(place as Place);
-    this.#steady.delete(place as Place);
-    return place as Place;
+    const isUrgent = this.#urgent.size > 0 && (this.#steady.size === 0 || !this.#urgentWasLast);
+    const queue = isUrgent ? this.#urgent : this.#steady;
+    const place = queue.values().next().value as Place;
+    this.#urgentWasLast = isUrgent;
+    queue.delete(place);
+    return place;
   }
 }

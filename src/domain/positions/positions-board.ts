@@ -27,7 +27,15 @@ export interface PositionsBoardOptions {
   readonly maxBytes?: number;
 }
 
+/** A place that a newer list takes over, since a feed brings one at each poll. */
+interface Held {
+  list: PositionList;
+  readonly size: number;
+}
+
 const DEFAULT_MAX_BYTES = 134_217_728;
+// By how much of it a place may be larger or smaller than was reckoned when it was taken.
+const SIZE_SLACK = 0.25;
 const BYTES_OF_A_LIST = 200;
 const BYTES_OF_A_POSITION = 600;
 
@@ -36,19 +44,23 @@ const BYTES_OF_A_POSITION = 600;
  * whose call was sent later, whichever answer came first.
  */
 export class PositionsBoard {
-  // An evicted list only matters to calls that are under way at that moment.
-  readonly #lists: LRUCache<string, PositionList>;
+  // An evicted list only matters to calls that are under way at that moment. Two caches, so that a
+  // login is never read as the hash of a token.
+  readonly #byToken: LRUCache<string, Held>;
+  readonly #byAccount: LRUCache<string, Held>;
   readonly #watchers = new Map<string, BoardWatcher>();
 
   constructor({ maxBytes = DEFAULT_MAX_BYTES }: PositionsBoardOptions = {}) {
-    this.#lists = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf });
+    const options = { maxSize: maxBytes / 2, sizeCalculation: ({ size }: Held) => size };
+    this.#byToken = new LRUCache(options);
+    this.#byAccount = new LRUCache(options);
   }
 
   /** The newest list known to whom this scope serves. */
   newest({ proof, tokenHash }: BoardScope): PositionList | null {
-    const own = this.#lists.get(tokenKey(tokenHash)) ?? null;
+    const own = this.#byToken.get(tokenHash)?.list ?? null;
     if (proof === null) return own;
-    const shared = this.#lists.get(accountKey(proof)) ?? null;
+    const shared = this.#byAccount.get(proof.login)?.list ?? null;
     const live = this.#watchers.get(proof.login)?.newest() ?? null;
     return newer(newer(own, shared), live);
   }
@@ -57,9 +69,9 @@ export class PositionsBoard {
   offer(scope: BoardScope, offered: PositionList): PositionList {
     const list = newer(this.newest(scope), offered) ?? offered;
     // Under the token as well: it must not be shown an older list should its proof lapse.
-    this.#lists.set(tokenKey(scope.tokenHash), list);
+    hold(this.#byToken, scope.tokenHash, list);
     if (scope.proof !== null) {
-      this.#lists.set(accountKey(scope.proof), list);
+      hold(this.#byAccount, scope.proof.login, list);
       this.#watchers.get(scope.proof.login)?.heard(list);
     }
     return list;
@@ -74,6 +86,13 @@ export class PositionsBoard {
   }
 }
 
+function hold(lists: LRUCache<string, Held>, key: string, list: PositionList): void {
+  const held = lists.get(key);
+  const size = sizeOf(list);
+  if (held && Math.abs(size - held.size) <= held.size * SIZE_SLACK) held.list = list;
+  else lists.set(key, { list, size });
+}
+
 function newer(a: PositionList | null, b: PositionList | null): PositionList | null {
   if (a === null || b === null) return a ?? b;
   return b.sequence >= a.sequence ? b : a;
@@ -81,13 +100,4 @@ function newer(a: PositionList | null, b: PositionList | null): PositionList | n
 
 function sizeOf({ positions, bytes }: PositionList): number {
   return BYTES_OF_A_LIST + positions.length * BYTES_OF_A_POSITION + (bytes?.length ?? 0);
-}
-
-// The prefixes keep a login from ever being read as the hash of a token.
-function tokenKey(tokenHash: string): string {
-  return `token:${tokenHash}`;
-}
-
-function accountKey({ login }: AccountProof): string {
-  return `account:${login}`;
 }

@@ -76,10 +76,10 @@ export class FeedSubscription<Event> implements Subscription {
     const nowMs = timers.now();
     const freeAtMs = this.#toldAtMs + intervalMs;
     if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
-    const beatAtMs = this.#toldAtMs + Math.max(heartbeatMs, intervalMs);
-    const event = this.#toTell(this.#feed, nowMs >= beatAtMs);
-    if (event === undefined) return this.#wakeAt(beatAtMs);
-    this.#toldAtMs = nowMs;
+    const beatMs = Math.max(heartbeatMs, intervalMs);
+    const event = this.#toTell(this.#feed, nowMs >= this.#toldAtMs + beatMs);
+    if (event !== undefined) this.#toldAtMs = nowMs;
+    this.#wakeAt(this.#toldAtMs + beatMs);
     return event;
   }
 

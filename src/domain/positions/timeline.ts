@@ -19,6 +19,7 @@ interface Row {
 }
 
 const CLOSINGS_KEPT = 256;
+const NONE: readonly string[] = [];
 
 /**
  * An account's list with the version at which each position came, and last changed. No older list
@@ -33,6 +34,8 @@ export class Timeline {
   #version = 0;
   #arrangement = 0;
   #pass = 0;
+  /** What turned the version before into the present one: all that most readers ever ask for. */
+  #latest: Delta = { upserted: [], opened: NONE, closed: NONE };
 
   constructor(closingsKept: number = CLOSINGS_KEPT) {
     this.#closings = new Closings(closingsKept);
@@ -62,33 +65,35 @@ export class Timeline {
     const isFirst = this.#version === 0;
     const version = this.#version + 1;
     this.#pass += 1;
-    let opened = 0;
-    let changed = 0;
-    // Positions that stayed equal keep their object, so that readers can tell by identity.
-    const list = positions.map((position) => {
+    const pass = this.#pass;
+    const list = positions.slice();
+    let opened: string[] | null = null;
+    let unchanged = 0;
+    for (const [index, position] of positions.entries()) {
       const row = this.#rows.get(position.id);
       if (row === undefined) {
-        this.#rows.set(position.id, {
-          position,
-          openedAt: version,
-          changedAt: version,
-          pass: this.#pass,
-        });
-        opened += 1;
-        return position;
+        this.#rows.set(position.id, { position, openedAt: version, changedAt: version, pass });
+        opened ??= [];
+        opened.push(position.id);
+        continue;
       }
-      row.pass = this.#pass;
-      if (samePosition(row.position, position)) return row.position;
-      row.position = position;
-      row.changedAt = version;
-      changed += 1;
-      return position;
-    });
-    const closed = this.#close(version);
-    const membershipChanged = opened > 0 || closed > 0;
-    if (isFirst || membershipChanged || changed > 0) {
+      row.pass = pass;
+      if (samePosition(row.position, position)) {
+        // It keeps its object, so that readers can tell by identity.
+        list[index] = row.position;
+        unchanged += 1;
+      } else {
+        row.position = position;
+        row.changedAt = version;
+      }
+    }
+    const closed = this.#rows.size > list.length ? this.#close(version) : null;
+    const membershipChanged = opened !== null || closed !== null;
+    if (isFirst || membershipChanged || unchanged < list.length) {
       this.#version = version;
       this.#totals = totalsOf(list);
+      const upserted = unchanged === 0 ? list : this.#changedAt(version, list);
+      this.#latest = { upserted, opened: opened ?? NONE, closed: closed ?? NONE };
     } else if (sameOrder(list, this.#positions)) {
       return false;
     }
@@ -102,6 +107,7 @@ export class Timeline {
     if (version < 1 || version > this.#version || !this.#closings.reachesBackTo(version)) {
       return null;
     }
+    if (version === this.#version - 1) return this.#latest;
     const closed = this.#closings.leftSince(version);
     const upserted: Position[] = [];
     const opened: string[] = [];
@@ -117,13 +123,17 @@ export class Timeline {
     return { upserted, opened, closed: [...closed] };
   }
 
-  #close(version: number): number {
-    let closed = 0;
+  #changedAt(version: number, list: readonly Position[]): readonly Position[] {
+    return list.filter(({ id }) => this.#rows.get(id)?.changedAt === version);
+  }
+
+  #close(version: number): string[] {
+    const closed: string[] = [];
     for (const [id, row] of this.#rows) {
       if (row.pass === this.#pass) continue;
       this.#rows.delete(id);
       this.#closings.add({ id, openedAt: row.openedAt, closedAt: version });
-      closed += 1;
+      closed.push(id);
     }
     return closed;
   }

@@ -75,8 +75,11 @@ export class TokenRing {
     const member = this.unproved(nowMs) ?? this.#first();
     if (member === null) return null;
     member.polledAtMs = nowMs;
-    this.#members.delete(member.viewer.tokenHash);
-    this.#members.set(member.viewer.tokenHash, member);
+    // Behind the others, where there are any.
+    if (this.#members.size > 1) {
+      this.#members.delete(member.viewer.tokenHash);
+      this.#members.set(member.viewer.tokenHash, member);
+    }
     return member;
   }
 
