@@ -5,12 +5,13 @@ import {
   type ValidatedExecutionArgs,
 } from 'graphql';
 import type { Caller } from '../gateway/caller.ts';
-import { mapStream } from '../lib/map-stream.ts';
 import { Context } from '../schema/context.ts';
 import type { Services } from '../schema/services.ts';
 import type { PreparedOperation } from './documents.ts';
 import { usesVariablesInEvents } from './event-variables.ts';
+import { FollowedEvents } from './followed-events.ts';
 import type { Publisher } from './publisher.ts';
+import { RecentResults } from './recent-results.ts';
 
 /** A subscription, as it is run for each of its events. */
 export interface LiveOperation {
@@ -37,7 +38,7 @@ type Eventually<T> = T | Promise<T>;
 export class EventResults {
   readonly #services: Services;
   readonly #publisher: Publisher;
-  readonly #results = new WeakMap<object, Map<OperationDefinitionNode, ExecutionResult>>();
+  readonly #recent = new RecentResults();
   readonly #isShared = new WeakMap<OperationDefinitionNode, boolean>();
 
   constructor(services: Services, publisher: Publisher) {
@@ -49,10 +50,11 @@ export class EventResults {
     events: AsyncIterable<unknown>,
     live: LiveOperation,
     { tellsEnd, ended }: Following,
-  ): AsyncGenerator<ExecutionResult, void, void> {
+  ): FollowedEvents {
     const { signal } = live.caller;
-    const stream = mapStream(events, {
+    const stream = new FollowedEvents(events, {
       value: (event) => this.#resultOf(event as object, live),
+      text: (event) => this.#textOf(event as object, live),
       failure: (error) => (tellsEnd(error) ? null : this.#lastWord(error, live)),
       ended: () => {
         signal?.removeEventListener('abort', leave);
@@ -71,9 +73,19 @@ export class EventResults {
     return this.#publisher.publish({ errors: [asGraphQLError(error)] }, context);
   }
 
+  #textOf(event: object, live: LiveOperation): Eventually<string> {
+    const { node } = live.prepared;
+    const known = this.#recent.text(event, node);
+    if (known !== null) return known;
+    const result = this.#resultOf(event, live);
+    if (result instanceof Promise) return result.then((arrived) => JSON.stringify(arrived));
+    // Kept beside the result, where that may be told to others.
+    return this.#recent.text(event, node) ?? JSON.stringify(result);
+  }
+
   #resultOf(event: object, live: LiveOperation): Eventually<ExecutionResult> {
     const { node } = live.prepared;
-    const known = this.#results.get(event)?.get(node);
+    const known = this.#recent.result(event, node);
     if (known) return known;
     // A context of its own: what an event reads must not be as old as the subscription.
     const context = new Context(this.#services, live.caller, live.requestId);
@@ -81,15 +93,16 @@ export class EventResults {
     const result = this.#execute(event, live, context);
     if (!this.#mayShare(live)) return result;
     if (context.isPersonal) this.#isShared.set(node, false);
-    else if (!(result instanceof Promise) && !result.errors) this.#keep(event, node, result);
+    else if (!(result instanceof Promise) && !result.errors) this.#recent.keep(event, node, result);
     return result;
   }
 
   #execute(event: object, live: LiveOperation, context: Context): Eventually<ExecutionResult> {
-    const publish = (result: ExecutionResult) => this.#publisher.publish(result, context);
     const { prepared, args } = live;
     const result = prepared.compiled.execute({ ...args, rootValue: event, contextValue: context });
-    return result instanceof Promise ? result.then(publish) : publish(result);
+    return result instanceof Promise
+      ? result.then((arrived) => this.#publisher.publish(arrived, context))
+      : this.#publisher.publish(result, context);
   }
 
   #mayShare({ prepared: { node }, args }: LiveOperation): boolean {
@@ -99,12 +112,6 @@ export class EventResults {
       this.#isShared.set(node, isShared);
     }
     return isShared;
-  }
-
-  #keep(event: object, node: OperationDefinitionNode, result: ExecutionResult): void {
-    const results = this.#results.get(event);
-    if (results) results.set(node, result);
-    else this.#results.set(event, new Map([[node, result]]));
   }
 }
 

@@ -20,7 +20,7 @@ const END: IteratorReturnResult<void> = { done: true, value: undefined };
  * Unlike a generator's, its `return` reaches the source at once, also while a `next` is pending:
  * who leaves a quiet stream must not stay subscribed until its next event.
  */
-class MappedStream<In, Out> implements AsyncGenerator<Out, void, void> {
+export class MappedStream<In, Out> implements AsyncGenerator<Out, void, void> {
   readonly #source: AsyncIterator<In>;
   readonly #map: StreamMap<In, Out>;
   #isEnded = false;

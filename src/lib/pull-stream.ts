@@ -7,6 +7,14 @@ export interface PullStreamOptions<T> {
   readonly close: () => void;
 }
 
+/** Who takes values when told to, instead of asking for each with `next`: no promise, no turn of the loop. */
+export interface StreamListener {
+  /** There may be something to take. */
+  woken(): void;
+  /** There will be nothing more. Called once. */
+  ended(error: Error | null): void;
+}
+
 type Waiter<T> = PromiseWithResolvers<IteratorResult<T, undefined>>;
 
 /**
@@ -16,6 +24,7 @@ type Waiter<T> = PromiseWithResolvers<IteratorResult<T, undefined>>;
 export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
   readonly #options: PullStreamOptions<T>;
   readonly #waiters: Waiter<T>[] = [];
+  #listener: StreamListener | null = null;
   #state: 'new' | 'open' | 'ended' = 'new';
   #error: Error | null = null;
 
@@ -28,10 +37,7 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    if (this.#state === 'new') {
-      this.#state = 'open';
-      this.#options.open();
-    }
+    this.#open();
     if (this.isEnded) return this.#last();
     if (this.#waiters.length === 0) {
       const value = this.#options.take();
@@ -43,8 +49,22 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     return waiter.promise;
   }
 
+  /** In place of `next`: the listener is woken whenever it may `take`, for the first time at once. */
+  listen(listener: StreamListener): void {
+    this.#open();
+    this.#listener = listener;
+    if (this.isEnded) listener.ended(this.#takeError());
+    else listener.woken();
+  }
+
+  /** What there is now. For the listener. */
+  take(): T | undefined {
+    return this.#state === 'open' ? this.#options.take() : undefined;
+  }
+
   /** Something may have changed: hands it to a reader that waits. */
   wake(): void {
+    if (this.#listener !== null && this.#state === 'open') this.#listener.woken();
     while (this.#waiters.length > 0) {
       const value = this.#options.take();
       if (value === undefined) return;
@@ -60,6 +80,7 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     this.#error = error;
     for (const waiter of this.#waiters.splice(0)) this.#last().then(waiter.resolve, waiter.reject);
     if (wasOpen) this.#options.close();
+    this.#listener?.ended(this.#takeError());
   }
 
   return(): Promise<IteratorResult<T, undefined>> {
@@ -80,9 +101,20 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     await this.return();
   }
 
-  #last(): Promise<IteratorResult<T, undefined>> {
+  #open(): void {
+    if (this.#state !== 'new') return;
+    this.#state = 'open';
+    this.#options.open();
+  }
+
+  #takeError(): Error | null {
     const error = this.#error;
     this.#error = null;
+    return error;
+  }
+
+  #last(): Promise<IteratorResult<T, undefined>> {
+    const error = this.#takeError();
     return error === null
       ? Promise.resolve({ value: undefined, done: true })
       : Promise.reject(error);

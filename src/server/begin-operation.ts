@@ -2,7 +2,9 @@ import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
+import { FollowedEvents } from '../engine/followed-events.ts';
 import type { Ready } from '../engine/opened-operation.ts';
+import { type PacedLine, PacedResults } from './paced-socket.ts';
 
 /** How an operation is begun, once. */
 interface Beginning {
@@ -15,11 +17,11 @@ type Begun = ReturnType<Ready['execute'] | Ready['subscribe']>;
  * graphql-ws wants execution arguments; ours are prepared already and travel along. It holds on to
  * them as long as a subscription lasts, so that what only its beginning needed is let go there.
  */
-export function asArguments(operation: Ready, socket: WebSocket): ExecutionArgs {
+export function asArguments(operation: Ready, line: PacedLine, id: string): ExecutionArgs {
   const { schema, document, operationName } = operation;
   const run =
     operation.operation === 'subscription'
-      ? () => operation.subscribe(closesFor(socket))
+      ? () => followed(operation, line, id)
       : () => operation.execute();
   return { schema, document, operationName, rootValue: { run } satisfies Beginning };
 }
@@ -30,6 +32,19 @@ export function begin({ rootValue }: ExecutionArgs): Promise<ExecutionResult> | 
   beginning.run = null;
   if (run === null) throw new Error('an operation is begun once');
   return run() as Promise<ExecutionResult>;
+}
+
+/**
+ * Its events pass the library by, which would make each one's text for each socket anew. It is left
+ * the beginning and the end, and what a client says in between.
+ */
+async function followed(
+  operation: Ready,
+  line: PacedLine,
+  id: string,
+): ReturnType<Ready['subscribe']> {
+  const results = await operation.subscribe(closesFor(line.socket));
+  return results instanceof FollowedEvents ? results.deliver(new PacedResults(line, id)) : results;
 }
 
 /**

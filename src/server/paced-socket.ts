@@ -1,4 +1,7 @@
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import type { ResultSink } from '../engine/delivery.ts';
+import { FrameWriter } from './frame-writer.ts';
 
 // Several of the largest lists. Who takes nothing and asks for ever more is not listened to either.
 const MOST_UNSENT_BYTES = 1_048_576;
@@ -14,13 +17,44 @@ export function sendPaced(socket: WebSocket, text: string): Promise<void> {
       return;
     }
     socket.send(text, () => {
-      if (socket.isPaused && socket.bufferedAmount <= MOST_UNSENT_BYTES) socket.resume();
+      resumeReading(socket);
       resolve();
     });
   });
 }
 
+/** A WebSocket, and what it writes to. */
+export interface PacedLine {
+  readonly socket: WebSocket;
+  readonly stream: Duplex;
+}
+
+/** Sends the results of one subscription, each in a message of the protocol, the next when one has left. */
+export class PacedResults implements ResultSink {
+  readonly #socket: WebSocket;
+  readonly #frames: FrameWriter;
+
+  constructor({ socket, stream }: PacedLine, id: string) {
+    this.#socket = socket;
+    this.#frames = new FrameWriter(stream, `{"id":${JSON.stringify(id)},"type":"next","payload":`);
+  }
+
+  send(result: string, left: () => void): void {
+    const socket = this.#socket;
+    if (socket.readyState !== socket.OPEN) {
+      left();
+      return;
+    }
+    this.#frames.write(result, left);
+    resumeReading(socket);
+  }
+}
+
 /** To be called for each message: stops reading until the answers to the earlier ones are taken. */
 export function paceReading(socket: WebSocket): void {
   if (!socket.isPaused && socket.bufferedAmount > MOST_UNSENT_BYTES) socket.pause();
+}
+
+function resumeReading(socket: WebSocket): void {
+  if (socket.isPaused && socket.bufferedAmount <= MOST_UNSENT_BYTES) socket.resume();
 }

@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import { bearerToken } from './bearer.ts';
 import { asArguments, begin } from './begin-operation.ts';
 import { mayUpgrade } from './cors.ts';
-import { paceReading, sendPaced } from './paced-socket.ts';
+import { type PacedLine, paceReading, sendPaced } from './paced-socket.ts';
 import { type Line, Pulse } from './pulse.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { ServerSettings } from './settings.ts';
@@ -29,13 +29,20 @@ export interface WebSocketSettings extends ServerSettings {
 }
 
 /** One socket and who is at the other end of it. */
-interface Connection extends Line, Record<PropertyKey, unknown> {
+interface Connection extends Line, PacedLine, Record<PropertyKey, unknown> {
   /** Without a token before the greeting. */
   caller: Caller;
   readonly pass: SocketPass;
   readonly requestId: string | string[] | undefined;
   /** Operations other than subscriptions, whose answer is still to be sent. */
   readonly underWay: Set<string>;
+}
+
+/** What a socket has come with. */
+interface Entrance {
+  readonly stream: Duplex;
+  readonly address: string;
+  readonly pass: SocketPass;
 }
 
 const SERVICE_RESTART = 1012;
@@ -86,7 +93,7 @@ export class WebSocketDoor {
     }
     socket.once('close', leaving(pass));
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#connected(webSocket, request, { address, pass }),
+      this.#connected(webSocket, request, { stream: socket, address, pass }),
     );
   }
 
@@ -117,13 +124,14 @@ export class WebSocketDoor {
   #connected(
     socket: WebSocket,
     request: IncomingMessage,
-    { address, pass }: { readonly address: string; readonly pass: SocketPass },
+    { stream, address, pass }: Entrance,
   ): void {
     const { log, clock } = this.#settings;
     const gone = new AbortController();
     const client = { address, userAgent: request.headers['user-agent'] ?? null };
     const connection: Connection = {
       socket,
+      stream,
       caller: { token: null, signal: gone.signal, client },
       pass,
       requestId: request.headers['x-request-id'],
@@ -199,7 +207,7 @@ export class WebSocketDoor {
         mayMutate: true,
       });
       if (!operation.ready || operation.operation === 'subscription') this.#settled(extra, id);
-      return operation.ready ? asArguments(operation, extra.socket) : operation.errors;
+      return operation.ready ? asArguments(operation, extra, id) : operation.errors;
     },
     execute: begin,
     subscribe: begin,

@@ -1,0 +1,66 @@
+import type { Duplex } from 'node:stream';
+
+const FINAL_TEXT = 0x81;
+const LENGTH_OF_16_BITS = 126;
+const LENGTH_OF_64_BITS = 127;
+const LARGEST_SHORT = 125;
+const LARGEST_OF_16_BITS = 65_535;
+const CLOSING_BRACE = 0x7d;
+const SCRATCH_BYTES = 16_384;
+const NOTHING = Buffer.alloc(0);
+
+// Nearly always the kernel takes a frame at once, and the memory serves the next one.
+let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+
+/**
+ * Writes text messages of one operation to a WebSocket's own socket, each as one frame in one write:
+ * an object that begins with `head`, and ends with the value it is given. `ws` writes head and text
+ * apart, and makes the text's bytes for each socket in memory of their own. To be used with nothing
+ * of that library's that delays or divides messages, as compression does.
+ */
+export class FrameWriter {
+  readonly #socket: Duplex;
+  readonly #head: Buffer;
+
+  constructor(socket: Duplex, head: string) {
+    this.#socket = socket;
+    this.#head = Buffer.from(head);
+  }
+
+  /** Calls back when the bytes have left, which may be at once, or never will. */
+  write(value: string, left: () => void): void {
+    const socket = this.#socket;
+    const frame = this.#frame(value);
+    socket.write(frame);
+    if (socket.writableLength === 0) {
+      left();
+      return;
+    }
+    // The memory is the kernel's until it has taken everything.
+    if (frame.buffer === scratch.buffer) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+    socket.write(NOTHING, left);
+  }
+
+  #frame(value: string): Buffer {
+    const head = this.#head;
+    const length = head.length + Buffer.byteLength(value) + 1;
+    const start = length <= LARGEST_SHORT ? 2 : length <= LARGEST_OF_16_BITS ? 4 : 10;
+    const size = start + length;
+    const frame = size <= SCRATCH_BYTES ? scratch.subarray(0, size) : Buffer.allocUnsafeSlow(size);
+    frame[0] = FINAL_TEXT;
+    if (start === 2) {
+      frame[1] = length;
+    } else if (start === 4) {
+      frame[1] = LENGTH_OF_16_BITS;
+      frame.writeUInt16BE(length, 2);
+    } else {
+      frame[1] = LENGTH_OF_64_BITS;
+      frame.writeUInt32BE(Math.floor(length / 2 ** 32), 2);
+      frame.writeUInt32BE(length >>> 0, 6);
+    }
+    frame.set(head, start);
+    frame.write(value, start + head.length);
+    frame[size - 1] = CLOSING_BRACE;
+    return frame;
+  }
+}

@@ -1,0 +1,132 @@
+import { GraphQLError } from 'graphql';
+import { expect, test } from 'vitest';
+import { FollowedEvents } from '../../src/engine/followed-events.ts';
+import { PullStream } from '../../src/lib/pull-stream.ts';
+
+type Text = (event: unknown) => string | Promise<string>;
+
+/** A subscription whose reader takes each result when the test says so. */
+function deliver(text: Text = (event) => `result ${event}`, tellsEnd = false) {
+  const state = { newest: 0, told: 0, ended: 0, isOver: false };
+  const events = new PullStream<number>({
+    open: () => {},
+    // Only the newest is ever told, as a feed does.
+    take: () => {
+      if (state.told === state.newest) return undefined;
+      state.told = state.newest;
+      return state.told;
+    },
+    close: () => {},
+  });
+  const sent: string[] = [];
+  const leaving: (() => void)[] = [];
+  const followed = new FollowedEvents(events, {
+    value: () => ({ data: null }),
+    text,
+    failure: (error) =>
+      tellsEnd ? null : { errors: [new GraphQLError((error as Error).message)] },
+    ended: () => {
+      state.ended += 1;
+    },
+  });
+  const delivery = followed.deliver({
+    send: (result, left) => {
+      sent.push(result);
+      leaving.push(left);
+    },
+  });
+  const over = delivery.next().then(() => {
+    state.isOver = true;
+  });
+  return {
+    state,
+    events,
+    sent,
+    followed,
+    delivery,
+    over,
+    tell(event: number) {
+      state.newest = event;
+      events.wake();
+    },
+    /** The reader takes what was sent last. */
+    taken: () => leaving.shift()?.(),
+  };
+}
+
+test('a result is sent in the turn in which its event comes', () => {
+  const { sent, tell, taken } = deliver();
+  tell(1);
+  taken();
+  tell(2);
+  expect(sent).toEqual(['result 1', 'result 2']);
+});
+
+test('while a reader has not taken a result, what comes is merged behind it', () => {
+  const { sent, tell, taken } = deliver();
+  for (const event of [1, 2, 3]) tell(event);
+  expect(sent).toEqual(['result 1']);
+  taken();
+  expect(sent).toEqual(['result 1', 'result 3']);
+  taken();
+  expect(sent).toHaveLength(2);
+});
+
+test('the reason of the end is the last result, behind the one that is being taken', async () => {
+  const { sent, state, events, tell, taken, over } = deliver();
+  tell(1);
+  events.end(new Error('over'));
+  expect(sent).toEqual(['result 1']);
+  taken();
+  expect(sent.map((each) => each.slice(0, 30))).toEqual([
+    'result 1',
+    '{"errors":[{"message":"over"}]',
+  ]);
+  await Promise.resolve();
+  expect(state.isOver).toBe(false);
+  taken();
+  await over;
+  expect(state.ended).toBeGreaterThan(0);
+});
+
+test('an end that the transport tells in its own way, or that has no reason, is no result', async () => {
+  for (const reason of [new Error('over'), null]) {
+    const { sent, events, over } = deliver(undefined, true);
+    events.end(reason);
+    await over;
+    expect(sent).toEqual([]);
+  }
+});
+
+test('a result that cannot be made ends the subscription with the reason', async () => {
+  for (const text of [
+    () => {
+      throw new Error('broken');
+    },
+    async () => {
+      throw new Error('broken');
+    },
+  ]) {
+    const { sent, events, tell, taken, over } = deliver(text);
+    tell(1);
+    await new Promise(setImmediate);
+    expect(sent[0]).toContain('broken');
+    taken();
+    await over;
+    expect(events.isEnded).toBe(true);
+  }
+});
+
+test('who has left is sent nothing more, though it is on its way', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { sent, events, delivery, followed, tell, over } = deliver(() => promise);
+  tell(1);
+  await delivery.return();
+  await over;
+  resolve('late');
+  await new Promise(setImmediate);
+  tell(2);
+  expect(sent).toEqual([]);
+  expect(events.isEnded).toBe(true);
+  expect(await followed.next()).toEqual({ done: true, value: undefined });
+});

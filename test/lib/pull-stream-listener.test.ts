@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { PullStream } from '../../src/lib/pull-stream.ts';
+
+function listenTo(ready: number[] = []) {
+  const taken: (number | undefined)[] = [];
+  const ends: (Error | null)[] = [];
+  const seen = { opened: 0, closed: 0 };
+  const stream = new PullStream<number>({
+    open: () => {
+      seen.opened += 1;
+    },
+    take: () => ready.shift(),
+    close: () => {
+      seen.closed += 1;
+    },
+  });
+  const listen = () =>
+    stream.listen({
+      woken: () => taken.push(stream.take()),
+      ended: (error) => ends.push(error),
+    });
+  return { ready, taken, ends, seen, stream, listen };
+}
+
+test('a listener is woken at once, and then whenever there may be something', () => {
+  const { ready, taken, seen, stream, listen } = listenTo([1]);
+  listen();
+  ready.push(2);
+  stream.wake();
+  stream.wake();
+  expect(taken).toEqual([1, 2, undefined]);
+  expect(seen).toEqual({ opened: 1, closed: 0 });
+});
+
+test('a listener is told once that it is over, with the reason', () => {
+  const { ready, taken, ends, seen, stream, listen } = listenTo();
+  listen();
+  const over = new Error('over');
+  stream.end(over);
+  stream.end();
+  ready.push(1);
+  stream.wake();
+  expect(stream.take()).toBeUndefined();
+  expect([taken, ends, seen.closed]).toEqual([[undefined], [over], 1]);
+});
+
+test('who leaves is told of no reason', async () => {
+  const { ends, stream, listen } = listenTo();
+  listen();
+  await stream.return();
+  expect(ends).toEqual([null]);
+});
+
+test('a stream that ended before anybody listened says so', () => {
+  const { ends, stream, listen } = listenTo();
+  stream.end();
+  listen();
+  expect(ends).toEqual([null]);
+});

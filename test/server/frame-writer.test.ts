@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { FrameWriter } from '../../src/server/frame-writer.ts';
+import { eventually } from '../support/eventually.ts';
+
+const HEAD = '{"id":"ä","payload":';
+
+let server: ReturnType<typeof createServer>;
+
+beforeEach(async () => {
+  server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** What a client's own library reads of what is written to the stream of its socket. */
+async function connect() {
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  const upgraded = once(server, 'upgrade');
+  const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const messages: string[] = [];
+  socket.on('message', (data) => messages.push(String(data)));
+  const [request, stream, head] = (await upgraded) as [never, Duplex, Buffer];
+  sockets.handleUpgrade(request, stream, head, () => {});
+  await once(socket, 'open');
+  return { socket, messages, frames: new FrameWriter(stream, HEAD) };
+}
+
+function whole(values: readonly string[]): string[] {
+  return values.map((value) => `${HEAD}${value}}`);
+}
+
+test('each message comes whole, at every length that a frame writes in its own way', async () => {
+  const { messages, frames } = await connect();
+  const overhead = Buffer.byteLength(HEAD) + 1;
+  const lengths = [125, 126, 16_380, 16_384, 65_535, 65_536, 300_000];
+  const values = lengths.map((length) => `"${'x'.repeat(length - overhead - 2)}"`);
+  for (const value of values) {
+    await new Promise<void>((resolve) => frames.write(value, resolve));
+  }
+  await eventually(() => messages.length === lengths.length);
+  expect(messages.map((message) => Buffer.byteLength(message))).toEqual(lengths);
+  expect(messages).toEqual(whole(values));
+});
+
+test('what is not ASCII keeps its letters', async () => {
+  const { messages, frames } = await connect();
+  const values = ['"Привет, 世界 🐟"', '"次"'];
+  for (const value of values) frames.write(value, () => {});
+  await eventually(() => messages.length === values.length);
+  expect(messages).toEqual(whole(values));
+});
+
+test('what a stalled reader has not taken is not overwritten by what is written for others', async () => {
+  const stalled = await connect();
+  const other = await connect();
+  stalled.socket.pause();
+  const values: string[] = [];
+  let hasLeft = true;
+  while (hasLeft && values.length < 5_000) {
+    const value = `"${String(values.length).padStart(10_000, '.')}"`;
+    values.push(value);
+    hasLeft = false;
+    stalled.frames.write(value, () => {
+      hasLeft = true;
+    });
+  }
+  expect(hasLeft).toBe(false);
+  other.frames.write(`"${'!'.repeat(12_000)}"`, () => {});
+  await eventually(() => other.messages.length === 1);
+  stalled.socket.resume();
+  await eventually(() => hasLeft && stalled.messages.length === values.length);
+  expect(stalled.messages).toEqual(whole(values));
+});
