@@ -9,10 +9,10 @@ import type { Caller } from './caller.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { contractError, jsonOf, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder, WithdrawalMethod } from './model.ts';
-import { OPERATIONS, type OperationName } from './operations.ts';
+import type { OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
-import { fillPath } from './path.ts';
-import type { Send } from './transport.ts';
+import type { PathValues } from './path.ts';
+import { type RequestPlan, type RequestSettings, requestPlans } from './request-plans.ts';
 import {
   type LoginGrant,
   type Refusal,
@@ -25,20 +25,13 @@ import { toInstruments } from './wire/catalog.ts';
 import { toPositions } from './wire/holding.ts';
 import { isRow, type TimeUnit } from './wire/scalars.ts';
 import { toSession } from './wire/session.ts';
+import type { Send } from './wire-call.ts';
 
-export interface GatewayClientOptions {
+export interface GatewayClientOptions extends RequestSettings {
   readonly send: Send;
-  /** Fixed headers of each call. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly forwardClient: boolean;
   readonly directionField: string;
   readonly mobileWallet: string;
   readonly timeUnit: TimeUnit;
-  readonly timeoutMs: number;
-  readonly orderTimeoutMs: number;
-  readonly catalogTimeoutMs: number;
-  readonly maxBytes: number;
-  readonly catalogMaxBytes: number;
 }
 
 export interface DeviceRegistration {
@@ -49,25 +42,28 @@ export interface DeviceRegistration {
 }
 
 interface CallDetails {
-  readonly path?: Readonly<Record<string, string>>;
+  readonly path?: PathValues;
   readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Names and values in turn. */
+  readonly headers?: readonly string[];
 }
+
+const NO_DETAILS: CallDetails = { path: {}, headers: [] };
 
 /** The gateway's 15 operations, one method each. Reads throw a GatewayError; an order tells what happened. */
 export class GatewayClient {
   readonly #options: GatewayClientOptions;
+  readonly #plans: Readonly<Record<OperationName, RequestPlan>>;
 
   constructor(options: GatewayClientOptions) {
     this.#options = options;
+    this.#plans = requestPlans(options);
   }
 
   async getAllTickers(caller: Caller, group: string, etag: string | null): Promise<CatalogAnswer> {
     const operation = 'getAllTickers';
-    const headers = {
-      'accept-encoding': 'gzip',
-      ...(etag !== null && { 'if-none-match': etag }),
-    };
+    const headers = ['accept-encoding', 'gzip'];
+    if (etag !== null) headers.push('if-none-match', etag);
     const answer = judgeRead(
       operation,
       await this.#call(operation, caller, { path: { group }, headers }),
@@ -149,7 +145,7 @@ export class GatewayClient {
 
   async getSession(caller: Caller, login: string): Promise<SessionAnswer> {
     const operation = 'getSession';
-    const answer = await this.#read(operation, caller, { path: { login } });
+    const answer = bodyOf(operation, await this.#call(operation, caller, { path: { login } }));
     const session = toSession(jsonOf(answer), login, this.#options.timeUnit);
     if (session === null) throw contractError(operation, 'no snapshot of this login');
     return { session, ...sentOf(answer) };
@@ -157,7 +153,9 @@ export class GatewayClient {
 
   async getWithdrawalMethods(caller: Caller): Promise<readonly WithdrawalMethod[]> {
     const operation = 'getWithdrawalMethods';
-    const methods = toWithdrawalMethods(jsonOf(await this.#read(operation, caller)));
+    const methods = toWithdrawalMethods(
+      jsonOf(bodyOf(operation, await this.#call(operation, caller))),
+    );
     if (methods === null) throw contractError(operation, 'no list of lists of methods');
     return methods;
   }
@@ -168,7 +166,7 @@ export class GatewayClient {
     previous: PositionsAnswer | null,
   ): Promise<PositionsAnswer> {
     const operation = 'getOpenPositions';
-    const answer = await this.#read(operation, caller);
+    const answer = bodyOf(operation, await this.#call(operation, caller));
     const { bytes } = answer;
     if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
     const body = jsonOf(answer);
@@ -179,7 +177,7 @@ export class GatewayClient {
 
   async getCustomerId(caller: Caller): Promise<string> {
     const operation = 'getCustomerId';
-    const id = toCustomerId(jsonOf(await this.#read(operation, caller)));
+    const id = toCustomerId(jsonOf(bodyOf(operation, await this.#call(operation, caller))));
     if (id === null) throw contractError(operation, 'no customer id');
     return id;
   }
@@ -192,12 +190,6 @@ export class GatewayClient {
     return this.#write('registerDevice', caller, { body: device });
   }
 
-  async #read(operation: OperationName, caller: Caller, details?: CallDetails): Promise<Answer> {
-    const answer = judgeRead(operation, await this.#call(operation, caller, details));
-    if (answer.status === 304) throw contractError(operation, 'a 304 that nobody asked for');
-    return answer;
-  }
-
   async #write(
     operation: OperationName,
     caller: Caller,
@@ -206,34 +198,28 @@ export class GatewayClient {
     return judgeWrite(operation, await this.#call(operation, caller, details));
   }
 
-  #call(name: OperationName, caller: Caller, details: CallDetails = {}): Promise<Exchange> {
-    const operation = OPERATIONS[name];
-    const { timeoutMs, orderTimeoutMs, catalogTimeoutMs, maxBytes, catalogMaxBytes } =
-      this.#options;
-    const isCatalog = name === 'getAllTickers';
+  #call(
+    operation: OperationName,
+    caller: Caller,
+    { path = {}, body, headers = [] }: CallDetails = NO_DETAILS,
+  ): Promise<Exchange> {
+    const plan = this.#plans[operation];
     return this.#options.send({
-      operation: name,
-      path: fillPath(operation.path, details.path ?? {}),
-      headers: { ...this.#headers(caller, details.body !== undefined), ...details.headers },
-      body: details.body === undefined ? null : JSON.stringify(details.body),
-      deadlineMs:
-        operation.effect === 'order' ? orderTimeoutMs : isCatalog ? catalogTimeoutMs : timeoutMs,
-      maxBytes: isCatalog ? catalogMaxBytes : maxBytes,
+      operation,
+      path: plan.path(path),
+      headers: plan.headers(caller, headers),
+      body: body === undefined ? null : JSON.stringify(body),
+      deadlineMs: plan.deadlineMs,
+      maxBytes: plan.maxBytes,
       caller,
     });
   }
+}
 
-  #headers({ token, client }: Caller, hasBody: boolean): Record<string, string> {
-    const forwarded = this.#options.forwardClient ? client : undefined;
-    return {
-      accept: 'application/json',
-      ...(hasBody && { 'content-type': 'application/json' }),
-      ...(forwarded && { 'x-forwarded-for': forwarded.address }),
-      ...(forwarded?.userAgent && { 'user-agent': forwarded.userAgent }),
-      ...this.#options.headers,
-      ...(token !== null && { authorization: `Bearer ${token}` }),
-    };
-  }
+function bodyOf(operation: OperationName, exchange: Exchange): Answer {
+  const answer = judgeRead(operation, exchange);
+  if (answer.status === 304) throw contractError(operation, 'a 304 that nobody asked for');
+  return answer;
 }
 
 /** Who signs in is nobody yet, whatever token the request came with. */

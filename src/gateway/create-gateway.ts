@@ -2,7 +2,7 @@ import { steadyClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { GatewayClient, type GatewayClientOptions } from './client.ts';
-import { measured } from './measured-send.ts';
+import { outcomeOf } from './outcome.ts';
 import { connectionsOf, createPools } from './pools.ts';
 import { Resilience } from './resilience/resilience.ts';
 import { createTransport } from './transport.ts';
@@ -32,8 +32,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     connections,
     connectTimeoutMs: timeoutMs * CONNECT_SHARE,
   });
-  const send = measured(createTransport(pools), (operation, outcome, seconds) =>
-    metrics.gatewayCalls.observe({ operation, outcome }, seconds),
+  const send = createTransport(pools, (operation, exchange, ms) =>
+    metrics.gatewayCalls.observe({ operation, outcome: outcomeOf(exchange) }, ms / 1000),
   );
   const resilience = new Resilience(send, {
     clock: steadyClock,

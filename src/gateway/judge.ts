@@ -52,13 +52,17 @@ export function judgeSignIn(operation: OperationName, exchange: Exchange): Answe
 
 /** The body as JSON; undefined where it is none. A page of HTML with status 200 is not an answer. */
 export function jsonOf(answer: Answer): unknown {
-  const type = answer.headers['content-type'];
-  if (type !== undefined && !/^\s*[\w.+-]+\/([\w.+-]+\+)?json\b/i.test(type)) return undefined;
+  if (!isJsonType(answer.headers['content-type'])) return undefined;
   try {
     return JSON.parse(answer.bytes.toString('utf8'));
   } catch {
     return undefined;
   }
+}
+
+function isJsonType(type: string | undefined): boolean {
+  if (type === undefined || type === 'application/json') return true;
+  return /^\s*[\w.+-]+\/([\w.+-]+\+)?json\b/i.test(type);
 }
 
 export function contractError(operation: OperationName, message: string): GatewayError {
@@ -114,10 +118,10 @@ function readStatusKind(status: number) {
 /** The three statuses that mean the same to every operation with a token. */
 export function commonRefusal(operation: OperationName, answer: Answer): GatewayError | null {
   const { status } = answer;
+  if (status !== 401 && status !== 403 && status !== 429) return null;
   const details = { status, refusal: refusalOf(answer) };
   if (status === 401) return new GatewayError('unauthenticated', operation, 'status 401', details);
   if (status === 403) return new GatewayError('forbidden', operation, 'status 403', details);
-  if (status !== 429) return null;
   const waitSeconds = retryAfterSeconds(answer.headers['retry-after'], answer.sentAtMs);
   return new GatewayError('rate-limited', operation, 'status 429', {
     ...details,

@@ -1,14 +1,23 @@
 import { UnsafePathError } from './errors.ts';
 
+export type PathValues = Readonly<Record<string, string>>;
+
 /**
  * Fills in a path's `{name}` segments. Percent-encoding alone is not enough: servers and proxies
  * decode before they resolve dots, so a value that could climb is never sent.
  */
-export function fillPath(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = values[name] ?? '';
-    return encodeSegment(name, value);
-  });
+export function createPath(template: string): (values: PathValues) => string {
+  // What stands between the names, and the names, in turn.
+  const [first = '', ...rest] = template.split(/\{(\w+)\}/);
+  if (rest.length === 0) return () => first;
+  return (values) => {
+    let path = first;
+    for (let index = 0; index < rest.length; index += 2) {
+      const name = rest[index] ?? '';
+      path += encodeSegment(name, values[name] ?? '') + rest[index + 1];
+    }
+    return path;
+  };
 }
 
 function encodeSegment(name: string, value: string): string {

@@ -13,6 +13,9 @@ export class RollingWindow<Slice> {
   readonly #options: RollingWindowOptions<Slice>;
   readonly #sliceMs: number;
   #held: { readonly index: number; readonly slice: Slice }[] = [];
+  /** The slice of now, until it is over: with a clock that never jumps nothing else need be asked. */
+  #latest: Slice | null = null;
+  #latestEndsAtMs = 0;
 
   constructor(options: RollingWindowOptions<Slice>) {
     this.#options = options;
@@ -21,11 +24,15 @@ export class RollingWindow<Slice> {
 
   /** Where that which happens now belongs. */
   current(): Slice {
+    if (this.#latest !== null && this.#options.clock.now() < this.#latestEndsAtMs) {
+      return this.#latest;
+    }
     const index = this.#forget();
     const last = this.#held.at(-1);
-    if (last?.index === index) return last.slice;
-    const slice = this.#options.create();
-    this.#held.push({ index, slice });
+    const slice = last?.index === index ? last.slice : this.#options.create();
+    if (last?.index !== index) this.#held.push({ index, slice });
+    this.#latest = slice;
+    this.#latestEndsAtMs = (index + 1) * this.#sliceMs;
     return slice;
   }
 

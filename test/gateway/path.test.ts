@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
-import { fillPath } from '../../src/gateway/path.ts';
+import { createPath } from '../../src/gateway/path.ts';
 import { openSandbox } from '../sandbox/visitor.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { openClient, somebody } from './open-client.ts';
@@ -41,11 +41,11 @@ const UNSAFE = [
 
 describe('a path value', () => {
   test.each(HARMLESS)('with %s is one segment', (_, value, segment) => {
-    expect(fillPath('/user/kv/{key}', { key: value })).toBe(`/user/kv/${segment}`);
+    expect(createPath('/user/kv/{key}')({ key: value })).toBe(`/user/kv/${segment}`);
   });
 
   test.each(UNSAFE)('that is %s is refused by its name', (_, value) => {
-    const fill = () => fillPath('/user/kv/{key}', { key: value });
+    const fill = () => createPath('/user/kv/{key}')({ key: value });
     expect(fill).toThrow(UnsafePathError);
     expect(fill).toThrow(/"key"/);
   });

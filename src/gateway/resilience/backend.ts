@@ -9,6 +9,15 @@ export function backendOf(operation: OperationName): string {
   return area === 'rest' ? (path.split('/')[1] ?? area) : area;
 }
 
+/** For each operation what belongs to its backend, so that no call needs to find out. */
+export function byOperation<T>(
+  byBackend: ReadonlyMap<string, T>,
+): Readonly<Record<OperationName, T | undefined>> {
+  const names = Object.keys(OPERATIONS) as OperationName[];
+  const found = names.map((name) => [name, byBackend.get(backendOf(name))] as const);
+  return Object.fromEntries(found) as Record<OperationName, T | undefined>;
+}
+
 /** All of them, or those with operations of one effect. */
 export function listBackends(effect?: Effect): ReadonlySet<string> {
   const names = Object.keys(OPERATIONS) as OperationName[];

@@ -1,24 +1,36 @@
 import { hash } from 'node:crypto';
 import type { Caller } from '../caller.ts';
+import type { Exchange } from '../exchange.ts';
 import { OPERATIONS } from '../operations.ts';
-import type { Send, WireCall } from '../transport.ts';
-import { backendOf } from './backend.ts';
-import type { CircuitBreaker } from './circuit-breaker.ts';
+import type { Send, WireCall } from '../wire-call.ts';
+import { backendOf, byOperation } from './backend.ts';
+import type { CircuitBreaker, Passage } from './circuit-breaker.ts';
 import { CircuitOpenError } from './held-back.ts';
 import { judgeHealth } from './verdict.ts';
 
 /** Sends only what the breaker of the call's backend lets through. */
 export function withBreakers(send: Send, breakers: ReadonlyMap<string, CircuitBreaker>): Send {
+  const breakerOf = byOperation(breakers);
   return async (call) => {
-    const backend = backendOf(call.operation);
-    const breaker = breakers.get(backend);
+    const breaker = breakerOf[call.operation];
     if (breaker === undefined) return send(call);
     const passage = breaker.admit();
-    if (passage === null) return { sent: false, cause: new CircuitOpenError(backend) };
+    if (passage === null) {
+      return { sent: false, cause: new CircuitOpenError(backendOf(call.operation)) };
+    }
     const exchange = await send(passage.isProbe ? unending(call) : call);
-    breaker.settle(passage, judgeHealth(call, exchange), () => accountOf(call.caller));
+    settle(breaker, passage, call, exchange);
     return exchange;
   };
+}
+
+function settle(
+  breaker: CircuitBreaker,
+  passage: Passage,
+  call: WireCall,
+  exchange: Exchange,
+): void {
+  breaker.settle(passage, judgeHealth(call, exchange), () => accountOf(call.caller));
 }
 
 /** A probe is everybody's: its asker, by going away, must not be able to take it along. */

@@ -27,6 +27,7 @@ export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   readonly #share: FailureShare;
   #era = 0;
+  #ordinary: Passage = { isProbe: false, era: 0 };
   #isOpen = false;
   #probeAtMs = 0;
   #probes = 0;
@@ -43,7 +44,7 @@ export class CircuitBreaker {
 
   /** Null: not now. Every passage is settled in the end. */
   admit(): Passage | null {
-    if (!this.#isOpen) return { isProbe: false, era: this.#era };
+    if (!this.#isOpen) return this.#ordinary;
     const nowMs = this.#options.clock.now();
     if (nowMs < this.#probeAtMs) return null;
     // From its start and whether or not it ends: a probe that hangs must not put off the next one.
@@ -74,6 +75,7 @@ export class CircuitBreaker {
   #turn(isOpen: boolean): void {
     this.#isOpen = isOpen;
     this.#era += 1;
+    this.#ordinary = { isProbe: false, era: this.#era };
     this.#probes = 0;
     this.#probeAtMs = this.#options.clock.now() + this.#options.pauseMs;
     this.#share.forget();

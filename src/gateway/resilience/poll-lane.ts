@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Send } from '../transport.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Send, WireCall } from '../wire-call.ts';
 import { PollsBusyError } from './held-back.ts';
 
 /** The connections that polls may hold; who finds none free waits in line. */
@@ -53,11 +54,9 @@ export class PollLane {
 
 /** Keeps the feeds' polls from taking every connection away from those who wait for an answer. */
 export function withPollLane(send: Send, lane: PollLane, clock: Clock): Send {
-  return async (call) => {
-    const { priority, signal } = call.caller;
-    if (priority !== 'poll') return send(call);
+  async function sendPoll(call: WireCall): Promise<Exchange> {
     const endsAtMs = clock.now() + call.deadlineMs;
-    if (!(await lane.enter(call.deadlineMs, signal))) {
+    if (!(await lane.enter(call.deadlineMs, call.caller.signal))) {
       return { sent: false, cause: new PollsBusyError() };
     }
     try {
@@ -65,5 +64,6 @@ export function withPollLane(send: Send, lane: PollLane, clock: Clock): Send {
     } finally {
       lane.leave();
     }
-  };
+  }
+  return (call) => (call.caller.priority === 'poll' ? sendPoll(call) : send(call));
 }

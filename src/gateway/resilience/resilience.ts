@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Send } from '../transport.ts';
+import type { Send } from '../wire-call.ts';
 import { listBackends } from './backend.ts';
 import { withBreakers } from './breakers.ts';
 import { CircuitBreaker, type CircuitState } from './circuit-breaker.ts';

@@ -3,8 +3,8 @@ import type { Clock } from '../../lib/clock.ts';
 import { retryAfterSeconds } from '../../lib/retry-after.ts';
 import type { Exchange } from '../exchange.ts';
 import { OPERATIONS } from '../operations.ts';
-import type { Send, WireCall } from '../transport.ts';
-import { backendOf } from './backend.ts';
+import type { Send, WireCall } from '../wire-call.ts';
+import { byOperation } from './backend.ts';
 import { isHeldBack } from './held-back.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { isWorthRepeating } from './verdict.ts';
@@ -24,12 +24,22 @@ const SHORTEST_ATTEMPT_MS = 50;
 
 /** Repeats reads that may go better a moment later, all within the one deadline of the call. */
 export function withRetries(send: Send, { clock, random, budgets }: RetryOptions): Send {
-  return async (call) => {
-    const budget = isRepeatable(call) ? budgets.get(backendOf(call.operation)) : undefined;
-    if (budget === undefined) return send(call);
+  const budgetOf = byOperation(budgets);
+
+  async function sendRepeatable(call: WireCall, budget: RetryBudget): Promise<Exchange> {
     const endsAtMs = clock.now() + call.deadlineMs;
-    let exchange = await send(call);
+    const exchange = await send(call);
     if (!isHeldBack(exchange)) budget.called();
+    return isWorthRepeating(call, exchange) ? repeat(call, exchange, budget, endsAtMs) : exchange;
+  }
+
+  async function repeat(
+    call: WireCall,
+    first: Exchange,
+    budget: RetryBudget,
+    endsAtMs: number,
+  ): Promise<Exchange> {
+    let exchange = first;
     for (let retry = 0; retry < RETRIES && isWorthRepeating(call, exchange); retry += 1) {
       const restMs = restBefore(retry, exchange, random);
       if (clock.now() + restMs + SHORTEST_ATTEMPT_MS > endsAtMs || !budget.take()) break;
@@ -45,6 +55,11 @@ export function withRetries(send: Send, { clock, random, budgets }: RetryOptions
       exchange = next;
     }
     return exchange;
+  }
+
+  return (call) => {
+    const budget = isRepeatable(call) ? budgetOf[call.operation] : undefined;
+    return budget === undefined ? send(call) : sendRepeatable(call, budget);
   };
 }
 

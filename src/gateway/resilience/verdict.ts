@@ -1,7 +1,7 @@
 import { DeadlineError } from '../errors.ts';
 import type { Exchange, NotSent } from '../exchange.ts';
 import { OPERATIONS } from '../operations.ts';
-import type { WireCall } from '../transport.ts';
+import type { WireCall } from '../wire-call.ts';
 import { isHeldBack } from './held-back.ts';
 
 /** What one call tells about the health of its backend; `none` where it tells nothing. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { PollsBusyError } from '../../../src/gateway/resilience/held-back.ts';
 import { PollLane, withPollLane } from '../../../src/gateway/resilience/poll-lane.ts';
-import type { WireCall } from '../../../src/gateway/transport.ts';
+import type { WireCall } from '../../../src/gateway/wire-call.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const gone: Exchange = { sent: false, cause: new Error('refused') };
@@ -23,7 +23,7 @@ function poll(options: { signal?: AbortSignal; priority?: 'poll' } = { priority:
   return {
     operation: 'getOpenPositions',
     path: '/trading/positions',
-    headers: {},
+    headers: [],
     body: null,
     deadlineMs: 5_000,
     maxBytes: 1_000,

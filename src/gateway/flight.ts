@@ -1,0 +1,192 @@
+import { performance } from 'node:perf_hooks';
+import { type Dispatcher, errors } from 'undici';
+import { DeadlineError } from './errors.ts';
+import type { Answer, Exchange, NoAnswer } from './exchange.ts';
+import { OPERATIONS } from './operations.ts';
+import { OversizeError, unpack } from './unpack.ts';
+import type { ObserveCall, WireCall } from './wire-call.ts';
+
+type Headers = Record<string, string | string[] | undefined>;
+
+const EMPTY = Buffer.alloc(0);
+const NO_HEADERS: Answer['headers'] = Object.freeze({});
+
+/** One dispatch through undici, which ends exactly once. */
+export class Flight implements Dispatcher.DispatchHandler {
+  readonly #call: WireCall;
+  /** Of all flights: how many went out so far. */
+  readonly #counter: { sent: number };
+  readonly #observe: ObserveCall;
+  // The promise's own function: a closure kept here would tie each flight to the next one's.
+  readonly #resolve: (exchange: Exchange) => void;
+  readonly #signal: AbortSignal | undefined;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #startedAt = performance.now();
+  // A function: for an object as a listener Node keeps a closure of its own, and no flight would die young.
+  readonly #onAbort = () => this.fail('aborted', this.#signal?.reason);
+  #controller: Dispatcher.DispatchController | null = null;
+  #sentAtMs = 0;
+  #sequence = 0;
+  #status = 0;
+  #headers = NO_HEADERS;
+  #length = 0;
+  /** Most answers come in one piece. */
+  #first: Buffer = EMPTY;
+  #chunks: Buffer[] | null = null;
+  #ended = false;
+
+  constructor(
+    call: WireCall,
+    counter: { sent: number },
+    observe: ObserveCall,
+    resolve: (exchange: Exchange) => void,
+  ) {
+    this.#call = call;
+    this.#counter = counter;
+    this.#observe = observe;
+    this.#resolve = resolve;
+    // A write is never called back: what the client does after asking cannot make its outcome unknown.
+    const signal = OPERATIONS[call.operation].effect === 'read' ? call.caller.signal : undefined;
+    this.#signal = signal;
+    this.#deadline = setTimeout(expire, call.deadlineMs, this);
+    if (signal?.aborted) this.fail('aborted', signal.reason);
+    else signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  get isOver(): boolean {
+    return this.#ended;
+  }
+
+  expire(): void {
+    this.fail('timeout', new DeadlineError(this.#call.deadlineMs));
+  }
+
+  /**
+   * undici writes the head in the same turn, right after this: from here on the gateway may have
+   * acted. What is thrown here stops it before a byte is written, and leaves the connection whole.
+   */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#ended) throw new Error('given up before it was sent');
+    if (this.#controller !== null) {
+      // undici reserves the right to begin a request anew after a lost connection; an order it may not.
+      const error = new Error('the connection was lost');
+      this.fail('connection', error);
+      throw error;
+    }
+    this.#controller = controller;
+    this.#counter.sent += 1;
+    this.#sequence = this.#counter.sent;
+    this.#sentAtMs = Date.now();
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Headers,
+  ): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = flatten(headers);
+    const announced = Number(this.#headers['content-length'] ?? 0);
+    if (announced > this.#call.maxBytes) this.fail('oversize', new OversizeError('announced'));
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const isFirst = this.#length === 0;
+    this.#length += chunk.length;
+    if (this.#length > this.#call.maxBytes) this.fail('oversize', new OversizeError('received'));
+    else if (this.#ended) return;
+    else if (isFirst) this.#first = chunk;
+    else if (this.#chunks === null) this.#chunks = [this.#first, chunk];
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#end({
+      sent: true,
+      answered: true,
+      status: this.#status,
+      headers: this.#headers,
+      bytes: this.#chunks === null ? this.#first : Buffer.concat(this.#chunks),
+      sequence: this.#sequence,
+      sentAtMs: this.#sentAtMs,
+    });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    const noHead =
+      error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError;
+    // Behind a good head, a parser's complaint is most often a body that broke off.
+    this.fail(noHead && this.#status === 0 ? 'protocol' : 'connection', error);
+  }
+
+  fail(reason: NoAnswer['reason'], cause: unknown): void {
+    if (this.#ended) return;
+    const controller = this.#controller;
+    if (controller === null) {
+      this.#end({ sent: false, cause });
+      return;
+    }
+    this.#end({
+      sent: true,
+      answered: false,
+      reason,
+      cause,
+      sequence: this.#sequence,
+      sentAtMs: this.#sentAtMs,
+    });
+    controller.abort(new Error(reason, { cause }));
+  }
+
+  #end(exchange: Exchange): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearTimeout(this.#deadline);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    const packed = packedAnswer(exchange);
+    if (packed === null) this.#tell(exchange);
+    else unpacked(packed, this.#call.maxBytes).then((whole) => this.#tell(whole));
+  }
+
+  #tell(exchange: Exchange): void {
+    const { operation, caller } = this.#call;
+    const ms = performance.now() - this.#startedAt;
+    this.#resolve(exchange);
+    this.#observe(operation, exchange, ms);
+    caller.receipt?.({ operation, ms, source: 'call' });
+  }
+}
+
+function expire(flight: Flight): void {
+  flight.expire();
+}
+
+/** Hardly any header is there twice: then undici's own object does. */
+function flatten(headers: Headers): Answer['headers'] {
+  for (const name in headers) if (Array.isArray(headers[name])) return joined(headers);
+  return headers as Answer['headers'];
+}
+
+function joined(headers: Headers): Answer['headers'] {
+  const flat: Record<string, string | undefined> = Object.create(null);
+  for (const [name, value] of Object.entries(headers)) {
+    flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return flat;
+}
+
+function packedAnswer(exchange: Exchange): Answer | null {
+  if (!exchange.sent || !exchange.answered || exchange.bytes.length === 0) return null;
+  return exchange.headers['content-encoding'] === undefined ? null : exchange;
+}
+
+async function unpacked(answer: Answer, maxBytes: number): Promise<Exchange> {
+  try {
+    const bytes = await unpack(answer.bytes, answer.headers['content-encoding'], maxBytes);
+    return { ...answer, bytes };
+  } catch (cause) {
+    const { sequence, sentAtMs } = answer;
+    const reason = cause instanceof OversizeError ? 'oversize' : 'encoding';
+    return { sent: true, answered: false, reason, cause, sequence, sentAtMs };
+  }
+}
