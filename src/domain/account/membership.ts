@@ -3,8 +3,9 @@ import type { PositionsAnswer } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
 
 interface Seen {
-  readonly sequence: number;
-  readonly ids: string;
+  sequence: number;
+  /** In the order in which they came. */
+  ids: readonly string[];
 }
 
 const SCOPES = 50_000;
@@ -15,25 +16,40 @@ const SCOPES = 50_000;
  */
 export class Membership {
   readonly #seen = new LRUCache<string, Seen>({ max: SCOPES });
-  // An unchanged answer carries the same array, whose ids need not be read again.
-  readonly #ids = new WeakMap<readonly Position[], string>();
 
   saw(scope: string, { sequence, positions }: PositionsAnswer): void {
     const before = this.#seen.get(scope);
-    if (before && before.sequence > sequence) return;
-    this.#seen.set(scope, { sequence, ids: this.idsOf(positions) });
+    if (before === undefined) {
+      this.#seen.set(scope, { sequence, ids: idsOf(positions) });
+    } else if (before.sequence <= sequence) {
+      before.sequence = sequence;
+      // Nearly every answer of a moving market: other prices, the same positions in the same order.
+      if (!isInOrder(before.ids, positions)) before.ids = idsOf(positions);
+    }
   }
 
   contradicts(scope: string, sequence: number, positions: readonly Position[]): boolean {
     const seen = this.#seen.get(scope);
-    return seen !== undefined && seen.sequence > sequence && seen.ids !== this.idsOf(positions);
+    return seen !== undefined && seen.sequence > sequence && !isSame(seen.ids, positions);
   }
+}
 
-  idsOf(positions: readonly Position[]): string {
-    const known = this.#ids.get(positions);
-    if (known !== undefined) return known;
-    const ids = JSON.stringify(positions.map(({ id }) => id).sort());
-    this.#ids.set(positions, ids);
-    return ids;
+/** Whatever their order: the interface promises none. No list has an id twice. */
+function isSame(ids: readonly string[], positions: readonly Position[]): boolean {
+  if (ids.length !== positions.length) return false;
+  if (isInOrder(ids, positions)) return true;
+  const known = new Set(ids);
+  return positions.every(({ id }) => known.has(id));
+}
+
+function isInOrder(ids: readonly string[], positions: readonly Position[]): boolean {
+  if (ids.length !== positions.length) return false;
+  for (let index = 0; index < ids.length; index += 1) {
+    if (ids[index] !== positions[index]?.id) return false;
   }
+  return true;
+}
+
+function idsOf(positions: readonly Position[]): readonly string[] {
+  return positions.map(({ id }) => id);
 }

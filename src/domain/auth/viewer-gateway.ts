@@ -14,6 +14,8 @@ import type { ProofLedger } from './proof.ts';
 import type { ProofAttempts } from './proof-attempts.ts';
 import type { Viewer } from './viewer.ts';
 
+type Call<T> = (client: GatewayClient, caller: Caller) => Promise<T>;
+
 /**
  * The gateway as one viewer may use it. Every answer to a viewer's token passes here, so that the
  * ledger of proof hears of each acceptance and of each refusal.
@@ -34,8 +36,8 @@ export class ViewerGateway {
   async getAllTickers(viewer: Viewer, group: string, etag: string | null): Promise<CatalogAnswer> {
     try {
       const turn = this.#ledger.beginCall();
-      const answer = await this.#guarded(viewer, 'getAllTickers', (caller) =>
-        this.#client.getAllTickers(caller, group, etag),
+      const answer = await this.#guarded(viewer, 'getAllTickers', (client, caller) =>
+        client.getAllTickers(caller, group, etag),
       );
       // A 304 may come from a cache in between that asked nobody about this token.
       if (answer.modified) this.#ledger.catalogAnswered(viewer, group, turn);
@@ -51,8 +53,8 @@ export class ViewerGateway {
   async getSession(viewer: Viewer): Promise<SessionAnswer> {
     try {
       const turn = this.#ledger.beginCall();
-      const answer = await this.#guarded(viewer, 'getSession', (caller) =>
-        this.#client.getSession(caller, viewer.login),
+      const answer = await this.#guarded(viewer, 'getSession', (client, caller) =>
+        client.getSession(caller, viewer.login),
       );
       this.#ledger.snapshotAnswered(viewer, answer.session.group, turn);
       return answer;
@@ -65,21 +67,19 @@ export class ViewerGateway {
     viewer: Viewer,
     previous: PositionsAnswer | null,
   ): Promise<PositionsAnswer> {
-    const answer = await this.#proving(viewer, 'getOpenPositions', (caller) =>
-      this.#client.getOpenPositions(caller, previous),
+    const answer = await this.#proving(viewer, 'getOpenPositions', (client, caller) =>
+      client.getOpenPositions(caller, previous),
     );
     this.onPositions?.(viewer, answer);
     return answer;
   }
 
   getWithdrawalMethods(viewer: Viewer): Promise<readonly WithdrawalMethod[]> {
-    return this.#proving(viewer, 'getWithdrawalMethods', (caller) =>
-      this.#client.getWithdrawalMethods(caller),
-    );
+    return this.#proving(viewer, 'getWithdrawalMethods', readWithdrawalMethods);
   }
 
   getCustomerId(viewer: Viewer): Promise<string> {
-    return this.#proving(viewer, 'getCustomerId', (caller) => this.#client.getCustomerId(caller));
+    return this.#proving(viewer, 'getCustomerId', readCustomerId);
   }
 
   openPosition(viewer: Viewer, order: MarketOrder): Promise<Exchange> {
@@ -91,22 +91,15 @@ export class ViewerGateway {
   }
 
   /** A small write; the gateway's answer to one proves nothing, its 401 ends proof like any other. */
-  async write(
-    viewer: Viewer,
-    send: (client: GatewayClient, caller: Caller) => Promise<Acknowledgement>,
-  ): Promise<Acknowledgement> {
+  async write(viewer: Viewer, send: Call<Acknowledgement>): Promise<Acknowledgement> {
     try {
-      return await this.#guarded(viewer, null, (caller) => send(this.#client, caller));
+      return await this.#guarded(viewer, null, send);
     } catch (error) {
       throw this.#heard(viewer, error);
     }
   }
 
-  async #proving<T>(
-    viewer: Viewer,
-    operation: OperationName,
-    read: (caller: Caller) => Promise<T>,
-  ): Promise<T> {
+  async #proving<T>(viewer: Viewer, operation: OperationName, read: Call<T>): Promise<T> {
     try {
       const turn = this.#ledger.beginCall();
       const answer = await this.#guarded(viewer, operation, read);
@@ -124,14 +117,19 @@ export class ViewerGateway {
   }
 
   /** A token that the gateway has accepted lately is no attempt. */
-  #guarded<T>(
+  #guarded<T>(viewer: Viewer, operation: OperationName | null, send: Call<T>): Promise<T> {
+    return this.#attempts === null || this.#ledger.isAccepted(viewer)
+      ? send(this.#client, viewer.caller)
+      : this.#attempt(this.#attempts, viewer, operation, send);
+  }
+
+  #attempt<T>(
+    attempts: ProofAttempts,
     viewer: Viewer,
     operation: OperationName | null,
-    send: (caller: Caller) => Promise<T>,
+    send: Call<T>,
   ): Promise<T> {
-    const call = () => send(viewer.caller);
-    if (this.#attempts === null || this.#ledger.isAccepted(viewer)) return call();
-    return this.#attempts.guard(viewer, operation, call);
+    return attempts.guard(viewer, operation, () => send(this.#client, viewer.caller));
   }
 
   #heard(viewer: Viewer, error: unknown): unknown {
@@ -141,3 +139,8 @@ export class ViewerGateway {
     return error;
   }
 }
+
+const readWithdrawalMethods: Call<readonly WithdrawalMethod[]> = (client, caller) =>
+  client.getWithdrawalMethods(caller);
+
+const readCustomerId: Call<string> = (client, caller) => client.getCustomerId(caller);
