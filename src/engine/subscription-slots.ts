@@ -1,3 +1,4 @@
+import type { Gone } from '../lib/departure.ts';
 import { Slots } from '../lib/slots.ts';
 import type { ClientKey } from './client-key.ts';
 
@@ -21,7 +22,7 @@ export class SubscriptionSlots {
   }
 
   /** Null where all are taken; else gives the slot back, as does the client's leaving. */
-  take(client: ClientKey, gone?: AbortSignal): (() => void) | null {
+  take(client: ClientKey, gone?: Gone): (() => void) | null {
     const giveBack = this.#slots.take(client.key, this.#most(client));
     if (giveBack === null) return null;
     const release = () => {

@@ -1,3 +1,4 @@
+import type { Gone } from '../lib/departure.ts';
 import type { OperationName } from './operations.ts';
 
 /** Where an answer came from: a call of this request, what was held, or a call somebody else had under way. */
@@ -13,7 +14,7 @@ export interface ReceiptEntry {
 export interface Caller {
   readonly token: string | null;
   /** Ends a read that nobody waits for any more; a write runs to its own deadline. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Gone;
   /** The client's own address and agent, sent on where GATEWAY_FORWARD_CLIENT says so. */
   readonly client?: { readonly address: string; readonly userAgent: string | null };
   /** The login that the token claims; whose a failure is, not whose the data is. */

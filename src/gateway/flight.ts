@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { type Dispatcher, errors } from 'undici';
+import type { Gone } from '../lib/departure.ts';
 import { DeadlineError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
@@ -19,11 +20,11 @@ export class Flight implements Dispatcher.DispatchHandler {
   readonly #observe: ObserveCall;
   // The promise's own function: a closure kept here would tie each flight to the next one's.
   readonly #resolve: (exchange: Exchange) => void;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: Gone | undefined;
   readonly #deadline: NodeJS.Timeout;
   readonly #startedAt = performance.now();
   // A function: for an object as a listener Node keeps a closure of its own, and no flight would die young.
-  readonly #onAbort = () => this.fail('aborted', this.#signal?.reason);
+  readonly #onAbort = () => this.fail('aborted', new Error('nobody waits for it any more'));
   #controller: Dispatcher.DispatchController | null = null;
   #sentAtMs = 0;
   #sequence = 0;
@@ -49,8 +50,8 @@ export class Flight implements Dispatcher.DispatchHandler {
     const signal = OPERATIONS[call.operation].effect === 'read' ? call.caller.signal : undefined;
     this.#signal = signal;
     this.#deadline = setTimeout(expire, call.deadlineMs, this);
-    if (signal?.aborted) this.fail('aborted', signal.reason);
-    else signal?.addEventListener('abort', this.#onAbort, { once: true });
+    if (signal?.aborted) this.#onAbort();
+    else signal?.addEventListener('abort', this.#onAbort);
   }
 
   get isOver(): boolean {

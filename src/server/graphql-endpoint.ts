@@ -37,7 +37,7 @@ export function createGraphQLEndpoint(
     const visit: Visit = {
       caller: {
         token: tokens.of(request),
-        signal: reply.signal,
+        signal: reply.gone,
         client: {
           address: addresses.of(request),
           userAgent: request.headers['user-agent'] ?? null,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Departure } from '../lib/departure.ts';
 import { type Encoding, pack } from '../lib/pack.ts';
 import { preferredEncoding } from './encoding.ts';
 import { requestIdFrom } from './request-id.ts';
@@ -18,11 +19,12 @@ export interface ReplyWatcher {
 export class Reply {
   readonly request: IncomingMessage;
   readonly requestId: string;
+  /** Ends what nobody waits for any more. */
+  readonly gone = new Departure();
   readonly #response: ServerResponse;
   readonly #watcher: ReplyWatcher;
   /** Names and values in turn: node writes such a list without looking anything up. */
   readonly #head: string[];
-  readonly #gone = new AbortController();
 
   constructor(request: IncomingMessage, response: ServerResponse, watcher: ReplyWatcher) {
     this.request = request;
@@ -31,11 +33,6 @@ export class Reply {
     this.#watcher = watcher;
     this.#head = ['x-request-id', this.requestId];
     response.on('close', () => this.#closed());
-  }
-
-  /** Ends what nobody waits for any more. */
-  get signal(): AbortSignal {
-    return this.#gone.signal;
   }
 
   get isBegun(): boolean {
@@ -137,7 +134,7 @@ export class Reply {
   }
 
   #closed(): void {
-    if (!this.#response.writableFinished) this.#gone.abort();
+    if (!this.#response.writableFinished) this.gone.abort();
     this.#watcher.closed(this);
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { Gone } from '../../lib/departure.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Send, WireCall } from '../wire-call.ts';
 import { PollsBusyError } from './held-back.ts';
@@ -24,7 +25,7 @@ export class PollLane {
   }
 
   /** False: none came free in time, and there is nothing to leave. */
-  enter(timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+  enter(timeoutMs: number, signal: Gone | undefined): Promise<boolean> {
     if (this.#taken < this.#width) {
       this.#taken += 1;
       return Promise.resolve(true);
@@ -39,7 +40,7 @@ export class PollLane {
       const next = () => end(true);
       const giveUp = () => end(false);
       const cancel = this.#clock.after(timeoutMs, giveUp);
-      signal?.addEventListener('abort', giveUp, { once: true });
+      signal?.addEventListener('abort', giveUp);
       this.#line.add(next);
     });
   }

@@ -1,5 +1,6 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Gone } from '../../lib/departure.ts';
 import { retryAfterSeconds } from '../../lib/retry-after.ts';
 import type { Exchange } from '../exchange.ts';
 import { OPERATIONS } from '../operations.ts';
@@ -76,7 +77,7 @@ function restBefore(retry: number, exchange: Exchange, random: () => number): nu
   return asked === null ? ownMs : Math.max(ownMs, asked * 1000 + random() * BASE_MS);
 }
 
-function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+function pause(clock: Clock, ms: number, signal: Gone | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       cancel();
@@ -84,6 +85,6 @@ function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promi
       resolve();
     };
     const cancel = clock.after(ms, end);
-    signal?.addEventListener('abort', end, { once: true });
+    signal?.addEventListener('abort', end);
   });
 }
