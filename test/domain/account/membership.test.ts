@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { Membership } from '../../../src/domain/account/membership.ts';
+import { toPositions } from '../../../src/gateway/wire/holding.ts';
+
+function positions(...ids: string[]) {
+  return toPositions(
+    ids.map((id) => ({ id, symbol: 'AAPL' })),
+    'auto',
+  ) as NonNullable<ReturnType<typeof toPositions>>;
+}
+
+function answer(sequence: number, ...ids: string[]) {
+  const sent = { sequence, sentAtMs: 0, receivedAtMs: 0 };
+  return { ...sent, positions: positions(...ids), bytes: Buffer.alloc(0) };
+}
+
+test.each([
+  ['the same positions', ['a', 'b'], false],
+  ['the same in another order', ['b', 'a'], false],
+  ['one more', ['a', 'b', 'c'], true],
+  ['one less', ['a'], true],
+  ['another one', ['a', 'c'], true],
+  ['none', [], true],
+])('a list sent before the last one was, with %s', (_, ids, contradicts) => {
+  const membership = new Membership();
+  membership.saw('x', answer(7, 'a', 'b'));
+  expect(membership.contradicts('x', 6, positions(...ids))).toBe(contradicts);
+  // What was sent later knows better, and of another account nothing was seen.
+  expect(membership.contradicts('x', 8, positions(...ids))).toBe(false);
+  expect(membership.contradicts('y', 6, positions(...ids))).toBe(false);
+});
+
+test('what was seen last counts, not what arrives last', () => {
+  const membership = new Membership();
+  membership.saw('x', answer(3, 'a'));
+  membership.saw('x', answer(5, 'a', 'b'));
+  membership.saw('x', answer(4, 'a'));
+  expect(membership.contradicts('x', 4, positions('a'))).toBe(true);
+  expect(membership.contradicts('x', 4, positions('a', 'b'))).toBe(false);
+});
+
+test('positions that stay the same make what was seen of them newer', () => {
+  const membership = new Membership();
+  membership.saw('x', answer(3, 'a', 'b'));
+  membership.saw('x', answer(9, 'a', 'b'));
+  expect(membership.contradicts('x', 8, positions('a'))).toBe(true);
+  membership.saw('x', answer(10, 'b', 'a'));
+  expect(membership.contradicts('x', 9, positions('a', 'b'))).toBe(false);
+});
