@@ -11,6 +11,7 @@ import type { PositionChanges } from './feed-face.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
 import { readIntervalMs } from './interval.ts';
 import { PollScheduler } from './poll-scheduler.ts';
+import { PollSlots } from './poll-slots.ts';
 import type { PositionsSource } from './poller.ts';
 import type { PositionList, PositionsBoard } from './positions-board.ts';
 import { FeedSubscription } from './subscription.ts';
@@ -95,6 +96,7 @@ export class PositionsHub {
     this.#scheduler = new PollScheduler({
       timers: this.#timers,
       pollsPerSecond: options.pollsPerSecond,
+      slots: new PollSlots(options.random),
     });
     this.#feedOptions = {
       source: options.source,

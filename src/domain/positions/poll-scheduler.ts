@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { PollSlots } from './poll-slots.ts';
 
 /** One feed's place among all polls; at most one poll of it is planned at a time. */
 export interface PollTurn {
@@ -15,6 +16,8 @@ export interface PollSchedulerOptions {
   /** Where thousands of timers are cheap. */
   readonly timers: Clock;
   readonly pollsPerSecond: number;
+  /** Where steady polls are gathered; left out, each comes in its own millisecond. */
+  readonly slots?: PollSlots;
 }
 
 // The rest of the ceiling is for first polls and for those after an order, which would otherwise
@@ -40,6 +43,7 @@ interface Place {
 export class PollScheduler {
   readonly #timers: Clock;
   readonly #pollsPerSecond: number;
+  readonly #slots: PollSlots | null;
   readonly #steady = new Set<Place>();
   readonly #urgent = new Set<Place>();
   #demand = 0;
@@ -47,8 +51,9 @@ export class PollScheduler {
   #isWaiting = false;
   #urgentWasLast = false;
 
-  constructor({ timers, pollsPerSecond }: PollSchedulerOptions) {
+  constructor({ timers, pollsPerSecond, slots }: PollSchedulerOptions) {
     this.#timers = timers;
+    this.#slots = slots ?? null;
     this.#pollsPerSecond = pollsPerSecond;
   }
 
@@ -73,7 +78,8 @@ export class PollScheduler {
     return {
       every: (intervalMs, sinceMs) => {
         this.#setDemand(place, 1000 / intervalMs);
-        this.#plan(place, sinceMs + intervalMs * this.stretch, this.#steady);
+        const dueMs = sinceMs + intervalMs * this.stretch;
+        this.#plan(place, this.#slots?.near(dueMs, intervalMs) ?? dueMs, this.#steady);
       },
       at: (dueMs) => {
         this.#setDemand(place, 0);
