@@ -4,11 +4,12 @@
  */
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
+import { LiveDuel } from './support/live-duel.ts';
 import { startLiveGateway } from './support/live-gateway.ts';
 import { loadTable } from './support/live-load.ts';
 import { memoryTable } from './support/live-memory.ts';
-import { pollTable } from './support/live-polls.ts';
 import { stalledTable } from './support/live-stalled.ts';
+import { targetTable } from './support/live-targets.ts';
 
 const { values } = parseArgs({
   options: {
@@ -18,17 +19,37 @@ const { values } = parseArgs({
     interval: { type: 'string', default: '1000' },
   },
 });
+const { quick } = values;
 const large = { sockets: Number(values.sockets), accounts: Number(values.accounts) };
-const windowMs = values.quick ? 4_000 : 15_000;
-const pace = { intervalMs: Number(values.interval), warmMs: windowMs / 2, windowMs };
+const pace = {
+  intervalMs: Number(values.interval),
+  warmEvents: quick ? 12_000 : 60_000,
+  settleMs: quick ? 1_500 : 5_000,
+  windowMs: quick ? 3_000 : 6_000,
+  windows: quick ? 1 : 5,
+};
 
 pinOwnProcess();
 await using gateway = await startLiveGateway();
-print(await loadTable(gateway, { sockets: 500, accounts: 100 }, pace));
-if (!values.quick) print(await loadTable(gateway, large, pace));
-print(await pollTable(gateway, values.quick ? 200 : 1_000, pace));
-print(await memoryTable(gateway, values.quick ? 500 : 2_000));
-print(await stalledTable(gateway, values.quick ? 5_000 : 60_000));
+const figures = await loads();
+const memory = await memoryTable(gateway, {
+  sockets: quick ? 500 : 2_000,
+  settleMs: quick ? 500 : 2_000,
+});
+print(memory.text);
+print(await stalledTable(gateway, quick ? 3_000 : 60_000));
+print(targetTable({ ...figures, memory }));
+
+async function loads() {
+  await using duel = await LiveDuel.start(gateway, pace);
+  await duel.warm();
+  const shared = await duel.measure({ sockets: 500, accounts: 100 });
+  print(loadTable(shared));
+  const apart = await duel.measure({ sockets: 1_000, accounts: 1_000 });
+  print(loadTable(apart));
+  if (!quick) print(loadTable(await duel.measure(large)));
+  return { shared, apart };
+}
 
 function print(text: string): void {
   process.stdout.write(`${text}\n\n`);

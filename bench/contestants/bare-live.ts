@@ -15,6 +15,7 @@ const gateway = new Pool(GATEWAY_URL, { connections: 128 });
 interface Account {
   readonly sockets: Set<WebSocket>;
   last: Buffer;
+  stop: () => void;
 }
 
 const accounts = new Map<string, Account>();
@@ -32,6 +33,7 @@ sockets.on('connection', (socket) => {
       watch(token, socket);
     }
   });
+  socket.on('close', () => leave(socket));
 });
 server.listen(Number(PORT), '127.0.0.1');
 
@@ -43,11 +45,24 @@ function watch(token: string, socket: WebSocket): void {
     socket.send(MESSAGE);
     return;
   }
-  const account: Account = { sockets: new Set([socket]), last: Buffer.alloc(0) };
+  const account: Account = { sockets: new Set([socket]), last: Buffer.alloc(0), stop: () => {} };
   accounts.set(login, account);
   const poll = () => void pollOnce(token, account).catch(() => {});
   poll();
-  setTimeout(() => setInterval(poll, pollMs), Math.random() * pollMs);
+  const phase = setTimeout(() => {
+    const polling = setInterval(poll, pollMs);
+    account.stop = () => clearInterval(polling);
+  }, Math.random() * pollMs);
+  account.stop = () => clearTimeout(phase);
+}
+
+/** Nobody's account is polled. */
+function leave(socket: WebSocket): void {
+  for (const [login, account] of accounts) {
+    if (!account.sockets.delete(socket) || account.sockets.size > 0) continue;
+    account.stop();
+    accounts.delete(login);
+  }
 }
 
 async function pollOnce(token: string, account: Account): Promise<void> {

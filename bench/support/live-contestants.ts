@@ -11,6 +11,8 @@ export type LiveName = 'ours' | 'bare loop' | 'libraries alone';
 export interface LiveContestant extends AsyncDisposable {
   readonly process: ProbedProcess;
   readonly crowd: LiveCrowd;
+  /** Another crowd, which comes later, or instead. */
+  gather(): LiveCrowd;
 }
 
 export interface LiveSettings {
@@ -57,11 +59,17 @@ export async function startLive(
   });
   await accepting(child, port);
   const crowd = new LiveCrowd(port);
+  const crowds = [crowd];
   return {
     process: child,
     crowd,
+    gather() {
+      const another = new LiveCrowd(port);
+      crowds.push(another);
+      return another;
+    },
     async [Symbol.asyncDispose]() {
-      crowd.close();
+      for (const each of crowds) each.close();
       await child[Symbol.asyncDispose]();
     },
   };

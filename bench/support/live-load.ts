@@ -1,63 +1,35 @@
-import { type LiveName, QUERY, startLive } from './live-contestants.ts';
-import type { LiveGateway } from './live-gateway.ts';
-import { type LivePace, type WindowFigures, watchWindow } from './live-window.ts';
+import { type DuelFigures, perEvent, type WindowFigures } from './live-duel.ts';
 import { table } from './markdown.ts';
-
-export interface CrowdSize {
-  readonly sockets: number;
-  readonly accounts: number;
-}
+import { median } from './statistics.ts';
 
 /** Each socket a device with a token of its own, in a market where every account changes at every interval. */
-export async function loadTable(
-  gateway: LiveGateway,
-  size: CrowdSize,
-  pace: LivePace,
-): Promise<string> {
-  const ours = await load('ours', gateway, size, pace, '');
-  const bare = await load('bare loop', gateway, size, pace, ours.message);
-  const row = (title: string, read: (figures: WindowFigures) => string) => [
+export function loadTable(figures: DuelFigures): string {
+  const { size, intervalMs, eventBytes, ours, bare, pollsPerSecond, ratio } = figures;
+  const row = (
+    title: string,
+    read: (window: WindowFigures) => number,
+    unit: string,
+    digits = 1,
+  ) => [
     title,
-    read(ours.figures),
-    read(bare.figures),
+    ...[ours, bare].map((windows) => `${median(windows.map(read)).toFixed(digits)} ${unit}`.trim()),
   ];
-  const perEvent = ({ cpu, events }: WindowFigures) => cpu / events;
   const rows = [
-    row('gateway polls per second', ({ polls, seconds }) => (polls / seconds).toFixed(0)),
-    row('events per second', ({ events, seconds }) => (events / seconds).toFixed(0)),
-    row('share of one core', ({ cpu, seconds }) => percent(cpu / seconds / 1e6)),
-    row('CPU per event', (figures) => `${perEvent(figures).toFixed(1)} µs`),
-    row('later than two intervals', ({ lateShare }) => percent(lateShare)),
-    row('longest pause between two events', ({ longestGapMs }) => `${longestGapMs.toFixed(0)} ms`),
-    row('delay of the event loop, p99', ({ delayP99Ms }) => `${delayP99Ms.toFixed(1)} ms`),
+    row('events per second', ({ events, seconds }) => events / seconds, '', 0),
+    row('share of one core', coreShare, '%'),
+    row('CPU per event', perEvent, 'µs'),
+    row('later than two intervals', ({ lateShare }) => lateShare * 100, '%'),
+    row('longest pause between two events', ({ longestGapMs }) => longestGapMs, 'ms', 0),
+    row('delay of the event loop, p99', ({ delayP99Ms }) => delayP99Ms, 'ms'),
   ];
-  const ratio = perEvent(ours.figures) / perEvent(bare.figures);
-  const { sockets, accounts } = size;
   return [
-    `### ${sockets} sockets over ${accounts} accounts, every ${pace.intervalMs} ms (${ours.message.length} bytes an event)`,
+    `### ${size.sockets} sockets over ${size.accounts} accounts, every ${intervalMs} ms (${eventBytes} bytes an event)`,
     table(['', 'ours', 'bare loop'], rows),
-    `Ours takes ${ratio.toFixed(2)} times the bare loop’s CPU for an event.`,
+    `Ours takes ${ratio.toFixed(2)} times the bare loop’s CPU for an event. It makes ${pollsPerSecond.toFixed(0)} polls per second.`,
   ].join('\n\n');
 }
 
-async function load(
-  name: LiveName,
-  gateway: LiveGateway,
-  { sockets, accounts }: CrowdSize,
-  pace: LivePace,
-  message: string,
-) {
-  const { intervalMs } = pace;
-  const tokens = await gateway.tokens(accounts, sockets / accounts);
-  await using contestant = await startLive(name, gateway, { intervalMs, message });
-  await contestant.crowd.connect(tokens);
-  await contestant.crowd.subscribe(QUERY);
-  const sample = contestant.crowd.sample();
-  await gateway.tick();
-  const event = await sample;
-  return { message: event, figures: await watchWindow(gateway, contestant, pace, 'moving') };
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
+/** In per cent. */
+export function coreShare({ cpu, seconds }: WindowFigures): number {
+  return cpu / seconds / 10_000;
 }

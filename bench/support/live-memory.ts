@@ -3,17 +3,37 @@ import { type LiveContestant, type LiveName, QUERY, startLive } from './live-con
 import type { LiveGateway } from './live-gateway.ts';
 import { table } from './markdown.ts';
 
-const SETTLING_MS = 2_000;
 const POLL_MS = 10_000;
 const SOCKETS_PER_ACCOUNT = 5;
+/** Of the cells below, which one says what a socket with a subscription keeps resident. */
+const SUBSCRIBED_RESIDENT = 3;
+
+export interface MemoryOptions {
+  readonly sockets: number;
+  /** Before each look. */
+  readonly settleMs: number;
+}
+
+export interface MemoryFigures {
+  readonly text: string;
+  readonly sockets: number;
+  /** What a socket of ours with its subscription takes. */
+  readonly residentKilobytes: number;
+}
 
 /** Sockets that are open and quiet, beside the same of the libraries with nothing of ours. */
-export async function memoryTable(gateway: LiveGateway, sockets: number): Promise<string> {
-  const rows = [];
-  for (const name of ['ours', 'libraries alone'] as const) {
-    rows.push([name, ...(await memoryOf(name, gateway, sockets))]);
-  }
-  return [
+export async function memoryTable(
+  gateway: LiveGateway,
+  options: MemoryOptions,
+): Promise<MemoryFigures> {
+  const { sockets } = options;
+  const ours = await memoryOf('ours', gateway, options);
+  const libraries = await memoryOf('libraries alone', gateway, options);
+  const row = (name: string, cells: readonly number[]) => [
+    name,
+    ...cells.map((kilobytes) => `${kilobytes.toFixed(1)} kB`),
+  ];
+  const text = [
     `### Memory of an idle socket (${sockets} of them, five per account)`,
     table(
       [
@@ -24,12 +44,17 @@ export async function memoryTable(gateway: LiveGateway, sockets: number): Promis
         'resident',
         'after they left: heap',
       ],
-      rows,
+      [row('ours', ours), row('libraries alone', libraries)],
     ),
   ].join('\n\n');
+  return { text, sockets, residentKilobytes: ours[SUBSCRIBED_RESIDENT] ?? Number.NaN };
 }
 
-async function memoryOf(name: LiveName, gateway: LiveGateway, sockets: number): Promise<string[]> {
+async function memoryOf(
+  name: LiveName,
+  gateway: LiveGateway,
+  { sockets, settleMs }: MemoryOptions,
+): Promise<number[]> {
   const tokens = await gateway.tokens(sockets / SOCKETS_PER_ACCOUNT, SOCKETS_PER_ACCOUNT);
   await using contestant = await startLive(name, gateway, { intervalMs: POLL_MS });
   const { crowd } = contestant;
@@ -37,11 +62,11 @@ async function memoryOf(name: LiveName, gateway: LiveGateway, sockets: number): 
   // What is made once, for the first, is no socket's.
   await crowd.connect([warm]);
   await crowd.subscribe(QUERY);
-  const before = await held(contestant);
-  const each = (bytes: number) => `${(bytes / others.length / 1024).toFixed(1)} kB`;
-  const cells: string[] = [];
+  const before = await held(contestant, settleMs);
+  const each = (bytes: number) => bytes / others.length / 1024;
+  const cells: number[] = [];
   const note = async () => {
-    const { heap, resident } = await held(contestant);
+    const { heap, resident } = await held(contestant, settleMs);
     cells.push(each(heap - before.heap), each(resident - before.resident));
   };
   await crowd.connect(others);
@@ -53,8 +78,11 @@ async function memoryOf(name: LiveName, gateway: LiveGateway, sockets: number): 
   return cells.slice(0, -1);
 }
 
-async function held({ process }: LiveContestant): Promise<{ heap: number; resident: number }> {
-  await delay(SETTLING_MS);
+async function held(
+  { process }: LiveContestant,
+  settleMs: number,
+): Promise<{ heap: number; resident: number }> {
+  await delay(settleMs);
   const heap = await process.ask({ ask: 'heap' });
   return { heap, resident: await process.ask({ ask: 'memory' }) };
 }

@@ -1,0 +1,182 @@
+import { setInterval } from 'node:timers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type LiveContestant, QUERY, startLive } from './live-contestants.ts';
+import type { CrowdFigures, LiveCrowd } from './live-crowd.ts';
+import type { LiveGateway } from './live-gateway.ts';
+import { median } from './statistics.ts';
+
+export interface LivePace {
+  readonly intervalMs: number;
+  /** How many events each has told before anything is measured. */
+  readonly warmEvents: number;
+  /** Between the last socket's first event and the first window. */
+  readonly settleMs: number;
+  readonly windowMs: number;
+  readonly windows: number;
+}
+
+export interface CrowdSize {
+  readonly sockets: number;
+  readonly accounts: number;
+}
+
+export interface WindowFigures extends CrowdFigures {
+  readonly seconds: number;
+  /** Microseconds of CPU in all. */
+  readonly cpu: number;
+  readonly delayP99Ms: number;
+}
+
+/** What one crowd cost each of the two, window by window. */
+export interface DuelFigures {
+  readonly size: CrowdSize;
+  readonly intervalMs: number;
+  readonly eventBytes: number;
+  readonly ours: readonly WindowFigures[];
+  readonly bare: readonly WindowFigures[];
+  /** Of ours. */
+  readonly pollsPerSecond: number;
+  /** The median of each window's ratio. */
+  readonly ratio: number;
+}
+
+const WARM_CROWD: CrowdSize = { sockets: 2_000, accounts: 400 };
+const LONGEST_WARM_MS = 120_000;
+const LEAVING_MS = 500;
+
+/**
+ * This project and the bare loop under the same crowd at the same time, on the same core: what else
+ * the machine does meets both alike. Each process's CPU is its own.
+ */
+export class LiveDuel implements AsyncDisposable {
+  readonly #gateway: LiveGateway;
+  readonly #pace: LivePace;
+  readonly #ours: LiveContestant;
+  readonly #bare: LiveContestant;
+  readonly #eventBytes: number;
+
+  private constructor(
+    gateway: LiveGateway,
+    pace: LivePace,
+    { ours, bare, eventBytes }: { ours: LiveContestant; bare: LiveContestant; eventBytes: number },
+  ) {
+    this.#gateway = gateway;
+    this.#pace = pace;
+    this.#ours = ours;
+    this.#bare = bare;
+    this.#eventBytes = eventBytes;
+  }
+
+  static async start(gateway: LiveGateway, pace: LivePace): Promise<LiveDuel> {
+    const { intervalMs } = pace;
+    const ours = await startLive('ours', gateway, { intervalMs });
+    await ours.crowd.connect(await gateway.tokens(1, 1));
+    await ours.crowd.subscribe(QUERY);
+    const sample = ours.crowd.sample();
+    await gateway.tick();
+    const message = await sample;
+    ours.crowd.close();
+    const bare = await startLive('bare loop', gateway, { intervalMs, message });
+    return new LiveDuel(gateway, pace, { ours, bare, eventBytes: message.length });
+  }
+
+  /** Node compiles what has run often: both tell as many events before they are measured. */
+  async warm(): Promise<void> {
+    await this.#under(WARM_CROWD, async (crowds) => {
+      for (const crowd of crowds) crowd.begin(this.#pace.intervalMs);
+      const until = performance.now() + LONGEST_WARM_MS;
+      const isCold = () => crowds.some((crowd) => crowd.figures().events < this.#pace.warmEvents);
+      while (isCold() && performance.now() < until) await delay(100);
+    });
+  }
+
+  measure(size: CrowdSize): Promise<DuelFigures> {
+    const { intervalMs, settleMs, windows } = this.#pace;
+    return this.#under(size, async ([ours, bare]) => {
+      await delay(settleMs);
+      const all: { ours: WindowFigures; bare: WindowFigures }[] = [];
+      for (let window = 0; window < windows; window += 1) {
+        const [of, beside] = await Promise.all([
+          this.#window(this.#ours, ours),
+          this.#window(this.#bare, bare),
+        ]);
+        all.push({ ours: of, bare: beside });
+      }
+      return {
+        size,
+        intervalMs,
+        eventBytes: this.#eventBytes,
+        ours: all.map((each) => each.ours),
+        bare: all.map((each) => each.bare),
+        pollsPerSecond: await this.#pollsOfOurs(bare),
+        ratio: median(all.map((each) => perEvent(each.ours) / perEvent(each.bare))),
+      };
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#ours[Symbol.asyncDispose]();
+    await this.#bare[Symbol.asyncDispose]();
+  }
+
+  async #under<T>(
+    { sockets, accounts }: CrowdSize,
+    act: (crowds: readonly [LiveCrowd, LiveCrowd]) => Promise<T>,
+  ): Promise<T> {
+    const crowds = [this.#ours.gather(), this.#bare.gather()] as const;
+    const ticking = setInterval(() => void this.#gateway.tick(), this.#pace.intervalMs);
+    const rest = stayAwake();
+    try {
+      for (const crowd of crowds) {
+        await crowd.connect(await this.#gateway.tokens(accounts, sockets / accounts));
+        await crowd.subscribe(QUERY);
+      }
+      return await act(crowds);
+    } finally {
+      rest();
+      clearInterval(ticking);
+      for (const crowd of crowds) crowd.close();
+    }
+  }
+
+  /** The gateway counts calls, whoever makes them: so the other one leaves. */
+  async #pollsOfOurs(bare: LiveCrowd): Promise<number> {
+    bare.close();
+    await delay(LEAVING_MS);
+    const before = await this.#gateway.polls();
+    const beganAtMs = performance.now();
+    await delay(this.#pace.windowMs);
+    const polls = (await this.#gateway.polls()) - before;
+    return (polls * 1000) / (performance.now() - beganAtMs);
+  }
+
+  async #window({ process }: LiveContestant, crowd: LiveCrowd): Promise<WindowFigures> {
+    const { intervalMs, windowMs } = this.#pace;
+    const beganAtMs = performance.now();
+    const cpuBefore = await process.ask({ ask: 'cpu' });
+    await process.ask({ ask: 'watch-delay' });
+    crowd.begin(intervalMs);
+    await delay(windowMs);
+    const figures = crowd.figures();
+    const cpu = (await process.ask({ ask: 'cpu' })) - cpuBefore;
+    const seconds = (performance.now() - beganAtMs) / 1000;
+    const { p99Ms } = await process.ask({ ask: 'delay' });
+    return { ...figures, seconds, cpu, delayP99Ms: p99Ms };
+  }
+}
+
+export function perEvent({ cpu, events }: WindowFigures): number {
+  return cpu / events;
+}
+
+/** To wake a core that sleeps costs whoever sends to it, and the one that tells more at a time less often. */
+function stayAwake(): () => void {
+  let isAwake = true;
+  const look = () => {
+    if (isAwake) setImmediate(look);
+  };
+  look();
+  return () => {
+    isAwake = false;
+  };
+}

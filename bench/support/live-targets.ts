@@ -1,0 +1,39 @@
+import type { DuelFigures } from './live-duel.ts';
+import { coreShare } from './live-load.ts';
+import type { MemoryFigures } from './live-memory.ts';
+import { table } from './markdown.ts';
+import { median } from './statistics.ts';
+
+export interface TargetFigures {
+  /** 500 sockets over 100 accounts. */
+  readonly shared: DuelFigures;
+  /** A thousand sockets, each of an account of its own. */
+  readonly apart: DuelFigures;
+  readonly memory: MemoryFigures;
+}
+
+/** What the project wants of its live positions, and what this run has measured. */
+export function targetTable({ shared, apart, memory }: TargetFigures): string {
+  const share = (windows: DuelFigures['ours']) => `${median(windows.map(coreShare)).toFixed(1)} %`;
+  return [
+    '### Targets',
+    table(
+      ['', 'target', 'measured'],
+      [
+        [
+          '500 sockets, 100 accounts: share of a core',
+          '4 %',
+          `${share(shared.ours)} (bare loop ${share(shared.bare)})`,
+        ],
+        ['500 sockets, 100 accounts: polls per second', '100', shared.pollsPerSecond.toFixed(0)],
+        ['500 sockets, 100 accounts: CPU per event', '1.5 ×', `${shared.ratio.toFixed(2)} ×`],
+        ['1,000 sockets, 1,000 accounts: CPU per event', '1.5 ×', `${apart.ratio.toFixed(2)} ×`],
+        [
+          `memory per subscribed socket, of ${memory.sockets}`,
+          '60 kB',
+          `${memory.residentKilobytes.toFixed(1)} kB`,
+        ],
+      ],
+    ),
+  ].join('\n\n');
+}
