@@ -20,7 +20,7 @@ import { CompiledOperation } from './compiled-operation.ts';
 import { costOf } from './cost.ts';
 import { type StructureLimits, structureErrors, tooComplex } from './limits.ts';
 import { ListSizes } from './list-sizes.ts';
-import { OperationArguments } from './operation-arguments.ts';
+import { documentArguments, OperationArguments } from './operation-arguments.ts';
 import { literalsOf, strikeSyntax, strikeTexts } from './strike-literals.ts';
 import { sizeOfText } from './text-size.ts';
 
@@ -109,12 +109,13 @@ export class Documents {
   #operationsOf(document: DocumentNode, text: string): Map<string | null, PreparedOperation> {
     const { schema, suggestions } = this.#options;
     const digest = hash('sha256', text, 'base64url');
+    const ofDocument = documentArguments(schema, document, !suggestions);
     const operations = new Map<string | null, PreparedOperation>();
     for (const node of document.definitions) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
       operations.set(node.name?.value ?? null, {
         node,
-        args: new OperationArguments(schema, document, node, !suggestions),
+        args: new OperationArguments(ofDocument, node),
         compiled: new CompiledOperation(schema, document, node, this.#shelf),
         catalogUse: catalogUseOf(document, node),
         cost: costOf(schema, document, node, this.#sizes),

@@ -1,10 +1,12 @@
 import {
+  type DefinitionNode,
   type DocumentNode,
   type GraphQLError,
   type GraphQLSchema,
   getVariableValues,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   type ValidatedExecutionArgs,
   type VariableValues,
   validateExecutionArgs,
@@ -13,6 +15,11 @@ import {
 // Each prints the value that it is about.
 const MAX_VARIABLE_ERRORS = 3;
 const NO_VARIABLES: VariableValues = { sources: Object.create(null), coerced: Object.create(null) };
+const ANY_OPERATION: OperationDefinitionNode = {
+  kind: Kind.OPERATION_DEFINITION,
+  operation: OperationTypeNode.QUERY,
+  selectionSet: { kind: Kind.SELECTION_SET, selections: [] },
+};
 
 export interface OneRun {
   readonly context: unknown;
@@ -21,27 +28,41 @@ export interface OneRun {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
+/** What the operations of a document have in common. */
+export interface DocumentArguments {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly hideSuggestions: boolean;
+  readonly fragments: Fragments;
+}
+
+type Fragments = Pick<ValidatedExecutionArgs, 'fragments' | 'fragmentDefinitions'>;
+
+export function documentArguments(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  hideSuggestions: boolean,
+): DocumentArguments {
+  const { fragments, fragmentDefinitions } = prepared(schema, hideSuggestions, [
+    ANY_OPERATION,
+    ...document.definitions.filter(({ kind }) => kind !== Kind.OPERATION_DEFINITION),
+  ]);
+  return { schema, document, hideSuggestions, fragments: { fragments, fragmentDefinitions } };
+}
+
 /** What an executor wants to be given of an operation: all but a run's own is reckoned once. */
 export class OperationArguments {
-  readonly #schema: GraphQLSchema;
+  readonly #of: DocumentArguments;
   readonly #operation: OperationDefinitionNode;
   readonly #common: ValidatedExecutionArgs;
-  readonly #hideSuggestions: boolean;
 
-  constructor(
-    schema: GraphQLSchema,
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
-    hideSuggestions: boolean,
-  ) {
-    this.#schema = schema;
+  constructor(ofDocument: DocumentArguments, operation: OperationDefinitionNode) {
+    const { schema, document, hideSuggestions, fragments } = ofDocument;
+    this.#of = ofDocument;
     this.#operation = operation;
-    this.#hideSuggestions = hideSuggestions;
-    this.#common = {
-      ...withoutVariables(schema, document, operation, hideSuggestions),
-      document,
-      operation,
-    };
+    // Fifty operations with tables of fragments each would outweigh all else of their document.
+    const own = prepared(schema, hideSuggestions, [{ ...operation, variableDefinitions: [] }]);
+    this.#common = { ...own, ...fragments, document, operation };
   }
 
   /** What the variables stand for; or what is wrong with them. */
@@ -50,12 +71,11 @@ export class OperationArguments {
   ): { readonly values: VariableValues } | { readonly errors: readonly GraphQLError[] } {
     const { variableDefinitions = [] } = this.#operation;
     if (variableDefinitions.length === 0) return { values: NO_VARIABLES };
-    const { errors, variableValues } = getVariableValues(
-      this.#schema,
-      variableDefinitions,
-      variables,
-      { maxErrors: MAX_VARIABLE_ERRORS, hideSuggestions: this.#hideSuggestions },
-    );
+    const { schema, hideSuggestions } = this.#of;
+    const { errors, variableValues } = getVariableValues(schema, variableDefinitions, variables, {
+      maxErrors: MAX_VARIABLE_ERRORS,
+      hideSuggestions,
+    });
     return errors ? { errors } : { values: variableValues };
   }
 
@@ -70,21 +90,13 @@ export class OperationArguments {
 }
 
 /** The executor's own preparation wants values for variables, of which there are none yet. */
-function withoutVariables(
+function prepared(
   schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
   hideSuggestions: boolean,
+  definitions: readonly DefinitionNode[],
 ): ValidatedExecutionArgs {
-  const definitions = document.definitions.flatMap((definition) => {
-    if (definition === operation) return { ...operation, variableDefinitions: [] };
-    return definition.kind === Kind.OPERATION_DEFINITION ? [] : definition;
-  });
-  const prepared = validateExecutionArgs({
-    schema,
-    document: { ...document, definitions },
-    hideSuggestions,
-  });
-  if (!('schema' in prepared)) throw new Error('a document that was checked cannot be run');
-  return prepared;
+  const document: DocumentNode = { kind: Kind.DOCUMENT, definitions };
+  const args = validateExecutionArgs({ schema, document, hideSuggestions });
+  if (!('schema' in args)) throw new Error('a document that was checked cannot be run');
+  return args;
 }

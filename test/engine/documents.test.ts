@@ -40,6 +40,19 @@ describe('a document', () => {
     expect(known.prepare('{ nope }')).toBe(known.prepare('{ nope }'));
   });
 
+  test('has its fragments in memory once, however many operations it has', () => {
+    const result = documents().prepare(
+      'query A { ...f } query B($first: Int) { nodes(first: $first) { id } ...f } fragment f on Query { node { id } }',
+    );
+    if ('errors' in result) throw result.errors[0];
+    const run = { context: null, values: { sources: {}, coerced: {} }, variables: {} };
+    const [a, b] = [...result.operations.values()].map(({ args }) => args.of(run));
+    expect(Object.keys(a?.fragments ?? {})).toEqual(['f']);
+    expect(b?.fragments).toBe(a?.fragments);
+    expect(b?.fragmentDefinitions).toBe(a?.fragmentDefinitions);
+    expect([a, b].map((args) => args?.operation.name?.value)).toEqual(['A', 'B']);
+  });
+
   test('that nobody asks for any more makes room', () => {
     const known = documents({}, { maxBytes: 50_000 });
     const first = known.prepare('{ node { id } }');
