@@ -24,7 +24,7 @@ export class RecurringBodies {
     const known = this.#params.get(name);
     if (known) return known;
     const params: unknown = JSON.parse(body.toString());
-    if (isObject(params) && !hasVariables(params)) this.#params.set(name, Object.freeze(params));
+    if (isObject(params) && isPlain(params)) this.#params.set(name, Object.freeze(params));
     return params;
   }
 }
@@ -35,12 +35,30 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Beside a document, or the hash of one, anything at all, by whichever name. */
-function hasVariables(params: Fields): boolean {
-  return Object.entries(params).some(([name, value]) => {
-    if (TEXTS.has(name) || value === null) return false;
-    if (!isObject(value)) return true;
-    const inside = Object.keys(value);
-    return name === 'extensions' ? inside.join() !== 'persistedQuery' : inside.length > 0;
+/**
+ * A document, or the hash of one, and nothing beside it by whichever name. Nor anything in their
+ * place: a short text makes many lists, objects or names, which weigh more than what is counted.
+ */
+function isPlain(params: Fields): boolean {
+  return Object.entries(params).every(([name, value]) => {
+    if (TEXTS.has(name)) return isText(value);
+    if (name === 'variables') return value === null || isEmpty(value);
+    return name === 'extensions' && (value === null || isHash(value));
   });
+}
+
+function isHash(extensions: unknown): boolean {
+  if (!isObject(extensions) || Object.keys(extensions).join() !== 'persistedQuery') return false;
+  const { persistedQuery } = extensions;
+  if (!isObject(persistedQuery)) return false;
+  const { version = 1, sha256Hash, ...more } = persistedQuery;
+  return version === 1 && typeof sha256Hash === 'string' && isEmpty(more);
+}
+
+function isText(value: unknown): boolean {
+  return value === null || typeof value === 'string';
+}
+
+function isEmpty(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
 }
