@@ -2,16 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { type Config, ConfigError } from './config.ts';
 import { createDomain } from './domain/create-domain.ts';
+import { HeldAnswers } from './engine/catalog/held-answers.ts';
 import { ClientKeys } from './engine/client-key.ts';
-import { DocumentSource } from './engine/document-source.ts';
-import { Documents } from './engine/documents.ts';
+import { DocumentSource } from './engine/documents/document-source.ts';
+import { Documents } from './engine/documents/documents.ts';
+import { ManifestError } from './engine/documents/manifest.ts';
+import {
+  openTrustedDocuments,
+  type TrustedDocuments,
+} from './engine/documents/trusted-documents.ts';
 import { Engine } from './engine/engine.ts';
-import { HeldAnswers } from './engine/held-answers.ts';
-import { ManifestError } from './engine/manifest.ts';
+import { SubscriptionSlots } from './engine/live/subscription-slots.ts';
 import { Publisher } from './engine/publisher.ts';
 import { RequestQuota } from './engine/request-quota.ts';
-import { SubscriptionSlots } from './engine/subscription-slots.ts';
-import { openTrustedDocuments, type TrustedDocuments } from './engine/trusted-documents.ts';
 import type { GatewayClient } from './gateway/client.ts';
 import { createGateway } from './gateway/create-gateway.ts';
 import { systemClock } from './lib/clock.ts';

@@ -22,7 +22,7 @@ export const ROWS_OF_PEERS = [
   'customer-id',
 ];
 
-const FOLDER = fileURLToPath(new URL('../peers/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../peers', import.meta.url));
 
 export function startPeers(surroundings: Surroundings): Promise<Contestant>[] {
   install();

@@ -1,14 +1,16 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
 import { requestError } from '../schema/public-error.ts';
 import type { Services } from '../schema/services.ts';
-import { evaluate } from './amount.ts';
 import { blamedArgument } from './blamed-argument.ts';
+import type { HeldAnswers } from './catalog/held-answers.ts';
 import type { ClientKey, ClientKeys } from './client-key.ts';
-import type { DocumentSource } from './document-source.ts';
-import type { PreparedDocument, PreparedOperation } from './documents.ts';
-import { EventResults } from './event-results.ts';
-import type { HeldAnswers } from './held-answers.ts';
-import { tooComplex } from './limits.ts';
+import type { DocumentSource } from './documents/document-source.ts';
+import type { PreparedDocument, PreparedOperation } from './documents/documents.ts';
+import { evaluate } from './limits/amount.ts';
+import { tooComplex } from './limits/limits.ts';
+import { variablesError } from './limits/variable-limits.ts';
+import { EventResults } from './live/event-results.ts';
+import type { SubscriptionSlots } from './live/subscription-slots.ts';
 import {
   type Arrival,
   OpenedOperation,
@@ -21,8 +23,6 @@ import { type Refused, refused, tooManySubscriptions } from './refusal.ts';
 import { type GraphQLRequest, readRequest } from './request.ts';
 import type { Quota, RequestQuota } from './request-quota.ts';
 import { strikeTexts, textsIn } from './strike-literals.ts';
-import type { SubscriptionSlots } from './subscription-slots.ts';
-import { variablesError } from './variable-limits.ts';
 
 export interface EngineOptions {
   readonly schema: GraphQLSchema;

@@ -10,14 +10,14 @@ import {
 import type { Caller } from '../gateway/caller.ts';
 import { Context } from '../schema/context.ts';
 import type { Services } from '../schema/services.ts';
-import { answerFromCatalog, type CatalogAnswer } from './catalog-answer.ts';
+import { answerFromCatalog, type CatalogAnswer } from './catalog/catalog-answer.ts';
+import type { HeldAnswers } from './catalog/held-answers.ts';
 import type { ClientKey } from './client-key.ts';
-import type { PreparedOperation } from './documents.ts';
-import type { EventResults } from './event-results.ts';
-import type { HeldAnswers } from './held-answers.ts';
+import type { PreparedOperation } from './documents/documents.ts';
+import type { EventResults } from './live/event-results.ts';
+import type { SubscriptionSlots } from './live/subscription-slots.ts';
 import type { Publisher } from './publisher.ts';
 import { tooManySubscriptions } from './refusal.ts';
-import type { SubscriptionSlots } from './subscription-slots.ts';
 
 type Eventually<T> = T | Promise<T>;
 

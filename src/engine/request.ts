@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { requestError } from '../schema/public-error.ts';
-import { documentId } from './document-id.ts';
+import { documentId } from './documents/document-id.ts';
 
 /** One operation as a client sent it, by whichever door: with a document, the id of one, or both. */
 export interface GraphQLRequest {

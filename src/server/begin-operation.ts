@@ -2,7 +2,7 @@ import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
-import { FollowedEvents } from '../engine/followed-events.ts';
+import { FollowedEvents } from '../engine/live/followed-events.ts';
 import type { Ready } from '../engine/opened-operation.ts';
 import { type PacedLine, PacedResults } from './paced-socket.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
-import type { CatalogAnswer } from '../engine/catalog-answer.ts';
+import type { CatalogAnswer } from '../engine/catalog/catalog-answer.ts';
 import type { Ready } from '../engine/opened-operation.ts';
 import type { Refused } from '../engine/refusal.ts';
 import { readQueryString } from './query-string.ts';

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { ResultSink } from '../engine/delivery.ts';
+import type { ResultSink } from '../engine/live/delivery.ts';
 import { FrameWriter } from './frame-writer.ts';
 
 // Several of the largest lists. Who takes nothing and asks for ever more is not listened to either.

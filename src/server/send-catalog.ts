@@ -1,4 +1,4 @@
-import { type CatalogAnswer, isNamed } from '../engine/catalog-answer.ts';
+import { type CatalogAnswer, isNamed } from '../engine/catalog/catalog-answer.ts';
 import type { Reply } from './reply.ts';
 
 /** Sends what was made of the catalog alone; a client that asked by GET may keep it for a while. */

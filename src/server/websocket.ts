@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ClientKeys } from '../engine/client-key.ts';
-import { tooComplex } from '../engine/limits.ts';
+import { tooComplex } from '../engine/limits/limits.ts';
 import { waiting } from '../engine/request-quota.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -1,6 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import type { CatalogAnswer } from '../engine/catalog-answer.ts';
+import type { CatalogAnswer } from '../engine/catalog/catalog-answer.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Ready, Visit } from '../engine/opened-operation.ts';
 import type { Refused } from '../engine/refusal.ts';

@@ -10,8 +10,8 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { expect } from 'vitest';
-import { CodeShelf } from '../../src/engine/code-shelf.ts';
-import { CompiledOperation } from '../../src/engine/compiled-operation.ts';
+import { CodeShelf } from '../../src/engine/compiler/code-shelf.ts';
+import { CompiledOperation } from '../../src/engine/compiler/compiled-operation.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
 

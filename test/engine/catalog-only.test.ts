@@ -7,7 +7,7 @@ import {
   parse,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { catalogUseOf } from '../../src/engine/catalog-only.ts';
+import { catalogUseOf } from '../../src/engine/catalog/catalog-only.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 
 function useOf(text: string) {

@@ -1,6 +1,6 @@
 import { executeRootSelectionSet, type ValidatedExecutionArgs } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { CodeShelf } from '../../src/engine/code-shelf.ts';
+import { CodeShelf } from '../../src/engine/compiler/code-shelf.ts';
 import { argsOf, askWell, compiledFrom, shown } from './both-executors.ts';
 
 describe('what a client writes', () => {

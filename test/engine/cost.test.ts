@@ -1,8 +1,8 @@
 import { getIntrospectionQuery, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { evaluate } from '../../src/engine/amount.ts';
-import { costOf } from '../../src/engine/cost.ts';
-import { ListSizes } from '../../src/engine/list-sizes.ts';
+import { evaluate } from '../../src/engine/limits/amount.ts';
+import { costOf } from '../../src/engine/limits/cost.ts';
+import { ListSizes } from '../../src/engine/limits/list-sizes.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 
 const schema = buildSchema();

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
-import { FollowedEvents } from '../../src/engine/followed-events.ts';
+import { FollowedEvents } from '../../src/engine/live/followed-events.ts';
 import { PullStream } from '../../src/lib/pull-stream.ts';
 
 type Text = (event: unknown) => string | Promise<string>;

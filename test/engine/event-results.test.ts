@@ -9,8 +9,8 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { beforeEach, expect, test } from 'vitest';
-import type { PreparedOperation } from '../../src/engine/documents.ts';
-import { EventResults, type LiveOperation } from '../../src/engine/event-results.ts';
+import type { PreparedOperation } from '../../src/engine/documents/documents.ts';
+import { EventResults, type LiveOperation } from '../../src/engine/live/event-results.ts';
 import { Publisher } from '../../src/engine/publisher.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics.ts';

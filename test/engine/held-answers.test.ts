@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { HeldAnswers } from '../../src/engine/held-answers.ts';
+import { HeldAnswers } from '../../src/engine/catalog/held-answers.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
 import { heldBytes } from '../support/heap.ts';
 

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
-import { MappedStream, type StreamMap } from '../lib/map-stream.ts';
-import { PullStream } from '../lib/pull-stream.ts';
+import { MappedStream, type StreamMap } from '../../lib/map-stream.ts';
+import { PullStream } from '../../lib/pull-stream.ts';
 import { Delivery, type ResultSink } from './delivery.ts';
 
 export interface ResultMap extends StreamMap<unknown, ExecutionResult> {

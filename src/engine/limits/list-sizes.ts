@@ -6,8 +6,8 @@ import {
   isInterfaceType,
   isObjectType,
 } from 'graphql';
+import type { DocumentValues } from '../documents/document-values.ts';
 import type { Amount, CostInputs } from './amount.ts';
-import type { DocumentValues } from './document-values.ts';
 
 /** Positions, orders and what else comes as the gateway has it. */
 const USUAL_SIZE = 50;

@@ -4,13 +4,13 @@ import {
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
-import type { Caller } from '../gateway/caller.ts';
-import { Context } from '../schema/context.ts';
-import type { Services } from '../schema/services.ts';
-import type { PreparedOperation } from './documents.ts';
+import type { Caller } from '../../gateway/caller.ts';
+import { Context } from '../../schema/context.ts';
+import type { Services } from '../../schema/services.ts';
+import type { PreparedOperation } from '../documents/documents.ts';
+import type { Publisher } from '../publisher.ts';
 import { usesVariablesInEvents } from './event-variables.ts';
 import { FollowedEvents } from './followed-events.ts';
-import type { Publisher } from './publisher.ts';
 import { RecentResults } from './recent-results.ts';
 
 /** A subscription, as it is run for each of its events. */

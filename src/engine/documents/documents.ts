@@ -12,16 +12,16 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { requestError } from '../schema/public-error.ts';
-import type { Amount } from './amount.ts';
-import { type CatalogUse, catalogUseOf } from './catalog-only.ts';
-import { CodeShelf } from './code-shelf.ts';
-import { CompiledOperation } from './compiled-operation.ts';
-import { costOf } from './cost.ts';
-import { type StructureLimits, structureErrors, tooComplex } from './limits.ts';
-import { ListSizes } from './list-sizes.ts';
-import { documentArguments, OperationArguments } from './operation-arguments.ts';
-import { literalsOf, strikeSyntax, strikeTexts } from './strike-literals.ts';
+import { requestError } from '../../schema/public-error.ts';
+import { type CatalogUse, catalogUseOf } from '../catalog/catalog-only.ts';
+import { CodeShelf } from '../compiler/code-shelf.ts';
+import { CompiledOperation } from '../compiler/compiled-operation.ts';
+import type { Amount } from '../limits/amount.ts';
+import { costOf } from '../limits/cost.ts';
+import { type StructureLimits, structureErrors, tooComplex } from '../limits/limits.ts';
+import { ListSizes } from '../limits/list-sizes.ts';
+import { documentArguments, OperationArguments } from '../operation-arguments.ts';
+import { literalsOf, strikeSyntax, strikeTexts } from '../strike-literals.ts';
 import { sizeOfText } from './text-size.ts';
 
 export interface DocumentOptions {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ExecutionResult } from 'graphql';
-import type { CatalogView } from '../domain/catalog/catalog-view.ts';
-import type { Encoding } from '../lib/pack.ts';
+import type { CatalogView } from '../../domain/catalog/catalog-view.ts';
+import type { Encoding } from '../../lib/pack.ts';
 import type { CatalogUse } from './catalog-only.ts';
 import type { HeldAnswers } from './held-answers.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
-import { watchPath } from '../lib/watch-path.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { watchPath } from '../../lib/watch-path.ts';
 import type { Documents, PreparedDocument } from './documents.ts';
 import { readManifests } from './manifest.ts';
 

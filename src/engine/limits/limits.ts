@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { requestError } from '../schema/public-error.ts';
+import { requestError } from '../../schema/public-error.ts';
 import { repeatedPairs } from './repeats.ts';
 import { type Fragments, type Shape, ShapeMeasure } from './shape.ts';
 

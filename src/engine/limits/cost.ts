@@ -17,8 +17,8 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { DocumentValues } from '../documents/document-values.ts';
 import { type Amount, both, type Condition, largest, product, sum, whereAny } from './amount.ts';
-import { DocumentValues } from './document-values.ts';
 import { type ListSizes, pageSize } from './list-sizes.ts';
 import type { Fragments } from './shape.ts';
 

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import type { PullStream, StreamListener } from '../lib/pull-stream.ts';
+import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
 
 /** Takes results, one at a time. */
 export interface ResultSink {

@@ -1,10 +1,10 @@
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Log } from '../lib/log.ts';
-import { requestError } from '../schema/public-error.ts';
+import type { Log } from '../../lib/log.ts';
+import { requestError } from '../../schema/public-error.ts';
+import type { GraphQLRequest } from '../request.ts';
 import { hashOf } from './document-id.ts';
 import type { DocumentResult, Documents } from './documents.ts';
-import type { GraphQLRequest } from './request.ts';
 import type { TrustedDocument, TrustedDocuments } from './trusted-documents.ts';
 
 /** What becomes of a document that no manifest has. */

@@ -1,6 +1,6 @@
-import type { Gone } from '../lib/departure.ts';
-import { Slots } from '../lib/slots.ts';
-import type { ClientKey } from './client-key.ts';
+import type { Gone } from '../../lib/departure.ts';
+import { Slots } from '../../lib/slots.ts';
+import type { ClientKey } from '../client-key.ts';
 
 export interface SubscriptionSlotsOptions {
   readonly perAccount: number;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Encoding, pack } from '../lib/pack.ts';
+import { type Encoding, pack } from '../../lib/pack.ts';
 
 export interface HeldAnswer {
   readonly etag: string;
