@@ -45,7 +45,9 @@ export class Sessions {
   readonly #held: LRUCache<string, Held>;
   readonly #flights = new Map<string, Flight>();
   readonly #staleSince = new LRUCache<string, number>({ max: ACCOUNTS });
-  readonly #membership = new Membership();
+  // Apart, so that a login is never read as the hash of a token.
+  readonly #seenByToken = new Membership();
+  readonly #seenByAccount = new Membership();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -77,7 +79,9 @@ export class Sessions {
 
   /** Every answer of op 12 passes here: a held snapshot that names other positions is out of date. */
   positionsAnswered(viewer: Viewer, answer: PositionsAnswer): void {
-    for (const scope of this.#scopes(viewer)) this.#membership.saw(scope, answer);
+    this.#seenByToken.saw(viewer.tokenHash, answer);
+    const proof = this.#options.ledger.account(viewer);
+    if (proof) this.#seenByAccount.saw(proof.login, answer);
   }
 
   #fetch(viewer: Viewer): Promise<SessionAnswer> {
@@ -110,26 +114,21 @@ export class Sessions {
     return ageMs < Math.min(maxAgeMs, this.#options.maxAgeMs);
   }
 
-  #isCurrent(viewer: Viewer, { answer }: Held): boolean {
-    const { positions } = answer.session;
-    if (positions === null) return true;
-    return !this.#scopes(viewer).some((scope) =>
-      this.#membership.contradicts(scope, answer.sequence, positions),
-    );
-  }
-
-  #staleTurn(viewer: Viewer): number {
-    return this.#staleSince.get(viewer.login) ?? 0;
-  }
-
   /**
    * Without proof a token's sightings are its own: a claim must not make others' snapshots stale.
    * With it they are the account's, and still its own: some may be older than the proof.
    */
-  #scopes(viewer: Viewer): string[] {
-    const own = `token:${viewer.tokenHash}`;
+  #isCurrent(viewer: Viewer, { answer }: Held): boolean {
+    const { sequence, session } = answer;
+    const { positions } = session;
+    if (positions === null) return true;
+    if (this.#seenByToken.contradicts(viewer.tokenHash, sequence, positions)) return false;
     const proof = this.#options.ledger.account(viewer);
-    return proof ? [own, `account:${proof.login}`] : [own];
+    return !proof || !this.#seenByAccount.contradicts(proof.login, sequence, positions);
+  }
+
+  #staleTurn(viewer: Viewer): number {
+    return this.#staleSince.get(viewer.login) ?? 0;
   }
 
   #tell(viewer: Viewer, startedAtMs: number, source: 'cache' | 'shared'): void {
