@@ -89,14 +89,14 @@ describeWithRedis('a Redis that is away', (redisServerPath) => {
 });
 
 describe('a token that was never proved, while the proof cannot be had', () => {
-  const faults: readonly (readonly [FaultKind, number | undefined])[] = [
-    ['reset-before', undefined],
-    ['status', 503],
-    ['status', 404],
-    ['hang', undefined],
-    ['garbage', undefined],
+  const faults: readonly (readonly [string, FaultKind, number | undefined])[] = [
+    ['resets the connection', 'reset-before', undefined],
+    ['answers 503', 'status', 503],
+    ['answers 404', 'status', 404],
+    ['does not answer', 'hang', undefined],
+    ['answers with garbage', 'garbage', undefined],
   ];
-  test.each(faults)('sends no order (%s %s)', async (kind, status) => {
+  test.each(faults)('sends no order where the gateway %s', async (_title, kind, status) => {
     await using facade = await startOrderFacade({ GATEWAY_TIMEOUT_MS: '300' });
     const { sandbox } = facade;
     const [proved, fresh] = [facade.client(), facade.client()];
