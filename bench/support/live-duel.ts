@@ -4,6 +4,7 @@ import { type LiveContestant, QUERY, startLive } from './live-contestants.ts';
 import type { CrowdFigures, LiveCrowd } from './live-crowd.ts';
 import type { LiveGateway } from './live-gateway.ts';
 import { median } from './statistics.ts';
+import { stayAwake } from './stay-awake.ts';
 
 export interface LivePace {
   readonly intervalMs: number;
@@ -167,16 +168,4 @@ export class LiveDuel implements AsyncDisposable {
 
 export function perEvent({ cpu, events }: WindowFigures): number {
   return cpu / events;
-}
-
-/** To wake a core that sleeps costs whoever sends to it, and the one that tells more at a time less often. */
-function stayAwake(): () => void {
-  let isAwake = true;
-  const look = () => {
-    if (isAwake) setImmediate(look);
-  };
-  look();
-  return () => {
-    isAwake = false;
-  };
 }

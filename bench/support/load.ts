@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { AnswerReader } from './answer-reader.ts';
+import { stayAwake } from './stay-awake.ts';
 
 export interface Load {
   readonly port: number;
@@ -7,10 +8,7 @@ export interface Load {
   readonly durationMs: number;
   /** How long each rests between an answer and its next question. */
   readonly restMs?: number;
-  /**
-   * Whether it looks for answers all the time. To wake a core that sleeps costs the sender some
-   * microseconds, and between the answers of the slower ones it would sleep more often.
-   */
+  /** Whether it looks for answers all the time, instead of sleeping until one comes. */
   readonly staysAwake?: boolean;
   /** The bytes of the next request on a connection. */
   readonly next: (connection: number) => Buffer;
@@ -34,17 +32,6 @@ export async function fire(load: Load): Promise<LoadResult> {
   );
   rest();
   return { answered: latenciesMs.length, latenciesMs };
-}
-
-function stayAwake(): () => void {
-  let isAwake = true;
-  const look = () => {
-    if (isAwake) setImmediate(look);
-  };
-  look();
-  return () => {
-    isAwake = false;
-  };
 }
 
 function ask(
