@@ -7,6 +7,7 @@ import { tooComplex } from '../engine/limits/limits.ts';
 import { waiting } from '../engine/request-quota.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Clock } from '../lib/clock.ts';
+import { Departure } from '../lib/departure.ts';
 import { bearerToken } from './bearer.ts';
 import { asArguments, begin } from './begin-operation.ts';
 import { mayUpgrade } from './cors.ts';
@@ -127,12 +128,12 @@ export class WebSocketDoor {
     { stream, address, pass }: Entrance,
   ): void {
     const { log, clock } = this.#settings;
-    const gone = new AbortController();
+    const gone = new Departure();
     const client = { address, userAgent: request.headers['user-agent'] ?? null };
     const connection: Connection = {
       socket,
       stream,
-      caller: { token: null, signal: gone.signal, client },
+      caller: { token: null, signal: gone, client },
       pass,
       requestId: request.headers['x-request-id'],
       underWay: new Set(),

@@ -84,7 +84,7 @@ export class ProofLedger {
   group(viewer: Viewer): GroupProof | null {
     const entry = this.#entries.get(viewer.tokenHash);
     if (!entry) return null;
-    const group = entry.snapshotGroup ?? viewer.claimedGroup;
+    const group = groupIn(entry, viewer);
     if (group === null) return null;
     const catalogAtMs = entry.catalogAtMs.get(group) ?? -Infinity;
     const proved =
@@ -103,7 +103,7 @@ export class ProofLedger {
 
   /** The group to read: the snapshot's where it names one, else the claim's. Opens nothing by itself. */
   groupOf(viewer: Viewer): string | null {
-    return this.#entries.get(viewer.tokenHash)?.snapshotGroup ?? viewer.claimedGroup;
+    return groupIn(this.#entries.get(viewer.tokenHash), viewer);
   }
 
   /** To be taken before a call and given back with its answer, so that an old 200 cannot undo a newer 401. */
@@ -169,4 +169,8 @@ export class ProofLedger {
   #isFresh(atMs: number): boolean {
     return this.#clock.now() - atMs < this.#proofMs;
   }
+}
+
+function groupIn(entry: Entry | undefined, { claimedGroup }: Viewer): string | null {
+  return entry?.snapshotGroup ?? claimedGroup;
 }

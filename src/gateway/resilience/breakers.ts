@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { tokenHash } from '../../lib/token-hash.ts';
 import type { Caller } from '../caller.ts';
 import type { Exchange } from '../exchange.ts';
 import { OPERATIONS } from '../operations.ts';
@@ -43,5 +43,5 @@ function unending(call: WireCall): WireCall {
 /** Failures of all devices of an account, and of all tokens that merely claim it, are one account's. */
 function accountOf({ account, token, client }: Caller): string {
   if (account !== undefined) return account;
-  return token === null ? `at ${client?.address}` : hash('sha256', token, 'hex');
+  return token === null ? `at ${client?.address}` : tokenHash(token);
 }
