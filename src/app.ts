@@ -12,12 +12,15 @@ import {
   type TrustedDocuments,
 } from './engine/documents/trusted-documents.ts';
 import { Engine } from './engine/engine.ts';
+import { CostQuota } from './engine/limits/cost-quota.ts';
+import { EventPace } from './engine/live/event-pace.ts';
 import { SubscriptionSlots } from './engine/live/subscription-slots.ts';
 import { Publisher } from './engine/publisher.ts';
 import { RequestQuota } from './engine/request-quota.ts';
 import type { GatewayClient } from './gateway/client.ts';
 import { createGateway } from './gateway/create-gateway.ts';
 import { systemClock } from './lib/clock.ts';
+import { FairScheduler } from './lib/fair-scheduler.ts';
 import { createLog, type Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
 import { type Sandbox, startSandbox } from './sandbox/start.ts';
@@ -52,6 +55,8 @@ const SUBSCRIPTIONS_PER_ACCOUNT = 256;
 const UNPROVED_PER_ADDRESS = 5_000;
 // Sockets included; beyond it new connections are closed at once.
 const MAX_CONNECTIONS = 20_000;
+// The events of an account may hold as many fields in a minute as so many of the largest answers.
+const EVENT_ANSWERS_PER_MINUTE = 5;
 
 export interface AppOptions {
   readonly log?: Log;
@@ -126,6 +131,12 @@ export async function startApp(
       perAddress: UNPROVED_PER_ADDRESS,
     }),
     maxCost: config.maxCost,
+    costs: new CostQuota({ counters, fieldsPerMinute: config.costLimitPerMinute }),
+    scheduler: new FairScheduler(),
+    pace: new EventPace({
+      fieldsPerMinute: EVENT_ANSWERS_PER_MINUTE * config.maxCost,
+      clock: systemClock,
+    }),
     publisher: new Publisher({ log, metrics, receipts: config.sandbox }),
     held: new HeldAnswers(cacheBytes.answers),
   });

@@ -125,7 +125,14 @@ export const SETTINGS = {
   MAX_COST: setting({
     kind: count,
     fallback: 250_000,
-    means: 'most fields that the answer can hold',
+    means:
+      'most fields that an answer or an event can hold; estimated before, counted while it is made',
+  }),
+  COST_LIMIT_PER_MINUTE: setting({
+    kind: count,
+    fallback: 5_000_000,
+    means:
+      'counted fields of answers per proven account, else per address; events have 5 times `MAX_COST`',
   }),
   RATE_LIMIT_PER_MINUTE: setting({
     kind: count,

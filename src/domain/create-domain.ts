@@ -135,6 +135,10 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
     openPositions,
     prover,
     hub,
+    holdings: {
+      positions: (login: string) => board.sizeFor(login),
+      orders: (login: string) => sessions.ordersHeld(login),
+    },
     orders,
     orderDesk,
     signInLimits: new SignInLimits({ counters, perMinute: settings.loginLimitPerMinute }),

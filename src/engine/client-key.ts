@@ -7,6 +7,8 @@ import { tokenHash } from '../lib/token-hash.ts';
 export interface ClientKey {
   readonly kind: 'account' | 'address';
   readonly key: string;
+  /** The proved account's. */
+  readonly login?: string;
 }
 
 /**
@@ -22,7 +24,7 @@ export class ClientKeys {
 
   of({ token, client }: Caller): ClientKey {
     const login = token === null ? null : this.#ledger.provedLogin(tokenHash(token));
-    if (login !== null) return { kind: 'account', key: `account ${login}` };
+    if (login !== null) return { kind: 'account', key: `account ${login}`, login };
     return { kind: 'address', key: `address ${addressKey(client?.address ?? '')}` };
   }
 }

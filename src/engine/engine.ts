@@ -1,4 +1,5 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
+import type { FairScheduler } from '../lib/fair-scheduler.ts';
 import { requestError } from '../schema/public-error.ts';
 import type { Services } from '../schema/services.ts';
 import { blamedArgument } from './blamed-argument.ts';
@@ -7,8 +8,10 @@ import type { ClientKey, ClientKeys } from './client-key.ts';
 import type { DocumentSource } from './documents/document-source.ts';
 import type { PreparedDocument, PreparedOperation } from './documents/documents.ts';
 import { evaluate } from './limits/amount.ts';
+import type { CostQuota } from './limits/cost-quota.ts';
 import { tooComplex } from './limits/limits.ts';
 import { variablesError } from './limits/variable-limits.ts';
+import type { EventPace } from './live/event-pace.ts';
 import { EventResults } from './live/event-results.ts';
 import type { SubscriptionSlots } from './live/subscription-slots.ts';
 import {
@@ -31,6 +34,9 @@ export interface EngineOptions {
   readonly quota: RequestQuota;
   readonly subscriptions: SubscriptionSlots;
   readonly maxCost: number;
+  readonly costs: CostQuota;
+  readonly scheduler: FairScheduler;
+  readonly pace: EventPace;
   readonly services: Services;
   readonly publisher: Publisher;
   readonly held: HeldAnswers;
@@ -43,8 +49,7 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    const { services, publisher } = options;
-    this.#parts = { ...options, eventResults: new EventResults(services, publisher) };
+    this.#parts = { ...options, eventResults: new EventResults(options) };
   }
 
   /** At once, but where the count of requests is kept elsewhere. */
@@ -63,6 +68,8 @@ export class Engine {
     { error, headers }: Quota,
   ): Ready | Refused {
     if (error) return { ...refused([error], 429), headers };
+    const full = this.#options.costs.refusal(client);
+    if (full) return { ...refused([full.error], 429), headers: { ...headers, ...full.headers } };
     const opened = this.#open(params, { visit, client, headers });
     return opened.ready ? opened : { ...opened, headers: { ...headers, ...opened.headers } };
   }
@@ -96,11 +103,15 @@ export class Engine {
   ): Ready | Refused {
     const { services, maxCost } = this.#options;
     const { variables } = request;
+    const { login } = arrival.client;
     const read = prepared.args.read(variables);
     if ('errors' in read) return refused(read.errors.map(blaming(document, variables)));
     const cost = evaluate(prepared.cost, {
       variables,
       heldInstruments: () => services.catalogs.heldSize,
+      // Or the error would tell a forged token how much somebody holds.
+      heldPositions: () => (login === undefined ? 0 : services.holdings.positions(login)),
+      heldOrders: () => (login === undefined ? 0 : services.holdings.orders(login)),
     });
     if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
     const run = { document, prepared, variables, values: read.values, cost };

@@ -8,12 +8,16 @@ import {
   type VariableValues,
 } from 'graphql';
 import type { Caller } from '../gateway/caller.ts';
+import type { FairScheduler } from '../lib/fair-scheduler.ts';
 import { Context } from '../schema/context.ts';
 import type { Services } from '../schema/services.ts';
 import { answerFromCatalog, type CatalogAnswer } from './catalog/catalog-answer.ts';
 import type { HeldAnswers } from './catalog/held-answers.ts';
-import type { ClientKey } from './client-key.ts';
+import type { ClientKey, ClientKeys } from './client-key.ts';
 import type { PreparedOperation } from './documents/documents.ts';
+import { jsonText } from './json-text.ts';
+import type { CostQuota } from './limits/cost-quota.ts';
+import { Meter } from './limits/meter.ts';
 import type { EventResults } from './live/event-results.ts';
 import type { SubscriptionSlots } from './live/subscription-slots.ts';
 import type { Publisher } from './publisher.ts';
@@ -39,6 +43,10 @@ export interface Ready {
   /** Whether it reads the catalog alone: then it can be answered from there. */
   readonly readsCatalogOnly: boolean;
   execute(): Eventually<ExecutionResult>;
+  /** What `execute` has answered, as JSON. */
+  text(result: ExecutionResult): Eventually<string>;
+  /** Whether its answer is made, and written, in slices. */
+  readonly isCostly: boolean;
   answerFromCatalog(ifNoneMatch: string | undefined): Eventually<CatalogAnswer | ExecutionResult>;
   /** Why it ends, its last event says; unless `tellsEnd`, told of the reason, has another way. */
   subscribe(
@@ -56,6 +64,10 @@ export interface Arrival {
 export interface OperationParts {
   readonly schema: GraphQLSchema;
   readonly services: Services;
+  readonly clients: ClientKeys;
+  readonly costs: CostQuota;
+  readonly scheduler: FairScheduler;
+  readonly maxCost: number;
   readonly publisher: Publisher;
   readonly subscriptions: SubscriptionSlots;
   readonly held: HeldAnswers;
@@ -78,6 +90,7 @@ export class OpenedOperation implements Ready {
   readonly #arrival: Arrival;
   readonly #plan: Plan;
   readonly #context: Context;
+  readonly #meter: Meter;
 
   constructor(parts: OperationParts, arrival: Arrival, plan: Plan) {
     this.#parts = parts;
@@ -86,6 +99,12 @@ export class OpenedOperation implements Ready {
     const { caller, requestId } = arrival.visit;
     this.#context = new Context(parts.services, caller, requestId);
     this.#context.cost = plan.cost;
+    this.#meter = new Meter({
+      maxFields: parts.maxCost,
+      scheduler: parts.scheduler,
+      client: arrival.client.key,
+      estimate: plan.cost,
+    });
   }
 
   get headers(): Readonly<Record<string, string>> {
@@ -108,15 +127,39 @@ export class OpenedOperation implements Ready {
     return this.#plan.prepared.node.name?.value ?? null;
   }
 
+  get isCostly(): boolean {
+    return this.#meter.isCostly;
+  }
+
   get readsCatalogOnly(): boolean {
     return this.#plan.prepared.catalogUse !== null;
   }
 
   execute(): Eventually<ExecutionResult> {
-    const result = this.#plan.prepared.compiled.execute(this.#args());
+    const { scheduler, client, isCostly } = this.#meter;
+    // A hundred of them may arrive in one turn of the event loop: each waits for a turn of its own.
+    return isCostly ? scheduler.turn(client).then(() => this.#execute()) : this.#execute();
+  }
+
+  #execute(): Eventually<ExecutionResult> {
+    const result = this.#plan.prepared.compiled.execute(this.#args(), this.#meter);
     return result instanceof Promise
-      ? result.then((arrived) => this.#publish(arrived))
-      : this.#publish(result);
+      ? result.then((arrived) => this.#executed(arrived))
+      : this.#executed(result);
+  }
+
+  #executed(result: ExecutionResult): ExecutionResult {
+    this.#charge(this.#meter.fields);
+    return this.#publish(result);
+  }
+
+  #charge(fields: number): void {
+    this.#parts.costs.charge(this.#arrival.client, fields);
+    this.#context.fields = fields;
+  }
+
+  text(result: ExecutionResult): Eventually<string> {
+    return jsonText(result, this.#meter);
   }
 
   answerFromCatalog(ifNoneMatch: string | undefined): Eventually<CatalogAnswer | ExecutionResult> {
@@ -130,6 +173,9 @@ export class OpenedOperation implements Ready {
         question: `${name} ${JSON.stringify(this.#plan.values.coerced)}`,
         read: () => this.#context.scope.catalog(),
         execute: () => this.execute(),
+        text: (result) => this.text(result),
+        // What is in memory already costs its bytes, of which the estimate is the measure.
+        sent: () => this.#charge(this.#plan.cost),
         extensions: () => this.#parts.publisher.extensions(this.#context),
       },
       ifNoneMatch,
@@ -150,8 +196,19 @@ export class OpenedOperation implements Ready {
     }
     const { prepared, cost } = this.#plan;
     const { caller, requestId } = visit;
+    // By now the subscription has proved its token, so that its account is known.
+    const { key } = this.#parts.clients.of(caller);
     // Each event has a context of its own; this one must not live as long as the subscription.
-    const live = { prepared, args: { ...args, contextValue: null }, cost, caller, requestId };
+    const live = {
+      prepared,
+      args: { ...args, contextValue: null },
+      cost,
+      caller,
+      requestId,
+      key,
+      expected: cost,
+      reserved: 0,
+    };
     return this.#parts.eventResults.follow(events, live, { tellsEnd, ended: release });
   }
 

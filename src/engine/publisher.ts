@@ -33,7 +33,9 @@ export class Publisher {
   /** What an answer says beside its data; null where it says nothing. */
   extensions(context: Context): Record<string, unknown> | null {
     if (!this.#options.receipts) return null;
-    return { gateway: receiptsOf(context), cost: context.cost };
+    const { cost, fields, waitedMs } = context;
+    const paced = waitedMs > 0 ? { waitedMs: Math.round(waitedMs) } : {};
+    return { gateway: receiptsOf(context), cost, fields, ...paced };
   }
 
   #errors(errors: readonly GraphQLError[], context: Context): GraphQLError[] {
@@ -50,6 +52,7 @@ export class Publisher {
   }
 
   publicError(error: GraphQLError, requestId: string): GraphQLError {
+    if (isPublic(error)) return error;
     const described = describe(error.originalError ?? error);
     const extensions = publicExtensions(described);
     const { nodes, path } = error;
@@ -67,6 +70,11 @@ export class Publisher {
     else if (cause instanceof GatewayError) log.warn(about, 'the gateway failed a field');
     else log.debug(about, 'a field was refused');
   }
+}
+
+/** One of the engine's own, made for clients to read. */
+function isPublic({ originalError, extensions }: GraphQLError): boolean {
+  return originalError === undefined && typeof extensions.retryable === 'boolean';
 }
 
 function receiptsOf({ receipts }: Context) {

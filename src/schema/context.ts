@@ -9,6 +9,10 @@ export class Context {
   readonly receipts: ReceiptEntry[] = [];
   /** Fields that the answer can hold. */
   cost = 0;
+  /** Fields that it holds, as they were counted. */
+  fields = 0;
+  /** For how long an event was held back, because its account's events came to too much. */
+  waitedMs = 0;
   readonly #caller: Caller;
   #own: Scope | null = null;
   #current: Scope | null = null;

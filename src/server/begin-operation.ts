@@ -11,7 +11,7 @@ interface Beginning {
   run: (() => Begun) | null;
 }
 
-type Begun = ReturnType<Ready['execute'] | Ready['subscribe']>;
+type Begun = Answered | Promise<Answered> | ReturnType<Ready['subscribe']>;
 
 /**
  * graphql-ws wants execution arguments; ours are prepared already and travel along. It holds on to
@@ -22,7 +22,7 @@ export function asArguments(operation: Ready, line: PacedLine, id: string): Exec
   const run =
     operation.operation === 'subscription'
       ? () => followed(operation, line, id)
-      : () => operation.execute();
+      : () => answered(operation, line, id);
   return { schema, document, operationName, rootValue: { run } satisfies Beginning };
 }
 
@@ -33,6 +33,37 @@ export function begin({ rootValue }: ExecutionArgs): Promise<ExecutionResult> | 
   if (run === null) throw new Error('an operation is begun once');
   return run() as Promise<ExecutionResult>;
 }
+
+type Answered = ExecutionResult | AsyncGenerator<never>;
+
+function answered(operation: Ready, line: PacedLine, id: string): Answered | Promise<Answered> {
+  const result = operation.execute();
+  return result instanceof Promise
+    ? result.then((arrived) => handedOver(operation, arrived, line, id))
+    : handedOver(operation, result, line, id);
+}
+
+/** The library writes a result in one piece; a large one is written in slices here, and it adds the end. */
+function handedOver(
+  operation: Ready,
+  result: ExecutionResult,
+  line: PacedLine,
+  id: string,
+): Answered | Promise<Answered> {
+  return operation.isCostly ? sentInSlices(operation.text(result), line, id) : result;
+}
+
+async function sentInSlices(
+  text: string | Promise<string>,
+  line: PacedLine,
+  id: string,
+): Promise<AsyncGenerator<never>> {
+  const written = await text;
+  await new Promise<void>((left) => new PacedResults(line, id).send(written, left));
+  return nothingMore();
+}
+
+async function* nothingMore(): AsyncGenerator<never> {}
 
 /**
  * Its events pass the library by, which would make each one's text for each socket anew. It is left

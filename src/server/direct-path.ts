@@ -59,12 +59,20 @@ export function answerDirectly(
     ? operation.answerFromCatalog(method === 'GET' ? headers['if-none-match'] : undefined)
     : operation.execute();
   return answer instanceof Promise
-    ? answer.then((arrived) => sendAnswer(reply, arrived))
-    : sendAnswer(reply, answer);
+    ? answer.then((arrived) => sendAnswer(reply, operation, arrived))
+    : sendAnswer(reply, operation, answer);
 }
 
-function sendAnswer(reply: Reply, answer: ExecutionResult | CatalogAnswer): void | Promise<void> {
-  return 'etag' in answer ? sendCatalog(reply, answer) : reply.send(200, JSON.stringify(answer));
+function sendAnswer(
+  reply: Reply,
+  operation: Ready,
+  answer: ExecutionResult | CatalogAnswer,
+): void | Promise<void> {
+  if ('etag' in answer) return sendCatalog(reply, answer);
+  const text = operation.text(answer);
+  return text instanceof Promise
+    ? text.then((written) => reply.send(200, written))
+    : reply.send(200, text);
 }
 
 function readJson(

@@ -62,7 +62,7 @@ export function createGraphQLEndpoint(
     visit: Visit,
     opened: Ready | Refused | null,
   ): Promise<void> {
-    const notes: YogaReply = { headers: {}, catalog: null, isLive: false };
+    const notes: YogaReply = { headers: {}, catalog: null, text: null, isLive: false };
     const answer = await yoga.fetch(asFetchRequest(yoga, reply.request, body), {
       visit,
       opened,
@@ -74,9 +74,12 @@ export function createGraphQLEndpoint(
       if (!OURS.has(name.toLowerCase())) reply.set(name.toLowerCase(), value);
     }
     if (answer.headers.get('content-type')?.startsWith('text/event-stream') && answer.body) {
-      return stream(reply, answer, notes.isLive ? streams : null);
+      if (notes.text === null) return stream(reply, answer, notes.isLive ? streams : null);
+      await answer.body.cancel();
+      return reply.send(answer.status, asOnlyEvent(notes.text));
     }
     if (notes.catalog) return sendCatalog(reply, notes.catalog);
+    if (notes.text !== null) return reply.send(answer.status, notes.text);
     return reply.send(answer.status, Buffer.from(await answer.arrayBuffer()));
   }
 
@@ -133,6 +136,11 @@ function acceptable(accept: string | undefined): string {
 
 function isJsonType(contentType: string | undefined): boolean {
   return /^application\/json\s*(;|$)/i.test(contentType ?? '');
+}
+
+/** What an event stream of one result looks like. */
+function asOnlyEvent(text: string | Buffer): string {
+  return `event: next\ndata: ${text}\n\nevent: complete\ndata:\n\n`;
 }
 
 async function stream(reply: Reply, answer: Response, streams: EventStreams | null): Promise<void> {

@@ -21,6 +21,8 @@ export interface YogaReply {
   headers: Readonly<Record<string, string>>;
   /** The very answer where it was made of the catalog alone. */
   catalog: CatalogAnswer | null;
+  /** A query's or a mutation's answer as it is sent, in place of the one that yoga knows. */
+  text: string | Buffer | null;
   /** A stream that goes on until somebody ends it; a query's ends by itself. */
   isLive: boolean;
 }
@@ -79,13 +81,20 @@ function useEngine(engine: Engine): Plugin<YogaVisit> {
 }
 
 async function resultOf(operation: Ready, reply: YogaReply): Promise<ExecutionResult> {
-  if (!operation.readsCatalogOnly) return withPlainErrors(await operation.execute());
-  const answer = await operation.answerFromCatalog(undefined);
-  if (!('etag' in answer)) return withPlainErrors(answer);
-  reply.catalog = answer;
-  // An event stream has no use for the bytes; all else is sent them as they are.
-  return JSON.parse(String(answer.bytes)) as ExecutionResult;
+  const answer = operation.readsCatalogOnly
+    ? await operation.answerFromCatalog(undefined)
+    : await operation.execute();
+  if ('etag' in answer) {
+    reply.catalog = answer;
+    reply.text = answer.bytes;
+    return STAND_IN;
+  }
+  reply.text = await operation.text(answer);
+  return answer.errors ? withPlainErrors({ ...STAND_IN, errors: answer.errors }) : STAND_IN;
 }
+
+// Yoga writes an answer in one piece, which a large one must not be: it chooses status and media type.
+const STAND_IN: ExecutionResult = { data: {} };
 
 /** Yoga makes errors anew from what it knows of them; what is plain it leaves alone. */
 function withPlainErrors(result: ExecutionResult): ExecutionResult {

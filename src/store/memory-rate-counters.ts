@@ -36,7 +36,7 @@ function createMemoryCounter(
   return {
     limit,
     windowSeconds,
-    take(key) {
+    take(key, points = 1) {
       const nowMs = uptimeMs();
       let window = windows.get(key);
       if (!window) {
@@ -47,7 +47,7 @@ function createMemoryCounter(
         window.count = 0;
         window.endsAtMs = nowMs + windowSeconds * 1000;
       }
-      window.count += 1;
+      window.count += points;
       return {
         isOver: window.count > limit,
         remaining: Math.max(0, limit - window.count),

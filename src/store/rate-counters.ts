@@ -10,8 +10,8 @@ export interface RateState {
 export interface RateCounter {
   readonly limit: number;
   readonly windowSeconds: number;
-  /** At once where the count is kept in this process. */
-  take(key: string): RateState | Promise<RateState>;
+  /** At once where the count is kept in this process. `points`: how much is counted, 1 if left out. */
+  take(key: string, points?: number): RateState | Promise<RateState>;
 }
 
 export interface RateRule {

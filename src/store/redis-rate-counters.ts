@@ -66,13 +66,13 @@ export async function openRedisRateCounters({
       });
       return {
         ...rule,
-        async take(key) {
-          if (isPaused()) return fallback.take(key);
+        async take(key, points = 1) {
+          if (isPaused()) return fallback.take(key, points);
           try {
-            return await shared.consume(key).then(toState, toStateWhenOver);
+            return await shared.consume(key, points).then(toState, toStateWhenOver);
           } catch (error) {
             failed(error);
-            return fallback.take(key);
+            return fallback.take(key, points);
           }
         },
       };

@@ -11,7 +11,12 @@ import {
 } from 'graphql';
 import { expect } from 'vitest';
 import { CodeShelf } from '../../src/engine/compiler/code-shelf.ts';
-import { CompiledOperation } from '../../src/engine/compiler/compiled-operation.ts';
+import {
+  CompiledOperation,
+  executableSchema,
+} from '../../src/engine/compiler/compiled-operation.ts';
+import { Meter } from '../../src/engine/limits/meter.ts';
+import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
 
@@ -34,12 +39,30 @@ export interface Answers {
 export async function ask(question: Question): Promise<Answers | null> {
   const args = argsOf(question);
   if (args === null) return null;
-  const expected = await executeRootSelectionSet(args);
+  const expected = await byReference(question, args);
   const shelf = new CodeShelf();
   const compiled = compiledFrom(args.document, question.operationName, shelf);
   compiled.compile();
-  const found = await compiled.execute(args);
+  const found = await compiled.execute(args, meterFor());
   return { expected, found, isCompiled: shelf.heldFields > 0 };
+}
+
+/**
+ * As this project runs the reference executor: its resolvers count. It answers like the bare one; only
+ * which of several errors under a null is found first can differ, since lists take a turn longer.
+ */
+async function byReference(
+  { operationName }: Question,
+  args: ValidatedExecutionArgs,
+): Promise<ExecutionResult> {
+  const bare = await executeRootSelectionSet(args);
+  const counted = await compiledFrom(args.document, operationName, new CodeShelf()).execute(
+    args,
+    meterFor(),
+  );
+  expect(shown({ data: counted.data ?? null })).toBe(shown({ data: bare.data ?? null }));
+  expect(counted.errors === undefined).toBe(bare.errors === undefined);
+  return counted;
 }
 
 export async function askWell(question: Question): Promise<Answers> {
@@ -68,12 +91,14 @@ export function compiledFrom(document: DocumentNode, name: string | undefined, s
     (one): one is OperationDefinitionNode =>
       one.kind === Kind.OPERATION_DEFINITION && (name === undefined || one.name?.value === name),
   );
-  return new CompiledOperation(
-    hostileSchema,
-    document,
-    operation as OperationDefinitionNode,
-    shelf,
-  );
+  return new CompiledOperation(schemas, document, operation as OperationDefinitionNode, shelf);
+}
+
+const schemas = executableSchema(hostileSchema);
+
+/** A budget that is not reached, unless the test says so. */
+export function meterFor(maxFields = 1_000_000, estimate = 0): Meter {
+  return new Meter({ maxFields, estimate, scheduler: new FairScheduler(), client: 'somebody' });
 }
 
 function calmStage(): Stage {

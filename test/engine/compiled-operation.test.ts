@@ -1,7 +1,7 @@
 import { executeRootSelectionSet, type ValidatedExecutionArgs } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { CodeShelf } from '../../src/engine/compiler/code-shelf.ts';
-import { argsOf, askWell, compiledFrom, shown } from './both-executors.ts';
+import { argsOf, askWell, compiledFrom, meterFor, shown } from './both-executors.ts';
 
 describe('what a client writes', () => {
   test.each([
@@ -67,7 +67,8 @@ describe('conditions', () => {
       const args = argsOf({ text, variables: { skip } }) as ValidatedExecutionArgs;
       const compiled = compiledFrom(args.document, undefined, new CodeShelf());
       const expected = shown(await executeRootSelectionSet(args));
-      for (let i = 0; i < 4; i += 1) expect(shown(await compiled.execute(args))).toBe(expected);
+      for (let i = 0; i < 4; i += 1)
+        expect(shown(await compiled.execute(args, meterFor()))).toBe(expected);
       const keys = skip ? ['text', 'id', 'flag', 'count'] : ['id', 'text', 'count', 'flag'];
       const { data } = await executeRootSelectionSet(args);
       expect(Object.keys(Object(data?.nodeMustRead))).toEqual(keys);
@@ -117,7 +118,7 @@ describe('a document', () => {
   function executions(times: number, shelf: CodeShelf): void {
     const args = argsOf({ text }) as ValidatedExecutionArgs;
     const compiled = compiledFrom(args.document, undefined, shelf);
-    for (let i = 0; i < times; i += 1) void compiled.execute(args);
+    for (let i = 0; i < times; i += 1) void compiled.execute(args, meterFor());
   }
 
   test('that comes once is not compiled', () => {
@@ -151,7 +152,9 @@ describe('a document', () => {
     compiled.compile();
     for (let bits = 0; bits < 128; bits += 1) {
       const told = args(bits) as ValidatedExecutionArgs;
-      expect(shown(await compiled.execute(told))).toBe(shown(await executeRootSelectionSet(told)));
+      expect(shown(await compiled.execute(told, meterFor()))).toBe(
+        shown(await executeRootSelectionSet(told)),
+      );
     }
     expect(shelf.heldFields).toBeLessThanOrEqual(16 * 10);
   });
@@ -164,7 +167,7 @@ describe('a document', () => {
     for (let round = 0; round < 5; round += 1) {
       for (const [at, args] of asked.entries()) {
         const expected = shown(await executeRootSelectionSet(args));
-        expect(shown((await compiled[at]?.execute(args)) ?? {})).toBe(expected);
+        expect(shown((await compiled[at]?.execute(args, meterFor())) ?? {})).toBe(expected);
         expect(shelf.heldFields).toBeLessThanOrEqual(20);
       }
     }

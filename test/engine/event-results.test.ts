@@ -10,8 +10,11 @@ import {
 } from 'graphql';
 import { beforeEach, expect, test } from 'vitest';
 import type { PreparedOperation } from '../../src/engine/documents/documents.ts';
+import { EventPace } from '../../src/engine/live/event-pace.ts';
 import { EventResults, type LiveOperation } from '../../src/engine/live/event-results.ts';
 import { Publisher } from '../../src/engine/publisher.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
 import type { Context } from '../../src/schema/context.ts';
@@ -33,7 +36,13 @@ beforeEach(() => {
   executed = 0;
   const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
   const publisher = new Publisher({ log, metrics: new Metrics(), receipts: false });
-  results = new EventResults({} as Services, publisher);
+  results = new EventResults({
+    services: {} as Services,
+    publisher,
+    scheduler: new FairScheduler(),
+    pace: new EventPace({ fieldsPerMinute: 1_000_000, clock: systemClock }),
+    maxCost: 1_000,
+  });
 });
 
 Object.assign(row.getFields().price as object, {
@@ -89,6 +98,9 @@ async function told(
     cost: 1,
     caller: { token },
     requestId: 'r',
+    key: 'account 1',
+    expected: 1,
+    reserved: 0,
   };
   const stream = results.follow(source(), live, { tellsEnd: () => false, ended: () => {} });
   const all: ExecutionResult[] = [];

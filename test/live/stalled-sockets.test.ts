@@ -19,7 +19,8 @@ const LARGE = `subscription { positionChanges { cursor ${Array.from(
 let app: TestApp;
 
 beforeEach(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '150' });
+  // Far more than an account's events may come to: what is looked at here is what waits unsent.
+  app = await startTestApp({ POSITIONS_POLL_MS: '150', MAX_COST: '100000000' });
 });
 afterEach(() => app.close());
 

@@ -44,6 +44,7 @@ export class Sessions {
   readonly #options: SessionsOptions;
   readonly #held: LRUCache<string, Held>;
   readonly #flights = new Map<string, Flight>();
+  readonly #orderCounts = new LRUCache<string, number>({ max: ACCOUNTS });
   readonly #staleSince = new LRUCache<string, number>({ max: ACCOUNTS });
   // Apart, so that a login is never read as the hash of a token.
   readonly #seenByToken = new Membership();
@@ -72,6 +73,11 @@ export class Sessions {
     return this.#fetch(viewer);
   }
 
+  /** How many orders an account's newest snapshot has; 0 where none is known. */
+  ordersHeld(login: string): number {
+    return this.#orderCounts.get(login) ?? 0;
+  }
+
   /** Something happened that no snapshot taken so far can know of. */
   accountChanged(login: string): void {
     this.#staleSince.set(login, this.#options.turns.next());
@@ -92,6 +98,8 @@ export class Sessions {
       // Begun before something changed: true for those who asked then, wrong for those who come later.
       if (turn > this.#staleTurn(viewer) && turn > (this.#held.peek(key)?.turn ?? 0)) {
         this.#held.set(key, { turn, answer });
+        // The gateway has just answered this very token for this login.
+        this.#orderCounts.set(viewer.login, answer.session.orders?.length ?? 0);
       }
       return answer;
     });

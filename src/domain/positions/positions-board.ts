@@ -65,6 +65,13 @@ export class PositionsBoard {
     return newer(newer(own, shared), live);
   }
 
+  /** How many positions the newest list of an account has; 0 where none is known. */
+  sizeFor(login: string): number {
+    const live = this.#watchers.get(login)?.newest() ?? null;
+    const list = newer(this.#byAccount.peek(login)?.list ?? null, live);
+    return list?.positions.length ?? 0;
+  }
+
   /** To be served instead of what was offered: that, or a newer list that was served before. */
   offer(scope: BoardScope, offered: PositionList): PositionList {
     const list = newer(this.newest(scope), offered) ?? offered;

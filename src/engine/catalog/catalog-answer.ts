@@ -25,6 +25,9 @@ export interface CatalogQuestion {
   /** Proves the viewer. */
   readonly read: () => Eventually<CatalogView>;
   readonly execute: () => Eventually<ExecutionResult>;
+  readonly text: (result: ExecutionResult) => Eventually<string>;
+  /** Called where the answer was in memory and nothing is executed. */
+  readonly sent: () => void;
   /** What this request's answer says beside its data; null where it says nothing. */
   readonly extensions: () => object | null;
 }
@@ -59,11 +62,18 @@ function answerFrom(
   const known = use.selectsTime ? undefined : held.get(name);
   const etag = known?.etag ?? tagFor(name);
   if (isNamed(ifNoneMatch, etag)) return { etag, freshSeconds, bytes: null, packed: null };
-  if (known) return answerOf(known.plain, { etag, freshSeconds, name, question });
+  if (known) {
+    question.sent();
+    return answerOf(known.plain, { etag, freshSeconds, name, question });
+  }
   const result = execute();
   const made = (arrived: ExecutionResult) => {
     if (arrived.errors) return arrived;
-    const bytes = Buffer.from(JSON.stringify({ data: arrived.data }));
+    const text = question.text({ data: arrived.data ?? null });
+    return text instanceof Promise ? text.then(written) : written(text);
+  };
+  const written = (text: string) => {
+    const bytes = Buffer.from(text);
     if (!use.selectsTime) held.hold(name, bytes, etag);
     return answerOf(bytes, { etag, freshSeconds, name, question });
   };

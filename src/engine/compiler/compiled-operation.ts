@@ -6,12 +6,25 @@ import {
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
+import { withinBudget } from '../limits/budget-end.ts';
+import type { Meter } from '../limits/meter.ts';
+import { Metering } from '../limits/metering.ts';
 import type { CodeShelf } from './code-shelf.ts';
 import { CompiledCode } from './compiled-code.ts';
 import { type Flags, flagNames, readFlags } from './flags.ts';
 import { Run } from './run.ts';
 
 type Eventually<T> = T | Promise<T>;
+
+/** A schema for both executors: as it is, and as a run that counts sees it. */
+export interface ExecutableSchema {
+  readonly schema: GraphQLSchema;
+  readonly metering: Metering;
+}
+
+export function executableSchema(schema: GraphQLSchema): ExecutableSchema {
+  return { schema, metering: new Metering(schema) };
+}
 
 /** An operation with its conditions decided one way. */
 interface Variant {
@@ -34,7 +47,7 @@ const NO_FLAGS: Flags = new Map();
  * was read is remembered: so each error, its place and what it takes along are the reference's own.
  */
 export class CompiledOperation {
-  readonly #schema: GraphQLSchema;
+  readonly #schemas: ExecutableSchema;
   readonly #document: DocumentNode;
   readonly #operation: OperationDefinitionNode;
   readonly #shelf: CodeShelf;
@@ -43,12 +56,12 @@ export class CompiledOperation {
   #runsBefore = RUNS_BEFORE_COMPILING;
 
   constructor(
-    schema: GraphQLSchema,
+    schemas: ExecutableSchema,
     document: DocumentNode,
     operation: OperationDefinitionNode,
     shelf: CodeShelf,
   ) {
-    this.#schema = schema;
+    this.#schemas = schemas;
     this.#document = document;
     this.#operation = operation;
     this.#shelf = shelf;
@@ -56,11 +69,15 @@ export class CompiledOperation {
   }
 
   /** `args` have passed the reference executor's own check of variables. */
-  execute(args: ValidatedExecutionArgs): Eventually<ExecutionResult> {
+  execute(args: ValidatedExecutionArgs, meter: Meter): Eventually<ExecutionResult> {
+    // Much is answered in slices, and the reference executor's are coarser: it is compiled at once.
+    if (meter.isCostly) this.#runsBefore = 1;
     const code = this.#codeFor(args);
-    const answer = code && run(code, args);
-    if (answer instanceof Promise) return answer.then((whole) => whole ?? reference(args));
-    return answer ?? reference(args);
+    const answer = code && run(code, args, meter);
+    if (answer instanceof Promise) {
+      return answer.then((whole) => whole ?? this.#reference(args, meter));
+    }
+    return answer ?? this.#reference(args, meter);
   }
 
   /** Without waiting for many runs: for documents that are known to be used. */
@@ -90,7 +107,8 @@ export class CompiledOperation {
   }
 
   #compile(variant: Variant, flags: Flags): CompiledCode | null {
-    const code = CompiledCode.of(this.#schema, this.#document, this.#operation, flags);
+    const { schema } = this.#schemas;
+    const code = CompiledCode.of(schema, this.#document, this.#operation, flags);
     variant.code = code;
     if (code) {
       this.#shelf.put(code, () => {
@@ -100,12 +118,23 @@ export class CompiledOperation {
     }
     return code;
   }
+
+  #reference(args: ValidatedExecutionArgs, meter: Meter): Eventually<ExecutionResult> {
+    meter.restart();
+    const schema = this.#schemas.metering.for(meter);
+    const result = executeRootSelectionSet({ ...args, schema });
+    const isMutation = this.#operation.operation === 'mutation';
+    return result instanceof Promise
+      ? result.then((arrived) => withinBudget(arrived, meter, isMutation))
+      : withinBudget(result, meter, isMutation);
+  }
 }
 
 /** Null where the answer would not be whole. */
 function run(
   code: CompiledCode,
   { contextValue, rootValue, variableValues }: ValidatedExecutionArgs,
+  meter: Meter,
 ): Eventually<ExecutionResult | null> {
   let args: readonly unknown[];
   try {
@@ -113,9 +142,5 @@ function run(
   } catch {
     return null;
   }
-  return new Run(contextValue, args).answer(code.root, rootValue);
-}
-
-function reference(args: ValidatedExecutionArgs): Eventually<ExecutionResult> {
-  return executeRootSelectionSet(args);
+  return new Run(contextValue, args, meter).answer(code.root, rootValue);
 }

@@ -54,6 +54,7 @@ class Writer {
     const name = `object${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, source) {
   ${isRoot ? '' : 'if (source === null || typeof source !== "object" || source instanceof Error || typeof source.then === "function") throw NOT_WHOLE;'}
+  run.count(${planned.weight});
   let value;
   const target = { ${literal.join(', ')} };
   ${resolved.join('\n  ')}
@@ -69,7 +70,10 @@ class Writer {
     return this.#read(value, `source[${quoted(property)}]`);
   }
 
-  #resolved({ key, value }: PlannedField, { resolve, args }: PlannedResolver): string {
+  #resolved(
+    { key, value }: PlannedField,
+    { resolve, args, takesArguments }: PlannedResolver,
+  ): string {
     const at = this.resolvers.push(resolve) - 1;
     this.args.push(args);
     const complete = `complete${at}`;
@@ -77,7 +81,11 @@ class Writer {
   let value;
   return ${this.#read(value, 'found')};
 }`);
-    return `{
+    const place = `{ complete: ${complete}, target, key: ${quoted(key)} }`;
+    const postponed = takesArguments
+      ? `if (run.isCostly && run.isDue()) run.resolveLater(resolve${at}, source, ${at}, ${place}); else `
+      : '';
+    return `${postponed}{
     const found = resolve${at}(source, run.args[${at}], run.context);
     if (found !== null && typeof found === "object" && typeof found.then === "function") run.wait(found, ${complete}, target, ${quoted(key)});
     else target[${quoted(key)}] = ${complete}(run, found);
@@ -95,7 +103,7 @@ class Writer {
     switch (planned.kind) {
       case 'leaf': {
         const leaf = this.#leaf(planned.type);
-        return (from) => `${leaf}(${from})`;
+        return (from) => `${leaf}(${from}, run)`;
       }
       case 'object': {
         const call = this.object(planned.object).replace('source)', '');
@@ -109,14 +117,42 @@ class Writer {
   }
 
   #list(item: PlannedValue): string {
+    return isOfObjects(item) ? this.#listOfObjects(item) : this.#listOfLeaves(item);
+  }
+
+  #listOfLeaves(item: PlannedValue): string {
     const read = this.#read(item, 'values[at]');
     const name = `list${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, values) {
   if (!Array.isArray(values)) throw NOT_WHOLE;
+  run.countList(values.length);
   let value;
   const items = [];
   for (let at = 0; at < values.length; at += 1) items.push(${read});
   return items;
+}`);
+    return name;
+  }
+
+  /** As far as this turn of the event loop allows; the rest follows into the same array. */
+  #listOfObjects(item: PlannedValue): string {
+    const read = this.#read(item, 'values[at]');
+    const name = `list${this.#functions.length}`;
+    const rest = `rest${this.#functions.length}`;
+    this.#functions.push(`function ${rest}(run, values, items, at) {
+  let value;
+  for (; at < values.length; at += 1) {
+    if (run.fields >= run.lookAt && run.isDue()) {
+      run.later(${rest}, values, items, at);
+      break;
+    }
+    items.push(${read});
+  }
+  return items;
+}
+function ${name}(run, values) {
+  if (!Array.isArray(values)) throw NOT_WHOLE;
+  return ${rest}(run, values, [], 0);
 }`);
     return name;
   }
@@ -128,6 +164,10 @@ class Writer {
     this.#leafNames.set(type, name);
     return name;
   }
+}
+
+function isOfObjects(value: PlannedValue): boolean {
+  return value.kind === 'list' ? isOfObjects(value.item) : value.kind === 'object';
 }
 
 /** In brackets, or `__proto__` would name the literal's prototype. */

@@ -6,8 +6,10 @@ import {
   type GraphQLLeafType,
   GraphQLString,
 } from 'graphql';
+import { extraForText } from '../limits/meter.ts';
+import type { Run } from './run.ts';
 
-export type ReadLeaf = (value: unknown) => unknown;
+export type ReadLeaf = (value: unknown, run: Run) => unknown;
 
 /** Thrown by compiled code where an answer would not be whole; why is the reference executor's to say. */
 export class NotWholeError extends Error {
@@ -26,17 +28,23 @@ export function leafOf(type: GraphQLLeafType): ReadLeaf {
   switch (type) {
     case GraphQLString:
     case GraphQLID:
-      return (value) => (typeof value === 'string' ? value : asked(value));
+      return (value, run) => (typeof value === 'string' ? text(value, run) : asked(value, run));
     case GraphQLFloat:
       return (value) =>
-        typeof value === 'number' && Number.isFinite(value) ? value : asked(value);
+        typeof value === 'number' && Number.isFinite(value) ? value : ask(type, value);
     case GraphQLInt:
-      return (value) => (isInt(value) ? value : asked(value));
+      return (value) => (isInt(value) ? value : ask(type, value));
     case GraphQLBoolean:
-      return (value) => (typeof value === 'boolean' ? value : asked(value));
+      return (value) => (typeof value === 'boolean' ? value : ask(type, value));
     default:
       return asked;
   }
+}
+
+function text(value: string, run: Run): string {
+  const extra = extraForText(value.length);
+  if (extra > 0) run.count(extra);
+  return value;
 }
 
 function ask(type: GraphQLLeafType, value: unknown): unknown {

@@ -21,6 +21,7 @@ import {
   type VariableValues,
   visit,
 } from 'graphql';
+import { weightOfKey } from '../limits/meter.ts';
 import { type Flags, isIncluded } from './flags.ts';
 
 /** What is done for each field of an operation, in the order of the answer's keys. */
@@ -32,6 +33,8 @@ export interface Plan {
 
 export interface PlannedObject {
   readonly typeName: string;
+  /** What each such object counts in an answer. */
+  readonly weight: number;
   readonly fields: readonly PlannedField[];
 }
 
@@ -56,6 +59,8 @@ export interface PlannedResolver {
   readonly resolve: GraphQLFieldResolver<unknown, unknown>;
   /** The same for every run, or read anew from its variables. */
   readonly args: Readonly<Record<string, unknown>> | ReadArguments;
+  /** A field with arguments may compute much before it answers little. */
+  readonly takesArguments: boolean;
 }
 
 // Compiling is synchronous: this many fields take some milliseconds.
@@ -112,7 +117,8 @@ class Planner {
     const visited = new Set<string>();
     for (const { selections } of selectionSets) this.#collect(type, selections, groups, visited);
     const fields = [...groups].map(([key, nodes]) => this.#field(type, key, nodes));
-    return { typeName: type.name, fields };
+    const weight = fields.reduce((sum, { key }) => sum + weightOfKey(key), 0);
+    return { typeName: type.name, weight, fields };
   }
 
   /** In the order in which the reference executor comes by them, which is that of the answer. */
@@ -187,11 +193,13 @@ function resolverOf(
   }
   // The fourth parameter is all that the executor knows of the field; compiled code knows nothing.
   if (resolve.length > 3) throw new NotPlannedError('a resolver that looks at the document');
+  const takesArguments = field.args.length > 0;
   if (namesVariable(node)) {
-    return { resolve, args: (variables) => getArgumentValues(field, node, variables) };
+    const args: ReadArguments = (variables) => getArgumentValues(field, node, variables);
+    return { resolve, args, takesArguments };
   }
   try {
-    return { resolve, args: getArgumentValues(field, node, NO_VARIABLES) };
+    return { resolve, args: getArgumentValues(field, node, NO_VARIABLES), takesArguments };
   } catch (error) {
     throw new NotPlannedError('arguments that cannot be read', { cause: error });
   }

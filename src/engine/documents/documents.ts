@@ -15,7 +15,11 @@ import { LRUCache } from 'lru-cache';
 import { requestError } from '../../schema/public-error.ts';
 import { type CatalogUse, catalogUseOf } from '../catalog/catalog-only.ts';
 import { CodeShelf } from '../compiler/code-shelf.ts';
-import { CompiledOperation } from '../compiler/compiled-operation.ts';
+import {
+  CompiledOperation,
+  type ExecutableSchema,
+  executableSchema,
+} from '../compiler/compiled-operation.ts';
 import type { Amount } from '../limits/amount.ts';
 import { costOf } from '../limits/cost.ts';
 import { type StructureLimits, structureErrors, tooComplex } from '../limits/limits.ts';
@@ -66,12 +70,14 @@ export class Documents {
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
   readonly #sizes: ListSizes;
+  readonly #schemas: ExecutableSchema;
   readonly #shelf = new CodeShelf();
   readonly #prepared: LRUCache<string, DocumentResult>;
 
   constructor(options: DocumentOptions) {
     this.#options = options;
     this.#sizes = new ListSizes(options.schema);
+    this.#schemas = executableSchema(options.schema);
     this.#rules = options.introspection
       ? specifiedRules
       : [...specifiedRules, NoSchemaIntrospectionCustomRule];
@@ -116,7 +122,7 @@ export class Documents {
       operations.set(node.name?.value ?? null, {
         node,
         args: new OperationArguments(ofDocument, node),
-        compiled: new CompiledOperation(schema, document, node, this.#shelf),
+        compiled: new CompiledOperation(this.#schemas, document, node, this.#shelf),
         catalogUse: catalogUseOf(document, node),
         cost: costOf(schema, document, node, this.#sizes),
         name: `${digest} ${node.name?.value ?? ''}`,

@@ -3,6 +3,9 @@ export interface CostInputs {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Asked only where the document selects a whole catalog. */
   readonly heldInstruments: () => number;
+  /** The viewer's own, as far as they are known; 0 where the account is not proved. */
+  readonly heldPositions: () => number;
+  readonly heldOrders: () => number;
 }
 
 /** A number, or how to come by it: what a document fixes is reckoned once, when it is prepared. */

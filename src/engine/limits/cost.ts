@@ -97,7 +97,7 @@ class CostCompiler {
     const parts = picks.flatMap(({ node: { selectionSet }, when }) =>
       selectionSet ? [{ selectionSet, when }] : [],
     );
-    const size = isList(field.type) ? this.#sizes.of(type.name, field.name, page) : 1;
+    const size = isList(field.type) ? this.#sizes.of(type.name, field, page) : 1;
     const each = this.ofSelections(inner, parts, pageSize(field, first.node, this.#values));
     return whereAny(conditions, sum([1, product(size, each)]));
   }

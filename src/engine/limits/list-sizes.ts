@@ -2,6 +2,7 @@ import {
   type FieldNode,
   type GraphQLField,
   type GraphQLSchema,
+  getNamedType,
   isInputObjectType,
   isInterfaceType,
   isObjectType,
@@ -16,6 +17,8 @@ const LONGEST_PAGE = 500;
 /** Before any catalog was fetched. */
 const COLD_CATALOG = 1_000;
 
+const heldPositions = ({ heldPositions }: CostInputs) => Math.max(USUAL_SIZE, heldPositions());
+const heldOrders = ({ heldOrders }: CostInputs) => Math.max(USUAL_SIZE, heldOrders());
 const heldCatalog = ({ heldInstruments }: CostInputs) => heldInstruments() || COLD_CATALOG;
 
 /** How many entries a list can hold, as far as that can be known before anything is read. */
@@ -31,10 +34,17 @@ export class ListSizes {
   }
 
   /** `page`: the size of the connection that the list belongs to. */
-  of(typeName: string, fieldName: string, page: Amount | null): Amount {
-    return this.#known.get(`${typeName}.${fieldName}`) ?? page ?? USUAL_SIZE;
+  of(typeName: string, field: GraphQLField<unknown, unknown>, page: Amount | null): Amount {
+    const known = this.#known.get(`${typeName}.${field.name}`) ?? page;
+    return known ?? HOLDINGS.get(getNamedType(field.type).name) ?? USUAL_SIZE;
   }
 }
+
+/** Lists of what an account holds are as long as the account has them, wherever they stand. */
+const HOLDINGS: ReadonlyMap<string, Amount> = new Map([
+  ['Position', heldPositions],
+  ['Order', heldOrders],
+]);
 
 /** The page that a connection's arguments ask for; null where the field is no connection. */
 export function pageSize(
@@ -58,7 +68,12 @@ export function pageSize(
   return wanted.some((one) => typeof one === 'function') ? size : size(NO_INPUTS);
 }
 
-const NO_INPUTS: CostInputs = { variables: {}, heldInstruments: () => 0 };
+const NO_INPUTS: CostInputs = {
+  variables: {},
+  heldInstruments: () => 0,
+  heldPositions: () => 0,
+  heldOrders: () => 0,
+};
 
 /** The schema's own figures; averages, since each type is met about as often as the others. */
 function introspectionSizes(schema: GraphQLSchema): [string, Amount][] {

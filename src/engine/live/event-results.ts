@@ -5,13 +5,17 @@ import {
   type ValidatedExecutionArgs,
 } from 'graphql';
 import type { Caller } from '../../gateway/caller.ts';
+import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { Context } from '../../schema/context.ts';
 import type { Services } from '../../schema/services.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
+import { jsonText } from '../json-text.ts';
+import { Meter } from '../limits/meter.ts';
 import type { Publisher } from '../publisher.ts';
+import type { EventPace } from './event-pace.ts';
 import { usesVariablesInEvents } from './event-variables.ts';
 import { FollowedEvents } from './followed-events.ts';
-import { RecentResults } from './recent-results.ts';
+import { RecentResults, textOf } from './recent-results.ts';
 
 /** A subscription, as it is run for each of its events. */
 export interface LiveOperation {
@@ -20,6 +24,26 @@ export interface LiveOperation {
   readonly cost: number;
   readonly caller: Caller;
   readonly requestId: string;
+  /** Whose events these are. */
+  readonly key: string;
+  /** How many fields the next event is expected to hold, and what was reserved for the present one. */
+  expected: number;
+  reserved: number;
+}
+
+/** One event's result, and what has counted it. */
+interface Made {
+  readonly result: ExecutionResult;
+  readonly meter: Meter;
+}
+
+export interface EventResultsOptions {
+  readonly services: Services;
+  readonly publisher: Publisher;
+  readonly scheduler: FairScheduler;
+  readonly pace: EventPace;
+  /** How many fields one event may hold. */
+  readonly maxCost: number;
 }
 
 export interface Following {
@@ -36,14 +60,12 @@ type Eventually<T> = T | Promise<T>;
  * anything of the viewer's, or of the variables, went into it.
  */
 export class EventResults {
-  readonly #services: Services;
-  readonly #publisher: Publisher;
+  readonly #options: EventResultsOptions;
   readonly #recent = new RecentResults();
   readonly #isShared = new WeakMap<OperationDefinitionNode, boolean>();
 
-  constructor(services: Services, publisher: Publisher) {
-    this.#services = services;
-    this.#publisher = publisher;
+  constructor(options: EventResultsOptions) {
+    this.#options = options;
   }
 
   follow(
@@ -69,40 +91,81 @@ export class EventResults {
   }
 
   #lastWord(error: unknown, { caller, requestId }: LiveOperation): ExecutionResult {
-    const context = new Context(this.#services, caller, requestId);
-    return this.#publisher.publish({ errors: [asGraphQLError(error)] }, context);
+    const { services, publisher } = this.#options;
+    const context = new Context(services, caller, requestId);
+    return publisher.publish({ errors: [asGraphQLError(error)] }, context);
   }
 
   #textOf(event: object, live: LiveOperation): Eventually<string> {
-    const { node } = live.prepared;
-    const known = this.#recent.text(event, node);
-    if (known !== null) return known;
-    const result = this.#resultOf(event, live);
-    if (result instanceof Promise) return result.then((arrived) => JSON.stringify(arrived));
-    // Kept beside the result, where that may be told to others.
-    return this.#recent.text(event, node) ?? JSON.stringify(result);
+    return this.#paced(live, (waitedMs) => {
+      const { node } = live.prepared;
+      const known = this.#recent.find(event, node);
+      if (known) return this.#settled(live, known.fields, textOf(known));
+      const made = this.#make(event, live, waitedMs);
+      return made instanceof Promise
+        ? made.then(({ result, meter }) => jsonText(result, meter))
+        : // Kept beside the result, where that may be sent to others.
+          (this.#recent.text(event, node) ?? jsonText(made.result, made.meter));
+    });
   }
 
   #resultOf(event: object, live: LiveOperation): Eventually<ExecutionResult> {
-    const { node } = live.prepared;
-    const known = this.#recent.result(event, node);
-    if (known) return known;
-    // A context of its own: what an event reads must not be as old as the subscription.
-    const context = new Context(this.#services, live.caller, live.requestId);
-    context.cost = live.cost;
-    const result = this.#execute(event, live, context);
-    if (!this.#mayShare(live)) return result;
-    if (context.isPersonal) this.#isShared.set(node, false);
-    else if (!(result instanceof Promise) && !result.errors) this.#recent.keep(event, node, result);
-    return result;
+    return this.#paced(live, (waitedMs) => {
+      const known = this.#recent.find(event, live.prepared.node);
+      if (known) return this.#settled(live, known.fields, known.result);
+      const made = this.#make(event, live, waitedMs);
+      return made instanceof Promise ? made.then(({ result }) => result) : made.result;
+    });
   }
 
-  #execute(event: object, live: LiveOperation, context: Context): Eventually<ExecutionResult> {
+  /** At once, or when the account's events may go on. */
+  #paced<T>(live: LiveOperation, make: (waitedMs: number) => Eventually<T>): Eventually<T> {
+    live.reserved = live.expected;
+    const wait = this.#options.pace.admit(live.key, live.reserved);
+    return wait === null ? make(0) : wait.then(make);
+  }
+
+  #settled<T>(live: LiveOperation, fields: number, value: T): T {
+    this.#options.pace.settle(live.key, live.reserved, fields);
+    live.expected = fields;
+    return value;
+  }
+
+  #make(event: object, live: LiveOperation, waitedMs: number): Eventually<Made> {
+    const { services, scheduler, maxCost } = this.#options;
+    // A context of its own: what an event reads must not be as old as the subscription.
+    const context = new Context(services, live.caller, live.requestId);
+    context.cost = live.cost;
+    context.waitedMs = waitedMs;
+    const estimate = Math.max(live.cost, live.expected);
+    const meter = new Meter({ maxFields: maxCost, scheduler, client: live.key, estimate });
+    return meter.isCostly
+      ? scheduler.turn(live.key).then(() => this.#execute(event, live, context, meter))
+      : this.#execute(event, live, context, meter);
+  }
+
+  #execute(event: object, live: LiveOperation, context: Context, meter: Meter): Eventually<Made> {
     const { prepared, args } = live;
-    const result = prepared.compiled.execute({ ...args, rootValue: event, contextValue: context });
-    return result instanceof Promise
-      ? result.then((arrived) => this.#publisher.publish(arrived, context))
-      : this.#publisher.publish(result, context);
+    const run = { ...args, rootValue: event, contextValue: context };
+    const result = prepared.compiled.execute(run, meter);
+    if (result instanceof Promise) {
+      return result.then((arrived) => this.#made(arrived, live, context, meter));
+    }
+    const made = this.#made(result, live, context, meter);
+    if (!this.#mayShare(live)) return made;
+    if (context.isPersonal) this.#isShared.set(prepared.node, false);
+    else if (!made.result.errors && waitedNothing(context)) {
+      this.#recent.keep(event, prepared.node, made.result, meter.fields);
+    }
+    return made;
+  }
+
+  #made(result: ExecutionResult, live: LiveOperation, context: Context, meter: Meter): Made {
+    this.#settled(live, meter.fields, null);
+    context.fields = meter.fields;
+    // An event that passes its budget ends its subscription: the next would pass it too.
+    if (meter.isOver) throw meter.error();
+    return { result: this.#options.publisher.publish(result, context), meter };
   }
 
   #mayShare({ prepared: { node }, args }: LiveOperation): boolean {
@@ -113,6 +176,11 @@ export class EventResults {
     }
     return isShared;
   }
+}
+
+/** What a receipt says of waiting concerns one subscriber alone. */
+function waitedNothing({ waitedMs }: Context): boolean {
+  return waitedMs === 0;
 }
 
 function asGraphQLError(error: unknown): GraphQLError {

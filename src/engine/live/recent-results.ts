@@ -1,9 +1,11 @@
 import type { ExecutionResult, OperationDefinitionNode } from 'graphql';
 
-interface Kept {
+export interface RecentResult {
   readonly event: object;
   readonly node: OperationDefinitionNode;
   readonly result: ExecutionResult;
+  /** How many fields it holds. */
+  readonly fields: number;
   text: string | null;
 }
 
@@ -16,27 +18,26 @@ const MOST_KEPT = 32;
  * long itself to be collected cheaply.
  */
 export class RecentResults {
-  readonly #ring: (Kept | null)[] = new Array<Kept | null>(MOST_KEPT).fill(null);
+  readonly #ring: (RecentResult | null)[] = new Array<RecentResult | null>(MOST_KEPT).fill(null);
   #newest = 0;
 
-  result(event: object, node: OperationDefinitionNode): ExecutionResult | null {
-    return this.#find(event, node)?.result ?? null;
-  }
-
-  /** The result as JSON, written once however many are told it. */
+  /** The result as JSON, written once however many are sent it. */
   text(event: object, node: OperationDefinitionNode): string | null {
-    const kept = this.#find(event, node);
-    if (kept === null) return null;
-    kept.text ??= JSON.stringify(kept.result);
-    return kept.text;
+    const kept = this.find(event, node);
+    return kept && textOf(kept);
   }
 
-  keep(event: object, node: OperationDefinitionNode, result: ExecutionResult): void {
+  keep(
+    event: object,
+    node: OperationDefinitionNode,
+    result: ExecutionResult,
+    fields: number,
+  ): void {
     this.#newest = (this.#newest + 1) % MOST_KEPT;
-    this.#ring[this.#newest] = { event, node, result, text: null };
+    this.#ring[this.#newest] = { event, node, result, fields, text: null };
   }
 
-  #find(event: object, node: OperationDefinitionNode): Kept | null {
+  find(event: object, node: OperationDefinitionNode): RecentResult | null {
     for (let back = 0; back < MOST_KEPT; back += 1) {
       const kept = this.#ring[(this.#newest - back + MOST_KEPT) % MOST_KEPT];
       // The ring fills in turn: behind an empty place there is nothing.
@@ -45,4 +46,9 @@ export class RecentResults {
     }
     return null;
   }
+}
+
+export function textOf(kept: RecentResult): string {
+  kept.text ??= JSON.stringify(kept.result);
+  return kept.text;
 }

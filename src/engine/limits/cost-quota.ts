@@ -1,0 +1,62 @@
+import { LRUCache } from 'lru-cache';
+import type { RateCounter, RateCounters, RateState } from '../../store/rate-counters.ts';
+import type { ClientKey } from '../client-key.ts';
+import { type Quota, waiting } from '../request-quota.ts';
+
+export interface CostQuotaOptions {
+  readonly counters: RateCounters;
+  readonly fieldsPerMinute: number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly uptimeMs?: () => number;
+}
+
+const MINUTE = 60;
+const MAX_CLIENTS = 100_000;
+// What is counted here before it is added to what replicas share: each request would cost a call otherwise.
+const SHARE_UNCOUNTED = 0.01;
+
+/**
+ * How many fields of answers a client may have made for it in a minute. They are known when an answer
+ * is there, so the answer that passes the limit is still given, and the next request waits.
+ */
+export class CostQuota {
+  readonly #counter: RateCounter;
+  readonly #uptimeMs: () => number;
+  readonly #uncounted: LRUCache<string, number>;
+  readonly #fullUntilMs: LRUCache<string, number>;
+  readonly #batch: number;
+
+  constructor({ counters, fieldsPerMinute, uptimeMs }: CostQuotaOptions) {
+    this.#counter = counters.counter('cost', { limit: fieldsPerMinute, windowSeconds: MINUTE });
+    this.#uptimeMs = uptimeMs ?? (() => performance.now());
+    this.#batch = Math.floor(fieldsPerMinute * SHARE_UNCOUNTED);
+    this.#uncounted = new LRUCache({ max: MAX_CLIENTS });
+    this.#fullUntilMs = new LRUCache({ max: MAX_CLIENTS });
+  }
+
+  /** A refusal while the client's minute is used up, else null. */
+  refusal({ key }: ClientKey): (Quota & { readonly error: NonNullable<Quota['error']> }) | null {
+    const untilMs = this.#fullUntilMs.get(key);
+    if (untilMs === undefined) return null;
+    const leftMs = untilMs - this.#uptimeMs();
+    if (leftMs > 0) return waiting(Math.max(1, Math.ceil(leftMs / 1000)));
+    this.#fullUntilMs.delete(key);
+    return null;
+  }
+
+  charge({ key }: ClientKey, fields: number): void {
+    const uncounted = (this.#uncounted.get(key) ?? 0) + fields;
+    if (uncounted < this.#batch) {
+      this.#uncounted.set(key, uncounted);
+      return;
+    }
+    this.#uncounted.delete(key);
+    const taken = this.#counter.take(key, uncounted);
+    if (taken instanceof Promise) void taken.then((state) => this.#note(key, state));
+    else this.#note(key, taken);
+  }
+
+  #note(key: string, { isOver, resetMs }: RateState): void {
+    if (isOver) this.#fullUntilMs.set(key, this.#uptimeMs() + resetMs);
+  }
+}

@@ -1,0 +1,163 @@
+import {
+  defaultFieldResolver,
+  type GraphQLCompositeType,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  GraphQLID,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  GraphQLString,
+  getNamedType,
+  isCompositeType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { extraForList, extraForText, type Meter, OVER_BUDGET, weightOfKey } from './meter.ts';
+
+type Field = GraphQLField<unknown, unknown>;
+type Resolver = GraphQLFieldResolver<unknown, unknown>;
+
+// Shorter lists are completed at once; of a longer one as many items are under way when the budget ends.
+const LONGEST_SYNC_LIST = 25;
+// A list of this length is worth slices even where little was expected of the answer.
+const LONG_LIST = 200;
+
+/**
+ * The schema as one run of the reference executor sees it: its fields count what they answer and pause
+ * where it is much. The executor asks the schema for each field, introspection's included, and has
+ * no other hook for either.
+ */
+export class Metering {
+  readonly #schema: GraphQLSchema;
+  /** Types of what mutations answer. */
+  readonly #outcomes: ReadonlySet<string>;
+
+  constructor(schema: GraphQLSchema) {
+    this.#schema = schema;
+    this.#outcomes = outcomeTypes(schema);
+  }
+
+  for(meter: Meter): GraphQLSchema {
+    const schema = this.#schema;
+    const types = new Map<GraphQLCompositeType, Map<string, Field>>();
+    const getField = (parent: GraphQLCompositeType, name: string) => {
+      const fields = types.get(parent) ?? new Map<string, Field>();
+      types.set(parent, fields);
+      const known = fields.get(name);
+      if (known) return known;
+      const field = schema.getField(parent, name);
+      if (!field) return undefined;
+      const counting = this.#metered(parent, field, meter);
+      fields.set(name, counting);
+      return counting;
+    };
+    return Object.create(schema, { getField: { value: getField } });
+  }
+
+  #metered(parent: GraphQLCompositeType, field: Field, meter: Meter): Field {
+    const resolve = metered(field, meter, this.#isOutcome(parent, field));
+    return Object.create(field, { resolve: { value: resolve } });
+  }
+
+  /** The outcome of a write is answered whatever the reads beside it cost. */
+  #isOutcome(parent: GraphQLCompositeType, field: Field): boolean {
+    if (parent === this.#schema.getMutationType()) return true;
+    return this.#outcomes.has(parent.name) && isLeafType(getNamedType(field.type));
+  }
+}
+
+function outcomeTypes(schema: GraphQLSchema): Set<string> {
+  const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
+  const types = fields
+    .map(({ type }) => getNamedType(type))
+    .filter(isCompositeType)
+    .flatMap((type) => (isObjectType(type) ? [type] : schema.getPossibleTypes(type)));
+  return new Set(types.map(({ name }) => name));
+}
+
+function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
+  const { resolve = defaultFieldResolver } = field;
+  const extraOf = extraFor(field.type);
+  const isObjects = isListOfObjects(field.type);
+  const isSlow = field.args.length > 0;
+
+  function countExtra(value: unknown): boolean {
+    return extraOf === null || value == null || meter.count(extraOf(value));
+  }
+
+  function answered(value: unknown): unknown {
+    if (!countExtra(value) && !isExempt) throw OVER_BUDGET;
+    return isObjects ? inSlices(value, meter) : value;
+  }
+
+  function answer(
+    source: unknown,
+    args: Record<string, unknown>,
+    context: unknown,
+    info: GraphQLResolveInfo,
+  ): unknown {
+    const value = resolve(source, args, context, info);
+    if (!isPromiseLike(value)) return answered(value);
+    if (isObjects) return value.then((arrived) => answered(arrived));
+    // Beside the executor, not in between: errors come in the order in which promises settle.
+    if (extraOf) value.then((arrived) => countExtra(arrived), ignore);
+    return value;
+  }
+
+  return (source, args, context, info) => {
+    const isWithin = meter.count(weightOfKey(String(info.path.key)));
+    if (!isWithin && !isExempt) throw OVER_BUDGET;
+    if (isSlow && !isExempt && meter.isCostly && meter.scheduler.isSliceOver()) {
+      return meter.scheduler.turn(meter.client).then(() => answer(source, args, context, info));
+    }
+    return answer(source, args, context, info);
+  };
+}
+
+/** What a value counts beyond its field; null where it never counts more. */
+function extraFor(type: GraphQLOutputType): ((value: unknown) => number) | null {
+  const inner = isNonNullType(type) ? type.ofType : type;
+  if (inner === GraphQLString || inner === GraphQLID) {
+    return (value) => (typeof value === 'string' ? extraForText(value.length) : 0);
+  }
+  if (!isListType(inner)) return null;
+  const extraOf = extraFor(inner.ofType);
+  const isLeaves = isLeafType(getNamedType(inner));
+  if (!isLeaves) return null;
+  return (value) => {
+    if (!Array.isArray(value)) return 0;
+    const own = extraForList(value.length);
+    return extraOf ? value.reduce((sum: number, each) => sum + extraOf(each), own) : own;
+  };
+}
+
+function isListOfObjects(type: GraphQLOutputType): boolean {
+  return (
+    isListType(isNonNullType(type) ? type.ofType : type) && isCompositeType(getNamedType(type))
+  );
+}
+
+/** A list as the executor asks for it: all at once, or item by item where that takes long. */
+function inSlices(value: unknown, meter: Meter): unknown {
+  if (!Array.isArray(value) || value.length <= LONGEST_SYNC_LIST) return value;
+  return meter.isCostly || value.length > LONG_LIST ? sliced(value, meter) : value;
+}
+
+async function* sliced(items: readonly unknown[], meter: Meter): AsyncGenerator<unknown> {
+  const { scheduler, client } = meter;
+  for (const item of items) {
+    // Each further item would only be refused by its first field.
+    if (meter.isOver) throw OVER_BUDGET;
+    if (scheduler.isSliceOver()) await scheduler.turn(client);
+    yield item;
+  }
+}
+
+function ignore(): void {}
+
+function isPromiseLike(value: unknown): value is Promise<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}

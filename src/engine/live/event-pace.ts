@@ -1,0 +1,98 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../lib/clock.ts';
+
+export interface EventPaceOptions {
+  readonly fieldsPerMinute: number;
+  readonly clock: Clock;
+}
+
+interface Account {
+  /** Fields that its events may still have; negative where it has had too many. */
+  available: number;
+  atMs: number;
+  /** Events that wait, the first for longest. */
+  readonly waiting: Waiting[];
+}
+
+interface Waiting {
+  readonly fields: number;
+  readonly go: (waitedMs: number) => void;
+  readonly sinceMs: number;
+}
+
+const MAX_ACCOUNTS = 20_000;
+const MINUTE_MS = 60_000;
+
+/**
+ * A token bucket for each account over the fields of its events. Where an account's subscriptions
+ * come to more, their events wait in turn; what happens meanwhile is merged behind them.
+ */
+export class EventPace {
+  readonly #fieldsPerMinute: number;
+  readonly #clock: Clock;
+  readonly #accounts = new LRUCache<string, Account>({
+    max: MAX_ACCOUNTS,
+    // Whoever waits must not be forgotten: better none of them waits.
+    dispose: (account) => {
+      for (const { go } of account.waiting.splice(0)) go(0);
+    },
+  });
+
+  constructor({ fieldsPerMinute, clock }: EventPaceOptions) {
+    this.#fieldsPerMinute = fieldsPerMinute;
+    this.#clock = clock;
+  }
+
+  /** Reserves what an event is expected to hold. Null: at once; else how long it has waited. */
+  admit(key: string, fields: number): Promise<number> | null {
+    const account = this.#account(key);
+    if (account.waiting.length === 0 && account.available > 0) {
+      account.available -= fields;
+      return null;
+    }
+    return new Promise((go) => {
+      account.waiting.push({ fields, go, sinceMs: this.#clock.now() });
+      if (account.waiting.length === 1) this.#releaseLater(account);
+    });
+  }
+
+  /** What the event came to, in place of what was reserved for it. */
+  settle(key: string, reserved: number, fields: number): void {
+    const account = this.#accounts.get(key);
+    if (account) account.available += reserved - fields;
+  }
+
+  #account(key: string): Account {
+    let account = this.#accounts.get(key);
+    if (!account) {
+      account = { available: this.#fieldsPerMinute, atMs: this.#clock.now(), waiting: [] };
+      this.#accounts.set(key, account);
+    }
+    this.#refill(account);
+    return account;
+  }
+
+  #refill(account: Account): void {
+    const nowMs = this.#clock.now();
+    const earned = ((nowMs - account.atMs) * this.#fieldsPerMinute) / MINUTE_MS;
+    account.available = Math.min(this.#fieldsPerMinute, account.available + earned);
+    account.atMs = nowMs;
+  }
+
+  #releaseLater(account: Account): void {
+    const missing = Math.max(0, 1 - account.available);
+    const waitMs = Math.ceil((missing * MINUTE_MS) / this.#fieldsPerMinute);
+    this.#clock.after(Math.max(1, waitMs), () => this.#release(account));
+  }
+
+  #release(account: Account): void {
+    this.#refill(account);
+    while (account.available > 0) {
+      const next = account.waiting.shift();
+      if (!next) return;
+      account.available -= next.fields;
+      next.go(this.#clock.now() - next.sinceMs);
+    }
+    if (account.waiting.length > 0) this.#releaseLater(account);
+  }
+}

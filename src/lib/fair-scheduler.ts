@@ -1,0 +1,69 @@
+type Task = () => void;
+
+// Short enough that whoever else waits hardly notices, long enough that the switch costs little beside it.
+const SLICE_MS = 5;
+
+/**
+ * Divides long synchronous work into slices: one slice in each turn of the event loop, in between
+ * which sockets are read and written. Clients take turns, so that one of them with a hundred
+ * slices waiting delays another's first by one slice alone.
+ */
+export class FairScheduler {
+  // A Map keeps the order of insertion: the first key is the one that has waited longest.
+  readonly #queues = new Map<string, Task[]>();
+  readonly #sliceMs: number;
+  #turnBeganAtMs: number | null = null;
+  #isScheduled = false;
+
+  constructor(sliceMs = SLICE_MS) {
+    this.#sliceMs = sliceMs;
+  }
+
+  /** Whether long work has had its share of the present turn of the event loop, whoever did it. */
+  isSliceOver(): boolean {
+    const nowMs = performance.now();
+    if (this.#turnBeganAtMs === null) {
+      this.#turnBeganAtMs = nowMs;
+      if (!this.#isScheduled) setImmediate(() => this.#endTurn());
+      return false;
+    }
+    return nowMs - this.#turnBeganAtMs >= this.#sliceMs;
+  }
+
+  /** Runs the task in a turn of its own, after those of other clients that have waited longer. */
+  later(client: string, task: Task): void {
+    const queue = this.#queues.get(client);
+    if (queue) queue.push(task);
+    else this.#queues.set(client, [task]);
+    this.#schedule();
+  }
+
+  /** Resolves in a turn in which the caller may work for one slice. */
+  turn(client: string): Promise<void> {
+    return new Promise((resolve) => this.later(client, resolve));
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#runNext());
+  }
+
+  #runNext(): void {
+    this.#isScheduled = false;
+    const [next] = this.#queues;
+    if (!next) return;
+    const [client, queue] = next;
+    const task = queue.shift() as Task;
+    this.#queues.delete(client);
+    if (queue.length > 0) this.#queues.set(client, queue);
+    if (this.#queues.size > 0) this.#schedule();
+    this.#turnBeganAtMs = performance.now();
+    setImmediate(() => this.#endTurn());
+    task();
+  }
+
+  #endTurn(): void {
+    this.#turnBeganAtMs = null;
+  }
+}

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { EventPace } from '../../src/engine/live/event-pace.ts';
+import { createScriptedClock } from '../support/scripted-clock.ts';
+
+const FIELDS = 6_000;
+const SECOND = 1_000;
+
+function setUp() {
+  const clock = createScriptedClock();
+  const pace = new EventPace({ fieldsPerMinute: FIELDS, clock });
+  const admitted: [string, number][] = [];
+  return {
+    clock,
+    pace,
+    admitted,
+    /** Asks for an event of an account, and notes when it may go. */
+    ask(key: string, name: string, fields: number) {
+      const wait = pace.admit(key, fields);
+      if (wait === null) admitted.push([name, 0]);
+      else void wait.then((waitedMs) => admitted.push([name, waitedMs]));
+    },
+  };
+}
+
+test('events go at once while their account has fields left', () => {
+  const { pace } = setUp();
+  for (let at = 0; at < 6; at += 1) expect(pace.admit('a', 1_000)).toBeNull();
+  expect(pace.admit('a', 1_000)).not.toBeNull();
+  expect(pace.admit('b', 1_000)).toBeNull();
+});
+
+test('beyond it they wait in turn, until the fields are earned', async () => {
+  const { clock, admitted, ask } = setUp();
+  ask('a', 'first', FIELDS + 1_000);
+  ask('a', 'second', 100);
+  ask('a', 'third', 100);
+  expect(admitted).toEqual([['first', 0]]);
+  // A hundred fields a second: the first has taken ten seconds of them in advance.
+  await clock.advance(9 * SECOND);
+  expect(admitted).toHaveLength(1);
+  await clock.advance(2 * SECOND);
+  expect(admitted.map(([name]) => name)).toEqual(['first', 'second']);
+  await clock.advance(2 * SECOND);
+  expect(admitted.map(([name]) => name)).toEqual(['first', 'second', 'third']);
+  const [, [, secondMs], [, thirdMs]] = admitted as [unknown, [string, number], [string, number]];
+  expect(secondMs).toBeGreaterThan(9 * SECOND);
+  expect(thirdMs).toBeGreaterThan(secondMs);
+});
+
+test('what an event came to replaces what was reserved for it', () => {
+  const { pace } = setUp();
+  expect(pace.admit('a', FIELDS)).toBeNull();
+  expect(pace.admit('a', 1)).not.toBeNull();
+  const cheap = setUp().pace;
+  cheap.admit('a', FIELDS);
+  cheap.settle('a', FIELDS, 10);
+  expect(cheap.admit('a', 1)).toBeNull();
+  const dear = setUp().pace;
+  dear.admit('a', 1);
+  dear.settle('a', 1, FIELDS);
+  expect(dear.admit('a', 1)).not.toBeNull();
+});
+
+test('whoever waits goes before those who come later', async () => {
+  const { clock, admitted, ask } = setUp();
+  ask('a', 'first', FIELDS);
+  ask('a', 'waiting', 1_000);
+  await clock.advance(SECOND / 2);
+  ask('a', 'late', 1);
+  await clock.advance(60 * SECOND);
+  expect(admitted.map(([name]) => name)).toEqual(['first', 'waiting', 'late']);
+});
+
+test('an account earns no more than a minute’s fields', async () => {
+  const { clock, pace } = setUp();
+  pace.admit('a', 1);
+  await clock.advance(3_600 * SECOND);
+  expect(pace.admit('a', FIELDS)).toBeNull();
+  expect(pace.admit('a', 1)).not.toBeNull();
+});

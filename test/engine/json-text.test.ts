@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { GraphQLError } from 'graphql';
+import { expect, test } from 'vitest';
+import { jsonText } from '../../src/engine/json-text.ts';
+import { COSTLY_FIELDS } from '../../src/engine/limits/meter.ts';
+import { meterFor } from './both-executors.ts';
+
+const costly = () => meterFor(1_000_000, COSTLY_FIELDS + 1);
+
+test('an answer written in slices reads like one written at once', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.jsonValue({ maxDepth: 6 }), { maxLength: 400 }),
+      fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })),
+      async (rows, more) => {
+        const result = { data: { ...more, rows, nested: { rows, again: [rows, rows] } } };
+        expect(await jsonText(result, costly())).toBe(JSON.stringify(result));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('errors are written as errors, what is undefined is left out', async () => {
+  const rows = Array.from({ length: 600 }, (_, id) => ({ id, left: undefined, list: [undefined] }));
+  const errors = [new GraphQLError('wrong', { path: ['rows', 3], extensions: { code: 'SOME' } })];
+  const result = { data: { rows }, errors, extensions: undefined as never };
+  expect(await jsonText(result, costly())).toBe(JSON.stringify(result));
+});
+
+test('others get their turn while a large answer is written', async () => {
+  const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, name: `row ${id}`, ids: [id] }));
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await jsonText({ data: { rows } }, costly());
+  isDone = true;
+  expect(turns).toBeGreaterThan(3);
+});

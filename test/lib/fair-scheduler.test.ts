@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
+
+/** Runs until as many tasks have run as were queued. */
+async function order(queued: readonly (readonly [client: string, name: string])[]) {
+  const scheduler = new FairScheduler();
+  const ran: string[] = [];
+  await Promise.all(
+    queued.map(
+      ([client, name]) =>
+        new Promise<void>((resolve) =>
+          scheduler.later(client, () => {
+            ran.push(name);
+            resolve();
+          }),
+        ),
+    ),
+  );
+  return ran;
+}
+
+test('clients take turns, each with its tasks in order', async () => {
+  const ran = await order([
+    ['a', 'a1'],
+    ['a', 'a2'],
+    ['a', 'a3'],
+    ['b', 'b1'],
+    ['c', 'c1'],
+    ['b', 'b2'],
+  ]);
+  expect(ran).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+});
+
+test('one task runs in one turn of the event loop', async () => {
+  const scheduler = new FairScheduler();
+  const ran: string[] = [];
+  const last = new Promise<void>((resolve) => {
+    scheduler.later('a', () => {
+      ran.push('first');
+      setImmediate(() => ran.push('in between'));
+    });
+    scheduler.later('a', () => {
+      ran.push('second');
+      resolve();
+    });
+  });
+  // The second was scheduled before the first one's own immediate, and still waits for the next turn.
+  await last;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(ran).toEqual(
+    ['first', 'in between', 'second'].toSorted((a, b) => ran.indexOf(a) - ran.indexOf(b)),
+  );
+  expect(ran).toHaveLength(3);
+});
+
+test('a slice is over when its time is, and begins anew in the next turn', async () => {
+  const scheduler = new FairScheduler(2);
+  expect(scheduler.isSliceOver()).toBe(false);
+  const beganAtMs = performance.now();
+  while (performance.now() - beganAtMs < 3);
+  expect(scheduler.isSliceOver()).toBe(true);
+  await scheduler.turn('a');
+  expect(scheduler.isSliceOver()).toBe(false);
+});
+
+test('what others did in the same turn counts', async () => {
+  const scheduler = new FairScheduler(2);
+  scheduler.isSliceOver();
+  const beganAtMs = performance.now();
+  while (performance.now() - beganAtMs < 3);
+  const seen = [scheduler.isSliceOver(), scheduler.isSliceOver()];
+  expect(seen).toEqual([true, true]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(scheduler.isSliceOver()).toBe(false);
+});
