@@ -54,6 +54,7 @@ export async function startLive(
       // A quarter of them are the polls', which gives as many as the bare loop has.
       GATEWAY_CONNECTIONS: '512',
       RATE_LIMIT_PER_MINUTE: '1000000000',
+      COST_LIMIT_PER_MINUTE: '1000000000000',
       MESSAGE: message,
     },
   });

@@ -46,6 +46,7 @@ export async function startOurs(
       ORDER_JOURNAL: 'memory',
       LOG_LEVEL: 'warn',
       RATE_LIMIT_PER_MINUTE: '1000000000',
+      COST_LIMIT_PER_MINUTE: '1000000000000',
       MAX_COST: '10000000',
       ...environment,
     },

@@ -75,7 +75,8 @@ export function createGraphQLEndpoint(
     }
     if (answer.headers.get('content-type')?.startsWith('text/event-stream') && answer.body) {
       if (notes.text === null) return stream(reply, answer, notes.isLive ? streams : null);
-      await answer.body.cancel();
+      // Read to its end, which stops the library's pings.
+      await answer.arrayBuffer();
       return reply.send(answer.status, asOnlyEvent(notes.text));
     }
     if (notes.catalog) return sendCatalog(reply, notes.catalog);
