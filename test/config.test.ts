@@ -29,6 +29,7 @@ describe('an empty environment', () => {
           "anyLocalhost": true,
           "origins": [],
         },
+        "costLimitPerMinute": 5000000,
         "gatewayConnections": 128,
         "gatewayDirectionField": "direction",
         "gatewayForwardClient": false,

@@ -35,6 +35,13 @@ export interface LiveOperation {
 interface Made {
   readonly result: ExecutionResult;
   readonly meter: Meter;
+  /** Whether others may be sent it. */
+  readonly isShared: boolean;
+}
+
+interface Making {
+  readonly node: OperationDefinitionNode;
+  readonly done: Promise<unknown>;
 }
 
 export interface EventResultsOptions {
@@ -63,6 +70,8 @@ export class EventResults {
   readonly #options: EventResultsOptions;
   readonly #recent = new RecentResults();
   readonly #isShared = new WeakMap<OperationDefinitionNode, boolean>();
+  /** Large events, while their result is made. */
+  readonly #making = new WeakMap<object, Making>();
 
   constructor(options: EventResultsOptions) {
     this.#options = options;
@@ -97,25 +106,68 @@ export class EventResults {
   }
 
   #textOf(event: object, live: LiveOperation): Eventually<string> {
-    return this.#paced(live, (waitedMs) => {
-      const { node } = live.prepared;
-      const known = this.#recent.find(event, node);
-      if (known) return this.#settled(live, known.fields, textOf(known));
-      const made = this.#make(event, live, waitedMs);
-      return made instanceof Promise
-        ? made.then(({ result, meter }) => jsonText(result, meter))
-        : // Kept beside the result, where that may be sent to others.
-          (this.#recent.text(event, node) ?? jsonText(made.result, made.meter));
-    });
+    return this.#paced(live, (waitedMs) => this.#text(event, live, waitedMs));
+  }
+
+  #text(event: object, live: LiveOperation, waitedMs: number): Eventually<string> {
+    const { node } = live.prepared;
+    const known = this.#recent.find(event, node);
+    if (known) return this.#settled(live, known.fields, textOf(known));
+    const other = this.#underWay(event, node);
+    if (other) return other.then(() => this.#text(event, live, waitedMs));
+    const made = this.#make(event, live, waitedMs);
+    if (!(made instanceof Promise)) {
+      // Kept beside the result, where that may be sent to others.
+      return this.#recent.text(event, node) ?? jsonText(made.result, made.meter);
+    }
+    const text = made.then((arrived) => this.#written(arrived, event, live));
+    this.#share(event, live, text);
+    return text;
+  }
+
+  async #written(
+    { result, meter, isShared }: Made,
+    event: object,
+    { prepared: { node } }: LiveOperation,
+  ): Promise<string> {
+    const text = await jsonText(result, meter);
+    if (isShared) this.#recent.keep(event, node, { result, fields: meter.fields, text });
+    return text;
   }
 
   #resultOf(event: object, live: LiveOperation): Eventually<ExecutionResult> {
-    return this.#paced(live, (waitedMs) => {
-      const known = this.#recent.find(event, live.prepared.node);
-      if (known) return this.#settled(live, known.fields, known.result);
-      const made = this.#make(event, live, waitedMs);
-      return made instanceof Promise ? made.then(({ result }) => result) : made.result;
-    });
+    return this.#paced(live, (waitedMs) => this.#result(event, live, waitedMs));
+  }
+
+  #result(event: object, live: LiveOperation, waitedMs: number): Eventually<ExecutionResult> {
+    const { node } = live.prepared;
+    const known = this.#recent.find(event, node);
+    if (known) return this.#settled(live, known.fields, known.result);
+    const other = this.#underWay(event, node);
+    if (other) return other.then(() => this.#result(event, live, waitedMs));
+    const made = this.#make(event, live, waitedMs);
+    if (!(made instanceof Promise)) return made.result;
+    const result = made.then((arrived) =>
+      this.#written(arrived, event, live).then(() => arrived.result),
+    );
+    this.#share(event, live, result);
+    return result;
+  }
+
+  /** What is being made of a large event for one subscriber will do for the others. */
+  #underWay(event: object, node: OperationDefinitionNode): Promise<unknown> | null {
+    const making = this.#making.get(event);
+    return making?.node === node ? making.done : null;
+  }
+
+  #share(event: object, live: LiveOperation, made: Promise<unknown>): void {
+    if (!this.#mayShare(live)) return;
+    const { node } = live.prepared;
+    const over = () => {
+      if (this.#making.get(event)?.done === done) this.#making.delete(event);
+    };
+    const done = made.then(over, over);
+    this.#making.set(event, { node, done });
   }
 
   /** At once, or when the account's events may go on. */
@@ -152,10 +204,9 @@ export class EventResults {
       return result.then((arrived) => this.#made(arrived, live, context, meter));
     }
     const made = this.#made(result, live, context, meter);
-    if (!this.#mayShare(live)) return made;
-    if (context.isPersonal) this.#isShared.set(prepared.node, false);
-    else if (!made.result.errors && waitedNothing(context)) {
-      this.#recent.keep(event, prepared.node, made.result, meter.fields);
+    const { fields } = meter;
+    if (made.isShared) {
+      this.#recent.keep(event, prepared.node, { result: made.result, fields, text: null });
     }
     return made;
   }
@@ -165,7 +216,11 @@ export class EventResults {
     context.fields = meter.fields;
     // An event that passes its budget ends its subscription: the next would pass it too.
     if (meter.isOver) throw meter.error();
-    return { result: this.#options.publisher.publish(result, context), meter };
+    const mayShare = this.#mayShare(live);
+    if (mayShare && context.isPersonal) this.#isShared.set(live.prepared.node, false);
+    // What a receipt says of waiting concerns one subscriber alone.
+    const isShared = mayShare && !context.isPersonal && !result.errors && context.waitedMs === 0;
+    return { result: this.#options.publisher.publish(result, context), meter, isShared };
   }
 
   #mayShare({ prepared: { node }, args }: LiveOperation): boolean {
@@ -176,11 +231,6 @@ export class EventResults {
     }
     return isShared;
   }
-}
-
-/** What a receipt says of waiting concerns one subscriber alone. */
-function waitedNothing({ waitedMs }: Context): boolean {
-  return waitedMs === 0;
 }
 
 function asGraphQLError(error: unknown): GraphQLError {

@@ -1,12 +1,16 @@
 import type { ExecutionResult, OperationDefinitionNode } from 'graphql';
 
-export interface RecentResult {
-  readonly event: object;
-  readonly node: OperationDefinitionNode;
+export interface MadeResult {
   readonly result: ExecutionResult;
   /** How many fields it holds. */
   readonly fields: number;
+  /** The result as JSON; null until somebody wants it. */
   text: string | null;
+}
+
+export interface RecentResult extends MadeResult {
+  readonly event: object;
+  readonly node: OperationDefinitionNode;
 }
 
 // An event goes to all who wait for it in one turn, so that hardly more than the last is asked for again.
@@ -27,14 +31,10 @@ export class RecentResults {
     return kept && textOf(kept);
   }
 
-  keep(
-    event: object,
-    node: OperationDefinitionNode,
-    result: ExecutionResult,
-    fields: number,
-  ): void {
+  keep(event: object, node: OperationDefinitionNode, made: MadeResult): void {
     this.#newest = (this.#newest + 1) % MOST_KEPT;
-    this.#ring[this.#newest] = { event, node, result, fields, text: null };
+    const { result, fields, text } = made;
+    this.#ring[this.#newest] = { event, node, result, fields, text };
   }
 
   find(event: object, node: OperationDefinitionNode): RecentResult | null {
