@@ -12,10 +12,11 @@ import type { PreparedOperation } from '../documents/documents.ts';
 import { jsonText } from '../json-text.ts';
 import { Meter } from '../limits/meter.ts';
 import type { Publisher } from '../publisher.ts';
+import { marksOf } from '../sharing-marks.ts';
 import type { EventPace } from './event-pace.ts';
 import { usesVariablesInEvents } from './event-variables.ts';
 import { FollowedEvents } from './followed-events.ts';
-import { RecentResults, textOf } from './recent-results.ts';
+import { type RecentResult, RecentResults, textOf } from './recent-results.ts';
 
 /** A subscription, as it is run for each of its events. */
 export interface LiveOperation {
@@ -56,8 +57,9 @@ type Eventually<T> = T | Promise<T>;
 
 /**
  * Results of live events. Subscribers who stand at the same point are told the very same event
- * object: what was executed for one of them serves the next who sent the same document, unless
- * anything of the viewer's, or of the variables, went into it.
+ * object: what was executed for one of them serves the next who sent the same document. That takes
+ * fields which are all marked as the account's, no variables in what they show, and a run that read
+ * nothing else.
  */
 export class EventResults {
   readonly #options: EventResultsOptions;
@@ -98,24 +100,32 @@ export class EventResults {
 
   #textOf(event: object, live: LiveOperation): Eventually<string> {
     return this.#paced(live, (waitedMs) => {
-      const { node } = live.prepared;
-      const known = this.#recent.find(event, node);
+      const known = this.#known(event, live);
       if (known) return this.#settled(live, known.fields, textOf(known));
       const made = this.#make(event, live, waitedMs);
       return made instanceof Promise
         ? made.then(({ result, meter }) => jsonText(result, meter))
         : // Kept beside the result, where that may be sent to others.
-          (this.#recent.text(event, node) ?? jsonText(made.result, made.meter));
+          (this.#keptText(event, live) ?? jsonText(made.result, made.meter));
     });
   }
 
   #resultOf(event: object, live: LiveOperation): Eventually<ExecutionResult> {
     return this.#paced(live, (waitedMs) => {
-      const known = this.#recent.find(event, live.prepared.node);
+      const known = this.#known(event, live);
       if (known) return this.#settled(live, known.fields, known.result);
       const made = this.#make(event, live, waitedMs);
       return made instanceof Promise ? made.then(({ result }) => result) : made.result;
     });
+  }
+
+  #known(event: object, live: LiveOperation): RecentResult | null {
+    return this.#mayShare(live) ? this.#recent.find(event, live.prepared.node) : null;
+  }
+
+  #keptText(event: object, live: LiveOperation): string | null {
+    const kept = this.#known(event, live);
+    return kept && textOf(kept);
   }
 
   /** At once, or when the account's events may go on. */
@@ -152,9 +162,7 @@ export class EventResults {
       return result.then((arrived) => this.#made(arrived, live, context, meter));
     }
     const made = this.#made(result, live, context, meter);
-    if (!this.#mayShare(live)) return made;
-    if (context.isPersonal) this.#isShared.set(prepared.node, false);
-    else if (!made.result.errors && waitedNothing(context)) {
+    if (this.#mayShare(live) && !made.result.errors && waitedNothing(context)) {
       this.#recent.keep(event, prepared.node, made.result, meter.fields);
     }
     return made;
@@ -163,6 +171,9 @@ export class EventResults {
   #made(result: ExecutionResult, live: LiveOperation, context: Context, meter: Meter): Made {
     this.#settled(live, meter.fields, null);
     context.fields = meter.fields;
+    // Subscribers to one account may have different catalogs: reading one counts as well. The record
+    // is looked at before publishing, which itself reads what belongs to one request.
+    if (context.isPersonal || context.readsCatalog) this.#isShared.set(live.prepared.node, false);
     // An event that passes its budget ends its subscription: the next would pass it too.
     if (meter.isOver) throw meter.error();
     return { result: this.#options.publisher.publish(result, context), meter };
@@ -171,7 +182,7 @@ export class EventResults {
   #mayShare({ prepared: { node }, args }: LiveOperation): boolean {
     let isShared = this.#isShared.get(node);
     if (isShared === undefined) {
-      isShared = !usesVariablesInEvents(args.document, node);
+      isShared = isOfAccount(args, node) && !usesVariablesInEvents(args.document, node);
       this.#isShared.set(node, isShared);
     }
     return isShared;
@@ -181,6 +192,14 @@ export class EventResults {
 /** What a receipt says of waiting concerns one subscriber alone. */
 function waitedNothing({ waitedMs }: Context): boolean {
   return waitedMs === 0;
+}
+
+function isOfAccount(
+  { schema, document }: ValidatedExecutionArgs,
+  node: OperationDefinitionNode,
+): boolean {
+  const marks = marksOf(schema, document, node);
+  return marks !== null && [...marks].every((mark) => mark === 'account');
 }
 
 function asGraphQLError(error: unknown): GraphQLError {
