@@ -48,7 +48,6 @@ export class Context implements ReadRecord {
    * leaves behind serves just the fields selected on its own answer.
    */
   async write<T>(send: (scope: Scope) => Promise<T>): Promise<T> {
-    this.isPersonal = true;
     const own = this.#ownScope();
     this.#current = own;
     try {

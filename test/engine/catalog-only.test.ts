@@ -1,14 +1,15 @@
-import { Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { type GraphQLSchema, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { catalogUseOf } from '../../src/engine/catalog/catalog-only.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
+import { perGroup, sharingOf } from '../../src/schema/sharing.ts';
 
 const schema = buildSchema();
 
-function useOf(text: string) {
+function useOf(text: string, of: GraphQLSchema = schema) {
   const document = parse(text);
   const operation = document.definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-  return catalogUseOf(schema, document, operation as OperationDefinitionNode);
+  return catalogUseOf(of, document, operation as OperationDefinitionNode);
 }
 
 describe('an operation reads the catalog alone', () => {
@@ -51,4 +52,13 @@ describe('an operation reads more than the catalog', () => {
   ])('%s', (text) => {
     expect(useOf(text)).toBeNull();
   });
+});
+
+test('a mutation is none of the catalog’s, whatever its field is marked as', () => {
+  const marked = buildSchema();
+  const fields = marked.getMutationType()?.getFields();
+  Object.assign(fields?.forgotPassword ?? {}, perGroup);
+  const text = 'mutation { forgotPassword(input: { email: "a" }) { __typename } }';
+  expect(sharingOf(fields?.forgotPassword ?? { extensions: {} })).toBe('group');
+  expect(useOf(text, marked)).toBeNull();
 });

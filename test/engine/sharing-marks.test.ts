@@ -80,6 +80,7 @@ describe('there are none where a field may be the viewer’s', () => {
     ['behind another name', '{ dog { name: owner } }'],
     ['in introspection', '{ cat { name } __schema { description } }'],
     ['in a fragment that is not there', '{ ...Missing }'],
+    ['in a type that is not there', '{ ... on Missing { cat { name } } }'],
   ])('%s', (_where, text) => {
     expect(marks(text)).toBeNull();
   });

@@ -4,19 +4,12 @@ import type { Context } from '../../src/schema/context.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { type AddedField, extendedSchema, KINDS, selected } from '../support/extended-schema.ts';
+import { RunCounts } from '../support/run-counts.ts';
 import { sseClient, type Watcher, webSocketClient } from './watcher.ts';
 
 const TICKS = 4;
 
-/** How often a field of each name was resolved. */
-const runs = new Map<string, number>();
-
-function counted(name: string, read: (context: Context) => unknown) {
-  return (context: Context): unknown => {
-    runs.set(name, (runs.get(name) ?? 0) + 1);
-    return read(context);
-  };
-}
+const runs = new RunCounts();
 
 const mine = ({ scope }: Context) => scope.caller.token?.slice(-12);
 
@@ -37,12 +30,12 @@ const PERSONAL: Readonly<Record<string, AddedField>> = {
 
 /** These show the same to all. */
 const CONSTANT: Readonly<Record<string, AddedField>> = {
-  account: { sharing: 'account', read: counted('account', () => 'the same') },
-  ofTheGroup: { sharing: 'group', read: counted('ofTheGroup', () => 'the same') },
-  unmarkedConstant: { sharing: null, read: counted('unmarkedConstant', () => 'the same') },
+  account: { sharing: 'account', read: runs.counted('account', () => 'the same') },
+  ofTheGroup: { sharing: 'group', read: runs.counted('ofTheGroup', () => 'the same') },
+  unmarkedConstant: { sharing: null, read: runs.counted('unmarkedConstant', () => 'the same') },
   readsCatalog: {
     sharing: 'account',
-    read: counted('readsCatalog', ({ scope }) => scope.catalog() && 'the same'),
+    read: runs.counted('readsCatalog', ({ scope }) => scope.catalog() && 'the same'),
   },
 };
 
@@ -116,10 +109,10 @@ describe.each([
 
 /** How many events all watchers were told, and how often the field was resolved for them. */
 async function count(name: string) {
-  runs.clear();
+  const before = runs.of(name);
   const all = await told(ofEvent(`${name}Text`));
   const events = all.reduce((sum, { events: { length } }) => sum + length, 0);
-  return { events, resolved: runs.get(name) ?? 0 };
+  return { events, resolved: runs.of(name) - before };
 }
 
 test('a field of the account is resolved once for all watchers of an event', async () => {

@@ -5,16 +5,9 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
 import type { Context } from '../../src/schema/context.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { type AddedField, extendedSchema, KINDS, selected } from '../support/extended-schema.ts';
+import { RunCounts } from '../support/run-counts.ts';
 
-/** How often a field of each name was resolved. */
-const runs = new Map<string, number>();
-
-function counted(name: string, read: (context: Context) => unknown) {
-  return (context: Context): unknown => {
-    runs.set(name, (runs.get(name) ?? 0) + 1);
-    return read(context);
-  };
-}
+const runs = new RunCounts();
 
 const mine = ({ scope }: Context) => scope.caller.token?.slice(-12);
 const mineLater = async (context: Context) => {
@@ -24,8 +17,8 @@ const mineLater = async (context: Context) => {
 const anybodys = () => 'the same';
 
 const SHARED = {
-  group: { sharing: 'group', read: counted('group', anybodys) },
-  copy: { sharing: 'copy', read: counted('copy', anybodys) },
+  group: { sharing: 'group', read: runs.counted('group', anybodys) },
+  copy: { sharing: 'copy', read: runs.counted('copy', anybodys) },
 } satisfies Record<string, AddedField>;
 
 const PERSONAL = {
@@ -158,23 +151,23 @@ describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
     const document = OF_MANY(selected('group', kind));
     const { etag, body } = await get(accept, theirs, document);
     expect(etag).not.toBeNull();
-    const before = runs.get('group');
+    const before = runs.of('group');
     for (const encoding of ['identity', 'br', 'gzip']) {
       const again = await get(accept, own, document, { 'accept-encoding': encoding });
       expect(again).toMatchObject({ etag, body });
     }
     const known = await get(accept, own, document, { 'if-none-match': String(etag) });
     expect(known).toMatchObject({ status: 304, etag });
-    expect(runs.get('group')).toBe(before);
+    expect(runs.of('group')).toBe(before);
   });
 
   test.each(KINDS)('an answer with its time has a name, and is made anew: %s', async (kind) => {
     const [theirs, own] = users;
     const document = OF_ONE(selected('copy', kind));
     const { etag } = await get(accept, theirs, document);
-    const before = runs.get('copy') ?? 0;
+    const before = runs.of('copy');
     expect(await get(accept, own, document)).toMatchObject({ status: 200, etag });
-    expect(runs.get('copy')).toBe(before + 1);
+    expect(runs.of('copy')).toBe(before + 1);
     const known = await get(accept, own, document, { 'if-none-match': String(etag) });
     expect(known).toMatchObject({ status: 304, etag });
   });
@@ -194,13 +187,13 @@ describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
   test('an ETag is confirmed only once the answer has been made', async () => {
     const [, own] = users;
     const document = `{ instrument(id: "AAPL") { groupText again${accept.length}: groupText } }`;
-    const before = runs.get('group') ?? 0;
+    const before = runs.of('group');
     const first = await get(accept, own, document, { 'if-none-match': '*' });
     expect(first.status).toBe(304);
-    expect(runs.get('group')).toBe(before + 2);
+    expect(runs.of('group')).toBe(before + 2);
     const etag = String(first.etag);
     expect((await get(accept, own, document, { 'if-none-match': etag })).status).toBe(304);
-    expect(runs.get('group')).toBe(before + 2);
+    expect(runs.of('group')).toBe(before + 2);
   });
 
   test('an operation that was found to read the viewer’s once is shared no more', async () => {
@@ -223,10 +216,10 @@ test('an answer with its time is confirmed without being made anew', async () =>
   const [theirs, own] = users;
   const document = '{ catalog { ageSeconds } instrument(id: "AAPL") { copyText } }';
   const { etag } = await get('application/json', theirs, document);
-  const before = runs.get('copy');
+  const before = runs.of('copy');
   const known = await get('application/json', own, document, { 'if-none-match': String(etag) });
   expect(known).toMatchObject({ status: 304, etag });
-  expect(runs.get('copy')).toBe(before);
+  expect(runs.of('copy')).toBe(before);
 });
 
 test.each(Object.keys(PERSONAL))(
