@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { buildSchema } from '../../src/schema/schema.ts';
 import { type Sharing, sharingOf } from '../../src/schema/sharing.ts';
 
-// Whoever adds a field without a mark below these roots names it here: a reviewer then sees that it
+// A new field without a mark below these roots has to be named here: a reviewer then sees that it
 // is the viewer's own, and that all who select it have an answer of their own.
 const PERSONAL_BELOW_THE_CATALOG = ['Instrument.orders', 'Instrument.positions'];
 const PERSONAL_BELOW_EVENTS = ['Position.instrument'];

@@ -80,7 +80,7 @@ export class HeldAnswers {
     const packed = alone(bytes);
     const entry: Entry = { answer: null, ...this.#entries.peek(name), [encoding]: packed };
     if (!this.#put(name, entry)) {
-      // Whoever takes it packed needs it no other way.
+      // A client that takes it packed needs no other form of it.
       this.#put(name, { ...entry, answer: entry.answer && { ...entry.answer, plain: null } });
     }
     return packed;
