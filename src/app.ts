@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { lexicographicSortSchema, printSchema } from 'graphql';
+import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { type Config, ConfigError } from './config.ts';
 import { createDomain } from './domain/create-domain.ts';
 import { HeldAnswers } from './engine/catalog/held-answers.ts';
@@ -62,6 +62,8 @@ export interface AppOptions {
   readonly log?: Log;
   /** Off: every request takes the way of the unusual ones. It answers alike, and is slower. */
   readonly directPath?: boolean;
+  /** The graph to serve, in place of the whole one. */
+  readonly schema?: GraphQLSchema;
   /** What prepared documents, and answers made of the catalog, may weigh; left out: what is usual. */
   readonly cacheBytes?: { readonly documents?: number; readonly answers?: number };
 }
@@ -69,7 +71,12 @@ export interface AppOptions {
 /** The composition root: the one place that knows every layer and makes every lasting object. */
 export async function startApp(
   config: Config,
-  { log = createAppLog(config), directPath = true, cacheBytes = {} }: AppOptions = {},
+  {
+    log = createAppLog(config),
+    directPath = true,
+    schema = buildSchema(),
+    cacheBytes = {},
+  }: AppOptions = {},
 ): Promise<App> {
   // What was started is closed again where a later part cannot start.
   await using started = new AsyncDisposableStack();
@@ -104,7 +111,6 @@ export async function startApp(
   const { client, resilience } = gateway;
   const domain = createDomain({ client, stores, metrics, log, settings: config });
   started.defer(() => domain.hub.close());
-  const schema = buildSchema();
   const documents = new Documents({
     schema,
     limits: config,

@@ -136,6 +136,13 @@ export class OpenedOperation implements Ready {
   }
 
   execute(): Eventually<ExecutionResult> {
+    const result = this.#run();
+    return result instanceof Promise
+      ? result.then((arrived) => this.#publish(arrived))
+      : this.#publish(result);
+  }
+
+  #run(): Eventually<ExecutionResult> {
     const { scheduler, client, isCostly } = this.#meter;
     // A hundred of them may arrive in one turn of the event loop: each waits for a turn of its own.
     return isCostly ? scheduler.turn(client).then(() => this.#execute()) : this.#execute();
@@ -150,7 +157,7 @@ export class OpenedOperation implements Ready {
 
   #executed(result: ExecutionResult): ExecutionResult {
     this.#charge(this.#meter.fields);
-    return this.#publish(result);
+    return result;
   }
 
   #charge(fields: number): void {
@@ -172,7 +179,9 @@ export class OpenedOperation implements Ready {
         // As they were read: what the document does not ask for makes no difference.
         question: `${name} ${JSON.stringify(this.#plan.values.coerced)}`,
         read: () => this.#context.scope.catalog(),
-        execute: () => this.execute(),
+        run: () => this.#run(),
+        isPersonal: () => this.#context.isPersonal,
+        publish: (result) => this.#publish(result),
         text: (result) => this.text(result),
         // What is in memory already costs its bytes, of which the estimate is the measure.
         sent: () => this.#charge(this.#plan.cost),

@@ -1,12 +1,13 @@
 import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
+import type { ReadRecord } from './read-record.ts';
 import { Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
 /** One operation's context, or that of one event of a subscription. What lives longer is in `services`. */
-export class Context {
+export class Context implements ReadRecord {
   readonly services: Services;
-  readonly requestId: string;
-  readonly receipts: ReceiptEntry[] = [];
+  isPersonal = false;
+  readsCatalog = false;
   /** Fields that the answer can hold. */
   cost = 0;
   /** Fields that it holds, as they were counted. */
@@ -14,24 +15,32 @@ export class Context {
   /** For how long an event was held back, because its account's events came to too much. */
   waitedMs = 0;
   readonly #caller: Caller;
+  readonly #requestId: string;
+  readonly #receipts: ReceiptEntry[] = [];
   #own: Scope | null = null;
   #current: Scope | null = null;
 
   constructor(services: Services, caller: Caller, requestId: string) {
     this.services = services;
-    this.requestId = requestId;
+    this.#requestId = requestId;
     this.#caller = caller;
+  }
+
+  /** These two belong to one request: a field that shows them can be shown to nobody else. */
+  get requestId(): string {
+    this.isPersonal = true;
+    return this.#requestId;
+  }
+
+  get receipts(): ReceiptEntry[] {
+    this.isPersonal = true;
+    return this.#receipts;
   }
 
   /** What the fields being resolved now may read. */
   get scope(): Scope {
     this.#current ??= this.#ownScope();
     return this.#current;
-  }
-
-  /** Whether anything has asked on the viewer's behalf; if not, others would have been answered alike. */
-  get isPersonal(): boolean {
-    return this.#current !== null;
   }
 
   /**
@@ -55,10 +64,11 @@ export class Context {
   }
 
   #ownScope(): Scope {
-    this.#own ??= new Scope(this.services, {
-      ...this.#caller,
-      receipt: (entry) => this.receipts.push(entry),
-    });
+    this.#own ??= new Scope(this.services, this.#recordingCaller(), this);
     return this.#own;
+  }
+
+  #recordingCaller(): Caller {
+    return { ...this.#caller, receipt: (entry) => this.#receipts.push(entry) };
   }
 }

@@ -1,6 +1,7 @@
 import type { Order, Position } from '../gateway/model.ts';
 import { builder } from './builder.ts';
 import { InstrumentRef } from './instrument.ts';
+import { perAccount } from './sharing.ts';
 
 export const Side = builder.enumType('Side', {
   description: 'The direction of a trade.',
@@ -27,8 +28,16 @@ for (const [ref, what] of [
   [OrderRef, 'order'],
 ] as const) {
   builder.objectFields(ref as typeof PositionRef, (t) => ({
-    id: t.exposeID('id', { nullable: false, description: `The gateway’s number of the ${what}.` }),
-    symbol: t.exposeID('symbol', { nullable: false, description: 'What is traded.' }),
+    id: t.exposeID('id', {
+      ...perAccount,
+      nullable: false,
+      description: `The gateway’s number of the ${what}.`,
+    }),
+    symbol: t.exposeID('symbol', {
+      ...perAccount,
+      nullable: false,
+      description: 'What is traded.',
+    }),
     instrument: t.field({
       type: InstrumentRef,
       nullable: true,
@@ -36,26 +45,44 @@ for (const [ref, what] of [
         'The instrument behind the symbol; null where the catalog of the viewer’s group has none.',
       resolve: ({ symbol }, _args, { scope }) => scope.instrument(symbol),
     }),
-    side: t.expose('side', { type: Side, nullable: true, description: 'Bought or sold.' }),
-    name: t.exposeString('name', { nullable: true, description: 'The instrument’s name to show.' }),
+    side: t.expose('side', {
+      ...perAccount,
+      type: Side,
+      nullable: true,
+      description: 'Bought or sold.',
+    }),
+    name: t.exposeString('name', {
+      ...perAccount,
+      nullable: true,
+      description: 'The instrument’s name to show.',
+    }),
     logo: t.exposeString('logo', {
+      ...perAccount,
       nullable: true,
       description: 'Where the instrument’s logo is.',
     }),
     delayed: t.exposeBoolean('delayed', {
+      ...perAccount,
       nullable: true,
       description: 'Whether its prices come with a delay.',
     }),
     sharia: t.exposeBoolean('sharia', {
+      ...perAccount,
       nullable: true,
       description: 'Whether the instrument counts as sharia-compliant.',
     }),
-    digits: t.exposeInt('digits', { nullable: true, description: 'Decimals of its prices.' }),
+    digits: t.exposeInt('digits', {
+      ...perAccount,
+      nullable: true,
+      description: 'Decimals of its prices.',
+    }),
     units: t.exposeFloat('units', {
+      ...perAccount,
       nullable: true,
       description: 'Its size in units of the instrument.',
     }),
     priceOpen: t.exposeFloat('priceOpen', {
+      ...perAccount,
       nullable: true,
       description:
         what === 'position'
@@ -63,34 +90,52 @@ for (const [ref, what] of [
           : 'The price at which it is to be carried out.',
     }),
     priceCurrent: t.exposeFloat('priceCurrent', {
+      ...perAccount,
       nullable: true,
       description: 'The price now.',
     }),
     createdAt: t.expose('createdAt', {
+      ...perAccount,
       type: 'DateTime',
       nullable: true,
       description: `When the ${what} was made.`,
     }),
     updatedAt: t.expose('updatedAt', {
+      ...perAccount,
       type: 'DateTime',
       nullable: true,
       description: `When the ${what} last changed.`,
     }),
-    leverage: t.exposeFloat('leverage', { nullable: true, description: 'Its leverage.' }),
+    leverage: t.exposeFloat('leverage', {
+      ...perAccount,
+      nullable: true,
+      description: 'Its leverage.',
+    }),
     rateMargin: t.exposeFloat('rateMargin', {
+      ...perAccount,
       nullable: true,
       description: 'The rate that converts its margin into the account’s currency.',
     }),
     stopLoss: t.exposeFloat('stopLoss', {
+      ...perAccount,
       nullable: true,
       description: 'The price at which it closes to stop a loss; 0 is the gateway’s own value.',
     }),
     takeProfit: t.exposeFloat('takeProfit', {
+      ...perAccount,
       nullable: true,
       description: 'The price at which it closes to take a profit; 0 is the gateway’s own value.',
     }),
-    comment: t.exposeString('comment', { nullable: true, description: 'The note left with it.' }),
-    invested: t.exposeFloat('invested', { nullable: true, description: 'The money put into it.' }),
+    comment: t.exposeString('comment', {
+      ...perAccount,
+      nullable: true,
+      description: 'The note left with it.',
+    }),
+    invested: t.exposeFloat('invested', {
+      ...perAccount,
+      nullable: true,
+      description: 'The money put into it.',
+    }),
   }));
 }
 
@@ -99,14 +144,20 @@ PositionRef.implement({
     'An open position. Fields that the gateway left out, or sent with another type, are null.',
   fields: (t) => ({
     rateProfit: t.exposeFloat('rateProfit', {
+      ...perAccount,
       nullable: true,
       description: 'The rate that converts its profit into the account’s currency.',
     }),
     storage: t.exposeFloat('storage', {
+      ...perAccount,
       nullable: true,
       description: 'What holding it overnight has cost or brought.',
     }),
-    profit: t.exposeFloat('profit', { nullable: true, description: 'Its profit or loss now.' }),
+    profit: t.exposeFloat('profit', {
+      ...perAccount,
+      nullable: true,
+      description: 'Its profit or loss now.',
+    }),
   }),
 });
 

@@ -7,6 +7,7 @@ import type {
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
 import { InstrumentRef, ShariaStatus } from './instrument.ts';
+import { perGroup } from './sharing.ts';
 
 const InstrumentFilter = builder.inputType('InstrumentFilter', {
   description: 'Which instruments; what is left out does not filter, and an empty list finds none.',
@@ -67,18 +68,22 @@ const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
   description: 'Where a page stands.',
   fields: (t) => ({
     hasNextPage: t.exposeBoolean('hasNextPage', {
+      ...perGroup,
       nullable: false,
       description: 'Whether something follows.',
     }),
     hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
+      ...perGroup,
       nullable: false,
       description: 'Whether something comes before.',
     }),
     startCursor: t.exposeString('startCursor', {
+      ...perGroup,
       nullable: true,
       description: 'The cursor of the first one here; null on an empty page.',
     }),
     endCursor: t.exposeString('endCursor', {
+      ...perGroup,
       nullable: true,
       description: 'The cursor of the last one here; null on an empty page.',
     }),
@@ -89,10 +94,12 @@ const InstrumentEdgeRef = builder.objectRef<InstrumentEdge>('InstrumentEdge').im
   description: 'An instrument at its place in a list.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', {
+      ...perGroup,
       nullable: false,
       description: 'Names the place; it holds also when the catalog is renewed meanwhile.',
     }),
     node: t.expose('node', {
+      ...perGroup,
       type: InstrumentRef,
       nullable: false,
       description: 'The instrument.',
@@ -106,21 +113,25 @@ const InstrumentConnectionRef = builder
     description: 'A page of instruments.',
     fields: (t) => ({
       edges: t.expose('edges', {
+        ...perGroup,
         type: [InstrumentEdgeRef],
         nullable: false,
         description: 'The instruments with their cursors.',
       }),
       nodes: t.expose('nodes', {
+        ...perGroup,
         type: [InstrumentRef],
         nullable: false,
         description: 'The instruments alone.',
       }),
       pageInfo: t.expose('pageInfo', {
+        ...perGroup,
         type: PageInfoRef,
         nullable: false,
         description: 'Where the page stands.',
       }),
       totalCount: t.exposeInt('totalCount', {
+        ...perGroup,
         nullable: false,
         description: 'How many there are on all pages.',
       }),
@@ -131,25 +142,33 @@ const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').im
   description: 'What leads from a version that a client holds to the present one.',
   fields: (t) => ({
     version: t.exposeString('version', {
+      ...perGroup,
       nullable: false,
       description: 'The present version: the next `since`.',
     }),
     reset: t.exposeBoolean('reset', {
+      ...perGroup,
       nullable: false,
       description:
         'Whether the client’s version is not remembered: then it starts anew from `upserted`, which is everything.',
     }),
     upserted: t.expose('upserted', {
+      ...perGroup,
       type: [InstrumentRef],
       nullable: false,
       description: 'What is new or has changed.',
     }),
-    removed: t.exposeIDList('removed', { nullable: false, description: 'What is gone.' }),
+    removed: t.exposeIDList('removed', {
+      ...perGroup,
+      nullable: false,
+      description: 'What is gone.',
+    }),
   }),
 });
 
 builder.objectField(CatalogRef, 'changes', (t) =>
   t.field({
+    ...perGroup,
     type: CatalogChangesRef,
     nullable: false,
     description: 'What differs from a version fetched before: a phone need not load it all again.',
@@ -162,6 +181,7 @@ builder.objectField(CatalogRef, 'changes', (t) =>
 
 builder.queryField('instruments', (t) =>
   t.field({
+    ...perGroup,
     type: InstrumentConnectionRef,
     nullable: true,
     description:

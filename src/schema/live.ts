@@ -6,6 +6,7 @@ import type { Position } from '../gateway/model.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { PositionRef } from './holding.ts';
+import { perAccount } from './sharing.ts';
 
 builder.subscriptionType({
   description: 'What can be followed, over WebSocket or as an event stream.',
@@ -25,12 +26,18 @@ const FeedStatus = builder.enumType('FeedStatus', {
 const PositionTotalsRef = builder.objectRef<PositionTotals>('PositionTotals').implement({
   description: 'Plain sums of the gateway’s figures, in no stated currency.',
   fields: (t) => ({
-    count: t.exposeInt('count', { nullable: false, description: 'How many positions are open.' }),
+    count: t.exposeInt('count', {
+      ...perAccount,
+      nullable: false,
+      description: 'How many positions are open.',
+    }),
     invested: t.exposeFloat('invested', {
+      ...perAccount,
       nullable: true,
       description: 'All that is invested; null where a position does not say.',
     }),
     profit: t.exposeFloat('profit', {
+      ...perAccount,
       nullable: true,
       description: 'All profit and loss; null where a position does not say.',
     }),
@@ -41,37 +48,45 @@ const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges')
   description: 'What turns the list that the client holds into the present one.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', {
+      ...perAccount,
       nullable: false,
       description: 'Names the state after this event: the next `after`.',
     }),
     snapshot: t.exposeBoolean('snapshot', {
+      ...perAccount,
       nullable: false,
       description: 'Whether `upserted` is the whole list: then the client forgets what it held.',
     }),
     upserted: t.expose('upserted', {
+      ...perAccount,
       type: [PositionRef],
       nullable: false,
       description: 'Positions that are new or have changed.',
     }),
     opened: t.exposeIDList('opened', {
+      ...perAccount,
       nullable: false,
       description: 'Ids of those that were opened.',
     }),
     closed: t.exposeIDList('closed', {
+      ...perAccount,
       nullable: false,
       description: 'Ids of those that are no longer open.',
     }),
     totals: t.expose('totals', {
+      ...perAccount,
       type: PositionTotalsRef,
       nullable: false,
       description: 'Sums over the present list.',
     }),
     status: t.expose('status', {
+      ...perAccount,
       type: FeedStatus,
       nullable: false,
       description: 'Whether the list follows the gateway.',
     }),
     asOf: t.expose('asOf', {
+      ...perAccount,
       type: 'DateTime',
       nullable: false,
       description: 'When the gateway last confirmed the list.',
@@ -84,6 +99,7 @@ const intervalDescription =
 
 builder.subscriptionFields((t) => ({
   positions: t.field({
+    ...perAccount,
     type: [PositionRef],
     nullable: false,
     description: 'The open positions: the whole list at once, then again whenever it has changed.',
@@ -99,6 +115,7 @@ builder.subscriptionFields((t) => ({
     resolve: (positions: readonly Position[]) => positions,
   }),
   positionChanges: t.field({
+    ...perAccount,
     type: PositionChangesRef,
     nullable: false,
     description:

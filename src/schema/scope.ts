@@ -8,6 +8,7 @@ import type { SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position, WithdrawalMethod } from '../gateway/model.ts';
 import { groupBySymbol } from './group-by-symbol.ts';
+import type { ReadRecord } from './read-record.ts';
 import type { Services } from './services.ts';
 
 type Eventually<T> = T | Promise<T>;
@@ -18,7 +19,8 @@ type Eventually<T> = T | Promise<T>;
  */
 export class Scope {
   readonly #services: Services;
-  readonly caller: Caller;
+  readonly #caller: Caller;
+  readonly #record: ReadRecord;
   readonly #after: number;
   #viewer: Eventually<Viewer> | undefined;
   #session: Promise<SessionAnswer> | undefined;
@@ -30,24 +32,40 @@ export class Scope {
   /** Made where the catalog is not at hand, which is once an hour. */
   #instruments: DataLoader<string, Instrument | null> | undefined;
 
-  constructor(services: Services, caller: Caller, after = 0) {
+  constructor(services: Services, caller: Caller, record: ReadRecord, after = 0) {
     this.#services = services;
-    this.caller = caller;
+    this.#caller = caller;
+    this.#record = record;
     this.#after = after;
   }
 
   /** After a write: the same caller, and nothing that was asked for before. */
   renewed(): Scope {
-    return new Scope(this.#services, this.caller, this.#services.turns.next());
+    return this.#next(this.caller);
   }
 
   /** The same request, on behalf of a token that it has just been given. */
   withToken(token: string): Scope {
-    return new Scope(this.#services, { ...this.caller, token }, this.#services.turns.next());
+    return this.#next({ ...this.caller, token });
   }
 
+  #next(caller: Caller): Scope {
+    return new Scope(this.#services, caller, this.#record, this.#services.turns.next());
+  }
+
+  get caller(): Caller {
+    this.#record.isPersonal = true;
+    return this.#caller;
+  }
+
+  /** All that is read on the viewer's behalf is read with this, but for the catalog. */
   viewer(): Eventually<Viewer> {
-    this.#viewer ??= this.#services.identify(this.caller);
+    this.#record.isPersonal = true;
+    return this.#identify();
+  }
+
+  #identify(): Eventually<Viewer> {
+    this.#viewer ??= this.#services.identify(this.#caller);
     return this.#viewer;
   }
 
@@ -98,12 +116,13 @@ export class Scope {
 
   /** One version for the whole scope: two fields of an answer never come from two catalogs. */
   catalog(): Eventually<CatalogView> {
+    this.#record.readsCatalog = true;
     this.#catalog ??= this.#readCatalog();
     return this.#catalog;
   }
 
   #readCatalog(): Eventually<CatalogView> {
-    const viewer = this.viewer();
+    const viewer = this.#identify();
     const read = (known: Viewer) => {
       const view = this.#services.catalogs.read(known);
       if (view instanceof Promise) return view.then((arrived) => this.#hold(arrived));

@@ -2,7 +2,8 @@ import {
   buildSchema,
   type ExecutionResult,
   executeRootSelectionSet,
-  type GraphQLObjectType,
+  isIntrospectionType,
+  isObjectType,
   type OperationDefinitionNode,
   parse,
   type ValidatedExecutionArgs,
@@ -19,15 +20,29 @@ import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
 import type { Context } from '../../src/schema/context.ts';
 import type { Services } from '../../src/schema/services.ts';
+import { perAccount, perGroup } from '../../src/schema/sharing.ts';
 
 const schema = buildSchema(`
   type Query { nothing: Int }
   type Subscription { live: Event }
   type Event { rows: [Row!]! later: Int failing: Int }
-  type Row { price(digits: Int): Float mine: String }
+  type Row { price(digits: Int): Float mine: String unmarked: Int ofGroup: Int catalog: Int }
 `);
-const row = schema.getType('Row') as GraphQLObjectType;
-const event = schema.getType('Event') as GraphQLObjectType;
+
+/** All of them are marked as the account's, unless a field is given another mark. */
+function setField(type: string, name: string, options: object): void {
+  const owner = schema.getType(type);
+  const field = isObjectType(owner) ? owner.getFields()[name] : undefined;
+  if (!field) throw new Error(`${type}.${name} is missing`);
+  Object.assign(field, options);
+}
+
+for (const type of Object.values(schema.getTypeMap())) {
+  if (!isObjectType(type) || isIntrospectionType(type)) continue;
+  for (const name of Object.keys(type.getFields())) setField(type.name, name, perAccount);
+}
+setField('Row', 'unmarked', { extensions: {} });
+setField('Row', 'ofGroup', perGroup);
 
 let executed = 0;
 let results: EventResults;
@@ -36,8 +51,9 @@ beforeEach(() => {
   executed = 0;
   const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
   const publisher = new Publisher({ log, metrics: new Metrics(), receipts: false });
+  const services = { identify: () => ({}), catalogs: { read: () => ({ version: 1 }) } };
   results = new EventResults({
-    services: {} as Services,
+    services: services as unknown as Services,
     publisher,
     scheduler: new FairScheduler(),
     pace: new EventPace({ fieldsPerMinute: 1_000_000, clock: systemClock }),
@@ -45,18 +61,24 @@ beforeEach(() => {
   });
 });
 
-Object.assign(row.getFields().price as object, {
+setField('Row', 'price', {
   resolve: ({ price }: { price: number }) => price,
 });
-Object.assign(row.getFields().mine as object, {
+setField('Row', 'mine', {
   resolve: (_row: unknown, _args: unknown, context: Context) => context.scope.caller.token,
 });
-Object.assign(event.getFields().later as object, { resolve: async () => 1 });
-Object.assign(event.getFields().failing as object, {
-  resolve: () => {
-    throw new Error('this one fails');
+setField('Row', 'catalog', {
+  resolve(_row: unknown, _args: unknown, { scope }: Context) {
+    scope.catalog();
+    return 1;
   },
 });
+setField('Event', 'later', { resolve: async () => 1 });
+setField('Event', 'failing', { resolve: fail });
+
+function fail(): never {
+  throw new Error('this one fails');
+}
 
 interface Document {
   readonly prepared: PreparedOperation;
@@ -119,6 +141,40 @@ test('one execution serves all who are told the same event by the same document'
   expect(executed).toBe(1);
   await told(document, [{ live: { rows: [] } }]);
   await told(prepare('subscription { live { rows { mine: price } } }'), [ROWS]);
+  expect(executed).toBe(3);
+});
+
+test.each(['unmarked', 'ofGroup', 'catalog', 'mine'])(
+  'a field that is not the account’s is executed for each of them: %s',
+  async (field) => {
+    const document = prepare(`subscription { live { rows { price ${field} } } }`);
+    const [first] = await told(document, [ROWS]);
+    const [second] = await told(document, [ROWS]);
+    expect(first?.errors).toBeUndefined();
+    expect(second).toEqual(first);
+    expect(second).not.toBe(first);
+    expect(executed).toBe(2);
+  },
+);
+
+test('an event that failed does not end the sharing of others', async () => {
+  const document = prepare('subscription { live { failing rows { price } } }');
+  const whole = { live: { rows: [] } };
+  setField('Event', 'failing', { resolve: ({ rows }: { rows: [] }) => rows.length && fail() });
+  const [failed] = await told(document, [ROWS]);
+  expect(failed?.errors).toHaveLength(1);
+  const [first] = await told(document, [whole]);
+  expect((await told(document, [whole], { token: 'b' }))[0]).toBe(first);
+});
+
+test('what was kept before an operation was found to read the viewer’s is used no more', async () => {
+  const document = prepare('subscription { live { rows { mine } } }');
+  const empty = { live: { rows: [] } };
+  await told(document, [empty]);
+  await told(document, [empty], { token: 'b' });
+  expect(executed).toBe(1);
+  await told(document, [ROWS]);
+  await told(document, [empty], { token: 'b' });
   expect(executed).toBe(3);
 });
 

@@ -17,7 +17,7 @@ describe('what is held', () => {
     const held = new HeldAnswers(MEGABYTE);
     for (let i = 0; i < 40; i += 1) {
       const bytes = noise(60_000, `answer ${i}`);
-      held.hold(`key ${i}`, bytes, 'tag');
+      held.hold(`key ${i}`, { etag: 'tag', plain: bytes });
       await held.packed(`key ${i}`, bytes, 'br');
       await held.packed(`key ${i}`, bytes, 'gzip');
       expect(held.heldBytes).toBeLessThanOrEqual(MEGABYTE);
@@ -33,23 +33,29 @@ describe('what is held', () => {
     for (let i = 0; i < 60_000; i += 1) {
       // Each is cut out of a larger block, as texts of this size are.
       const bytes = Buffer.from(`{"data":{"instrument":{"id":"${i}"}}}`);
-      held.hold(String(i), bytes, 'tag');
+      held.hold(String(i), { etag: 'tag', plain: bytes });
       if (i % 60 === 0) await held.packed(String(i), bytes, 'gzip');
     }
     expect(heldBytes() - before).toBeLessThan(1.5 * 8 * MEGABYTE);
     expect(held.heldBytes).toBeGreaterThan(7 * MEGABYTE);
   });
 
-  test('that is larger than all there is room for is not held', () => {
+  test('that is larger than all there is room for is known by its tag alone', () => {
     const held = new HeldAnswers(1_700);
-    held.hold('small', Buffer.alloc(100), 'tag');
-    held.hold('large', Buffer.alloc(1_701), 'tag');
-    expect(held.get('large')).toBeUndefined();
+    held.hold('small', { etag: 'tag', plain: Buffer.alloc(100) });
+    held.hold('large', { etag: 'its tag', plain: Buffer.alloc(1_701) });
+    expect(held.get('large')).toEqual({ etag: 'its tag', plain: null });
     expect(held.get('small')?.plain).toHaveLength(100);
   });
 });
 
 describe('a packed answer', () => {
+  test('of which nothing else is held has no tag', async () => {
+    const held = new HeldAnswers();
+    await held.packed('key', Buffer.alloc(5_000, 'abc'), 'gzip');
+    expect(held.get('key')).toBeUndefined();
+  });
+
   test('is made once for all who ask meanwhile', async () => {
     const held = new HeldAnswers();
     const bytes = Buffer.alloc(200_000, 'abc');
@@ -71,9 +77,9 @@ describe('a packed answer', () => {
   test('takes the place of the plain one where both are too much', async () => {
     const held = new HeldAnswers(10_000);
     const bytes = Buffer.concat([Buffer.alloc(8_500, 'abc'), noise(500)]);
-    held.hold('key', bytes, 'tag');
+    held.hold('key', { etag: 'tag', plain: bytes });
     const packed = await held.packed('key', bytes, 'gzip');
-    expect(held.get('key')).toBeUndefined();
+    expect(held.get('key')).toEqual({ etag: 'tag', plain: null });
     expect(held.packed('key', bytes, 'gzip')).toBe(packed);
   });
 

@@ -1,3 +1,4 @@
+import type { GraphQLSchema } from 'graphql';
 import { type App, startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
@@ -43,6 +44,8 @@ export interface TestAppOptions {
   readonly gateway?: Sandbox;
   /** Off: requests go through yoga, as a whole run of the tests does where `TEST_PATH=yoga`. */
   readonly directPath?: boolean;
+  /** A graph with fields of the test's own. */
+  readonly schema?: GraphQLSchema;
 }
 
 /**
@@ -51,7 +54,7 @@ export interface TestAppOptions {
  */
 export async function startTestApp(
   environment: Environment = {},
-  { gateway, directPath = process.env.TEST_PATH !== 'yoga' }: TestAppOptions = {},
+  { gateway, directPath = process.env.TEST_PATH !== 'yoga', schema }: TestAppOptions = {},
 ): Promise<TestApp> {
   const config = readConfig({
     PORT: '0',
@@ -67,7 +70,7 @@ export async function startTestApp(
     format: 'json',
     destination: { write: (line) => void logged.push(line) },
   });
-  const app = await startApp(config, { log, directPath });
+  const app = await startApp(config, { log, directPath, ...(schema && { schema }) });
   const sandbox = gateway ?? app.sandbox;
   if (sandbox === null) throw new Error('tests run against the sandbox gateway');
   return describeApp(app, config, sandbox, logged);

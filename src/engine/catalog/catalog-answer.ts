@@ -24,7 +24,10 @@ export interface CatalogQuestion {
   readonly question: string;
   /** Proves the viewer. */
   readonly read: () => Eventually<CatalogView>;
-  readonly execute: () => Eventually<ExecutionResult>;
+  readonly run: () => Eventually<ExecutionResult>;
+  /** Whether the run has read anything beside the catalog, whatever its fields are marked as. */
+  readonly isPersonal: () => boolean;
+  readonly publish: (result: ExecutionResult) => ExecutionResult;
   readonly text: (result: ExecutionResult) => Eventually<string>;
   /** Called where the answer was in memory and nothing is executed. */
   readonly sent: () => void;
@@ -32,23 +35,33 @@ export interface CatalogQuestion {
   readonly extensions: () => object | null;
 }
 
-/** Where something is wrong with the answer it is returned as it is: it must not be kept. */
+/**
+ * What has failed or read anything of the viewer's is returned as a plain result: it must not be
+ * kept. Bytes and ETags are given away at once only under a name whose answer has been made before
+ * and was found to be the catalog's alone, for an ETag that is confirmed tells of content as well.
+ */
 export function answerFromCatalog(
   question: CatalogQuestion,
   ifNoneMatch: string | undefined,
 ): Eventually<CatalogAnswer | ExecutionResult> {
+  if (question.held.isBarred(question.use)) return answerPlainly(question);
   let view: Eventually<CatalogView>;
   try {
     view = question.read();
   } catch {
     // The fields say why, each at its own path.
-    return question.execute();
+    return answerPlainly(question);
   }
   if (!(view instanceof Promise)) return answerFrom(view, question, ifNoneMatch);
   return view.then(
     (arrived) => answerFrom(arrived, question, ifNoneMatch),
-    () => question.execute(),
+    () => answerPlainly(question),
   );
+}
+
+function answerPlainly({ run, publish }: CatalogQuestion): Eventually<ExecutionResult> {
+  const result = run();
+  return result instanceof Promise ? result.then(publish) : publish(result);
 }
 
 function answerFrom(
@@ -56,25 +69,30 @@ function answerFrom(
   question: CatalogQuestion,
   ifNoneMatch: string | undefined,
 ): Eventually<CatalogAnswer | ExecutionResult> {
-  const { held, use, execute } = question;
+  const { held, use, run, isPersonal, publish } = question;
   const { freshSeconds } = view;
   const name = nameOf(view, question);
-  const known = use.selectsTime ? undefined : held.get(name);
+  const known = held.get(name);
   const etag = known?.etag ?? tagFor(name);
-  if (isNamed(ifNoneMatch, etag)) return { etag, freshSeconds, bytes: null, packed: null };
-  if (known) {
+  if (known && isNamed(ifNoneMatch, etag)) {
+    return { etag, freshSeconds, bytes: null, packed: null };
+  }
+  if (known?.plain) {
     question.sent();
     return answerOf(known.plain, { etag, freshSeconds, name, question });
   }
-  const result = execute();
+  const result = run();
   const made = (arrived: ExecutionResult) => {
-    if (arrived.errors) return arrived;
+    const mayKeep = !isPersonal();
+    // Another run of it may find the same only sometimes: none of them is shared any more.
+    if (!mayKeep) held.bar(use);
+    if (!mayKeep || arrived.errors) return publish(arrived);
     const text = question.text({ data: arrived.data ?? null });
     return text instanceof Promise ? text.then(written) : written(text);
   };
   const written = (text: string) => {
     const bytes = Buffer.from(text);
-    if (!use.selectsTime) held.hold(name, bytes, etag);
+    held.hold(name, { etag, plain: use.selectsTime ? null : bytes });
     return answerOf(bytes, { etag, freshSeconds, name, question });
   };
   return result instanceof Promise ? result.then(made) : made(result);

@@ -1,12 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { type Encoding, pack } from '../../lib/pack.ts';
+import type { CatalogUse } from './catalog-only.ts';
 
 export interface HeldAnswer {
   readonly etag: string;
-  readonly plain: Buffer;
+  /** Null where the bytes are not held: they are too many, or every request has its own. */
+  readonly plain: Buffer | null;
 }
 
-/** An answer as it is, and packed as far as anybody has asked for it; or only that, where it is too large. */
+/** An answer, and packed as far as anybody has asked for it. */
 interface Entry {
   readonly answer: HeldAnswer | null;
   readonly br?: Buffer;
@@ -20,12 +22,14 @@ const BYTES_PER_ENTRY = 700;
 
 /**
  * Answers made of the catalog alone, as bytes: for the same version, document and variables they are
- * the same. Whoever is sent them has been proved first; what is held here is nobody's own.
+ * the same. Whoever is sent them has been proved first; what is held here is nobody's own, as the
+ * marks of its fields said and as its run has shown.
  */
 export class HeldAnswers {
   readonly #maxOfOne: number;
   readonly #entries: LRUCache<string, Entry>;
   readonly #packing = new Map<string, Promise<Buffer>>();
+  readonly #barred = new WeakSet<CatalogUse>();
 
   constructor(maxBytes = MAX_BYTES) {
     this.#maxOfOne = Math.min(maxBytes, MOST_OF_ONE);
@@ -40,8 +44,21 @@ export class HeldAnswers {
     return this.#entries.get(name)?.answer ?? undefined;
   }
 
-  hold(name: string, bytes: Buffer, etag: string): void {
-    this.#put(name, { ...this.#entries.peek(name), answer: { etag, plain: alone(bytes) } });
+  hold(name: string, { etag, plain }: HeldAnswer): void {
+    const entry = this.#entries.peek(name);
+    const answer = { etag, plain: plain && alone(plain) };
+    if (!this.#put(name, { ...entry, answer })) {
+      this.#put(name, { ...entry, answer: { etag, plain: null } });
+    }
+  }
+
+  /** An operation whose run has read what its fields' marks do not say: nothing of it is held. */
+  bar(use: CatalogUse): void {
+    this.#barred.add(use);
+  }
+
+  isBarred(use: CatalogUse): boolean {
+    return this.#barred.has(use);
   }
 
   /** Compressed once per answer, off the event loop; those who ask meanwhile wait for the same. */
@@ -61,8 +78,11 @@ export class HeldAnswers {
 
   #keep(name: string, encoding: Encoding, bytes: Buffer): Buffer {
     const packed = alone(bytes);
-    const entry = { answer: null, ...this.#entries.peek(name), [encoding]: packed };
-    if (!this.#put(name, entry)) this.#put(name, { ...entry, answer: null });
+    const entry: Entry = { answer: null, ...this.#entries.peek(name), [encoding]: packed };
+    if (!this.#put(name, entry)) {
+      // A client that takes it packed needs no other form of it.
+      this.#put(name, { ...entry, answer: entry.answer && { ...entry.answer, plain: null } });
+    }
     return packed;
   }
 
@@ -75,7 +95,7 @@ export class HeldAnswers {
 }
 
 function sizeOf({ answer, br, gzip }: Entry, name: string): number {
-  const bytes = (answer?.plain.length ?? 0) + (br?.length ?? 0) + (gzip?.length ?? 0);
+  const bytes = (answer?.plain?.length ?? 0) + (br?.length ?? 0) + (gzip?.length ?? 0);
   // A name can hold what a client wrote, in two bytes for each character.
   return BYTES_PER_ENTRY + 2 * name.length + bytes;
 }

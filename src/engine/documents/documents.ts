@@ -123,7 +123,7 @@ export class Documents {
         node,
         args: new OperationArguments(ofDocument, node),
         compiled: new CompiledOperation(this.#schemas, document, node, this.#shelf),
-        catalogUse: catalogUseOf(document, node),
+        catalogUse: catalogUseOf(schema, document, node),
         cost: costOf(schema, document, node, this.#sizes),
         name: `${digest} ${node.name?.value ?? ''}`,
       });

@@ -12,10 +12,11 @@ import type { PreparedOperation } from '../documents/documents.ts';
 import { jsonText } from '../json-text.ts';
 import { Meter } from '../limits/meter.ts';
 import type { Publisher } from '../publisher.ts';
+import { marksOf } from '../sharing-marks.ts';
 import type { EventPace } from './event-pace.ts';
 import { usesVariablesInEvents } from './event-variables.ts';
 import { FollowedEvents } from './followed-events.ts';
-import { RecentResults, textOf } from './recent-results.ts';
+import { type RecentResult, RecentResults, textOf } from './recent-results.ts';
 
 /** A subscription, as it is run for each of its events. */
 export interface LiveOperation {
@@ -63,8 +64,9 @@ type Eventually<T> = T | Promise<T>;
 
 /**
  * Results of live events. Subscribers who stand at the same point are told the very same event
- * object: what was executed for one of them serves the next who sent the same document, unless
- * anything of the viewer's, or of the variables, went into it.
+ * object: what was executed for one of them serves the next who sent the same document. That takes
+ * fields which are all marked as the account's, no variables in what they show, and a run that read
+ * nothing else.
  */
 export class EventResults {
   readonly #options: EventResultsOptions;
@@ -111,14 +113,14 @@ export class EventResults {
 
   #text(event: object, live: LiveOperation, waitedMs: number): Eventually<string> {
     const { node } = live.prepared;
-    const known = this.#recent.find(event, node);
+    const known = this.#known(event, live);
     if (known) return this.#settled(live, known.fields, textOf(known));
     const other = this.#underWay(event, node);
     if (other) return other.then(() => this.#text(event, live, waitedMs));
     const made = this.#make(event, live, waitedMs);
     if (!(made instanceof Promise)) {
       // Kept beside the result, where that may be sent to others.
-      return this.#recent.text(event, node) ?? jsonText(made.result, made.meter);
+      return this.#keptText(event, live) ?? jsonText(made.result, made.meter);
     }
     const text = made.then((arrived) => this.#written(arrived, event, live));
     this.#share(event, live, text);
@@ -141,7 +143,7 @@ export class EventResults {
 
   #result(event: object, live: LiveOperation, waitedMs: number): Eventually<ExecutionResult> {
     const { node } = live.prepared;
-    const known = this.#recent.find(event, node);
+    const known = this.#known(event, live);
     if (known) return this.#settled(live, known.fields, known.result);
     const other = this.#underWay(event, node);
     if (other) return other.then(() => this.#result(event, live, waitedMs));
@@ -168,6 +170,15 @@ export class EventResults {
     };
     const done = made.then(over, over);
     this.#making.set(event, { node, done });
+  }
+
+  #known(event: object, live: LiveOperation): RecentResult | null {
+    return this.#mayShare(live) ? this.#recent.find(event, live.prepared.node) : null;
+  }
+
+  #keptText(event: object, live: LiveOperation): string | null {
+    const kept = this.#known(event, live);
+    return kept && textOf(kept);
   }
 
   /** At once, or when the account's events may go on. */
@@ -214,23 +225,32 @@ export class EventResults {
   #made(result: ExecutionResult, live: LiveOperation, context: Context, meter: Meter): Made {
     this.#settled(live, meter.fields, null);
     context.fields = meter.fields;
+    // Subscribers to one account may have different catalogs: reading one counts as well. The record
+    // is looked at before publishing, which itself reads what belongs to one request.
+    if (context.isPersonal || context.readsCatalog) this.#isShared.set(live.prepared.node, false);
     // An event that passes its budget ends its subscription: the next would pass it too.
     if (meter.isOver) throw meter.error();
-    const mayShare = this.#mayShare(live);
-    if (mayShare && context.isPersonal) this.#isShared.set(live.prepared.node, false);
     // What a receipt says of waiting concerns one subscriber alone.
-    const isShared = mayShare && !context.isPersonal && !result.errors && context.waitedMs === 0;
+    const isShared = this.#mayShare(live) && !result.errors && context.waitedMs === 0;
     return { result: this.#options.publisher.publish(result, context), meter, isShared };
   }
 
   #mayShare({ prepared: { node }, args }: LiveOperation): boolean {
     let isShared = this.#isShared.get(node);
     if (isShared === undefined) {
-      isShared = !usesVariablesInEvents(args.document, node);
+      isShared = isOfAccount(args, node) && !usesVariablesInEvents(args.document, node);
       this.#isShared.set(node, isShared);
     }
     return isShared;
   }
+}
+
+function isOfAccount(
+  { schema, document }: ValidatedExecutionArgs,
+  node: OperationDefinitionNode,
+): boolean {
+  const marks = marksOf(schema, document, node);
+  return marks !== null && [...marks].every((mark) => mark === 'account');
 }
 
 function asGraphQLError(error: unknown): GraphQLError {

@@ -25,12 +25,6 @@ export class RecentResults {
   readonly #ring: (RecentResult | null)[] = new Array<RecentResult | null>(MOST_KEPT).fill(null);
   #newest = 0;
 
-  /** The result as JSON, written once however many are sent it. */
-  text(event: object, node: OperationDefinitionNode): string | null {
-    const kept = this.find(event, node);
-    return kept && textOf(kept);
-  }
-
   keep(event: object, node: OperationDefinitionNode, made: MadeResult): void {
     this.#newest = (this.#newest + 1) % MOST_KEPT;
     const { result, fields, text } = made;
@@ -48,6 +42,7 @@ export class RecentResults {
   }
 }
 
+/** The result as JSON, written once however many are sent it. */
 export function textOf(kept: RecentResult): string {
   kept.text ??= JSON.stringify(kept.result);
   return kept.text;
