@@ -186,6 +186,14 @@ describe('a message', () => {
     for (const secret of secrets) expect(JSON.stringify(errors)).not.toContain(secret);
   });
 
+  test.each(['x9z', 'zq7wk'])('does not hold a short password either: %s', (password) => {
+    const [error] = errorsOf(
+      `mutation { login(input: { email: "a", password: ${password} }) { id } }`,
+    );
+    expect(error?.message).toContain('[…]');
+    expect(error?.message).not.toContain(password);
+  });
+
   test('has no suggestions where the schema is not to be shown', () => {
     const [shown] = errorsOf('{ nodez { id } }');
     expect(shown?.message).toContain('Did you mean');
