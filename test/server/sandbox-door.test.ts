@@ -46,6 +46,13 @@ test('neither can one whose own name leads to this machine', async () => {
   }
 });
 
+test('a sandbox that is not there is an error of this one request', async () => {
+  await using own = await startTestApp();
+  await own.sandbox.close();
+  expect((await fetch(`${own.url}/sandbox/calls`)).status).toBe(500);
+  expect((await own.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+});
+
 test.each([
   ['x-forwarded-for', '127.0.0.1'],
   ['x-forwarded-host', 'localhost'],

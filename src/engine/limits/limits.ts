@@ -65,7 +65,8 @@ export function structureErrors(document: DocumentNode, limits: StructureLimits)
   if (selections > MAX_SELECTIONS) {
     errors.push(tooComplex('selections', selections, MAX_SELECTIONS));
   }
-  const references = operations.reduce((sum, _one, at) => sum + (shapes[at]?.references ?? 0), 0);
+  const ofOperations = shapes.slice(0, operations.length);
+  const references = ofOperations.reduce((sum, shape) => sum + shape.references, 0);
   if (references > MAX_REFERENCES) {
     errors.push(tooComplex('references', references, MAX_REFERENCES));
   }
