@@ -198,7 +198,7 @@ export class OpenedOperation implements Ready {
     const release = this.#parts.subscriptions.take(client, visit.caller.signal);
     if (release === null) return { errors: tooManySubscriptions().errors };
     const args = this.#args();
-    const events = await sourceOf(args).catch(releasing(release));
+    const events = await sourceOf(args);
     if (!(Symbol.asyncIterator in events)) {
       release();
       return tellsEnd(causeOf(events)) ? nothing() : this.#publish(events);
@@ -231,14 +231,7 @@ export class OpenedOperation implements Ready {
   }
 }
 
-function releasing(release: () => void): (error: unknown) => never {
-  return (error) => {
-    release();
-    throw error;
-  };
-}
-
-/** The stream of events, or the result that tells why there is none. */
+/** The stream of events, or the result that tells why there is none: the executor throws nothing. */
 async function sourceOf(
   args: ValidatedExecutionArgs,
 ): Promise<AsyncIterable<unknown> | ExecutionResult> {

@@ -4,6 +4,7 @@ import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Context } from '../schema/context.ts';
 import { describe, publicExtensions } from '../schema/public-error.ts';
+import { placesOf } from './located.ts';
 
 export interface PublisherOptions {
   readonly log: Log;
@@ -55,10 +56,9 @@ export class Publisher {
     if (isPublic(error)) return error;
     const described = describe(error.originalError ?? error);
     const extensions = publicExtensions(described);
-    const { nodes, path } = error;
     return new GraphQLError(described.message, {
-      nodes,
-      path,
+      ...placesOf(error),
+      path: error.path,
       extensions: described.code === 'INTERNAL' ? { ...extensions, requestId } : extensions,
     });
   }

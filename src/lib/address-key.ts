@@ -1,12 +1,13 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
 
-const MAPPED = /^(?:0{1,4}:){0,5}:{0,2}ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+const DOTTED_TAIL = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/;
+// What an IPv6 address begins with that stands for an IPv4 one (RFC 4291, 2.5.5.2).
+const MAPPED = '0:0:0:0:0:ffff';
 
-/** One spelling for each address: without a zone, and IPv4 as such where it came in IPv6's clothes. */
+/** One spelling for each client: without a zone, and an IPv4-mapped IPv6 address as IPv4. */
 export function plainAddress(address: string): string {
   const bare = address.split('%', 1)[0] ?? '';
-  const mapped = MAPPED.exec(bare)?.[1];
-  return mapped !== undefined && isIPv4(mapped) ? mapped : bare.toLowerCase();
+  return (isIPv6(bare) ? mappedIPv4(bare) : null) ?? bare.toLowerCase();
 }
 
 /**
@@ -19,13 +20,32 @@ export function addressKey(address: string): string {
   return `${groups(plain).slice(0, 4).join(':')}::/64`;
 }
 
+/** Null where the address is IPv6 in its own right. */
+function mappedIPv4(address: string): string | null {
+  const all = groups(address.toLowerCase());
+  if (all.slice(0, 6).join(':') !== MAPPED) return null;
+  const mapped = all.slice(6).flatMap((group) => {
+    const bits = Number.parseInt(group, 16);
+    return [bits >> 8, bits & 0xff];
+  });
+  return mapped.join('.');
+}
+
+/** The eight groups of a valid IPv6 address, without leading zeros. */
 function groups(address: string): string[] {
-  // An address that ends in dotted form stands for two groups; which ones does not matter here.
-  const [head = '', tail] = address.replace(/:\d+\.\d+\.\d+\.\d+$/, ':0:0').split('::', 2);
+  const [head = '', tail] = inHexadecimal(address).split('::', 2);
   const before = split(head);
   const after = split(tail ?? '');
   const missing = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
   return [...before, ...Array.from({ length: missing }, () => '0'), ...after];
+}
+
+/** An address may end in dotted form, which stands for two groups. */
+function inHexadecimal(address: string): string {
+  return address.replace(DOTTED_TAIL, (_dotted, ...parts) => {
+    const [a, b, c, d] = parts.map(Number) as [number, number, number, number];
+    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+  });
 }
 
 function split(part: string): string[] {

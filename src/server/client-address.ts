@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, type Socket } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6, type Socket } from 'node:net';
 import { plainAddress } from '../lib/address-key.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -13,6 +13,8 @@ export interface ClientAddressesOptions {
 
 // Anybody can send the header; one that came long ago says nothing of today's configuration.
 const SHOWN_MS = 10 * 60_000;
+// What stands in front of an IPv4 address that is written as IPv6 one.
+const MAPPED_PREFIX_BITS = 96;
 
 /** Where requests come from: the socket's peer, or what the operator's own proxies say of theirs. */
 export class ClientAddresses {
@@ -24,12 +26,7 @@ export class ClientAddresses {
 
   constructor(options: ClientAddressesOptions) {
     this.#options = options;
-    for (const network of options.trustedProxies) {
-      const [address = '', bits] = network.split('/');
-      const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-      if (bits === undefined) this.#trusted.addAddress(address, family);
-      else this.#trusted.addSubnet(address, Number(bits), family);
-    }
+    for (const network of options.trustedProxies) trust(this.#trusted, network);
   }
 
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
@@ -72,8 +69,7 @@ export class ClientAddresses {
   }
 
   #isTrusted(address: string): boolean {
-    const version = isIP(address);
-    return version !== 0 && this.#trusted.check(address, version === 6 ? 'ipv6' : 'ipv4');
+    return isIP(address) !== 0 && this.#trusted.check(address, familyOf(address));
   }
 
   #ignored(peer: string): void {
@@ -84,6 +80,23 @@ export class ClientAddresses {
     }
     this.#ignoredAtMs = clock.now();
   }
+}
+
+/** Peers are known by their plain address, so that networks have to be as well. */
+function trust(trusted: BlockList, network: string): void {
+  const [address = '', bits] = network.split('/');
+  const plain = plainAddress(address);
+  if (bits === undefined) {
+    trusted.addAddress(plain, familyOf(plain));
+    return;
+  }
+  const mappedBits = isIPv6(address) && isIPv4(plain) ? Number(bits) - MAPPED_PREFIX_BITS : null;
+  if (mappedBits !== null && mappedBits >= 0) trusted.addSubnet(plain, mappedBits, 'ipv4');
+  else trusted.addSubnet(address, Number(bits), familyOf(address));
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv6(address) ? 'ipv6' : 'ipv4';
 }
 
 /** Some proxies add the port, IPv6 addresses then in brackets. */

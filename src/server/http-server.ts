@@ -4,6 +4,7 @@ import { Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { requestError } from '../schema/public-error.ts';
 import { answerPreflight, setCorsHeaders } from './cors.ts';
+import { hasDoubledHeader } from './doubled-headers.ts';
 import { EventStreams } from './event-streams.ts';
 import type { GraphiQL } from './graphiql.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
@@ -128,6 +129,7 @@ export class HttpServer {
 
   #route(reply: Reply): void | Promise<void> {
     const { request } = reply;
+    if (hasDoubledHeader(request.rawHeaders)) return refuseDoubled(reply);
     if (request.method === 'OPTIONS') return answerPreflight(reply);
     const path = pathOf(request);
     if (path !== '/graphql') return this.#routeElsewhere(reply, path);
@@ -157,6 +159,13 @@ export class HttpServer {
     if (path.startsWith('/graphiql/') && (await graphiql?.asset(reply, path))) return;
     return reply.sendJson(404, { error: 'not found' });
   }
+}
+
+/** Nothing behind it on the connection is read: who wrote such a head may be hiding a second one. */
+function refuseDoubled(reply: Reply): void | Promise<void> {
+  reply.set('connection', 'close');
+  const message = 'A header that may come once comes twice.';
+  return reply.sendJson(400, { errors: [requestError('GRAPHQL_PARSE_FAILED', message)] });
 }
 
 function pathOf(request: IncomingMessage): string {

@@ -1,6 +1,12 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isIPv4 } from 'node:net';
+import { plainAddress } from '../lib/address-key.ts';
 import { type AllowedOrigins, isAllowedOrigin } from './cors.ts';
+
+// The controls' own paths. A segment of dots, in whichever spelling, would lead to the gateway's operations.
+const CONTROL_PATH = /^(?:\/[a-z\d-]+)+$/;
+// What proxies add to the requests that they pass on.
+const OF_PROXIES = new Set(['via', 'forwarded', 'x-real-ip']);
 
 /** Hands `/sandbox/…` on to the sandbox gateway's own controls: from this machine only. */
 export class SandboxDoor {
@@ -14,14 +20,14 @@ export class SandboxDoor {
 
   /**
    * A page of any site can send requests to this machine; it may not play with the controls, not
-   * even from a name that it has had pointed here. Nor may whom a proxy on this machine lets in.
+   * even from a name that it has had pointed here. Nor may whoever comes through a proxy on this machine.
    */
-  isOpenTo({ socket, headers }: IncomingMessage): boolean {
-    const { origin, host, forwarded, 'x-forwarded-for': forwardedFor } = headers;
+  isOpenTo({ socket, headers, url = '' }: IncomingMessage): boolean {
+    const { origin, host } = headers;
     return (
+      CONTROL_PATH.test(url.split('?', 1)[0] ?? '') &&
       isLoopback(socket.remoteAddress) &&
-      forwarded === undefined &&
-      forwardedFor === undefined &&
+      !Object.keys(headers).some(isOfProxy) &&
       isThisMachine(host) &&
       (origin === undefined || isAllowedOrigin(origin, this.#origins))
     );
@@ -53,7 +59,11 @@ function isThisMachine(host: string | undefined): boolean {
   return name === 'localhost' || isLoopback(name);
 }
 
+function isOfProxy(header: string): boolean {
+  return OF_PROXIES.has(header) || header.startsWith('x-forwarded-');
+}
+
 function isLoopback(address: string | undefined): boolean {
-  const plain = address?.replace(/^::ffff:/, '') ?? '';
+  const plain = plainAddress(address ?? '');
   return plain === '::1' || (isIPv4(plain) && plain.startsWith('127.'));
 }

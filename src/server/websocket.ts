@@ -11,6 +11,7 @@ import { Departure } from '../lib/departure.ts';
 import { bearerToken } from './bearer.ts';
 import { asArguments, begin } from './begin-operation.ts';
 import { mayUpgrade } from './cors.ts';
+import { hasDoubledHeader } from './doubled-headers.ts';
 import { type PacedLine, paceReading, sendPaced } from './paced-socket.ts';
 import { type Line, Pulse } from './pulse.ts';
 import { requestIdFrom } from './request-id.ts';
@@ -78,6 +79,10 @@ export class WebSocketDoor {
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (hasDoubledHeader(request.rawHeaders)) {
+      refuseUpgrade(socket, 400, 'Bad Request');
+      return;
+    }
     if (!mayUpgrade(request, this.#settings.origins)) {
       refuseUpgrade(socket, 403, 'Forbidden');
       return;

@@ -68,6 +68,41 @@ describe('a request that two servers could read in two ways', () => {
   });
 });
 
+describe('a header with one meaning that comes twice', () => {
+  const DOUBLED = [
+    ['Host', 'host: b\r\n'],
+    ['Host, written otherwise', 'HOST: a\r\n'],
+    ['Content-Type', 'content-type: application/json\r\nContent-Type: application/json\r\n'],
+    ['Authorization', 'authorization: Bearer a\r\nAuthorization: Bearer a\r\n'],
+  ] as const;
+
+  test.each(DOUBLED)('is refused, and nothing behind it is answered: %s', async (_what, lines) => {
+    const head = 'POST /graphql HTTP/1.1\r\nhost: a\r\n';
+    const type = lines.includes('content-type') ? '' : 'content-type: application/json\r\n';
+    const post = `${head}${type}${lines}content-length: ${QUERY.length}\r\n\r\n${QUERY}`;
+    expect(await statusesOf(app.url, post + ALIVE)).toEqual(['400']);
+    const get = `GET /health/live HTTP/1.1\r\nhost: a\r\n${lines}\r\n`;
+    expect(await statusesOf(app.url, get + ALIVE)).toEqual(['400']);
+  });
+
+  test.each(DOUBLED)('opens no WebSocket: %s', async (_what, lines) => {
+    using raw = await openRaw(app.url);
+    const upgrade =
+      'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-protocol: graphql-transport-ws\r\n';
+    raw.socket.write(`GET /graphql HTTP/1.1\r\nhost: a\r\n${upgrade}${lines}\r\n`);
+    await eventually(() => raw.received.includes('\r\n'));
+    expect(raw.received).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test('does not stand in the way of headers that may come twice', async () => {
+    const lines =
+      'accept: text/html\r\naccept: */*\r\nx-forwarded-for: a\r\nx-forwarded-for: b\r\n';
+    const others = 'from: a\r\ndate: b\r\ncache-control: no-cache\r\nif-none-match: "a"\r\n';
+    const get = `GET /health/live HTTP/1.1\r\nhost: a\r\n${lines}${others}\r\n`;
+    expect(await statusesOf(app.url, get)).toEqual(['200', '200']);
+  });
+});
+
 test('requests sent ahead of their answers are answered in their order', async () => {
   const requests = ['/health/live', '/nowhere', '/health/live', '/graphql'].map(
     (path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`,

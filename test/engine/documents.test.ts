@@ -186,6 +186,14 @@ describe('a message', () => {
     for (const secret of secrets) expect(JSON.stringify(errors)).not.toContain(secret);
   });
 
+  test.each(['x9z', 'zq7wk'])('does not hold a short password either: %s', (password) => {
+    const [error] = errorsOf(
+      `mutation { login(input: { email: "a", password: ${password} }) { id } }`,
+    );
+    expect(error?.message).toContain('[…]');
+    expect(error?.message).not.toContain(password);
+  });
+
   test('has no suggestions where the schema is not to be shown', () => {
     const [shown] = errorsOf('{ nodez { id } }');
     expect(shown?.message).toContain('Did you mean');
@@ -195,8 +203,94 @@ describe('a message', () => {
 
   test('says where, and there are only so many of them', () => {
     expect(errorsOf('{\n  nope\n}')[0]?.locations).toEqual([{ line: 2, column: 3 }]);
-    expect(errorsOf(`{ ${'nope '.repeat(100)} }`).length).toBeLessThanOrEqual(21);
+    expect(errorsOf(`{ ${'nope '.repeat(100)} }`)).toHaveLength(10);
   });
+
+  test('about many places names the first three', () => {
+    const [repeated, ...others] = errorsOf(`{ nodes(${'first: 1 '.repeat(1_200)}) { id } }`);
+    expect(repeated?.message).toContain('"first"');
+    expect(repeated?.locations).toEqual([9, 18, 27].map((column) => ({ line: 1, column })));
+    expect(others).toEqual([]);
+  });
+
+  test('about a fragment in a circle is short, however long its name', () => {
+    const name = 'x'.repeat(100_000);
+    const errors = errorsOf(`{ ...${name} } fragment ${name} on Query { ...${name} }`);
+    expect(JSON.stringify(errors).length).toBeLessThan(1_000);
+    expect(errorsOf('{ ...A } fragment A on Query { ...A }')[0]?.message).toContain('"A"');
+  });
+});
+
+describe('of fifty operations', () => {
+  const fifty = (make: (at: number) => string) =>
+    Array.from({ length: 50 }, (_, at) => make(at)).join('\n');
+
+  function small(text: string, from?: Documents) {
+    const errors = errorsOf(text, from);
+    expect(JSON.stringify({ errors }).length).toBeLessThan(4_000);
+    return errors;
+  }
+
+  test.each([
+    ['a field', (at: number) => `query Q${at} { nope }`, /"nope"/],
+    ['an argument', (at: number) => `query Q${at} { nodes(last: 1) { id } }`, /"last"/],
+    ['a name that repeats', () => 'query Q { node { id } }', /"Q"/],
+    ['no name', () => '{ node { id } }', /anonymous/],
+    ['a variable', (at: number) => `query Q${at} { nodes(first: $n) { id } }`, /"\$n"/],
+  ])('what is wrong with the first ones is said, and where: %s', (_what, make, message) => {
+    const errors = small(fifty(make));
+    expect(errors).toHaveLength(10);
+    for (const error of errors) {
+      expect(error.message).toMatch(message);
+      expect(error.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+      expect(error.locations?.length).toBeGreaterThan(0);
+    }
+  });
+
+  test('the one that passes a limit most is named, once for each limit', () => {
+    const levels = (at: number) => (at === 30 ? 20 : 16);
+    const errors = small(fifty((at) => `query Q${at} ${deep(levels(at))}`));
+    expect(errors).toMatchObject([
+      { extensions: { limit: 'MAX_DEPTH', value: 20 }, locations: [{ line: 31, column: 1 }] },
+    ]);
+    const both = fifty((at) => `query ${at < 3 ? '@a'.repeat(21) : ''} ${deep(16)}`);
+    expect(
+      small(both, documents({ maxTokens: 10_000 })).map(({ extensions }) => extensions.limit),
+    ).toEqual(['MAX_DEPTH', 'MAX_DIRECTIVES']);
+    const write = `mutation { ${Array.from({ length: 6 }, (_, at) => `w${at}: write { id }`)} }`;
+    expect(small(fifty(() => write))).toMatchObject([
+      { extensions: { limit: 'mutation fields', value: 6 }, locations: [{ line: 1, column: 1 }] },
+    ]);
+  });
+
+  const uses = (times: number) => `node(at: [${'$a '.repeat(times - 1)} { b: $a }]) { id }`;
+
+  test('references are counted, before validation gives up on them', () => {
+    const text = (times: number) =>
+      `${fifty((at) => `query Q${at}($a: Int) { ...F }`)} fragment F on Query { ${uses(times)} }`;
+    expect(errorsOf(text(299))).toEqual([]);
+    expect(small(text(300))).toMatchObject([
+      { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'references', value: 15_050 } },
+    ]);
+  });
+
+  test('with as many references as are allowed are validated, even if they share nothing', () => {
+    const own = Array.from({ length: 50 }, (_, at) => `fragment G${at} on Query { ...F }`);
+    const text = `${fifty((at) => `query Q${at}($a: Int) { ...G${at} }`)} ${own.join(' ')}
+      fragment F on Query { ${uses(298)} nope }`;
+    const errors = small(text);
+    expect(errors.map(({ locations }) => locations?.[0]?.line)).toEqual([51]);
+    expect(errors[0]?.message).toContain('"nope"');
+  });
+});
+
+test('what is too much work to check is refused in words of its own', () => {
+  // Each of the pairs is compared argument by argument.
+  const args = Array.from({ length: 120 }, (_, at) => `a${at}: 1`).join(' ');
+  const text = `{ ${`node(${args}) { id } `.repeat(99)} }`;
+  const errors = errorsOf(text, documents({ maxTokens: 100_000 }));
+  expect(errors.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
+  expect(errors[0]?.message).toMatch(/too much work/);
 });
 
 test('introspection is answered only where it is allowed', () => {

@@ -6,6 +6,14 @@ test('a text that begins another leaves nothing of it behind', () => {
   expect(struck).toBe('invalid value "[…]"');
 });
 
+test.each(['abc', '007', 'abcdefg'])('a text as short as %s is struck', (text) => {
+  expect(strikeTexts(`invalid value "${text}"`, [text])).toBe('invalid value "[…]"');
+});
+
+test('words of two letters stay, or no message could be read', () => {
+  expect(strikeTexts('it is no ID', ['is', 'ID'])).toBe('it is no ID');
+});
+
 test('a text is struck as it is, and as the language writes it', () => {
   expect(strikeTexts(String.raw`found "say \"friend\""`, ['say "friend"'])).toBe('found "[…]"');
 });

@@ -53,6 +53,15 @@ test('what meets at one place of the answer counts, wherever it is written', () 
   expect(refusals(inFragments)).toEqual([['repeated fields', pairs * 2]]);
 });
 
+test('what comes to just as many selections, or pairs, as are allowed passes', () => {
+  expect(refusals(`{ ${repeat(20_000, (at) => `f${at}`)} }`)).toEqual([]);
+  expect(refusals(`{ ${repeat(20_001, (at) => `f${at}`)} }`)).toEqual([['selections', 20_001]]);
+  // 141 of a name are 9,870 pairs, 16 are 120, and 5 are 10.
+  const repeated = `${repeat(141, () => 'a')} ${repeat(16, () => 'b')} ${repeat(5, () => 'c')}`;
+  expect(refusals(`{ ${repeated} }`)).toEqual([]);
+  expect(refusals(`{ ${repeated} d d }`)).toEqual([['repeated fields', 10_001]]);
+});
+
 test('a fragment that nobody uses is measured as well', () => {
   const text = `{ id } fragment F on Query { ${repeat(150, () => 'id')} }`;
   expect(refusals(text)).toEqual([['repeated fields', (150 * 149) / 2]]);

@@ -186,7 +186,7 @@ describe('a server that goes away', () => {
       pingMs: 10_000,
       silenceMs: 60_000,
       maxOperations: 10,
-      clients: new ClientKeys({ provedLogin: () => null }),
+      clients: new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null }),
       limits: new SocketLimits({ perAccount: 10, perAddress: 10 }),
     });
     const server = createServer();

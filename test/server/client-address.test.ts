@@ -42,6 +42,10 @@ describe('the address of a client', () => {
     ['10.0.0.1', 'nonsense, 10.2.3.4', '10.2.3.4'],
     ['10.0.0.1', '', '10.0.0.1'],
     ['::ffff:10.0.0.1', '198.51.100.7', '198.51.100.7'],
+    ['::ffff:a00:1', '198.51.100.7', '198.51.100.7'],
+    ['0:0:0:0:0:FFFF:0a00:0001', '198.51.100.7', '198.51.100.7'],
+    ['10.0.0.1', '198.51.100.7, ::ffff:a02:304', '198.51.100.7'],
+    ['10.0.0.1', '[::ffff:c633:6407]:443', '198.51.100.7'],
     ['2001:db8:ffff::5', '198.51.100.7', '198.51.100.7'],
     ['2001:db8:fffe::5', '198.51.100.7', '2001:db8:fffe::5'],
     ['192.0.2.1', '198.51.100.7', '192.0.2.1'],
@@ -49,6 +53,28 @@ describe('the address of a client', () => {
   ])('behind %s that says "%s" is %s', (peer, forwarded, expected) => {
     const { of } = addresses('10.0.0.0/8', '192.0.2.8', '2001:db8:ffff::/48');
     expect(of(peer, forwarded)).toBe(expected);
+  });
+
+  test.each([
+    '10.0.0.1',
+    '::ffff:10.0.0.1',
+    '::ffff:a00:1',
+    '0:0:0:0:0:ffff:0a00:0001',
+    '::ffff:10.0.0.0/104',
+    '::ffff:a00:0/104',
+    '::ffff:0:0/96',
+    '::/0, 10.0.0.0/8',
+  ])('is behind a proxy however TRUSTED_PROXIES writes it: %s', (trusted) => {
+    const { of } = addresses(...trusted.split(', '));
+    expect(of('10.0.0.1', '198.51.100.7')).toBe('198.51.100.7');
+    expect(of('::ffff:10.0.0.1', '198.51.100.7')).toBe('198.51.100.7');
+    expect(of('::ffff:a00:1', '198.51.100.7')).toBe('198.51.100.7');
+  });
+
+  test('is not behind a neighbour of a network that is written as IPv6', () => {
+    const { of } = addresses('::ffff:10.0.0.0/104');
+    expect(of('11.0.0.1', '198.51.100.7')).toBe('11.0.0.1');
+    expect(of('::ffff:b00:1', '198.51.100.7')).toBe('11.0.0.1');
   });
 
   test('that a peer without trust claims is warned of once, and shown for a while', async () => {

@@ -196,6 +196,31 @@ describe.each(DOORS)('by %s', (door, ask) => {
   });
 });
 
+describe.each(DOORS.filter(([door]) => door !== 'GET'))('by %s variables', (_door, ask) => {
+  // They are measured before anything says which of them are wanted.
+  const query = '{ __typename }';
+  const keys = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
+
+  test('of ten thousand keys and one are refused, wherever the keys stand', async () => {
+    for (const variables of [
+      { a: keys(9_999), b: 1 },
+      { a: [keys(5_000), { in: keys(4_998) }], b: 1 },
+    ]) {
+      const told = await ask(app, { query, variables }, token);
+      expect(told.errors).toMatchObject([
+        { extensions: { limit: 'keys of variables', value: 10_001, maximum: 10_000 } },
+      ]);
+    }
+    expect(app.sandbox.calls()).toBe(0);
+  });
+
+  test('of ten thousand keys are read, and of ever so many items', async () => {
+    const variables = { a: keys(9_998), b: Array.from({ length: 20_000 }, () => 1) };
+    expect((await ask(app, { query, variables }, token)).data).toEqual({ __typename: 'Query' });
+  });
+});
+
 test.each([
   ['POST', (body: string) => post(body)],
   ['an event stream', (body: string) => post(body, { accept: 'text/event-stream' })],

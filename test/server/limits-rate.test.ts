@@ -113,6 +113,84 @@ describe('a proved account', () => {
   });
 });
 
+describe('a token that the gateway accepts, and whose login nothing has proved,', () => {
+  const LIMITS = { RATE_LIMIT_PER_MINUTE: '5', TRUSTED_PROXIES: '127.0.0.1' };
+  const READS = ['customerId', 'withdrawalMethods { id }'];
+
+  test.each(READS)('counts apart from its address: %s', async (field) => {
+    await using app = await startTestApp(LIMITS);
+    const token = app.sandbox.token(DEMO);
+    const ask = () => app.query(`{ ${field} }`, { token });
+    expect((await ask()).errors).toEqual([]);
+    for (let at = 0; at < 5; at += 1) await app.query('{ __typename }');
+    expect((await app.query('{ __typename }')).status).toBe(429);
+    for (const left of [4, 3, 2, 1, 0]) expect(remaining((await ask()).headers)).toBe(left);
+    expect((await ask()).status).toBe(429);
+    // It costs no call but its own.
+    expect(app.sandbox.calls('getSession')).toBe(0);
+  });
+
+  test('counts with the other tokens of its account, apart from other accounts', async () => {
+    await using app = await startTestApp(LIMITS);
+    const tokens = [1, 2, 3].map(() => app.sandbox.token(DEMO));
+    for (const token of tokens) await app.query('{ customerId }', { token });
+    const left = [];
+    for (const token of tokens) {
+      left.push(remaining((await app.query('{ customerId }', { token })).headers));
+    }
+    expect(left).toEqual([4, 3, 2]);
+    const token = app.sandbox.token({ email: 'pro@example.com' });
+    await app.query('{ customerId }', { token });
+    expect(remaining((await app.query('{ customerId }', { token })).headers)).toBe(4);
+  });
+
+  test('takes nothing from who is proved to have that login, nor from anybody elsewhere', async () => {
+    await using app = await startTestApp(LIMITS);
+    const owner = app.sandbox.token(DEMO);
+    await app.query('{ session { login } }', { token: owner });
+    const token = app.sandbox.token(DEMO);
+    for (let at = 0; at < 7; at += 1) await app.query('{ customerId }', { token });
+    expect((await app.query('{ customerId }', { token })).status).toBe(429);
+    expect(remaining((await app.query('{ __typename }', { token: owner })).headers)).toBe(4);
+    const elsewhere = { token, headers: from('192.0.2.1') };
+    expect(remaining((await app.query('{ customerId }', elsewhere)).headers)).toBe(4);
+  });
+
+  test('counts for its account once op 10 has answered it', async () => {
+    await using app = await startTestApp(LIMITS);
+    const token = app.sandbox.token(DEMO);
+    await app.query('{ customerId }', { token });
+    await app.query('{ session { login } }', { token });
+    for (const left of [4, 3]) {
+      const headers = from(`192.0.2.${left}`);
+      expect(remaining((await app.query('{ customerId }', { token, headers })).headers)).toBe(left);
+    }
+  });
+
+  test('counts for its address again once the gateway refuses it', async () => {
+    await using app = await startTestApp(LIMITS);
+    const token = app.sandbox.token({ email: 'pro@example.com' });
+    const ask = async (query: string) => remaining((await app.query(query, { token })).headers);
+    expect(await ask('{ customerId }')).toBe(4);
+    expect(await ask('{ __typename }')).toBe(4);
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'revoke', times: 1 });
+    await ask('{ customerId }');
+    expect(await ask('{ __typename }')).toBe(3);
+  });
+
+  test('names a login in vain where it is forged', async () => {
+    await using app = await startTestApp(LIMITS);
+    const left = [];
+    for (let at = 0; at < 3; at += 1) {
+      const { headers, errors } = await app.query('{ customerId }', { token: forged(at) });
+      expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
+      left.push(remaining(headers));
+    }
+    expect(left).toEqual([4, 3, 2]);
+    expect(remaining((await app.query('{ __typename }')).headers)).toBe(1);
+  });
+});
+
 describe('tokens that the gateway refuses', () => {
   test('are not asked about again for a moment', async () => {
     await using app = await startTestApp();

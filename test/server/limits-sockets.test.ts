@@ -86,6 +86,24 @@ test('an account has so many subscriptions, over all its sockets', async () => {
   }
 });
 
+test('subscriptions that do not start leave room for others, however many they are', async () => {
+  const token = app.sandbox.token({ email: 'swapfree@example.com' });
+  await app.query('{ session { login } }', { token });
+  using raw = await greetedSocket(app, token);
+  // More than an account may have, fewer at a time than a socket may.
+  for (let batch = 0; batch < 6; batch += 1) {
+    for (let at = 0; at < 50; at += 1) raw.subscribe(`${batch} ${at}`, CHANGES, { intervalMs: 0 });
+    await eventually(
+      () => raw.messages.filter(({ type }) => type === 'complete').length === (batch + 1) * 50,
+    );
+  }
+  const refused = raw.messages.flatMap(({ payload }) => payload?.errors ?? []);
+  expect(new Set(refused.map(({ extensions }) => extensions.code))).toEqual(
+    new Set(['BAD_USER_INPUT']),
+  );
+  await watch(raw, 'good');
+});
+
 describe('a message of a hundred thousand levels', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 

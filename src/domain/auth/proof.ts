@@ -81,6 +81,15 @@ export class ProofLedger {
     return proved ? entry.login : null;
   }
 
+  /**
+   * The login that a token names which the gateway has accepted lately. It is a claim still: op 11 and
+   * op 13 do not say whose token they answered, and op 1's answer may come from a cache.
+   */
+  acceptedClaim(tokenHash: string): string | null {
+    const entry = this.#entries.get(tokenHash);
+    return entry !== undefined && this.#isFresh(entry.acceptedAtMs) ? entry.login : null;
+  }
+
   group(viewer: Viewer): GroupProof | null {
     const entry = this.#entries.get(viewer.tokenHash);
     if (!entry) return null;

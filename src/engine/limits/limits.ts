@@ -7,6 +7,8 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { requestError } from '../../schema/public-error.ts';
+import { located } from '../located.ts';
+import { strikeTexts } from '../strike-literals.ts';
 import { repeatedPairs } from './repeats.ts';
 import { type Fragments, type Shape, ShapeMeasure } from './shape.ts';
 
@@ -21,6 +23,8 @@ export interface StructureLimits {
 const MAX_OPERATIONS = 50;
 const MAX_SELECTIONS = 20_000;
 const MAX_REPEATED_PAIRS = 10_000;
+// Validation follows each of them up to three times, and gives up after 50,000 steps.
+const MAX_REFERENCES = 15_000;
 
 const MAX_MUTATION_FIELDS = 5;
 const MAX_LOGINS = 1;
@@ -51,19 +55,47 @@ export function structureErrors(document: DocumentNode, limits: StructureLimits)
     measure.of(definition.selectionSet),
   );
   if (measure.circular !== null) return [circular(measure.circular)];
-  const errors = operations.flatMap((operation, index) =>
-    operationErrors(operation, shapes[index] as Shape, limits),
+  const errors = worstOfEach(
+    operations.map((operation, index) => ({
+      operation,
+      errors: operationErrors(operation, shapes[index] as Shape, limits),
+    })),
   );
   const selections = shapes.reduce((sum, shape) => sum + shape.selections, 0);
   if (selections > MAX_SELECTIONS) {
     errors.push(tooComplex('selections', selections, MAX_SELECTIONS));
   }
+  const ofOperations = shapes.slice(0, operations.length);
+  const references = ofOperations.reduce((sum, shape) => sum + shape.references, 0);
+  if (references > MAX_REFERENCES) {
+    errors.push(tooComplex('references', references, MAX_REFERENCES));
+  }
   return errors.length > 0 ? errors : unfoldedErrors(operations, fragments);
+}
+
+interface OperationErrors {
+  readonly operation: OperationDefinitionNode;
+  readonly errors: readonly GraphQLError[];
+}
+
+/** Of fifty operations that pass a limit the one that passes it most is told, and where it stands. */
+function worstOfEach(found: readonly OperationErrors[]): GraphQLError[] {
+  const worst = new Map<unknown, GraphQLError>();
+  for (const { operation, errors } of found) {
+    for (const error of errors) {
+      const { limit, value } = error.extensions;
+      const known = worst.get(limit);
+      if (known && Number(known.extensions.value) >= Number(value)) continue;
+      worst.set(limit, found.length > 1 ? located(error, { nodes: [operation] }) : error);
+    }
+  }
+  return [...worst.values()];
 }
 
 /** Validation would say so too, but what it does besides must not meet such fragments. */
 function circular(name: string): GraphQLError {
-  const message = `Fragment "${name}" leads back to itself.`;
+  // A name may be as long as a body.
+  const message = strikeTexts(`Fragment "${name}" leads back to itself.`, []);
   return requestError('GRAPHQL_VALIDATION_FAILED', message);
 }
 
@@ -106,7 +138,9 @@ function unfoldedErrors(
   operations: readonly OperationDefinitionNode[],
   fragments: Fragments,
 ): GraphQLError[] {
-  const errors = operations.flatMap((operation) => mutationErrors(operation, fragments));
+  const errors = worstOfEach(
+    operations.map((operation) => ({ operation, errors: mutationErrors(operation, fragments) })),
+  );
   let pairs = 0;
   for (const { selectionSet } of operations) pairs += repeatedPairs(selectionSet, fragments);
   for (const { selectionSet } of fragments.values()) {

@@ -1,8 +1,10 @@
 import {
+  type ArgumentNode,
   type FragmentDefinitionNode,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
+  type ValueNode,
 } from 'graphql';
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
@@ -13,9 +15,11 @@ export interface Shape {
   readonly aliases: number;
   readonly directives: number;
   readonly selections: number;
+  /** Spreads of fragments, and variables where they are used. */
+  readonly references: number;
 }
 
-const NOTHING: Shape = { depth: 0, aliases: 0, directives: 0, selections: 0 };
+const NOTHING: Shape = { depth: 0, aliases: 0, directives: 0, selections: 0, references: 0 };
 
 /**
  * Measures selections by looking at each fragment once: a chain of fragments that doubles at every
@@ -37,6 +41,7 @@ export class ShapeMeasure {
     let aliases = 0;
     let directives = 0;
     let count = selections.length;
+    let references = 0;
     for (const selection of selections) {
       const inner = this.#inside(selection);
       const isField = selection.kind === Kind.FIELD;
@@ -44,8 +49,9 @@ export class ShapeMeasure {
       aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
       directives += inner.directives + (selection.directives?.length ?? 0);
       count += inner.selections;
+      references += inner.references + referencesOf(selection);
     }
-    return { depth, aliases, directives, selections: count };
+    return { depth, aliases, directives, selections: count, references };
   }
 
   #inside(selection: SelectionNode): Shape {
@@ -68,4 +74,26 @@ export class ShapeMeasure {
     this.#known.set(name, shape);
     return shape;
   }
+}
+
+function referencesOf(selection: SelectionNode): number {
+  let count = selection.kind === Kind.FRAGMENT_SPREAD ? 1 : 0;
+  if (selection.kind === Kind.FIELD) count += variablesOf(selection.arguments);
+  for (const directive of selection.directives ?? []) count += variablesOf(directive.arguments);
+  return count;
+}
+
+function variablesOf(args: readonly ArgumentNode[] = []): number {
+  let count = 0;
+  for (const { value } of args) count += variablesIn(value);
+  return count;
+}
+
+function variablesIn(value: ValueNode): number {
+  if (value.kind === Kind.VARIABLE) return 1;
+  let count = 0;
+  if (value.kind === Kind.LIST) for (const item of value.values) count += variablesIn(item);
+  if (value.kind === Kind.OBJECT)
+    for (const field of value.fields) count += variablesIn(field.value);
+  return count;
 }

@@ -35,6 +35,6 @@ export class SubscriptionSlots {
   }
 
   #most({ kind }: ClientKey): number {
-    return kind === 'account' ? this.#options.perAccount : this.#options.perAddress;
+    return kind === 'address' ? this.#options.perAddress : this.#options.perAccount;
   }
 }

@@ -105,6 +105,30 @@ describe('account data', () => {
   });
 });
 
+describe('the claim of a token', () => {
+  test('is known as one while the gateway accepts it, whether or not it is proved', async () => {
+    const { clock, ledger, answers } = setUp();
+    expect(ledger.acceptedClaim(demo.tokenHash)).toBeNull();
+    answers.other(demo);
+    expect(ledger.acceptedClaim(demo.tokenHash)).toBe('1001');
+    expect(ledger.provedLogin(demo.tokenHash)).toBeNull();
+    expect(ledger.acceptedClaim(viewer('another').tokenHash)).toBeNull();
+    await clock.advance(PROOF_MS - 1);
+    expect(ledger.acceptedClaim(demo.tokenHash)).toBe('1001');
+    await clock.advance(1);
+    expect(ledger.acceptedClaim(demo.tokenHash)).toBeNull();
+  });
+
+  test('is not accepted by the catalog, and no longer after a 401', () => {
+    const { ledger, answers } = setUp();
+    answers.catalog(demo);
+    expect(ledger.acceptedClaim(demo.tokenHash)).toBeNull();
+    answers.other(demo);
+    ledger.refused(demo);
+    expect(ledger.acceptedClaim(demo.tokenHash)).toBeNull();
+  });
+});
+
 describe('a group’s catalog', () => {
   test('stays shut to a claim, and to a token accepted for other things', () => {
     const { ledger, answers } = setUp();
