@@ -42,8 +42,6 @@ export class ProbedProcess implements AsyncDisposable {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()));
-    // Sending to a process that is ending fails; that it has ended is said by `exchange`.
-    this.#child.on('error', () => {});
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on('data', (chunk) => this.#output.push(String(chunk)));
     }
@@ -77,7 +75,8 @@ export class ProbedProcess implements AsyncDisposable {
       const ended = this.#ended.then(() => {
         throw new ProcessEndedError(this.output);
       });
-      this.#child.send(message);
+      // That nothing can be sent to a process at its end is said by the end itself.
+      this.#child.send(message, () => {});
       const [{ answer }] = (await Promise.race([answered, ended])) as [{ answer: unknown }];
       return answer;
     });
