@@ -127,6 +127,11 @@ export const SETTINGS = {
     fallback: 250_000,
     means: 'most fields that the answer can hold',
   }),
+  SEND_BUFFER_MAX_BYTES: setting({
+    kind: wholeNumber(1_048_576),
+    fallback: 134_217_728,
+    means: 'bytes that wait for slow readers, in all; a sixteenth of it for an account',
+  }),
   RATE_LIMIT_PER_MINUTE: setting({
     kind: count,
     fallback: 1_200,

@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { FollowedEvents } from '../engine/live/followed-events.ts';
 import type { Ready } from '../engine/opened-operation.ts';
-import { type PacedLine, PacedResults } from './paced-socket.ts';
+import { PacedResults, type PacedSocket } from './paced-socket.ts';
 
 /** How an operation is begun, once. */
 interface Beginning {
@@ -17,11 +17,11 @@ type Begun = ReturnType<Ready['execute'] | Ready['subscribe']>;
  * graphql-ws wants execution arguments; ours are prepared already and travel along. It holds on to
  * them as long as a subscription lasts, so that what only its beginning needed is let go there.
  */
-export function asArguments(operation: Ready, line: PacedLine, id: string): ExecutionArgs {
+export function asArguments(operation: Ready, paced: PacedSocket, id: string): ExecutionArgs {
   const { schema, document, operationName } = operation;
   const run =
     operation.operation === 'subscription'
-      ? () => followed(operation, line, id)
+      ? () => followed(operation, paced, id)
       : () => operation.execute();
   return { schema, document, operationName, rootValue: { run } satisfies Beginning };
 }
@@ -40,11 +40,11 @@ export function begin({ rootValue }: ExecutionArgs): Promise<ExecutionResult> | 
  */
 async function followed(
   operation: Ready,
-  line: PacedLine,
+  paced: PacedSocket,
   id: string,
 ): ReturnType<Ready['subscribe']> {
-  const results = await operation.subscribe(closesFor(line.socket));
-  return results instanceof FollowedEvents ? results.deliver(new PacedResults(line, id)) : results;
+  const results = await operation.subscribe(closesFor(paced.socket));
+  return results instanceof FollowedEvents ? results.deliver(new PacedResults(paced, id)) : results;
 }
 
 /**

@@ -1,6 +1,7 @@
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
 import { type AllowedOrigins, isAllowedOrigin } from './cors.ts';
+import type { Reply } from './reply.ts';
 
 /** Hands `/sandbox/…` on to the sandbox gateway's own controls: from this machine only. */
 export class SandboxDoor {
@@ -27,7 +28,9 @@ export class SandboxDoor {
     );
   }
 
-  forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  forward(reply: Reply): Promise<void> {
+    const { request } = reply;
+    const response = reply.handOver();
     return new Promise((resolve, reject) => {
       const { host: _host, connection: _connection, ...headers } = request.headers;
       const onward = httpRequest(
@@ -38,6 +41,7 @@ export class SandboxDoor {
             'content-type': answer.headers['content-type'] ?? 'application/json',
           });
           answer.pipe(response);
+          answer.on('data', () => reply.unread.measure());
           answer.once('end', resolve);
           answer.once('error', reject);
         },

@@ -1,4 +1,4 @@
-import { type App, startApp } from '../../src/app.ts';
+import { type App, type ConnectionLimits, startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
@@ -43,6 +43,7 @@ export interface TestAppOptions {
   readonly gateway?: Sandbox;
   /** Off: requests go through yoga, as a whole run of the tests does where `TEST_PATH=yoga`. */
   readonly directPath?: boolean;
+  readonly connections?: ConnectionLimits;
 }
 
 /**
@@ -51,7 +52,7 @@ export interface TestAppOptions {
  */
 export async function startTestApp(
   environment: Environment = {},
-  { gateway, directPath = process.env.TEST_PATH !== 'yoga' }: TestAppOptions = {},
+  { gateway, directPath = process.env.TEST_PATH !== 'yoga', connections = {} }: TestAppOptions = {},
 ): Promise<TestApp> {
   const config = readConfig({
     PORT: '0',
@@ -67,7 +68,7 @@ export async function startTestApp(
     format: 'json',
     destination: { write: (line) => void logged.push(line) },
   });
-  const app = await startApp(config, { log, directPath });
+  const app = await startApp(config, { log, directPath, connections });
   const sandbox = gateway ?? app.sandbox;
   if (sandbox === null) throw new Error('tests run against the sandbox gateway');
   return describeApp(app, config, sandbox, logged);
