@@ -45,7 +45,7 @@ export class PacedSocket implements Recipient {
     });
   }
 
-  /** To be called for each frame that may be answered: a reader that takes nothing is not read from either. */
+  /** To be called for each message: a reader that takes nothing is not read from either. */
   heard(): void {
     this.unread.measure();
     if (!this.unread.isWithinShare) this.socket.pause();

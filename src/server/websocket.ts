@@ -161,8 +161,6 @@ export class WebSocketDoor {
     socket.on('pong', () => {
       connection.heardAtMs = clock.now();
     });
-    // `ws` has answered it already.
-    socket.on('ping', () => paced.heard());
     // A frame that is too large or broken: `ws` has closed the socket with its code already.
     socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
     socket.once('close', (code, reason) => {
