@@ -41,7 +41,7 @@ export class SandboxDoor {
             'content-type': answer.headers['content-type'] ?? 'application/json',
           });
           answer.pipe(response);
-          answer.on('data', () => reply.unread.measure());
+          answer.on('data', () => reply.unread.measureSoon());
           answer.once('end', resolve);
           answer.once('error', reject);
         },

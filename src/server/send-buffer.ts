@@ -51,6 +51,11 @@ export class SendBuffer {
     if (bytes !== this.bytes) this.#sums.changed(this, bytes);
   }
 
+  /** After a write to a response in chunks: node keeps what a turn brings together until its end. */
+  measureSoon(): void {
+    process.nextTick(() => this.measure());
+  }
+
   /** A single large write is one item to node's stream until its last byte: its own figures say too little. */
   begin(nowMs: number): void {
     this.progressAtMs = nowMs;

@@ -42,7 +42,6 @@ function taken(response: ServerResponse, piece: Uint8Array, unread: SendBuffer):
       if (error) reject(error);
       else resolve();
     });
-    // Node writes the pieces of a chunk together, at the end of this turn.
-    process.nextTick(() => unread.measure());
+    unread.measureSoon();
   });
 }
