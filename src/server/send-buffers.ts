@@ -34,9 +34,9 @@ const CONNECTION_SHARE = 128;
 
 /**
  * Bounds the answers that wait in memory for slow readers. Beyond a client's or a connection's share
- * its next answer is not begun; answers under way already may bring a client to twice its share and all
- * to the maximum, each not counting the one just written: then the slowest reader is cut. What the kernel takes at
- * once, which is nearly everything, is never counted.
+ * its next answer is not begun. Answers under way already may bring a client to twice its share and
+ * the process to its maximum, the one just written not counted: then the slowest reader is cut. What
+ * the kernel takes at once, which is nearly everything, is never counted.
  */
 export class SendBuffers implements BufferSums {
   readonly perConnection: number;
