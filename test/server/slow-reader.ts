@@ -5,7 +5,12 @@ import type { TestApp } from '../support/app.ts';
 export const MEGABYTE = 1_048_576;
 
 /** What tests of slow readers start the facade with: questions as long as their answers. */
-export const LONG_QUESTIONS = { MAX_BODY_BYTES: String(24 * MEGABYTE) };
+/** A field's name in the answer may be as long as the question. */
+export const LONG_QUESTIONS = {
+  MAX_BODY_BYTES: String(24 * MEGABYTE),
+  MAX_COST: '100000000',
+  COST_LIMIT_PER_MINUTE: '1000000000',
+};
 
 /** More than a kernel takes for a connection, so that the rest of it is the facade's. */
 export const UNTAKEN_BYTES = 12 * MEGABYTE;
