@@ -5,8 +5,9 @@ const demo = viewer('demo');
 
 describe('an account’s proof', () => {
   test('costs one call, shared by all who want it', async () => {
-    const { prover, calls } = openAccountWorld();
+    const { prover, calls, clock } = openAccountWorld();
     const asked = Promise.all([prover.account(demo), prover.account(demo)]);
+    await clock.advance(0);
     expect(calls).toHaveLength(1);
     calls[0]?.answer(snapshot(1));
     expect((await asked).map(({ login }) => login)).toEqual(['1001', '1001']);
@@ -17,10 +18,12 @@ describe('an account’s proof', () => {
   test('that has lapsed costs another', async () => {
     const { prover, calls, clock } = openAccountWorld();
     const asked = prover.account(demo);
+    await clock.advance(0);
     calls[0]?.answer(snapshot(1));
     await asked;
     await clock.advance(PROOF_MS);
     const again = prover.account(demo);
+    await clock.advance(0);
     expect(calls).toHaveLength(2);
     calls[1]?.answer(snapshot(1));
     expect((await again).login).toBe('1001');
@@ -29,6 +32,7 @@ describe('an account’s proof', () => {
   test('that a 401 undid while it was got is asked for once more, by a call sent after it', async () => {
     const { prover, calls, ledger, clock } = openAccountWorld();
     const asked = prover.account(demo);
+    await clock.advance(0);
     ledger.refused(demo);
     calls[0]?.answer(snapshot(1));
     await clock.advance(0);
@@ -38,8 +42,9 @@ describe('an account’s proof', () => {
   });
 
   test.each([401, 403, 404, 500])('is not had for a %s', async (status) => {
-    const { prover, calls, ledger } = openAccountWorld();
+    const { prover, calls, ledger, clock } = openAccountWorld();
     const asked = prover.account(demo);
+    await clock.advance(0);
     calls[0]?.answer({ message: 'no' }, status);
     await expect(asked).rejects.toThrow();
     expect(ledger.account(demo)).toBeNull();
@@ -48,15 +53,17 @@ describe('an account’s proof', () => {
 
 describe('a group’s proof', () => {
   test('comes with the snapshot that names the group', async () => {
-    const { prover, calls } = openAccountWorld();
+    const { prover, calls, clock } = openAccountWorld();
     const asked = prover.group(demo);
+    await clock.advance(0);
     calls[0]?.answer({ ...snapshot(1), group: 'vip' });
     expect((await asked)?.group).toBe('vip');
   });
 
   test('is not in a snapshot without a group', async () => {
-    const { prover, calls } = openAccountWorld();
+    const { prover, calls, clock } = openAccountWorld();
     const asked = prover.group(demo);
+    await clock.advance(0);
     calls[0]?.answer({ login: 1001 });
     expect(await asked).toBeNull();
   });
