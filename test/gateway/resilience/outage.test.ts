@@ -63,6 +63,35 @@ describe('while the gateway fails at everything', () => {
     expect(open.circuits).toEqual(['reads open', 'reads closed']);
   });
 
+  test.each([401, 403])('a probe that is answered %s ends nothing', async (status) => {
+    let isDown = true;
+    await using gateway = await startScriptedGateway((socket, request) =>
+      isDown ? down(socket, request) : socket.write(answer(status, {})),
+    );
+    await using open = openResilient(gateway.url);
+    await readMany(open, 30);
+    isDown = false;
+    await open.clock.advance(5_000);
+    expect(await read(open, 1)).toBe(status === 401 ? 'unauthenticated' : 'forbidden');
+    expect(open.circuits).toEqual(['reads open']);
+    expect(open.resilience.trouble()).toBe('gateway failing: reads');
+  });
+
+  test('refusals among the failures do not hide them', async () => {
+    await using gateway = await startScriptedGateway((socket, request) =>
+      request.headers.authorization === 'Bearer refused'
+        ? socket.write(answer(403, {}))
+        : down(socket, request),
+    );
+    await using open = openResilient(gateway.url);
+    const refused = { token: 'refused', account: '1' };
+    for (let index = 0; index < 50; index += 1) {
+      expect(await open.client.getOpenPositions(refused, null).catch(kindOf)).toBe('forbidden');
+    }
+    await readMany(open, 30);
+    expect(open.circuits).toEqual(['reads open']);
+  });
+
   test('a probe whose asker goes away still tells whether it is over', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) => {
