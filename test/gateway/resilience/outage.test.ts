@@ -158,6 +158,35 @@ describe('what opens no breaker', () => {
     expect(await read(open, 1)).toBe('served');
   });
 
+  test('one account that fails beside stumbles of two others, who are served', async () => {
+    const stumbling = new Set(['Bearer token 1', 'Bearer token 2']);
+    await using gateway = await startScriptedGateway((socket, request) => {
+      const { authorization = '' } = request.headers;
+      const fails = authorization === 'Bearer token 0' || stumbling.delete(authorization);
+      return (fails ? down : positions)(socket, request);
+    });
+    await using open = openResilient(gateway.url);
+    const feed = { token: 'token 0', account: '1000', priority: 'poll' } as const;
+    for (let poll = 0; poll < 40; poll += 1) {
+      expect(await open.client.getOpenPositions(feed, null).catch(kindOf)).toBe('unavailable');
+    }
+    for (const index of [1, 2, 1, 2]) expect(await open.hurry(read(open, index))).toBe('served');
+    expect(open.circuits).toEqual([]);
+  });
+
+  test('sign-ins that fail from however many addresses of one network', async () => {
+    await using gateway = await startScriptedGateway(down);
+    await using open = openResilient(gateway.url);
+    const signIn = (address: string) =>
+      open.client
+        .login({ token: null, client: { address, userAgent: null } }, 'a@example.com', 'x')
+        .catch(kindOf);
+    for (let host = 1; host <= 30; host += 1) await signIn(`2001:db8:0:1::${host}`);
+    expect(open.circuits).toEqual([]);
+    for (let network = 2; network <= 41; network += 1) await signIn(`2001:db8:0:${network}::1`);
+    expect(open.circuits).toEqual(['auth open']);
+  });
+
   test('orders that were sent, whatever became of them', async () => {
     await using gateway = await startScriptedGateway((socket, { connection }) =>
       connection % 2 === 0 ? socket.write(answer(503, {})) : socket.resetAndDestroy(),
