@@ -171,7 +171,7 @@ describe('after a storm over all accounts', () => {
       expect(await readiness(app)).toEqual({ status: 'ok' });
       expect(app.logged.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
     },
-    30_000,
+    120_000,
   );
 
   async function untilWell(app: TestApp, ask: Ask, token: string): Promise<void> {
