@@ -3,6 +3,7 @@ import { toNotificationIds } from '../domain/user/notification-ids.ts';
 import type { Acknowledgement } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { GatewayClient } from '../gateway/client.ts';
+import type { OperationName } from '../gateway/operations.ts';
 import { AcknowledgeResult } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -84,7 +85,7 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_root, { input }, context) =>
-      write(context, (client, caller) =>
+      write(context, 'resetTradingAccountPassword', (client, caller) =>
         client.resetTradingAccountPassword(caller, input.accountExternalId),
       ),
   }),
@@ -96,7 +97,9 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: AddCryptoWalletInput, required: true, description: 'The wallet.' }),
     },
     resolve: (_root, { input }, context) =>
-      write(context, (client, caller) => client.addCryptoWallet(caller, input.address)),
+      write(context, 'addCryptoWallet', (client, caller) =>
+        client.addCryptoWallet(caller, input.address),
+      ),
   }),
   addMobileWallet: t.field({
     type: AcknowledgeResult,
@@ -106,7 +109,9 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: AddMobileWalletInput, required: true, description: 'The wallet.' }),
     },
     resolve: (_root, { input }, context) =>
-      write(context, (client, caller) => client.addMobileWallet(caller, input.phone)),
+      write(context, 'addMobileWallet', (client, caller) =>
+        client.addMobileWallet(caller, input.phone),
+      ),
   }),
   setValue: t.field({
     type: AcknowledgeResult,
@@ -117,7 +122,7 @@ builder.mutationFields((t) => ({
     },
     resolve: (_root, { input }, context) => {
       notEmpty('input.key', input.key);
-      return write(context, (client, caller) =>
+      return write(context, 'setValue', (client, caller) =>
         client.setValue(caller, input.key, input.value ?? null),
       );
     },
@@ -135,7 +140,9 @@ builder.mutationFields((t) => ({
     },
     resolve: (_root, { input }, context) => {
       const ids = toNotificationIds(input.ids);
-      return writeAsAnyone(context, (client, caller) => client.markNotificationsRead(caller, ids));
+      return writeAsAnyone(context, 'markNotificationsRead', (client, caller) =>
+        client.markNotificationsRead(caller, ids),
+      );
     },
   }),
   registerDevice: t.field({
@@ -148,7 +155,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, context) => {
       notEmpty('input.deviceId', input.deviceId);
       const { deviceId, token, platform, enabled } = input;
-      return writeAsAnyone(context, (client, caller) =>
+      return writeAsAnyone(context, 'registerDevice', (client, caller) =>
         client.registerDevice(caller, {
           deviceId,
           ...(token != null && { token }),
@@ -160,26 +167,35 @@ builder.mutationFields((t) => ({
   }),
 }));
 
-function write(context: Context, send: SendWrite): Promise<Acknowledgement> {
-  return context.write((scope) => writeAsViewer(context, scope, send));
+function write(
+  context: Context,
+  operation: OperationName,
+  send: SendWrite,
+): Promise<Acknowledgement> {
+  return context.write((scope) => writeAsViewer(context, scope, operation, send));
 }
 
 /** The interface does not say whether ops 14 and 15 want a token: one that is there is sent along. */
-function writeAsAnyone(context: Context, send: SendWrite): Promise<Acknowledgement> {
+function writeAsAnyone(
+  context: Context,
+  operation: OperationName,
+  send: SendWrite,
+): Promise<Acknowledgement> {
   // Asked of the scope it writes in: the one before may read with the token of a login just made.
   return context.write((scope) =>
     scope.caller.token === null
       ? send(context.services.client, scope.caller)
-      : writeAsViewer(context, scope, send),
+      : writeAsViewer(context, scope, operation, send),
   );
 }
 
 async function writeAsViewer(
   { services }: Context,
   scope: Scope,
+  operation: OperationName,
   send: SendWrite,
 ): Promise<Acknowledgement> {
-  return services.gateway.write(await scope.viewer(), send);
+  return services.gateway.write(await scope.viewer(), operation, send);
 }
 
 function notEmpty(argument: string, value: string): void {

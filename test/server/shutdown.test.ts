@@ -8,6 +8,8 @@ import { eventually } from '../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../support/facade-process.ts';
 import { rawPost, rawRequest } from '../support/raw-request.ts';
 
+const GRACE_MS = 30_000;
+
 let sandbox: Sandbox;
 let token: string;
 
@@ -22,7 +24,7 @@ function startFacade(environment = {}): Promise<FacadeProcess> {
     GATEWAY_URL: sandbox.url,
     ORDER_JOURNAL: 'memory',
     RATE_LIMIT_PER_MINUTE: '1000000',
-    SHUTDOWN_GRACE_MS: '16000',
+    SHUTDOWN_GRACE_MS: String(GRACE_MS),
     ...environment,
   });
 }
@@ -41,7 +43,8 @@ describe('SIGTERM', () => {
     facade.signal('SIGTERM');
     const startedAtMs = performance.now();
     expect(await facade.ended()).toBe(0);
-    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+    // Less than the grace, which it would have used up for a request that never ends.
+    expect(performance.now() - startedAtMs).toBeLessThan(GRACE_MS);
     await Promise.all(clients.map(({ done }) => done));
     expect(clients.flatMap(({ lost }) => lost)).toEqual([]);
   });
@@ -73,7 +76,7 @@ describe('SIGTERM', () => {
     const closed = once(socket, 'close');
     facade.signal('SIGTERM');
     const [code] = await closed;
-    expect([1001, 1012]).toContain(code);
+    expect(code).toBe(1012);
     expect(await facade.ended()).toBe(0);
   });
 
@@ -103,7 +106,11 @@ describe('SIGTERM', () => {
   });
 
   test('waits for nobody longer than the grace', async () => {
-    await using facade = await startFacade({ SHUTDOWN_GRACE_MS: '500', ORDER_TIMEOUT_MS: '400' });
+    await using facade = await startFacade({
+      SHUTDOWN_GRACE_MS: '500',
+      ORDER_TIMEOUT_MS: '400',
+      GATEWAY_TIMEOUT_MS: '60000',
+    });
     sandbox.clearFaults();
     sandbox.clearCalls();
     sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
@@ -112,7 +119,8 @@ describe('SIGTERM', () => {
     facade.signal('SIGTERM');
     const startedAtMs = performance.now();
     expect(await facade.ended()).toBe(0);
-    expect(performance.now() - startedAtMs).toBeLessThan(3_000);
+    // Long before the hanging call's own deadline.
+    expect(performance.now() - startedAtMs).toBeLessThan(30_000);
     expect(await hanging).toBe('cut off');
   });
 });

@@ -73,6 +73,11 @@ export class Sessions {
     return this.#fetch(viewer);
   }
 
+  /** Whether a snapshot for this token is under way, which whoever reads one now most likely shares. */
+  isReading({ tokenHash }: Viewer): boolean {
+    return this.#flights.has(tokenHash);
+  }
+
   /** How many orders an account's newest snapshot has; 0 where none is known. */
   ordersHeld(login: string): number {
     return this.#orderCounts.get(login) ?? 0;
