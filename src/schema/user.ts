@@ -183,5 +183,5 @@ async function writeAsViewer(
 }
 
 function notEmpty(argument: string, value: string): void {
-  if (value === '') throw new InputError(argument, `${argument} is not empty`);
+  if (value === '') throw new InputError(argument, `${argument} must not be empty.`);
 }
