@@ -14,7 +14,10 @@ What a client has to decide on is data: an order that is refused, a password tha
 that is no telephone number come as members of a union. Everything else that goes wrong is an error.
 
 An error of a field stands in \`errors\` beside the \`data\`, with the \`path\` of its field, and the rest of
-the answer is there. An error of the whole request comes without \`data\`. The HTTP status follows the
+the answer is there: in a mutation as well, where the outcome of one field stands beside the error of another.
+Every type that refuses is a \`Refusal\`: \`... on Refusal { error message }\` selects the gateway’s words in any result.
+
+An error of the whole request comes without \`data\`. The HTTP status follows the
 specification of GraphQL over HTTP: 200 with the errors of fields; 400 for a request that is wrong
 (for \`Accept: application/json\` 200, where it is at least well-formed); 405, 406, 413 and 415 for what
 HTTP itself has a word for.

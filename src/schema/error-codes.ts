@@ -24,7 +24,8 @@ export const ERROR_CODES = {
     show: 'Something is wrong with this app. Please update it.',
   },
   BAD_USER_INPUT: {
-    cause: 'A variable or an argument is outside what is allowed; `extensions.argument` names it.',
+    cause:
+      'A variable or an argument is outside what is allowed; `extensions.argument` names it. So is a number that cannot be carried exactly: one that is not finite, or that a double holds with another decimal value.',
     retryable: false,
     advice: 'Mend the value.',
     show: 'Say beside the field what is wrong with it.',

@@ -75,7 +75,7 @@ const RegisterDeviceInput = builder.inputType('RegisterDeviceInput', {
 builder.mutationFields((t) => ({
   resetTradingAccountPassword: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Resets the password of a trading account.',
     args: {
       input: t.arg({
@@ -91,7 +91,7 @@ builder.mutationFields((t) => ({
   }),
   addCryptoWallet: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Registers a crypto wallet to be paid out to.',
     args: {
       input: t.arg({ type: AddCryptoWalletInput, required: true, description: 'The wallet.' }),
@@ -103,7 +103,7 @@ builder.mutationFields((t) => ({
   }),
   addMobileWallet: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Registers a mobile wallet to be paid out to.',
     args: {
       input: t.arg({ type: AddMobileWalletInput, required: true, description: 'The wallet.' }),
@@ -115,7 +115,7 @@ builder.mutationFields((t) => ({
   }),
   setValue: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Keeps a value for the user under a key. Repeating it does no harm.',
     args: {
       input: t.arg({ type: SetValueInput, required: true, description: 'Key and value.' }),
@@ -129,7 +129,7 @@ builder.mutationFields((t) => ({
   }),
   markNotificationsRead: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Marks notifications as read. Repeating it does no harm.',
     args: {
       input: t.arg({
@@ -147,7 +147,7 @@ builder.mutationFields((t) => ({
   }),
   registerDevice: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Registers or updates a device for push notifications. Repeating it does no harm.',
     args: {
       input: t.arg({ type: RegisterDeviceInput, required: true, description: 'The device.' }),
@@ -199,5 +199,5 @@ async function writeAsViewer(
 }
 
 function notEmpty(argument: string, value: string): void {
-  if (value === '') throw new InputError(argument, `${argument} is not empty`);
+  if (value === '') throw new InputError(argument, `${argument} must not be empty.`);
 }

@@ -17,7 +17,7 @@ import { type Line, Pulse } from './pulse.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { ServerSettings } from './settings.ts';
 import type { SocketLimits, SocketPass } from './socket-limits.ts';
-import { withText } from './subscribe-message.ts';
+import { readMessage } from './subscribe-message.ts';
 
 export interface WebSocketSettings extends ServerSettings {
   readonly clients: ClientKeys;
@@ -157,7 +157,7 @@ export class WebSocketDoor {
             if (socket.readyState !== socket.OPEN) return;
             connection.heardAtMs = clock.now();
             paced.heard();
-            heard(withText(String(data))).catch((error: unknown) => this.#failed(socket, error));
+            heard(readMessage(String(data))).catch((error: unknown) => this.#failed(socket, error));
           });
         },
       },

@@ -27,6 +27,7 @@ import { ListSizes } from '../limits/list-sizes.ts';
 import { located } from '../located.ts';
 import { documentArguments, OperationArguments } from '../operation-arguments.ts';
 import { literalsOf, strikeSyntax, strikeTexts } from '../strike-literals.ts';
+import { inexactLiteralError } from './inexact-literal.ts';
 import { sizeOfText } from './text-size.ts';
 
 export interface DocumentOptions {
@@ -108,6 +109,8 @@ export class Documents {
       hideSuggestions: !suggestions,
     });
     if (invalid.length > 0) return { errors: published(invalid, document) };
+    const inexact = inexactLiteralError(schema, document);
+    if (inexact) return { errors: [inexact] };
     return { document, operations: this.#operationsOf(document, text) };
   }
 
