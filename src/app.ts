@@ -115,7 +115,6 @@ export async function startApp(
     schema,
     limits: config,
     introspection: config.introspection,
-    suggestions: !config.production,
     ...(cacheBytes.documents && { maxBytes: cacheBytes.documents }),
   });
   const trusted = await openTrusted(config, documents, log);

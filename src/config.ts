@@ -14,7 +14,6 @@ type Settled =
   | 'corsOrigins';
 
 export interface Config extends Omit<Values, Settled> {
-  readonly production: boolean;
   /** The embedded sandbox gateway runs, since no gateway is named. */
   readonly sandbox: boolean;
   /** A file, or the word `memory`. */
@@ -60,11 +59,10 @@ export function readConfig(env: Environment): Config {
   return settle(values);
 }
 
-function settle({ nodeEnv, sandbox: _, ...values }: Values): Config {
+function settle({ nodeEnv: _n, sandbox: _s, ...values }: Values): Config {
   const sandbox = values.gatewayUrl === null;
   return {
     ...values,
-    production: nodeEnv === 'production',
     sandbox,
     orderJournal: values.orderJournal ?? (sandbox ? 'memory' : 'data/orders.journal'),
     introspection: values.introspection ?? sandbox,
