@@ -188,6 +188,7 @@ export async function startApp(
       : null,
     sandbox: sandbox ? new SandboxDoor(sandbox.url, config.corsOrigins) : null,
     maxConnections: MAX_CONNECTIONS,
+    corsHeaders: config.corsHeaders,
     directPath,
     onAnswered: (status) => metrics.requests.inc({ status: `${Math.floor(status / 100)}xx` }),
     sdl: config.introspection ? printSchema(lexicographicSortSchema(schema)) : null,

@@ -81,6 +81,14 @@ export const origins: Kind<readonly string[]> = {
   allowed: 'origins with commas between them, like https://app.example.com (no path, no `*`)',
 };
 
+/** No `*`: browsers take it for every header but authorization, and nobody means that. */
+export const headerNames: Kind<readonly string[]> = {
+  schema: list((item) => /^[a-z\d][a-z\d_-]*$/i.test(item)).transform((names) =>
+    names.map((name) => name.toLowerCase()),
+  ),
+  allowed: 'names of headers with commas between them, like x-tenant, x-app-version (no `*`)',
+};
+
 export const networks: Kind<readonly string[]> = {
   schema: list((item) => {
     const [address = '', bits, ...rest] = item.split('/');

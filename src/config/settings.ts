@@ -1,5 +1,6 @@
 import { GATEWAY_SETTINGS } from './gateway-settings.ts';
 import {
+  headerNames,
   host,
   LONGEST_MS,
   networks,
@@ -106,6 +107,12 @@ export const SETTINGS = {
     fallback: null,
     fallbackText: 'none; with the sandbox gateway localhost on any port',
     means: 'origins allowed for HTTP and for WebSocket upgrades, with commas between them',
+  }),
+  CORS_HEADERS: setting({
+    kind: headerNames,
+    fallback: [],
+    fallbackText: 'none',
+    means: 'request headers allowed to pages beside the usual ones, with commas between them',
   }),
   TRUSTED_PROXIES: setting({
     kind: networks,

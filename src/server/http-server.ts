@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { requestError } from '../schema/public-error.ts';
-import { answerPreflight, setCorsHeaders } from './cors.ts';
+import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
 import { hasDoubledHeader } from './doubled-headers.ts';
 import { EventStreams } from './event-streams.ts';
 import type { GraphiQL } from './graphiql.ts';
@@ -22,6 +22,8 @@ export interface HttpServerSettings extends EndpointSettings {
   /** Null where introspection is off. */
   readonly sdl: string | null;
   readonly onAnswered: (status: number) => void;
+  /** Request headers that pages may send beside the usual ones. */
+  readonly corsHeaders: readonly string[];
   readonly maxConnections: number;
 }
 
@@ -42,6 +44,7 @@ const LINGER_MS = 300;
 export class HttpServer {
   readonly #settings: HttpServerSettings;
   readonly #server: Server;
+  readonly #requestHeaders: string;
   readonly #graphql: ReturnType<typeof createGraphQLEndpoint>;
   // Not a set of them: its discarded tables would keep answered requests until the next full collection.
   #underWay = 0;
@@ -54,6 +57,7 @@ export class HttpServer {
 
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
+    this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
     this.#graphql = createGraphQLEndpoint(settings, this.#streams);
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
     this.#server = createServer(options, (request, response) => this.#handle(request, response));
@@ -130,7 +134,7 @@ export class HttpServer {
   #route(reply: Reply): void | Promise<void> {
     const { request } = reply;
     if (hasDoubledHeader(request.rawHeaders)) return refuseDoubled(reply);
-    if (request.method === 'OPTIONS') return answerPreflight(reply);
+    if (request.method === 'OPTIONS') return answerPreflight(reply, this.#requestHeaders);
     const path = pathOf(request);
     if (path !== '/graphql') return this.#routeElsewhere(reply, path);
     const { graphiql } = this.#settings;
