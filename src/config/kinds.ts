@@ -64,10 +64,8 @@ export const baseUrl: Kind<string> = {
 };
 
 export const redisUrl: Kind<string> = {
-  schema: z
-    .string()
-    .refine((value) => /^\/[^/]/.test(value) || /^rediss?:$/.test(parseUrl(value)?.protocol ?? '')),
-  allowed: 'a redis:// or rediss:// address, or the path of a socket',
+  schema: z.string().refine((value) => /^\/[^/]/.test(value) || isRedisUrl(parseUrl(value))),
+  allowed: 'a redis:// or rediss:// address with the number of a database, or the path of a socket',
 };
 
 /** Origins as a browser writes them; anything more could never match. */
@@ -103,6 +101,10 @@ function list(isValid: (item: string) => boolean): z.ZodType<readonly string[], 
     .string()
     .transform((value) => value.split(',').map((item) => item.trim()))
     .refine((items) => items.every(isValid));
+}
+
+function isRedisUrl(url: URL | null): boolean {
+  return url !== null && /^rediss?:$/.test(url.protocol) && /^\/?\d{0,5}$/.test(url.pathname);
 }
 
 function isWebUrl(url: URL | null): url is URL {

@@ -51,7 +51,7 @@ export const SETTINGS = {
   JWT_SECRET: setting({
     kind: text('the shared secret'),
     ...unset,
-    means: 'shared secret to verify tokens with (secret)',
+    means: 'shared secret to verify tokens with',
     isSecret: true,
   }),
   JWT_ISSUER: setting({
@@ -68,6 +68,12 @@ export const SETTINGS = {
     kind: redisUrl,
     ...unset,
     means: 'what several replicas share: order records, limits, catalog versions',
+    holdsPassword: true,
+  }),
+  REDIS_PREFIX: setting({
+    kind: text('1 to 100 letters, digits and marks, no spaces or braces', /^[!-z|~]{1,100}$/),
+    fallback: 'trading-graph:',
+    means: 'what every key in Redis begins with; replicas share it, deployments do not',
   }),
   ORDER_JOURNAL: setting({
     kind: text('a file, or the word `memory`'),
