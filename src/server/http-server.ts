@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { requestError } from '../schema/public-error.ts';
@@ -8,6 +7,7 @@ import { hasDoubledHeader } from './doubled-headers.ts';
 import { EventStreams } from './event-streams.ts';
 import type { GraphiQL } from './graphiql.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
+import { listen } from './listen.ts';
 import type { Readiness } from './readiness.ts';
 import { Reply, type ReplyWatcher } from './reply.ts';
 import type { SandboxDoor } from './sandbox-door.ts';
@@ -68,13 +68,7 @@ export class HttpServer {
   }
 
   listen(port: number, host: string): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', reject);
-        resolve((this.#server.address() as AddressInfo).port);
-      });
-    });
+    return listen(this.#server, port, host);
   }
 
   /** No new connections; requests under way are answered; event streams end so that clients reconnect elsewhere. */
