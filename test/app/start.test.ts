@@ -113,6 +113,13 @@ describe('manifests of trusted documents', () => {
     ]);
   });
 
+  test('that are no files stop the start and are not read', async () => {
+    const path = '/dev/zero';
+    expect(await problemsOf({ PERSISTED_DOCUMENTS: path })).toEqual([
+      expect.stringContaining(`(${path}: it is not a file)`),
+    ]);
+  });
+
   test('that are missing stop the start', async () => {
     const path = join(folder, 'none.json');
     expect(await problemsOf({ PERSISTED_DOCUMENTS: path })).toEqual([
