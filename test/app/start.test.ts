@@ -186,7 +186,7 @@ test('a start that fails leaves nothing open behind it', async () => {
 });
 
 describe('the process', () => {
-  test('says in its first line what it is, where it listens and what it relies on', async () => {
+  test('says when it serves what it is, where it listens and what it relies on', async () => {
     await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
     await using facade = await startFacadeProcess({
       GATEWAY_URL: gateway.url,
