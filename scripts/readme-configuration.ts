@@ -1,6 +1,7 @@
 // Writes the table of the environment variables into README, from the list that the program reads.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileVariable, mayBeFile } from '../src/config/given-value.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 
@@ -19,7 +20,10 @@ export function withConfigurationTable(readme: string): string {
 
 function configurationTable(): string {
   const rows = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
-    const cells = [`\`${name}\``, defaultOf(setting), setting.kind.allowed, setting.means];
+    const means = mayBeFile(setting)
+      ? `${setting.means} (secret; may be in the file that \`${fileVariable(name)}\` names)`
+      : setting.means;
+    const cells = [`\`${name}\``, defaultOf(setting), setting.kind.allowed, means];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
   });
   return `| Variable | Default | Allowed | Meaning |\n|---|---|---|---|\n${rows.join('')}`;

@@ -1,16 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
-import { type Config, ConfigError } from './config.ts';
+import { atAddress, openConfiguredDocuments, openConfiguredStores } from './app/resources.ts';
+import { openAll } from './config/open-all.ts';
+import type { Config } from './config.ts';
 import { createDomain } from './domain/create-domain.ts';
 import { HeldAnswers } from './engine/catalog/held-answers.ts';
 import { ClientKeys } from './engine/client-key.ts';
 import { DocumentSource } from './engine/documents/document-source.ts';
 import { Documents } from './engine/documents/documents.ts';
-import { ManifestError } from './engine/documents/manifest.ts';
-import {
-  openTrustedDocuments,
-  type TrustedDocuments,
-} from './engine/documents/trusted-documents.ts';
 import { Engine } from './engine/engine.ts';
 import { CostQuota } from './engine/limits/cost-quota.ts';
 import { EventPace } from './engine/live/event-pace.ts';
@@ -29,13 +26,13 @@ import { AdminServer } from './server/admin-server.ts';
 import { ClientAddresses } from './server/client-address.ts';
 import { GraphiQL } from './server/graphiql.ts';
 import { HttpServer } from './server/http-server.ts';
+import { probeAddress } from './server/listen.ts';
 import { Readiness } from './server/readiness.ts';
 import { SandboxDoor } from './server/sandbox-door.ts';
 import { SendBuffers } from './server/send-buffers.ts';
 import type { ServerSettings } from './server/settings.ts';
 import { SocketLimits } from './server/socket-limits.ts';
 import { WebSocketDoor } from './server/websocket.ts';
-import { openStores } from './store/open-stores.ts';
 
 export interface App {
   readonly url: string;
@@ -43,6 +40,10 @@ export interface App {
   readonly sandbox: Sandbox | null;
   /** Stops taking work, finishes what is under way, closes everything. */
   close(): Promise<void>;
+}
+
+interface Closable {
+  close(): void | Promise<void>;
 }
 
 const PING_MS = 12_000;
@@ -116,27 +117,28 @@ export async function startApp(
     log,
   });
   started.defer(() => gateway.close());
-  const stores = await openStores({
-    redisUrl: config.redisUrl,
-    orderJournal: config.orderJournal,
-    orderRecordsMax: config.orderRecordsMax,
-    clock: systemClock,
-    onWarn: (message) => log.warn({}, message),
-  });
-  started.defer(() => stores.close());
-  const { records, counters } = stores;
-  const { client, resilience } = gateway;
-  const domain = createDomain({ client, stores, metrics, log, settings: config });
-  started.defer(() => domain.hub.close());
   const documents = new Documents({
     schema,
     limits: config,
     introspection: config.introspection,
-    suggestions: !config.production,
     ...(cacheBytes.documents && { maxBytes: cacheBytes.documents }),
   });
-  const trusted = await openTrusted(config, documents, log);
-  if (trusted) started.defer(() => trusted.close());
+  const kept = async <T extends Closable | null>(opening: Promise<T>) => {
+    const resource = await opening;
+    started.defer(() => resource?.close());
+    return resource;
+  };
+  // All that can turn out not to be usable, so that one start tells of everything.
+  const [stores, trusted] = await openAll([
+    kept(openConfiguredStores(config, (message) => log.warn({}, message))),
+    kept(openConfiguredDocuments(config, documents, log)),
+    atAddress(config, 'public', probeAddress),
+    atAddress(config, 'admin', probeAddress),
+  ]);
+  const { records, counters } = stores;
+  const { client, resilience } = gateway;
+  const domain = createDomain({ client, stores, metrics, log, settings: config });
+  started.defer(() => domain.hub.close());
   const clients = new ClientKeys(domain.ledger);
   const engine = new Engine({
     schema,
@@ -214,6 +216,7 @@ export async function startApp(
       : null,
     sandbox: sandbox ? new SandboxDoor(sandbox.url, config.corsOrigins) : null,
     maxConnections: most,
+    corsHeaders: config.corsHeaders,
     directPath,
     onAnswered: (status) => metrics.requests.inc({ status: `${Math.floor(status / 100)}xx` }),
     sdl: config.introspection ? printSchema(lexicographicSortSchema(schema)) : null,
@@ -230,9 +233,9 @@ export async function startApp(
   metrics.watch('orders_under_way', 'Orders without an outcome yet.', () => orders.underWay);
   metrics.watch('order_records', 'Order records that are held.', () => records.held());
   const admin = new AdminServer(metrics, readiness);
-  const adminPort = await admin.listen(config.adminPort, config.adminHost);
+  const adminPort = await atAddress(config, 'admin', (port, host) => admin.listen(port, host));
   started.defer(() => admin.close());
-  const port = await server.listen(config.port, config.host);
+  const port = await atAddress(config, 'public', (port, host) => server.listen(port, host));
   readiness.serving();
   const resources = started.move();
 
@@ -261,20 +264,6 @@ export async function startApp(
     sandbox,
     close,
   };
-}
-
-async function openTrusted(
-  { persistedDocuments: path }: Config,
-  documents: Documents,
-  log: Log,
-): Promise<TrustedDocuments | null> {
-  if (path === null) return null;
-  try {
-    return await openTrustedDocuments({ path, documents, clock: systemClock, log });
-  } catch (error) {
-    if (!(error instanceof ManifestError)) throw error;
-    throw new ConfigError([`PERSISTED_DOCUMENTS: ${error.message}`]);
-  }
 }
 
 export function createAppLog(config: Config): Log {

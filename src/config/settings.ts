@@ -1,5 +1,6 @@
 import { GATEWAY_SETTINGS } from './gateway-settings.ts';
 import {
+  headerNames,
   host,
   LONGEST_MS,
   networks,
@@ -50,7 +51,7 @@ export const SETTINGS = {
   JWT_SECRET: setting({
     kind: text('the shared secret'),
     ...unset,
-    means: 'shared secret to verify tokens with (secret)',
+    means: 'shared secret to verify tokens with',
     isSecret: true,
   }),
   JWT_ISSUER: setting({
@@ -67,6 +68,12 @@ export const SETTINGS = {
     kind: redisUrl,
     ...unset,
     means: 'what several replicas share: order records, limits, catalog versions',
+    holdsPassword: true,
+  }),
+  REDIS_PREFIX: setting({
+    kind: text('1 to 100 letters, digits and marks, no spaces or braces', /^[!-z|~]{1,100}$/),
+    fallback: 'trading-graph:',
+    means: 'what every key in Redis begins with; replicas share it, deployments do not',
   }),
   ORDER_JOURNAL: setting({
     kind: text('a file, or the word `memory`'),
@@ -106,6 +113,12 @@ export const SETTINGS = {
     fallback: null,
     fallbackText: 'none; with the sandbox gateway localhost on any port',
     means: 'origins allowed for HTTP and for WebSocket upgrades, with commas between them',
+  }),
+  CORS_HEADERS: setting({
+    kind: headerNames,
+    fallback: [],
+    fallbackText: 'none',
+    means: 'request headers allowed to pages beside the usual ones, with commas between them',
   }),
   TRUSTED_PROXIES: setting({
     kind: networks,

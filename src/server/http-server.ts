@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { requestError } from '../schema/public-error.ts';
-import { answerPreflight, setCorsHeaders } from './cors.ts';
+import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
 import { hasDoubledHeader } from './doubled-headers.ts';
 import { EventStreams } from './event-streams.ts';
 import type { GraphiQL } from './graphiql.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
+import { listen } from './listen.ts';
 import { PipelinedRequests } from './pipelined-requests.ts';
 import type { Readiness } from './readiness.ts';
 import { Reply, type ReplyWatcher } from './reply.ts';
@@ -23,6 +23,8 @@ export interface HttpServerSettings extends EndpointSettings {
   /** Null where introspection is off. */
   readonly sdl: string | null;
   readonly onAnswered: (status: number) => void;
+  /** Request headers that pages may send beside the usual ones. */
+  readonly corsHeaders: readonly string[];
   readonly maxConnections: number;
 }
 
@@ -43,6 +45,7 @@ const LINGER_MS = 300;
 export class HttpServer {
   readonly #settings: HttpServerSettings;
   readonly #server: Server;
+  readonly #requestHeaders: string;
   readonly #graphql: ReturnType<typeof createGraphQLEndpoint>;
   // Not a set of them: its discarded tables would keep answered requests until the next full collection.
   #underWay = 0;
@@ -63,6 +66,7 @@ export class HttpServer {
         client: { address: addresses.of(request), userAgent: null },
       }),
     };
+    this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
     this.#graphql = createGraphQLEndpoint(settings, this.#streams);
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
     this.#server = createServer(options, (request, response) => this.#handle(request, response));
@@ -73,13 +77,7 @@ export class HttpServer {
   }
 
   listen(port: number, host: string): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', reject);
-        resolve((this.#server.address() as AddressInfo).port);
-      });
-    });
+    return listen(this.#server, port, host);
   }
 
   /** No new connections; requests under way are answered; event streams end so that clients reconnect elsewhere. */
@@ -145,7 +143,7 @@ export class HttpServer {
   #route(reply: Reply): void | Promise<void> {
     const { request } = reply;
     if (hasDoubledHeader(request.rawHeaders)) return refuseDoubled(reply);
-    if (request.method === 'OPTIONS') return answerPreflight(reply);
+    if (request.method === 'OPTIONS') return answerPreflight(reply, this.#requestHeaders);
     const path = pathOf(request);
     if (path !== '/graphql') return this.#routeElsewhere(reply, path);
     const { graphiql } = this.#settings;

@@ -13,7 +13,7 @@ const schema = buildSchema(`
 
 function documents(options: Partial<DocumentOptions['limits']> = {}, more = {}) {
   const limits = { maxTokens: 4_000, maxDepth: 15, maxAliases: 30, maxDirectives: 20, ...options };
-  return new Documents({ schema, limits, introspection: true, suggestions: true, ...more });
+  return new Documents({ schema, limits, introspection: true, ...more });
 }
 
 function errorsOf(text: string, from: Documents = documents()) {
@@ -197,7 +197,7 @@ describe('a message', () => {
   test('has no suggestions where the schema is not to be shown', () => {
     const [shown] = errorsOf('{ nodez { id } }');
     expect(shown?.message).toContain('Did you mean');
-    const [hidden] = errorsOf('{ nodez { id } }', documents({}, { suggestions: false }));
+    const [hidden] = errorsOf('{ nodez { id } }', documents({}, { introspection: false }));
     expect(hidden?.message).toBe('Cannot query field "nodez" on type "Query".');
   });
 

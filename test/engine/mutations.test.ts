@@ -28,7 +28,7 @@ const schema = new GraphQLSchema({
 
 test('the fields of a mutation run in turn, however often it is sent', async () => {
   const limits = { maxTokens: 100, maxDepth: 5, maxAliases: 5, maxDirectives: 5 };
-  const documents = new Documents({ schema, limits, introspection: false, suggestions: false });
+  const documents = new Documents({ schema, limits, introspection: false });
   const result = documents.prepare('mutation { a: step(at: 1) b: step(at: 2) c: step(at: 3) }');
   if ('errors' in result) throw result.errors[0];
   const operation = result.operations.get(null);

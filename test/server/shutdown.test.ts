@@ -4,6 +4,7 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../support/facade-process.ts';
 import { rawPost, rawRequest } from '../support/raw-request.ts';
@@ -60,10 +61,13 @@ describe('SIGTERM', () => {
     const overSocket = once1(facade.webSocketUrl, '{ customerId }');
     await eventually(() => sandbox.calls() === 3);
     facade.signal('SIGTERM');
+    const startedAtMs = performance.now();
     expect(JSON.parse((await query).text).data).toEqual({ customerId: 'cus_700001' });
     expect(JSON.parse((await write).text).data.setValue.__typename).toBe('Acknowledged');
     expect(await overSocket).toMatchObject({ data: { customerId: 'cus_700001' } });
     expect(await facade.ended()).toBe(0);
+    // When the last is answered, not when the grace is over.
+    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
   });
 
   test('closes sockets so that their clients come back elsewhere', async () => {
@@ -123,6 +127,32 @@ describe('SIGTERM', () => {
     expect(performance.now() - startedAtMs).toBeLessThan(30_000);
     expect(await hanging).toBe('cut off');
   });
+});
+
+test('closing the facade in a process that lives on cuts off what outlasts the grace', async () => {
+  const environment = { SHUTDOWN_GRACE_MS: '300', ORDER_TIMEOUT_MS: '200' };
+  const app = await startTestApp(environment, { gateway: sandbox });
+  sandbox.clearFaults();
+  sandbox.clearCalls();
+  sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
+  const hanging = post(app.url, '{ customerId }').catch(() => 'cut off');
+  await eventually(() => sandbox.calls('getCustomerId') > 0);
+  await app.close();
+  expect(await hanging).toBe('cut off');
+});
+
+test('closing the facade ends with the only request under way, not with the grace', async () => {
+  const app = await startTestApp({}, { gateway: sandbox });
+  sandbox.clearFaults();
+  sandbox.clearCalls();
+  sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
+  const slow = post(app.url, '{ customerId }');
+  await eventually(() => sandbox.calls('getCustomerId') > 0);
+  const startedAtMs = performance.now();
+  await app.close();
+  // The grace is twenty seconds.
+  expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+  expect((await slow).status).toBe(200);
 });
 
 function post(url: string, query: string) {

@@ -33,9 +33,8 @@ import { sizeOfText } from './text-size.ts';
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
   readonly limits: StructureLimits;
+  /** Off: "Did you mean…" stays away as well, since it maps the schema for those who may not see it. */
   readonly introspection: boolean;
-  /** "Did you mean…" maps the schema for those who may not see it. */
-  readonly suggestions: boolean;
   readonly maxBytes?: number;
 }
 
@@ -99,14 +98,14 @@ export class Documents {
   }
 
   #check(text: string): DocumentResult {
-    const { schema, limits, suggestions } = this.#options;
+    const { schema, limits, introspection } = this.#options;
     const document = parseWithin(text, limits.maxTokens);
     if ('errors' in document) return document;
     const tooLarge = structureErrors(document, limits);
     if (tooLarge.length > 0) return { errors: tooLarge };
     const invalid = validate(schema, document, this.#rules, {
       maxErrors: MAX_ERRORS,
-      hideSuggestions: !suggestions,
+      hideSuggestions: !introspection,
     });
     if (invalid.length > 0) return { errors: published(invalid, document) };
     const inexact = inexactLiteralError(schema, document);
@@ -115,9 +114,9 @@ export class Documents {
   }
 
   #operationsOf(document: DocumentNode, text: string): Map<string | null, PreparedOperation> {
-    const { schema, suggestions } = this.#options;
+    const { schema, introspection } = this.#options;
     const digest = hash('sha256', text, 'base64url');
-    const ofDocument = documentArguments(schema, document, !suggestions);
+    const ofDocument = documentArguments(schema, document, !introspection);
     const operations = new Map<string | null, PreparedOperation>();
     for (const node of document.definitions) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
