@@ -19,7 +19,7 @@ import { Publisher } from './engine/publisher.ts';
 import { RequestQuota } from './engine/request-quota.ts';
 import type { GatewayClient } from './gateway/client.ts';
 import { createGateway } from './gateway/create-gateway.ts';
-import { systemClock } from './lib/clock.ts';
+import { steadyClock, systemClock } from './lib/clock.ts';
 import { FairScheduler } from './lib/fair-scheduler.ts';
 import { createLog, type Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
@@ -31,6 +31,7 @@ import { GraphiQL } from './server/graphiql.ts';
 import { HttpServer } from './server/http-server.ts';
 import { Readiness } from './server/readiness.ts';
 import { SandboxDoor } from './server/sandbox-door.ts';
+import { SendBuffers } from './server/send-buffers.ts';
 import type { ServerSettings } from './server/settings.ts';
 import { SocketLimits } from './server/socket-limits.ts';
 import { WebSocketDoor } from './server/websocket.ts';
@@ -66,6 +67,16 @@ export interface AppOptions {
   readonly schema?: GraphQLSchema;
   /** What prepared documents, and answers made of the catalog, may weigh; left out: what is usual. */
   readonly cacheBytes?: { readonly documents?: number; readonly answers?: number };
+  readonly connections?: ConnectionLimits;
+}
+
+/** What is the same for every installation; a test can come by other figures sooner. */
+export interface ConnectionLimits {
+  readonly most?: number;
+  readonly unprovedPerAddress?: number;
+  /** How long a reader may take no byte, and how long an answer waits for its client's other readers. */
+  readonly unreadMs?: number;
+  readonly patienceMs?: number;
 }
 
 /** The composition root: the one place that knows every layer and makes every lasting object. */
@@ -76,8 +87,14 @@ export async function startApp(
     directPath = true,
     schema = buildSchema(),
     cacheBytes = {},
+    connections = {},
   }: AppOptions = {},
 ): Promise<App> {
+  const {
+    most = MAX_CONNECTIONS,
+    unprovedPerAddress = UNPROVED_PER_ADDRESS,
+    ...patience
+  } = connections;
   // What was started is closed again where a later part cannot start.
   await using started = new AsyncDisposableStack();
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
@@ -134,7 +151,7 @@ export async function startApp(
     quota: new RequestQuota({ counters, perMinute: config.rateLimitPerMinute }),
     subscriptions: new SubscriptionSlots({
       perAccount: SUBSCRIPTIONS_PER_ACCOUNT,
-      perAddress: UNPROVED_PER_ADDRESS,
+      perAddress: unprovedPerAddress,
     }),
     maxCost: config.maxCost,
     costs: new CostQuota({ counters, fieldsPerMinute: config.costLimitPerMinute }),
@@ -152,12 +169,20 @@ export async function startApp(
     clock: systemClock,
     log,
   });
+  const buffers = new SendBuffers({
+    maxBytes: config.sendBufferMaxBytes,
+    clients,
+    clock: steadyClock,
+    ...patience,
+    onCut: (reason) => metrics.readersCut.inc({ reason }),
+  });
   const settings: ServerSettings = {
     engine,
     log,
     addresses,
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
+    buffers,
   };
   const readiness = new Readiness();
   readiness.watch('orders', () => records.trouble());
@@ -177,7 +202,7 @@ export async function startApp(
     clients,
     limits: new SocketLimits({
       perAccount: SOCKETS_PER_ACCOUNT,
-      perAddress: UNPROVED_PER_ADDRESS,
+      perAddress: unprovedPerAddress,
     }),
   });
   const server = new HttpServer({
@@ -188,13 +213,14 @@ export async function startApp(
       ? new GraphiQL({ demoToken: sandbox ? () => demoToken(client) : null })
       : null,
     sandbox: sandbox ? new SandboxDoor(sandbox.url, config.corsOrigins) : null,
-    maxConnections: MAX_CONNECTIONS,
+    maxConnections: most,
     directPath,
     onAnswered: (status) => metrics.requests.inc({ status: `${Math.floor(status / 100)}xx` }),
     sdl: config.introspection ? printSchema(lexicographicSortSchema(schema)) : null,
   });
   const { hub, catalogs, orders } = domain;
   metrics.watch('sockets', 'WebSockets that are open.', () => webSockets.size);
+  metrics.watch('send_buffer_bytes', 'Bytes not taken by their readers.', () => buffers.bytes);
   metrics.watch('feeds', 'Accounts that are polled.', () => hub.stats().feeds);
   metrics.watch('feeds_delayed', 'Feeds whose last poll failed.', () => hub.stats().delayed);
   metrics.watch('subscriptions', 'Live subscriptions.', () => hub.stats().subscriptions);

@@ -73,6 +73,7 @@ describe('an empty environment', () => {
         "sandboxInstruments": 500,
         "sandboxSeed": "1",
         "sandboxTickMs": 1000,
+        "sendBufferMaxBytes": 134217728,
         "sessionMaxAgeSeconds": 60,
         "shutdownDelayMs": 0,
         "shutdownGraceMs": 20000,

@@ -134,6 +134,11 @@ export const SETTINGS = {
     means:
       'counted fields of answers per proven account, else per address; events have 5 times `MAX_COST`',
   }),
+  SEND_BUFFER_MAX_BYTES: setting({
+    kind: wholeNumber(1_048_576),
+    fallback: 134_217_728,
+    means: 'bytes that wait for slow readers, in all; a sixteenth of it for an account',
+  }),
   RATE_LIMIT_PER_MINUTE: setting({
     kind: count,
     fallback: 1_200,

@@ -8,6 +8,7 @@ import { hasDoubledHeader } from './doubled-headers.ts';
 import { EventStreams } from './event-streams.ts';
 import type { GraphiQL } from './graphiql.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
+import { PipelinedRequests } from './pipelined-requests.ts';
 import type { Readiness } from './readiness.ts';
 import { Reply, type ReplyWatcher } from './reply.ts';
 import type { SandboxDoor } from './sandbox-door.ts';
@@ -47,13 +48,21 @@ export class HttpServer {
   #underWay = 0;
   #onIdle: (() => void) | null = null;
   readonly #streams = new EventStreams();
-  readonly #watcher: ReplyWatcher = {
-    closed: (reply) => this.#closed(reply),
-    failed: (reply, error) => this.#failed(reply, error),
-  };
+  readonly #pipelined = new PipelinedRequests();
+  readonly #watcher: ReplyWatcher;
 
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
+    const { addresses, buffers } = settings;
+    this.#watcher = {
+      closed: (reply) => this.#closed(reply),
+      failed: (reply, error) => this.#failed(reply, error),
+      buffers,
+      strangerOf: (request) => ({
+        token: null,
+        client: { address: addresses.of(request), userAgent: null },
+      }),
+    };
     this.#graphql = createGraphQLEndpoint(settings, this.#streams);
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
     this.#server = createServer(options, (request, response) => this.#handle(request, response));
@@ -103,7 +112,13 @@ export class HttpServer {
     if (readiness.isDraining) reply.set('connection', 'close');
     setCorsHeaders(reply, origins);
     this.#underWay += 1;
-    reply.guard(() => this.#route(reply));
+    if (response.socket !== null) reply.guard(() => this.#route(reply));
+    else {
+      this.#pipelined.wait(request, response, {
+        begin: () => reply.guard(() => this.#route(reply)),
+        left: () => reply.abandon(),
+      });
+    }
   }
 
   #closed({ status }: Reply): void {
@@ -134,7 +149,9 @@ export class HttpServer {
     const path = pathOf(request);
     if (path !== '/graphql') return this.#routeElsewhere(reply, path);
     const { graphiql } = this.#settings;
-    return graphiql && wantsPage(request) ? graphiql.page(reply) : this.#graphql(reply);
+    return graphiql && wantsPage(request)
+      ? reply.whenRoom(() => graphiql.page(reply))
+      : this.#graphql(reply);
   }
 
   async #routeElsewhere(reply: Reply, path: string): Promise<void> {
@@ -151,13 +168,17 @@ export class HttpServer {
     }
     if (path === '/schema.graphql' && sdl !== null) {
       reply.set('content-type', 'text/plain; charset=utf-8');
-      return reply.send(200, sdl);
+      return reply.whenRoom(() => reply.send(200, sdl));
     }
     if (path.startsWith('/sandbox/') && sandbox?.isOpenTo(request)) {
-      return sandbox.forward(request, reply.handOver());
+      return sandbox.forward(reply);
     }
-    if (path.startsWith('/graphiql/') && (await graphiql?.asset(reply, path))) return;
-    return reply.sendJson(404, { error: 'not found' });
+    if (graphiql && path.startsWith('/graphiql/')) {
+      return reply.whenRoom(async () => {
+        if (!(await graphiql.asset(reply, path))) return sendNotFound(reply);
+      });
+    }
+    return sendNotFound(reply);
   }
 }
 
@@ -166,6 +187,10 @@ function refuseDoubled(reply: Reply): void | Promise<void> {
   reply.set('connection', 'close');
   const message = 'A header that may come once comes twice.';
   return reply.sendJson(400, { errors: [requestError('GRAPHQL_PARSE_FAILED', message)] });
+}
+
+function sendNotFound(reply: Reply): void | Promise<void> {
+  return reply.sendJson(404, { error: 'not found' });
 }
 
 function pathOf(request: IncomingMessage): string {

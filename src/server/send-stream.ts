@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http';
+import type { SendBuffer } from './send-buffer.ts';
 
 /**
  * Sends a stream piece by piece, each when the one before is taken: a reader that stalls is waited
- * for, up to `unreadMs`, and what it misses is merged behind it.
+ * for, until it is cut, and what it misses is merged behind it.
  */
 export async function sendStream(
   response: ServerResponse,
   body: ReadableStream<Uint8Array>,
-  unreadMs: number,
+  unread: SendBuffer,
 ): Promise<void> {
   const reader = body.getReader();
   const leave = () => void reader.cancel().catch(() => {});
@@ -15,9 +16,10 @@ export async function sendStream(
   response.once('close', leave);
   try {
     while (!response.destroyed) {
+      if (!unread.hasRoom()) await unread.room();
       const { done, value } = await reader.read();
       if (done || response.destroyed) break;
-      if (!response.write(value)) await takenOrGone(response, unreadMs);
+      await taken(response, value, unread);
     }
     response.end();
   } catch {
@@ -29,16 +31,17 @@ export async function sendStream(
   }
 }
 
-function takenOrGone(response: ServerResponse, unreadMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const tooLong = setTimeout(() => response.destroy(), unreadMs);
-    const done = () => {
-      clearTimeout(tooLong);
-      response.off('drain', done);
-      response.off('close', done);
-      resolve();
-    };
-    response.on('drain', done);
-    response.on('close', done);
+/** Resolves when the kernel has taken the piece, or the connection has closed; rejects when writing fails. */
+function taken(response: ServerResponse, piece: Uint8Array, unread: SendBuffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // A piece that is still corked when the connection closes is not called back for.
+    response.once('close', resolve);
+    response.write(piece, (error) => {
+      response.off('close', resolve);
+      unread.measure();
+      if (error) reject(error);
+      else resolve();
+    });
+    unread.measureSoon();
   });
 }
