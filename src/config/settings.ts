@@ -19,7 +19,7 @@ const ms = wholeNumber(1, LONGEST_MS);
 const count = wholeNumber(1);
 const countOrNone = wholeNumber(0);
 
-/** Every variable the program reads, in the order in which README lists them. */
+/** Every variable the program reads, in the order in which docs/configuration.md lists them. */
 export const SETTINGS = {
   NODE_ENV: setting({
     kind: text('any word'),
