@@ -113,6 +113,12 @@ const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected'
       description: 'The gateway’s name for the reason.',
       resolve: ({ outcome }) => outcome.error,
     }),
+    // Both interfaces have it, and that of refusals does not know where it is kept.
+    message: t.string({
+      nullable: true,
+      description: 'The gateway’s sentence about it.',
+      resolve: ({ outcome }) => outcome.message,
+    }),
   }),
 });
 

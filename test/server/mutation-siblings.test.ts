@@ -73,26 +73,23 @@ describe.each(DOORS.filter(([door]) => door !== 'GET'))('by %s', (door, ask) => 
 });
 
 test('every type that refuses is a Refusal', async () => {
-  app.sandbox.fail({
-    operation: 'setValue',
-    kind: 'status',
-    status: 422,
-    body: { error: 'NO', message: 'Not this.' },
-  });
+  for (const operation of ['login', 'setValue', 'openPosition'] as const) {
+    const body = { error: 'NO', message: 'Not this.' };
+    app.sandbox.fail({ operation, kind: 'status', status: 422, body });
+  }
   const words = '{ __typename ... on Refusal { error message } }';
   const { data, errors } = await app.query(
     `mutation {
-      login(input: { email: "demo@example.com", password: "wrong" }) ${words}
+      login(input: { email: "demo@example.com", password: "demo" }) ${words}
       setValue(input: { key: "k" }) ${words}
-      placeOrder(input: { symbol: "TEST.REJECT", side: BUY, size: { units: 1 }, idempotencyKey: "refusal" }) ${words}
+      placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "refusal" }) ${words}
     }`,
     { token: app.sandbox.token({ email: 'demo@example.com' }) },
   );
   expect(errors).toEqual([]);
-  const texts = { error: expect.any(String), message: null };
   expect(data).toEqual({
-    login: { __typename: 'LoginRejected', ...texts },
+    login: { __typename: 'LoginRejected', error: 'NO', message: 'Not this.' },
     setValue: { __typename: 'Rejected', error: 'NO', message: 'Not this.' },
-    placeOrder: { __typename: 'OrderRejected', ...texts },
+    placeOrder: { __typename: 'OrderRejected', error: 'NO', message: 'Not this.' },
   });
 });
