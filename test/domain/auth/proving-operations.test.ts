@@ -140,3 +140,12 @@ test('a 304 of the catalog proves nothing, since a cache may have given it', asy
   expect(await asked).toMatchObject({ modified: false });
   expect(ledger.group(demo)).toBeNull();
 });
+
+test('a 403 of the catalog shuts it, and no other failure does', async () => {
+  const { ledger } = world;
+  await ask('getAllTickers');
+  for (const status of [429, 500]) await ask('getAllTickers', status);
+  expect(ledger.group(demo)).not.toBeNull();
+  await ask('getAllTickers', 403);
+  expect(ledger.group(demo)).toBeNull();
+});

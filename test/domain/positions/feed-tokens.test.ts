@@ -258,6 +258,17 @@ test('a token without proof polls out of turn, so that its readers wait no longe
   expect(gateway.polls[before]?.token).toBe(`token of ${refused}`);
 });
 
+test('of two tokens the one without proof polls, though it is the other’s turn', async () => {
+  const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
+  for (const name of ['a', 'b']) followChanges(viewer(name));
+  await clock.advance(4_000);
+  const last = gateway.polls.at(-1)?.token;
+  ledger.refused(viewer(last === 'token of a' ? 'a' : 'b'));
+  const before = gateway.polls.length;
+  await clock.advance(1_500);
+  expect(gateway.polls[before]?.token).toBe(last);
+});
+
 test('a token that cannot be proved anew ends', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
