@@ -8,8 +8,7 @@ import { startTestRedis } from '../support/redis.ts';
 import { request } from './order-records-contract.ts';
 
 describeWithRedis('the stores in Redis', (serverPath) => {
-  async function openOn(redisUrl: string, redisPrefix = 'trading-graph:') {
-    const warnings: string[] = [];
+  async function openOn(redisUrl: string, redisPrefix = 'trading-graph:', warnings: string[] = []) {
     const stores = await openStores({
       redisUrl,
       redisPrefix,
@@ -22,11 +21,14 @@ describeWithRedis('the stores in Redis', (serverPath) => {
   }
 
   const refusalOf = async (url: string) => {
-    const error = await openOn(url).then(
+    const warnings: string[] = [];
+    const error = await openOn(url, 'trading-graph:', warnings).then(
       (stores) => stores.close(),
       (reason) => reason,
     );
     expect(error).toBeInstanceOf(StoreError);
+    // The refusal says it all.
+    expect(warnings).toEqual([]);
     return (error as StoreError).message;
   };
 
