@@ -148,7 +148,7 @@ export class SendBuffers implements BufferSums {
     let slowest: SendBuffer | null = null;
     for (const buffer of this.#unread) {
       if (client !== null && buffer.client !== client) continue;
-      if (slowest === null || isSlower(buffer, slowest)) slowest = buffer;
+      if (slowest === null || buffer.progressAtMs < slowest.progressAtMs) slowest = buffer;
     }
     if (slowest !== null) this.#cut(slowest, client === null ? 'process' : 'client');
   }
@@ -215,9 +215,4 @@ export class SendBuffers implements BufferSums {
     while (client.bytes > this.#perClient) this.#cutSlowest(client);
     if (!this.#isWithinShare(client)) this.#cutSlowest(null);
   }
-}
-
-function isSlower(one: SendBuffer, other: SendBuffer): boolean {
-  const laterMs = one.progressAtMs - other.progressAtMs;
-  return laterMs < 0 || (laterMs === 0 && one.bytes > other.bytes);
 }

@@ -12,6 +12,7 @@ export async function sendStream(
 ): Promise<void> {
   const reader = body.getReader();
   const leave = () => void reader.cancel().catch(() => {});
+  const measure = () => unread.measure();
   // At once when the client leaves: a quiet feed would be followed until its next event otherwise.
   response.once('close', leave);
   try {
@@ -19,7 +20,9 @@ export async function sendStream(
       if (!unread.hasRoom()) await unread.room();
       const { done, value } = await reader.read();
       if (done || response.destroyed) break;
-      await taken(response, value, unread);
+      const isTaken = response.write(value, measure);
+      unread.measureSoon();
+      if (!isTaken) await drainedOrClosed(response);
     }
     response.end();
   } catch {
@@ -31,17 +34,14 @@ export async function sendStream(
   }
 }
 
-/** Resolves when the kernel has taken the piece, or the connection has closed; rejects when writing fails. */
-function taken(response: ServerResponse, piece: Uint8Array, unread: SendBuffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // A piece that is still corked when the connection closes is not called back for.
-    response.once('close', resolve);
-    response.write(piece, (error) => {
-      response.off('close', resolve);
-      unread.measure();
-      if (error) reject(error);
-      else resolve();
-    });
-    unread.measureSoon();
+function drainedOrClosed(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
   });
 }
