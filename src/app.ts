@@ -23,6 +23,7 @@ import { systemClock } from './lib/clock.ts';
 import { FairScheduler } from './lib/fair-scheduler.ts';
 import { createLog, type Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
+import { SqliteFileError } from './lib/sqlite-errors.ts';
 import { type Sandbox, startSandbox } from './sandbox/start.ts';
 import { buildSchema } from './schema/schema.ts';
 import { AdminServer } from './server/admin-server.ts';
@@ -34,7 +35,7 @@ import { SandboxDoor } from './server/sandbox-door.ts';
 import type { ServerSettings } from './server/settings.ts';
 import { SocketLimits } from './server/socket-limits.ts';
 import { WebSocketDoor } from './server/websocket.ts';
-import { openStores } from './store/open-stores.ts';
+import { openStores, type Stores } from './store/open-stores.ts';
 
 export interface App {
   readonly url: string;
@@ -99,13 +100,7 @@ export async function startApp(
     log,
   });
   started.defer(() => gateway.close());
-  const stores = await openStores({
-    redisUrl: config.redisUrl,
-    orderJournal: config.orderJournal,
-    orderRecordsMax: config.orderRecordsMax,
-    clock: systemClock,
-    onWarn: (message) => log.warn({}, message),
-  });
+  const stores = await openConfiguredStores(config, log);
   started.defer(() => stores.close());
   const { records, counters } = stores;
   const { client, resilience } = gateway;
@@ -235,6 +230,21 @@ export async function startApp(
     sandbox,
     close,
   };
+}
+
+async function openConfiguredStores(config: Config, log: Log): Promise<Stores> {
+  try {
+    return await openStores({
+      redisUrl: config.redisUrl,
+      orderStore: config.orderStore,
+      orderRecordsMax: config.orderRecordsMax,
+      clock: systemClock,
+      onWarn: (message) => log.warn({}, message),
+    });
+  } catch (error) {
+    if (!(error instanceof SqliteFileError)) throw error;
+    throw new ConfigError([`ORDER_STORE=${config.orderStore} ${error.message}`]);
+  }
 }
 
 async function openTrusted(

@@ -1,24 +1,19 @@
 import type { z } from 'zod';
 import { contradictions } from './config/contradictions.ts';
+import { formerSettings } from './config/former-settings.ts';
 import type { Setting } from './config/setting.ts';
 import { SETTINGS } from './config/settings.ts';
 import { shown } from './config/shown.ts';
 import { camelCase, type Values } from './config/values.ts';
 
-type Settled =
-  | 'nodeEnv'
-  | 'sandbox'
-  | 'orderJournal'
-  | 'introspection'
-  | 'graphiql'
-  | 'corsOrigins';
+type Settled = 'nodeEnv' | 'sandbox' | 'orderStore' | 'introspection' | 'graphiql' | 'corsOrigins';
 
 export interface Config extends Omit<Values, Settled> {
   readonly production: boolean;
   /** The embedded sandbox gateway runs, since no gateway is named. */
   readonly sandbox: boolean;
   /** A file, or the word `memory`. */
-  readonly orderJournal: string;
+  readonly orderStore: string;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   readonly corsOrigins: { readonly origins: readonly string[]; readonly anyLocalhost: boolean };
@@ -52,6 +47,7 @@ export function readConfig(env: Environment): Config {
     return [camelCase(name), setting.fallback];
   });
   const values = Object.fromEntries(entries) as Values;
+  problems.push(...formerSettings(env));
   for (const { about, problem } of contradictions(values)) {
     // A variable that is wrong by itself has its line already.
     if (!about.some((name) => faulty.has(name))) problems.push(problem);
@@ -66,7 +62,7 @@ function settle({ nodeEnv, sandbox: _, ...values }: Values): Config {
     ...values,
     production: nodeEnv === 'production',
     sandbox,
-    orderJournal: values.orderJournal ?? (sandbox ? 'memory' : 'data/orders.journal'),
+    orderStore: values.orderStore ?? (sandbox ? 'memory' : 'data/orders.db'),
     introspection: values.introspection ?? sandbox,
     graphiql: values.graphiql ?? sandbox,
     corsOrigins: {

@@ -57,7 +57,7 @@ describe('an empty environment', () => {
         "maxDepth": 15,
         "maxDirectives": 20,
         "maxTokens": 4000,
-        "orderJournal": "memory",
+        "orderStore": "memory",
         "orderRecordsMax": 200000,
         "orderTimeoutMs": 15000,
         "otelExporterOtlpEndpoint": null,
@@ -94,7 +94,7 @@ describe('the gateway', () => {
       sandbox: false,
       introspection: false,
       graphiql: false,
-      orderJournal: 'data/orders.journal',
+      orderStore: 'data/orders.db',
       corsOrigins: { origins: [], anyLocalhost: false },
     });
   });
@@ -140,12 +140,12 @@ test('an operator opens and closes what the sandbox decides by default', () => {
   expect(
     readConfig({
       INTROSPECTION: 'off',
-      ORDER_JOURNAL: 'orders.log',
+      ORDER_STORE: 'orders.log',
       CORS_ORIGINS: 'https://app.example.com, http://localhost:3000,capacitor://localhost',
     }),
   ).toMatchObject({
     introspection: false,
-    orderJournal: 'orders.log',
+    orderStore: 'orders.log',
     corsOrigins: {
       origins: ['https://app.example.com', 'http://localhost:3000', 'capacitor://localhost'],
       anyLocalhost: false,

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { openJournalOrderRecords } from './journal-order-records.ts';
+import { assertNoJournal, FORMER_JOURNAL } from './former-journal.ts';
 import { createMemoryOrderRecords } from './memory-order-records.ts';
 import { createMemoryRateCounters } from './memory-rate-counters.ts';
 import type { OrderRecords } from './order-records.ts';
@@ -7,11 +7,12 @@ import type { RateCounters } from './rate-counters.ts';
 import { type CatalogVersions, openRedisCatalogVersions } from './redis-catalog-versions.ts';
 import { openRedisOrderRecords } from './redis-order-records.ts';
 import { openRedisRateCounters } from './redis-rate-counters.ts';
+import { openSqliteOrderRecords } from './sqlite-order-records.ts';
 
 export interface StoreOptions {
   readonly redisUrl: string | null;
   /** Without Redis: a file, or the word `memory`. */
-  readonly orderJournal: string;
+  readonly orderStore: string;
   readonly orderRecordsMax: number;
   readonly clock: Clock;
   readonly onWarn: (message: string) => void;
@@ -45,13 +46,14 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
 
 async function openRecords({
   redisUrl,
-  orderJournal,
+  orderStore,
   orderRecordsMax,
   clock,
   onWarn,
 }: StoreOptions): Promise<OrderRecords> {
   const options = { max: orderRecordsMax, uptimeMs: () => performance.now(), onWarn };
   if (redisUrl !== null) return openRedisOrderRecords({ ...options, url: redisUrl, clock });
-  if (orderJournal === 'memory') return createMemoryOrderRecords(options);
-  return openJournalOrderRecords({ ...options, path: orderJournal, nowMs: Date.now });
+  if (orderStore === 'memory') return createMemoryOrderRecords(options);
+  assertNoJournal(FORMER_JOURNAL, clock.now());
+  return openSqliteOrderRecords({ ...options, clock, path: orderStore });
 }

@@ -24,7 +24,7 @@ export async function rehearseWithJournal({ seed, steps, rounds = 1 }: Rehearsal
   await using sandbox = await startLedgerSandbox();
   await using facade = await startFacadeProcess({
     ...environment(sandbox),
-    ORDER_JOURNAL: join(folder, 'orders.journal'),
+    ORDER_STORE: join(folder, 'orders.db'),
   });
   const report = await runLedger({
     seed,
