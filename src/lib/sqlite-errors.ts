@@ -31,6 +31,13 @@ const PROBLEMS = new Map([
   [NOT_A_DATABASE, 'is no database, or is damaged: restore it, or move it away'],
 ]);
 
+/** What Node says about files in the words of SQLite. */
+const CODES_OF_NODE = new Map([
+  ...(['EACCES', 'EPERM', 'EROFS'] as const).map((code) => [code, 8] as const),
+  ...(['ENOSPC', 'EDQUOT'] as const).map((code) => [code, 13] as const),
+  ['EIO', 10],
+]);
+
 export function isBusy(error: unknown): boolean {
   return (codeOf(error) & 0xff) === BUSY;
 }
@@ -47,6 +54,7 @@ export function toFileError(error: unknown): SqliteFileError {
 }
 
 function codeOf(error: unknown): number {
-  const isOfSqlite = error instanceof Error && 'errcode' in error;
-  return isOfSqlite && typeof error.errcode === 'number' ? error.errcode : 0;
+  if (!(error instanceof Error)) return 0;
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode;
+  return 'code' in error ? (CODES_OF_NODE.get(String(error.code)) ?? 0) : 0;
 }

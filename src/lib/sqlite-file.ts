@@ -42,10 +42,11 @@ export class SqliteFile {
       const { mode, size } = statSync(path);
       // SQLite takes it for a new database.
       if (size === 0) throw new SqliteFileError('is empty: restore it, or move it away');
-      if ((mode & 0o077) !== 0) chmodSync(path, 0o600);
       this.inode = inodeOf(path) ?? '';
       this.database = opened.adopt(connect(path), (database) => database.close());
       this.indexProblems = this.#verify(options);
+      // Not before it is known to be ours: the path may lead to anything by mistake.
+      if ((mode & 0o077) !== 0) chmodSync(path, 0o600);
       opened.move();
     } catch (error) {
       throw toFileError(error);

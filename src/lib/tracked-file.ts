@@ -7,7 +7,7 @@ import { SqliteFile, type SqliteFileOptions } from './sqlite-file.ts';
 
 export interface TrackedFileOptions extends Omit<SqliteFileOptions, 'fill'> {
   readonly clock: MachineClock;
-  /** Counts what `rows` of the state counts. */
+  /** SQL that counts what `rows` of the state counts. */
   readonly count: string;
 }
 
@@ -24,9 +24,10 @@ export interface FileState {
 
 type StoredState = FileState & { readonly digest: string };
 
+// REAL: a damaged integer may be more than JavaScript can read.
 const STATE_SCHEMA = `
 CREATE TABLE state (
-  writes INTEGER NOT NULL, rows INTEGER NOT NULL, file TEXT NOT NULL, incompleteFrom TEXT,
+  writes REAL NOT NULL, rows REAL NOT NULL, file TEXT NOT NULL, incompleteFrom TEXT,
   digest TEXT NOT NULL
 ) STRICT`;
 const START_PATIENCE_MS = 10_000;

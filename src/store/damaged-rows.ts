@@ -1,5 +1,5 @@
 import type { SqliteFile } from '../lib/sqlite-file.ts';
-import { type OrderRow, rowDigest } from './order-rows.ts';
+import { type OrderRow, rowDigest, SELECT_ROWS } from './order-rows.ts';
 
 const ROWS_AT_ONCE = 2_000;
 const PROGRESS_MS = 1_000;
@@ -11,10 +11,10 @@ export function* damagedRows(
 ): Generator<number> {
   // In portions, or another process's orders would have to wait for the last row.
   const portion = file.database.prepare(
-    `SELECT * FROM orders NOT INDEXED WHERE id > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
+    `${SELECT_ROWS} WHERE id > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
   );
   let reportedAtMs = performance.now();
-  let lastId = Number.MIN_SAFE_INTEGER;
+  let lastId = Number.NEGATIVE_INFINITY;
   for (let verified = 0; ; ) {
     const rows = file.read(() => portion.all(lastId)) as unknown as OrderRow[];
     for (const row of rows) if (row.digest !== rowDigest(row)) yield row.id;

@@ -221,10 +221,11 @@ const FILE = {
 };
 
 const SQL = {
-  byKey: 'SELECT id FROM orders INDEXED BY orders_key WHERE login = ? AND key = ?',
-  byHash: 'SELECT id FROM orders INDEXED BY orders_hash WHERE keyHash = ?',
-  byId: 'SELECT * FROM orders WHERE id = ?',
-  oldest: 'SELECT * FROM orders NOT INDEXED ORDER BY id LIMIT 10',
+  byKey:
+    'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ? AND key = ?',
+  byHash: 'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_hash WHERE keyHash = ?',
+  byId: `${rows.SELECT_ROWS} WHERE id = ?`,
+  oldest: `${rows.SELECT_ROWS} ORDER BY id LIMIT 10`,
   insert: `INSERT INTO orders VALUES (NULL, :login, :key, :keyHash, :reservation, :input, :pendingMs,
     :outcome, :at, :boot, :uptimeMs, :digest)`,
   settle: 'UPDATE orders SET outcome = ?, digest = ? WHERE id = ?',

@@ -9,16 +9,20 @@ import {
 
 /**
  * A key stands in the table and, as itself and as a hash, in two indexes: whichever copy is damaged,
- * another still leads to its row. Rows are numbered in the order of their reservation.
+ * another still leads to its row. Rows are numbered in the order of their reservation. Numbers are
+ * REAL: a damaged integer may be more than JavaScript can read.
  */
 export const SCHEMA = `
 CREATE TABLE orders (
-  id INTEGER PRIMARY KEY, login TEXT NOT NULL, key TEXT NOT NULL, keyHash INTEGER NOT NULL,
-  reservation TEXT NOT NULL, input TEXT NOT NULL, pendingMs INTEGER NOT NULL, outcome TEXT,
-  at TEXT NOT NULL, boot TEXT NOT NULL, uptimeMs INTEGER NOT NULL, digest TEXT NOT NULL
+  id INTEGER PRIMARY KEY, login TEXT NOT NULL, key TEXT NOT NULL, keyHash REAL NOT NULL,
+  reservation TEXT NOT NULL, input TEXT NOT NULL, pendingMs REAL NOT NULL, outcome TEXT,
+  at TEXT NOT NULL, boot TEXT NOT NULL, uptimeMs REAL NOT NULL, digest TEXT NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX orders_key ON orders (login, key);
 CREATE UNIQUE INDEX orders_hash ON orders (keyHash)`;
+
+export const SELECT_ROWS = `SELECT CAST(id AS REAL) AS id, login, key, keyHash, reservation, input,
+  pendingMs, outcome, at, boot, uptimeMs, digest FROM orders NOT INDEXED`;
 
 export interface OrderRow extends Moment {
   readonly id: number;

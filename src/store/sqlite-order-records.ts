@@ -53,11 +53,12 @@ export async function openSqliteOrderRecords({
   }
 
   // Finds out without an order that the file has come to harm, or can be used again.
+  let isClosed = false;
   let cancelCheck = clock.after(CHECK_MS, function check() {
     const again = () => {
-      cancelCheck = clock.after(CHECK_MS, check);
+      if (!isClosed) cancelCheck = clock.after(CHECK_MS, check);
     };
-    ask({ do: 'check' }).then(again, () => {});
+    ask({ do: 'check' }).then(again, again);
   });
 
   return {
@@ -76,6 +77,7 @@ export async function openSqliteOrderRecords({
     held: () => held,
     trouble: () => trouble,
     async close() {
+      isClosed = true;
       cancelCheck();
       await thread.close();
     },
