@@ -7,6 +7,8 @@ import { DAMAGED, isBusy, MOVED, SqliteFileError, toFileError } from './sqlite-e
 
 export interface SqliteFileOptions {
   readonly path: string;
+  /** Where there is no file, none is made. */
+  readonly mustExist?: boolean;
   /** Marks the file as this program's. */
   readonly applicationId: number;
   readonly version: number;
@@ -37,13 +39,14 @@ export class SqliteFile {
     this.#path = path;
     using opened = new DisposableStack();
     try {
+      if (options.mustExist && inodeOf(path) === null) throw new SqliteFileError('does not exist');
       prepareFolder(dirname(path), onWarn);
       if (inodeOf(path) === null) makeFile(options);
       const { mode, size } = statSync(path);
       // SQLite takes it for a new database.
       if (size === 0) throw new SqliteFileError('is empty: restore it, or move it away');
       this.inode = inodeOf(path) ?? '';
-      this.database = opened.adopt(connect(path), (database) => database.close());
+      this.database = opened.adopt(connect(path, options), (database) => database.close());
       this.indexProblems = this.#verify(options);
       // Not before it is known to be ours: the path may lead to anything by mistake.
       if ((mode & 0o077) !== 0) chmodSync(path, 0o600);
@@ -90,15 +93,12 @@ export class SqliteFile {
     this.database.close();
   }
 
-  #verify({ applicationId, version, schema }: SqliteFileOptions): readonly string[] {
+  #verify({ version, schema }: SqliteFileOptions): readonly string[] {
     const problems = this.#pragma('integrity_check')
       .filter((line) => line !== 'ok')
       .map(String);
     if (problems.length > 0 && String(this.#pragma('quick_check')) !== 'ok') {
       throw new SqliteFileError(DAMAGED, { isDamage: true });
-    }
-    if (Number(this.#pragma('application_id')) !== applicationId) {
-      throw new SqliteFileError("is no file of this program's: name another, or move it away");
     }
     if (Number(this.#pragma('user_version')) !== version) {
       throw new SqliteFileError('is of another version of this program: use that, or move it away');
@@ -138,7 +138,7 @@ function makeFile({ path, applicationId, version, schema, fill }: SqliteFileOpti
   const draft = `${path}.new-${randomUUID()}`;
   try {
     closeSync(openSync(draft, 'wx', 0o600));
-    const database = connect(draft);
+    const database = connect(draft, null);
     database.exec(`BEGIN; ${schema}; PRAGMA application_id = ${applicationId};
       PRAGMA user_version = ${version}`);
     fill(database, inodeOf(draft) ?? '');
@@ -152,11 +152,19 @@ function makeFile({ path, applicationId, version, schema, fill }: SqliteFileOpti
   }
 }
 
-function connect(path: string): DatabaseSync {
+function connect(
+  path: string,
+  expected: Pick<SqliteFileOptions, 'applicationId'> | null,
+): DatabaseSync {
   // SQLite's own way of waiting lets a busy process starve the others.
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     patiently(START_PATIENCE_MS, () => {
+      // Before anything is changed about the file.
+      const id = database.prepare('PRAGMA application_id').get()?.application_id;
+      if (expected && id !== expected.applicationId) {
+        throw new SqliteFileError("is no file of this program's: name another, or move it away");
+      }
       const mode = database.prepare('PRAGMA journal_mode = TRUNCATE').get()?.journal_mode;
       if (mode !== 'truncate') throw new SqliteFileError(`is in use in the mode ${mode}`);
       database.exec(`PRAGMA synchronous = EXTRA; PRAGMA cell_size_check = ON;

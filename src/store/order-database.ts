@@ -14,6 +14,7 @@ import * as rows from './order-rows.ts';
 
 export interface OrderDatabaseOptions {
   readonly path: string;
+  readonly mustExist?: boolean;
   readonly max: number;
   readonly clock: MachineClock;
   readonly onWarn: (message: string) => void;

@@ -19,10 +19,10 @@ try {
     } catch (error) {
       tell({ id, error: String(error) });
     }
-    if (call === 'close') process.disconnect();
+    if (call === 'close') process.disconnect?.();
   });
   tell({ open: true });
 } catch (error) {
   tell({ error: String(error) });
-  process.disconnect();
+  process.disconnect?.();
 }
