@@ -15,8 +15,8 @@ ENV NODE_ENV=production \
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY src ./src
-# The order journal lives here; without a volume it ends with the container.
-RUN mkdir data && chown node:node data
+# The order records live here; without a volume they end with the container.
+RUN mkdir -m 700 data && chown node:node data
 USER node
 VOLUME /app/data
 EXPOSE 4000 4001

@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util';
 import type { LedgerReport } from '../test/orders/ledger-run.ts';
 import {
   rehearseWithForgetfulRedis,
-  rehearseWithJournal,
   rehearseWithRedis,
+  rehearseWithSqlite,
 } from '../test/orders/ledger-world.ts';
 import { redisServerPath } from '../test/support/machine.ts';
 
@@ -21,13 +21,13 @@ const { values } = parseArgs({
   },
 });
 const endsAtMs = performance.now() + Number(values.minutes) * 60_000;
-if (redisServerPath === null) console.log('There is no redis-server here: with a journal only.');
+if (redisServerPath === null) console.log('There is no redis-server here: with SQLite only.');
 
 let failed = false;
 let seed = Number(values.seed);
 do {
   const rehearsal = { seed, steps: STEPS, rounds: ROUNDS };
-  report('journal', seed, await rehearseWithJournal(rehearsal));
+  report('sqlite', seed, await rehearseWithSqlite(rehearsal));
   if (redisServerPath) {
     report('redis', seed, await rehearseWithRedis(redisServerPath, rehearsal));
     const forgetful = await rehearseWithForgetfulRedis(redisServerPath, rehearsal);

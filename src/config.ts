@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { contradictions } from './config/contradictions.ts';
+import { formerSettings } from './config/former-settings.ts';
 import {
   fileVariable,
   type GivenValue,
@@ -12,13 +13,7 @@ import { SETTINGS, type SettingName } from './config/settings.ts';
 import { warnOfUnknownNames } from './config/unknown-names.ts';
 import { camelCase, type Values } from './config/values.ts';
 
-type Settled =
-  | 'nodeEnv'
-  | 'sandbox'
-  | 'orderJournal'
-  | 'introspection'
-  | 'graphiql'
-  | 'corsOrigins';
+type Settled = 'nodeEnv' | 'sandbox' | 'orderStore' | 'introspection' | 'graphiql' | 'corsOrigins';
 
 const SETTING_ENTRIES = Object.entries(SETTINGS) as [SettingName, Setting<unknown>][];
 const KNOWN_NAMES: ReadonlySet<string> = new Set(
@@ -31,7 +26,7 @@ export interface Config extends Omit<Values, Settled> {
   /** The embedded sandbox gateway runs, since no gateway is named. */
   readonly sandbox: boolean;
   /** A file, or the word `memory`. */
-  readonly orderJournal: string;
+  readonly orderStore: string;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   readonly corsOrigins: { readonly origins: readonly string[]; readonly anyLocalhost: boolean };
@@ -79,6 +74,7 @@ export function parseEnvironment(environment: Environment): ParsedEnvironment {
     return [camelCase(name), setting.fallback];
   });
   const values = Object.fromEntries(entries) as Values;
+  problems.push(...formerSettings(environment));
   for (const { about, problem } of contradictions(values)) {
     // A variable that is wrong by itself has its line already.
     if (!about.some((name) => faulty.has(name))) problems.push(problem);
@@ -104,7 +100,7 @@ function settle({ nodeEnv: _n, sandbox: _s, ...values }: Values): Config {
   return {
     ...values,
     sandbox,
-    orderJournal: values.orderJournal ?? (sandbox ? 'memory' : 'data/orders.journal'),
+    orderStore: values.orderStore ?? (sandbox ? 'memory' : 'data/orders.db'),
     introspection: values.introspection ?? sandbox,
     graphiql: values.graphiql ?? sandbox,
     corsOrigins: {

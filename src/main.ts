@@ -39,11 +39,11 @@ async function main(): Promise<void> {
 
 /** What an operator wants to see of a process that has just come up. */
 function servingRecord(config: Config, { url, adminUrl }: App) {
-  const { gatewayUrl, redisUrl, orderJournal } = config;
+  const { gatewayUrl, redisUrl, orderStore } = config;
   return {
     version: programVersion(),
     gateway: gatewayUrl ?? 'sandbox',
-    store: redisUrl === null ? orderJournal : withoutPassword(redisUrl),
+    store: redisUrl === null ? orderStore : withoutPassword(redisUrl),
     adminUrl,
     url,
   };

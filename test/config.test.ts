@@ -58,8 +58,8 @@ describe('an empty environment', () => {
         "maxDepth": 15,
         "maxDirectives": 20,
         "maxTokens": 4000,
-        "orderJournal": "memory",
         "orderRecordsMax": 200000,
+        "orderStore": "memory",
         "orderTimeoutMs": 15000,
         "otelExporterOtlpEndpoint": null,
         "persistedDocuments": null,
@@ -96,7 +96,7 @@ describe('the gateway', () => {
       sandbox: false,
       introspection: false,
       graphiql: false,
-      orderJournal: 'data/orders.journal',
+      orderStore: 'data/orders.db',
       corsOrigins: { origins: [], anyLocalhost: false },
     });
   });
@@ -136,12 +136,12 @@ test('an operator opens and closes what the sandbox decides by default', () => {
   expect(
     readConfig({
       INTROSPECTION: 'off',
-      ORDER_JOURNAL: 'orders.log',
+      ORDER_STORE: 'orders.log',
       CORS_ORIGINS: 'https://app.example.com, http://localhost:3000,capacitor://localhost',
     }),
   ).toMatchObject({
     introspection: false,
-    orderJournal: 'orders.log',
+    orderStore: 'orders.log',
     corsOrigins: {
       origins: ['https://app.example.com', 'http://localhost:3000', 'capacitor://localhost'],
       anyLocalhost: false,

@@ -46,7 +46,7 @@ export async function startLive(
       NODE_ENV: 'production',
       PORT: String(port),
       ADMIN_PORT: '0',
-      ORDER_JOURNAL: 'memory',
+      ORDER_STORE: 'memory',
       LOG_LEVEL: 'warn',
       GATEWAY_URL: gateway.url,
       POSITIONS_POLL_MS: String(intervalMs),

@@ -43,7 +43,7 @@ export async function startOurs(
     environment: {
       NODE_ENV: 'production',
       ADMIN_PORT: '0',
-      ORDER_JOURNAL: 'memory',
+      ORDER_STORE: 'memory',
       LOG_LEVEL: 'warn',
       RATE_LIMIT_PER_MINUTE: '1000000000',
       COST_LIMIT_PER_MINUTE: '1000000000000',

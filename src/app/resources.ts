@@ -19,14 +19,14 @@ const ADMIN = { port: 'ADMIN_PORT', host: 'ADMIN_HOST' } as const;
 
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
 export async function openConfiguredStores(
-  { redisUrl, redisPrefix, orderJournal, orderRecordsMax }: Config,
+  { redisUrl, redisPrefix, orderStore, orderRecordsMax }: Config,
   onWarn: (message: string) => void,
 ): Promise<Stores> {
   try {
     return await openStores({
       redisUrl,
       redisPrefix,
-      orderJournal,
+      orderStore,
       orderRecordsMax,
       clock: systemClock,
       onWarn,
@@ -34,7 +34,7 @@ export async function openConfiguredStores(
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     throw redisUrl === null
-      ? new ConfigError([settingProblem('ORDER_JOURNAL', orderJournal, error.message)])
+      ? new ConfigError([settingProblem('ORDER_STORE', orderStore, error.message)])
       : new ConfigError([settingProblem('REDIS_URL', redisUrl, error.message)]);
   }
 }

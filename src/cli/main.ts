@@ -3,6 +3,10 @@ import { once } from 'node:events';
 import { type Commands, dispatch } from './dispatch.ts';
 
 const COMMANDS: Commands = {
+  orders: {
+    summary: 'look at the file of the order records, or say whether it is complete',
+    load: async () => (await import('./orders.ts')).ordersCommand,
+  },
   sandbox: {
     summary: 'run the sandbox gateway alone',
     load: async () => (await import('./sandbox.ts')).sandboxCommand,

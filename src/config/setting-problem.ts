@@ -8,7 +8,7 @@ const USABLE = {
   HOST: 'an address of this machine, or the name of one',
   ADMIN_HOST: 'an address of this machine, or the name of one',
   REDIS_URL: 'a Redis that can be used',
-  ORDER_JOURNAL: 'a file that this process can use, or the word `memory`',
+  ORDER_STORE: 'a file that this process can use, or the word `memory`',
   PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
 } as const satisfies Partial<Record<SettingName, string>>;
 

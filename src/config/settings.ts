@@ -75,11 +75,12 @@ export const SETTINGS = {
     fallback: 'trading-graph:',
     means: 'what every key in Redis begins with; replicas share it, deployments do not',
   }),
-  ORDER_JOURNAL: setting({
+  ORDER_STORE: setting({
     kind: text('a file, or the word `memory`'),
     fallback: null,
-    fallbackText: '`data/orders.journal`; with the sandbox gateway `memory`',
-    means: 'file of the order records, where there is no Redis; `memory` forgets them at the end',
+    fallbackText: '`data/orders.db`; with the sandbox gateway `memory`',
+    means:
+      'SQLite file of the order records, where there is no Redis; processes of one machine may share it; `memory` forgets them at the end',
   }),
   ORDER_RECORDS_MAX: setting({
     kind: count,

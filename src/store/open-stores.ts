@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { settleAll } from '../lib/settle-all.ts';
 import { checkFilePath } from './check-file-path.ts';
-import { openJournalOrderRecords } from './journal-order-records.ts';
+import { assertNoJournal, FORMER_JOURNAL } from './former-journal.ts';
 import { createMemoryOrderRecords } from './memory-order-records.ts';
 import { createMemoryRateCounters } from './memory-rate-counters.ts';
 import type { OrderRecords } from './order-records.ts';
@@ -9,6 +9,7 @@ import type { RateCounters } from './rate-counters.ts';
 import { type CatalogVersions, openRedisCatalogVersions } from './redis-catalog-versions.ts';
 import { openRedisOrderRecords } from './redis-order-records.ts';
 import { openRedisRateCounters } from './redis-rate-counters.ts';
+import { openSqliteOrderRecords } from './sqlite-order-records.ts';
 import { toStoreError } from './store-error.ts';
 
 export interface StoreOptions {
@@ -16,7 +17,7 @@ export interface StoreOptions {
   /** What every key in Redis begins with. */
   readonly redisPrefix: string;
   /** Without Redis: a file, or the word `memory`. */
-  readonly orderJournal: string;
+  readonly orderStore: string;
   readonly orderRecordsMax: number;
   readonly clock: Clock;
   readonly onWarn: (message: string) => void;
@@ -59,16 +60,17 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
 async function openRecords({
   redisUrl,
   redisPrefix: prefix,
-  orderJournal,
+  orderStore,
   orderRecordsMax,
   clock,
   onWarn,
 }: StoreOptions): Promise<OrderRecords> {
   const options = { max: orderRecordsMax, uptimeMs: () => performance.now(), onWarn };
   if (redisUrl !== null) return openRedisOrderRecords({ ...options, url: redisUrl, prefix, clock });
-  if (orderJournal === 'memory') return createMemoryOrderRecords(options);
-  await checkFilePath(orderJournal);
-  return openJournalOrderRecords({ ...options, path: orderJournal, nowMs: Date.now });
+  if (orderStore === 'memory') return createMemoryOrderRecords(options);
+  assertNoJournal(FORMER_JOURNAL, clock.now());
+  await checkFilePath(orderStore);
+  return openSqliteOrderRecords({ ...options, clock, path: orderStore });
 }
 
 async function openCounters({

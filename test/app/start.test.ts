@@ -41,10 +41,10 @@ async function occupiedPort() {
 }
 
 describe('a file of the order records', () => {
-  const JOURNAL = /^ORDER_JOURNAL="[^"]+": must be a file that this process can use/;
+  const ORDER_STORE = /^ORDER_STORE="[^"]+": must be a file that this process can use/;
   const problemOf = async (path: string) => {
-    const problems = await problemsOf({ ORDER_JOURNAL: path });
-    expect(problems).toEqual([expect.stringMatching(JOURNAL)]);
+    const problems = await problemsOf({ ORDER_STORE: path });
+    expect(problems).toEqual([expect.stringMatching(ORDER_STORE)]);
     return problems[0];
   };
 
@@ -69,17 +69,17 @@ describe('a file of the order records', () => {
     expect(await problemOf('/dev/null')).toContain('(it is not a file)');
   });
 
-  test('that another process holds stops the start', async () => {
+  test('may be shared with another process of this machine', async () => {
     const path = join(folder, 'orders');
     await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
-    const environment = { ORDER_JOURNAL: path, GATEWAY_URL: gateway.url };
+    const environment = { ORDER_STORE: path, GATEWAY_URL: gateway.url };
     await using _holder = await startFacadeProcess(environment);
-    expect(await problemOf(path)).toContain('another process');
+    await using _app = await startTestApp({ ORDER_STORE: path });
   });
 
   test('is made with its folders, for this user alone', async () => {
     const path = join(folder, 'a', 'b', 'orders');
-    await using _app = await startTestApp({ ORDER_JOURNAL: path });
+    await using _app = await startTestApp({ ORDER_STORE: path });
     expect((await readFile(path)).length).toBeGreaterThan(0);
   });
 });
@@ -89,9 +89,9 @@ test.runIf(process.platform === 'linux')(
   async () => {
     // In a process of its own, since a path that hangs would hang this one.
     for (const path of ['/proc/nowhere/orders', '/proc/self/nowhere/orders', '/proc/self/mem']) {
-      const { code, problems } = await failedStart({ ORDER_JOURNAL: path });
+      const { code, problems } = await failedStart({ ORDER_STORE: path });
       expect(code, path).toBe(1);
-      expect(problems[1]).toContain(`ORDER_JOURNAL="${path}": must be `);
+      expect(problems[1]).toContain(`ORDER_STORE="${path}": must be `);
     }
     for (const path of ['/proc/kmsg', '/proc/nowhere', '/dev/zero']) {
       const { code, problems } = await failedStart({ PERSISTED_DOCUMENTS: path });
@@ -154,11 +154,11 @@ test('all that cannot be used is listed at once, also by a start that could not 
   const unusable = {
     PORT: taken.port,
     ADMIN_HOST: ELSEWHERE,
-    ORDER_JOURNAL: folder,
+    ORDER_STORE: folder,
     PERSISTED_DOCUMENTS: join(folder, 'none.json'),
   };
   const names = (problems: readonly string[]) => problems.map((line) => line.split(/[= ]/)[0]);
-  const expected = ['ORDER_JOURNAL', 'PERSISTED_DOCUMENTS', 'PORT', 'ADMIN_HOST'];
+  const expected = ['ORDER_STORE', 'PERSISTED_DOCUMENTS', 'PORT', 'ADMIN_HOST'];
   expect(names(await problemsOf(unusable))).toEqual(expected);
 
   const { code, stdout, problems } = await failedStart({
@@ -181,8 +181,8 @@ test('all that cannot be used is listed at once, also by a start that could not 
 test('a start that fails leaves nothing open behind it', async () => {
   await using taken = await occupiedPort();
   const path = join(folder, 'orders');
-  await problemsOf({ ORDER_JOURNAL: path, PORT: taken.port });
-  await using _app = await startTestApp({ ORDER_JOURNAL: path });
+  await problemsOf({ ORDER_STORE: path, PORT: taken.port });
+  await using _app = await startTestApp({ ORDER_STORE: path });
 });
 
 describe('the process', () => {
@@ -190,7 +190,7 @@ describe('the process', () => {
     await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
     await using facade = await startFacadeProcess({
       GATEWAY_URL: gateway.url,
-      ORDER_JOURNAL: 'memory',
+      ORDER_STORE: 'memory',
     });
     const line = facade.logged.find((each) => each.includes('"serving"')) ?? '';
     const { version } = JSON.parse(
@@ -211,7 +211,7 @@ describe('the process', () => {
     await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
     await using facade = await startFacadeProcess({
       GATEWAY_URL: gateway.url,
-      ORDER_JOURNAL: 'memory',
+      ORDER_STORE: 'memory',
       RATE_LIMIT_PER_MIN: '31337',
     });
     await eventually(() => facade.logged.length >= 2);
@@ -226,5 +226,5 @@ describe('the process', () => {
 });
 
 test('a configuration is read without trying what it names', () => {
-  expect(readConfig({ ORDER_JOURNAL: '/proc/nowhere/orders' }).orderJournal).toContain('/proc');
+  expect(readConfig({ ORDER_STORE: '/proc/nowhere/orders' }).orderStore).toContain('/proc');
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   facade = await startFacadeProcess({
     GATEWAY_URL: sandbox.url,
     NODE_ENV: 'production',
-    ORDER_JOURNAL: 'memory',
+    ORDER_STORE: 'memory',
     RATE_LIMIT_PER_MINUTE: '1000000',
   });
 });

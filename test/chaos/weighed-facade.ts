@@ -19,7 +19,7 @@ const program = fileURLToPath(new URL('weighed-main.ts', import.meta.url));
 export async function startWeighedFacade(environment: Environment): Promise<WeighedFacade> {
   const adminPort = await freePort();
   const child = fork(program, {
-    env: { PORT: '0', ADMIN_PORT: String(adminPort), ORDER_JOURNAL: 'memory', ...environment },
+    env: { PORT: '0', ADMIN_PORT: String(adminPort), ORDER_STORE: 'memory', ...environment },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const url = await addressOf(child);

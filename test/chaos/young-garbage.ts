@@ -37,7 +37,7 @@ export async function openYoungGarbage(): Promise<YoungGarbage> {
       PORT: '0',
       ADMIN_PORT: '0',
       NODE_ENV: 'production',
-      ORDER_JOURNAL: 'memory',
+      ORDER_STORE: 'memory',
       RATE_LIMIT_PER_MINUTE: '1000000',
       GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
     },

@@ -18,27 +18,29 @@ export interface Rehearsal {
 
 const FREEZE_MS = 4_000;
 
-/** One facade whose records are in a file, killed and restarted. */
-export async function rehearseWithJournal({ seed, steps, rounds = 1 }: Rehearsal) {
+/** Two facades that share a file of order records, killed and restarted in turn. */
+export async function rehearseWithSqlite({ seed, steps, rounds = 1 }: Rehearsal) {
   const folder = await mkdtemp(join(tmpdir(), 'trading-graph-ledger-'));
   await using sandbox = await startLedgerSandbox();
-  await using facade = await startFacadeProcess({
-    ...environment(sandbox),
-    ORDER_JOURNAL: join(folder, 'orders.journal'),
-  });
+  const start = () =>
+    startFacadeProcess({ ...environment(sandbox), ORDER_STORE: join(folder, 'orders.db') });
+  const [first, second] = await Promise.all([start(), start()]);
+  await using one = first;
+  await using other = second;
   const report = await runLedger({
     seed,
     steps,
     sandbox,
-    facades: [facade],
+    facades: [one, other],
     blows: repeated(rounds, [
-      (bring) => bring(facade, 'SIGKILL'),
-      (bring) => bring(facade, 'SIGTERM'),
-      (bring) => bring(facade, 'SIGKILL'),
+      (bring) => bring(one, 'SIGKILL'),
+      (bring) => bring(other, 'SIGTERM'),
+      (bring) => bring(other, 'SIGKILL'),
+      async (bring) => void (await Promise.all([bring(one, 'SIGKILL'), bring(other, 'SIGKILL')])),
     ]),
   });
   await rm(folder, { recursive: true });
-  return withFaults(report, facade.logged);
+  return withFaults(report, [...one.logged, ...other.logged]);
 }
 
 /** Two replicas, killed in turn, that share a Redis which is killed as well. */

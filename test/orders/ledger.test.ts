@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeWithRedis } from '../support/describe-with.ts';
 import type { LedgerReport } from './ledger-run.ts';
-import { rehearseWithJournal, rehearseWithRedis } from './ledger-world.ts';
+import { rehearseWithRedis, rehearseWithSqlite } from './ledger-world.ts';
 
 const SEED = 20_260_901;
 
@@ -22,8 +22,8 @@ function expectVariety({ stories, replies }: LedgerReport) {
   expect(unheard.length).toBeGreaterThan(5);
 }
 
-test('with a journal, after faults, kills and restarts, both ledgers tell the same', async () => {
-  const report = await rehearseWithJournal({ seed: SEED, steps: 1_800 });
+test('two processes with one file: after faults, kills and restarts both ledgers tell the same', async () => {
+  const report = await rehearseWithSqlite({ seed: SEED, steps: 1_800 });
   expect(report.contradictions).toEqual([]);
   expectVariety(report);
 }, 120_000);

@@ -25,7 +25,7 @@ export async function startOrderFacade(
     PORT: '0',
     ADMIN_PORT: '0',
     GATEWAY_URL: sandbox.url,
-    ORDER_JOURNAL: 'memory',
+    ORDER_STORE: 'memory',
     RATE_LIMIT_PER_MINUTE: '10000000',
     ...environment,
   });

@@ -18,7 +18,7 @@ async function start(slowMs: number, environment: Readonly<Record<string, string
   const facade = opened.use(
     await startFacadeProcess({
       GATEWAY_URL: sandbox.url,
-      ORDER_JOURNAL: join(folder, 'orders.journal'),
+      ORDER_STORE: join(folder, 'orders.db'),
       ...environment,
     }),
   );

@@ -15,7 +15,7 @@ test('the build context holds what is built from, and nothing else', () => {
     .trim()
     .split('\n');
   const sent = new Set(
-    [...paths, '.env', 'data/orders.journal', '.git/config', 'node_modules/pino/package.json']
+    [...paths, '.env', 'data/orders.db', '.git/config', 'node_modules/pino/package.json']
       .filter((path) => isInContext(path, dockerignore))
       .map((path) => path.split('/')[0]),
   );
@@ -59,7 +59,7 @@ describe('the image', () => {
     ]);
   });
 
-  test('is not run as root, keeps its journal in a volume and listens to the outside', () => {
+  test('is not run as root, keeps its order records in a volume and listens to the outside', () => {
     expect(image.user).toBe('node');
     expect(image.volumes).toEqual(['/app/data']);
     expect(existsSync(join(image.rootFolder, '/app/data'))).toBe(true);

@@ -189,7 +189,7 @@ describe('secrets that are sent', () => {
       GATEWAY_HEADERS: JSON.stringify({ 'x-api-key': FIXED_HEADER }),
       NODE_ENV: 'production',
       LOG_LEVEL: 'trace',
-      ORDER_JOURNAL: 'memory',
+      ORDER_STORE: 'memory',
       LOGIN_LIMIT_PER_MINUTE: '1000',
     });
     const token = tokenFor(sandbox);

@@ -23,7 +23,7 @@ afterAll(() => sandbox.close());
 function startFacade(environment = {}): Promise<FacadeProcess> {
   return startFacadeProcess({
     GATEWAY_URL: sandbox.url,
-    ORDER_JOURNAL: 'memory',
+    ORDER_STORE: 'memory',
     RATE_LIMIT_PER_MINUTE: '1000000',
     SHUTDOWN_GRACE_MS: String(GRACE_MS),
     ...environment,

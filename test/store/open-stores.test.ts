@@ -12,7 +12,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     const stores = await openStores({
       redisUrl,
       redisPrefix,
-      orderJournal: 'memory',
+      orderStore: 'memory',
       orderRecordsMax: 100,
       clock: systemClock,
       onWarn: (message) => void warnings.push(message),

@@ -67,7 +67,7 @@ export async function startTestApp(
     ADMIN_PORT: '0',
     SANDBOX_SEED: 'tests',
     SANDBOX_TICK_MS: '86400000',
-    ...(gateway && { GATEWAY_URL: gateway.url, ORDER_JOURNAL: 'memory' }),
+    ...(gateway && { GATEWAY_URL: gateway.url, ORDER_STORE: 'memory' }),
     ...environment,
   });
   const logged: string[] = [];

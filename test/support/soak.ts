@@ -33,7 +33,7 @@ const CHANGE_MS = 1_500;
 const environment: Environment = {
   PORT: '0',
   ADMIN_PORT: '0',
-  ORDER_JOURNAL: 'memory',
+  ORDER_STORE: 'memory',
   INTROSPECTION: 'on',
   RATE_LIMIT_PER_MINUTE: '100000000',
   LOGIN_LIMIT_PER_MINUTE: '100000000',

@@ -33,7 +33,6 @@ export async function startHostileFacade(
       NODE_ENV: 'production',
       PORT: String(port),
       ADMIN_PORT: '0',
-      ORDER_JOURNAL: 'memory',
       ORDER_STORE: 'memory',
       LOG_LEVEL: 'error',
       GATEWAY_URL: gateway.url,

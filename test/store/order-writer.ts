@@ -1,29 +1,22 @@
 import { writeSync } from 'node:fs';
-import { openJournalOrderRecords } from '../../src/store/journal-order-records.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { openSqliteOrderRecords } from '../../src/store/sqlite-order-records.ts';
 
 /**
  * A process to be killed: reserves and settles as fast as it can, several at once, and prints each
- * key once its promise is given. Started as `node journal-writer.ts <journal> <round>`.
+ * key once its promise is given. Started as `node order-writer.ts <file> <name>`.
  */
-const [, , path = '', round = ''] = process.argv;
-const records = await openJournalOrderRecords({
-  path,
-  max: 1_000_000,
-  uptimeMs: () => performance.now(),
-  nowMs: Date.now,
-  onWarn() {},
-  slackBytes: 50_000,
+const [, , path = '', name = ''] = process.argv;
+const records = await openSqliteOrderRecords({
+  ...{ path, max: 1_000_000, clock: systemClock },
+  onWarn: (warning) => process.stderr.write(`${warning}\n`),
 });
 
 async function write(lane: number): Promise<never> {
   for (let n = 0; ; n += 1) {
-    const key = `${round}-${lane}-${n}`;
+    const key = `${name}-${lane}-${n}`;
     const answer = await records.reserve({
-      login: '1',
-      key,
-      canonical: 'c',
-      reservedAtMs: Date.now(),
-      pendingMs: 60_000,
+      ...{ login: '1', key, canonical: 'c', reservedAtMs: Date.now(), pendingMs: 60_000 },
     });
     if (!answer.reserved) throw new Error(`${key} is taken`);
     writeSync(1, `reserved ${key}\n`);

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+/** What a thread says; the first is that it is ready, or why it is not. */
+export type FromThread<Result> =
+  | { readonly ready: true }
+  | { readonly refusal: string }
+  | { readonly warning: string }
+  | { readonly result: Result };
+
+export interface BatchingThreadOptions<Result> {
+  readonly script: URL;
+  readonly workerData: unknown;
+  readonly onWarn: (message: string) => void;
+  readonly onEnd: () => void;
+  /** Called with what came of a batch, before those are answered who wait for it. */
+  readonly onResult: (result: Result) => void;
+}
+
+interface Waiting<Task, Result> {
+  readonly task: Task;
+  readonly resolve: (answer: readonly [result: Result, index: number]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+// A longer batch would hold up what others share with the thread.
+const BATCH_TASKS = 200;
+
+/** A thread that takes tasks in batches: what comes while one is under way makes up the next. */
+export class BatchingThread<Task, Result> {
+  readonly #worker: Worker;
+  #queue: Waiting<Task, Result>[] = [];
+  #underWay: Waiting<Task, Result>[] = [];
+  #isEnded = false;
+
+  private constructor(worker: Worker, { onEnd }: BatchingThreadOptions<Result>) {
+    this.#worker = worker;
+    worker.on('exit', () => {
+      this.#isEnded = true;
+      for (const { reject } of [...this.#underWay, ...this.#queue.splice(0)]) reject(ended());
+      onEnd();
+    });
+  }
+
+  /** Rejects with the thread's own sentence where it cannot do its work. */
+  static start<Task, Result>(
+    options: BatchingThreadOptions<Result>,
+  ): Promise<BatchingThread<Task, Result>> {
+    const { script, workerData, onWarn, onResult } = options;
+    const worker = new Worker(script, { workerData });
+    const thread = new BatchingThread<Task, Result>(worker, options);
+    return new Promise((resolve, reject) => {
+      worker.on('message', (message: FromThread<Result>) => {
+        if ('ready' in message) return resolve(thread);
+        if ('refusal' in message) return reject(new Error(message.refusal));
+        if ('warning' in message) return onWarn(message.warning);
+        onResult(message.result);
+        thread.#answer(message.result);
+      });
+      worker.on('error', (error) => onWarn(`a thread has failed: ${error}`));
+      worker.on('exit', () => reject(ended()));
+    });
+  }
+
+  /** Resolves with what came of the batch, and the task's place in it. */
+  ask(task: Task): Promise<readonly [result: Result, index: number]> {
+    return new Promise((resolve, reject) => {
+      if (this.#isEnded) return reject(ended());
+      this.#queue.push({ task, resolve, reject });
+      if (this.#underWay.length === 0) this.#post();
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isEnded) return;
+    // Behind the batch that is under way: a thread takes its messages in their order.
+    this.#worker.postMessage(null);
+    await once(this.#worker, 'exit');
+  }
+
+  #post(): void {
+    this.#underWay = this.#queue.splice(0, BATCH_TASKS);
+    if (this.#underWay.length > 0) {
+      this.#worker.postMessage(this.#underWay.map(({ task }) => task));
+    }
+  }
+
+  #answer(result: Result): void {
+    for (const [index, { resolve }] of this.#underWay.entries()) resolve([result, index]);
+    this.#post();
+  }
+}
+
+function ended(): Error {
+  return new Error('the thread has ended');
+}

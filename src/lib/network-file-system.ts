@@ -1,0 +1,35 @@
+import { statfsSync } from 'node:fs';
+
+// As statfs(2) names them: their locks are kept by other machines, or by nobody.
+const NETWORK = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB 2'],
+  [0x5346414f, 'AFS'],
+  [0x00c36400, 'Ceph'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x01161970, 'GFS2'],
+  [0x7461636f, 'OCFS2'],
+]);
+/** Behind these may be a disk of this machine as well. */
+const DOUBTFUL = new Map([
+  [0x65735546, 'FUSE'],
+  [0x01021997, '9P'],
+]);
+
+export interface NetworkFileSystem {
+  readonly name: string;
+  readonly isCertain: boolean;
+}
+
+/** The network file system that a folder is on, as far as its type tells; null: none. */
+export function networkFileSystem(
+  folder: string,
+  type = statfsSync(folder).type,
+): NetworkFileSystem | null {
+  // Some platforms give the 32 bits as a negative number.
+  const magic = type >>> 0;
+  const name = NETWORK.get(magic) ?? DOUBTFUL.get(magic);
+  return name === undefined ? null : { name, isCertain: NETWORK.has(magic) };
+}

@@ -1,0 +1,60 @@
+/** A file cannot be used, and nothing may be guessed: its message goes on where the path ends. */
+export class SqliteFileError extends Error {
+  override readonly name = 'SqliteFileError';
+  /** The file is not what was written, and will not be by itself. */
+  readonly isDamage: boolean;
+
+  constructor(message: string, { isDamage = false, ...options }: SqliteFileErrorOptions = {}) {
+    super(message, options);
+    this.isDamage = isDamage;
+  }
+}
+
+interface SqliteFileErrorOptions extends ErrorOptions {
+  readonly isDamage?: boolean;
+}
+
+const BUSY = 5;
+const CORRUPT = 11;
+const NOT_A_DATABASE = 26;
+const READONLY_MOVED = 1032;
+export const MOVED = 'was removed or replaced: put it back, or restart';
+export const DAMAGED = 'is damaged: restore it, or move it away';
+
+const PROBLEMS = new Map([
+  [BUSY, 'is locked by another program: end that program'],
+  [8, 'cannot be written: let this user write it and its folder'],
+  [10, 'cannot be read or written: look at the disk'],
+  [CORRUPT, DAMAGED],
+  [13, 'cannot grow: make room on the disk'],
+  [14, 'cannot be opened: let this user write it and its folder'],
+  [NOT_A_DATABASE, 'is no database, or is damaged: restore it, or move it away'],
+]);
+
+/** What Node says about files in the words of SQLite. */
+const CODES_OF_NODE = new Map([
+  ...(['EACCES', 'EPERM', 'EROFS'] as const).map((code) => [code, 8] as const),
+  ...(['ENOSPC', 'EDQUOT'] as const).map((code) => [code, 13] as const),
+  ['EIO', 10],
+]);
+
+export function isBusy(error: unknown): boolean {
+  return (codeOf(error) & 0xff) === BUSY;
+}
+
+/** What is wrong with the file, and what to do about it, in one sentence. */
+export function toFileError(error: unknown): SqliteFileError {
+  if (error instanceof SqliteFileError) return error;
+  const code = codeOf(error);
+  const primary = code & 0xff;
+  const known = code === READONLY_MOVED ? MOVED : PROBLEMS.get(primary);
+  const message = known ?? `cannot be used: ${error instanceof Error ? error.message : error}`;
+  const isDamage = primary === CORRUPT || primary === NOT_A_DATABASE;
+  return new SqliteFileError(message, { cause: error, isDamage });
+}
+
+function codeOf(error: unknown): number {
+  if (!(error instanceof Error)) return 0;
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode;
+  return 'code' in error ? (CODES_OF_NODE.get(String(error.code)) ?? 0) : 0;
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, closeSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { networkFileSystem } from './network-file-system.ts';
+import { DAMAGED, isBusy, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
+
+export interface SqliteFileOptions {
+  readonly path: string;
+  /** Where there is no file, none is made. */
+  readonly mustExist?: boolean;
+  /** Marks the file as this program's. */
+  readonly applicationId: number;
+  readonly version: number;
+  readonly schema: string;
+  /** Fills a new file; the inode is the one it will have. */
+  readonly fill: (database: DatabaseSync, inode: string) => void;
+  readonly onWarn: (message: string) => void;
+}
+
+const START_PATIENCE_MS = 10_000;
+const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * A database whose commits are on the disk, and which several processes of this machine may share.
+ * With a rollback journal: damage to a write-ahead log loses its commits without a word.
+ */
+export class SqliteFile {
+  readonly database: DatabaseSync;
+  /** A copy has another. */
+  readonly inode: string;
+  /** What the indexes lack or have too much; everything else that is wrong keeps the file from being opened. */
+  readonly indexProblems: readonly string[];
+  readonly #path: string;
+
+  /** Makes the file where there is none; throws a SqliteFileError where it cannot be used. */
+  constructor(options: SqliteFileOptions) {
+    const { path, onWarn } = options;
+    this.#path = path;
+    using opened = new DisposableStack();
+    try {
+      if (options.mustExist && inodeOf(path) === null) throw new SqliteFileError('does not exist');
+      prepareFolder(dirname(path), onWarn);
+      if (inodeOf(path) === null) makeFile(options);
+      const { mode, size } = statSync(path);
+      // SQLite takes it for a new database.
+      if (size === 0) throw new SqliteFileError('is empty: restore it, or move it away');
+      this.inode = inodeOf(path) ?? '';
+      this.database = opened.adopt(connect(path, options), (database) => database.close());
+      this.indexProblems = this.#verify(options);
+      // Not before it is known to be ours: the path may lead to anything by mistake.
+      if ((mode & 0o077) !== 0) chmodSync(path, 0o600);
+      opened.move();
+    } catch (error) {
+      throw toFileError(error);
+    }
+  }
+
+  /** Whether the path still leads to what was opened. */
+  get isInPlace(): boolean {
+    return inodeOf(this.#path) === this.inode;
+  }
+
+  /** One statement outside of a transaction. */
+  read<T>(statement: () => T): T {
+    return patiently(START_PATIENCE_MS, statement);
+  }
+
+  /** Runs `work` again where another process is in the way; throws a SqliteFileError. */
+  transact<T>(mode: 'DEFERRED' | 'IMMEDIATE', patienceMs: number, work: () => T): T {
+    const { database } = this;
+    try {
+      return patiently(patienceMs, () => {
+        database.exec(`BEGIN ${mode}`);
+        try {
+          const result = work();
+          // Within the transaction, or others would go first.
+          patiently(patienceMs, () => database.exec('COMMIT'));
+          // Afterwards: whoever opens what stands there now must not lack this commit.
+          if (!this.isInPlace) throw new SqliteFileError(MOVED);
+          return result;
+        } catch (error) {
+          if (database.isTransaction) database.exec('ROLLBACK');
+          throw error;
+        }
+      });
+    } catch (error) {
+      throw toFileError(error);
+    }
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  #verify({ version, schema }: SqliteFileOptions): readonly string[] {
+    const problems = this.#pragma('integrity_check')
+      .filter((line) => line !== 'ok')
+      .map(String);
+    if (problems.length > 0 && String(this.#pragma('quick_check')) !== 'ok') {
+      throw new SqliteFileError(DAMAGED, { isDamage: true });
+    }
+    if (Number(this.#pragma('user_version')) !== version) {
+      throw new SqliteFileError('is of another version of this program: use that, or move it away');
+    }
+    using expected = new DatabaseSync(':memory:');
+    expected.exec(schema);
+    // A flipped bit there can change what a comparison means.
+    if (this.read(() => schemaOf(this.database)) !== schemaOf(expected)) {
+      throw new SqliteFileError(DAMAGED, { isDamage: true });
+    }
+    return problems;
+  }
+
+  #pragma(pragma: string): unknown[] {
+    const rows = this.read(() => this.database.prepare(`PRAGMA ${pragma}`).all());
+    return rows.map((row) => Object.values(row)[0]);
+  }
+}
+
+function schemaOf(database: DatabaseSync): string {
+  return JSON.stringify(
+    database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all(),
+  );
+}
+
+function prepareFolder(folder: string, onWarn: (message: string) => void): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const network = networkFileSystem(folder);
+  if (network?.isCertain) {
+    throw new SqliteFileError(`is on ${network.name}, a network: use a disk of this machine`);
+  }
+  if (network) onWarn(`${folder} is on ${network.name}: a network's locks cannot be relied on`);
+}
+
+/** Never half a file, not even after a crash, and never over one that another process has made. */
+function makeFile({ path, applicationId, version, schema, fill }: SqliteFileOptions): void {
+  const draft = `${path}.new-${randomUUID()}`;
+  try {
+    closeSync(openSync(draft, 'wx', 0o600));
+    const database = connect(draft, null);
+    database.exec(`BEGIN; ${schema}; PRAGMA application_id = ${applicationId};
+      PRAGMA user_version = ${version}`);
+    fill(database, inodeOf(draft) ?? '');
+    database.exec('COMMIT');
+    database.close();
+    linkSync(draft, path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    for (const each of [draft, `${draft}-journal`]) rmSync(each, { force: true });
+  }
+}
+
+function connect(
+  path: string,
+  expected: Pick<SqliteFileOptions, 'applicationId'> | null,
+): DatabaseSync {
+  // SQLite's own way of waiting lets a busy process starve the others.
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    patiently(START_PATIENCE_MS, () => {
+      // Before anything is changed about the file.
+      const id = database.prepare('PRAGMA application_id').get()?.application_id;
+      if (expected && id !== expected.applicationId) {
+        throw new SqliteFileError("is no file of this program's: name another, or move it away");
+      }
+      const mode = database.prepare('PRAGMA journal_mode = TRUNCATE').get()?.journal_mode;
+      if (mode !== 'truncate') throw new SqliteFileError(`is in use in the mode ${mode}`);
+      database.exec(`PRAGMA synchronous = EXTRA; PRAGMA cell_size_check = ON;
+        PRAGMA trusted_schema = OFF`);
+    });
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function patiently<T>(patienceMs: number, task: () => T): T {
+  const giveUpAtMs = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return task();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= giveUpAtMs) throw error;
+      // Jitter, or those who wait would get in each other's way again and again.
+      Atomics.wait(SLEEPER, 0, 0, 0.3 + 2 * Math.random());
+    }
+  }
+}
+
+function inodeOf(path: string): string | null {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino.toString() ?? null;
+}

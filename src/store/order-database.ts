@@ -1,0 +1,241 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { type MachineClock, momentOf } from '../lib/machine-clock.ts';
+import { type SqliteFileError, toFileError } from '../lib/sqlite-errors.ts';
+import { type FileState, incompleteSince, TrackedFile } from '../lib/tracked-file.ts';
+import { damagedRows } from './damaged-rows.ts';
+import {
+  type OrderRecord,
+  type RecordedOutcome,
+  RecordsUnavailableError,
+  type Reservation,
+  rank,
+} from './order-records.ts';
+import * as rows from './order-rows.ts';
+
+export interface OrderDatabaseOptions {
+  readonly path: string;
+  readonly mustExist?: boolean;
+  readonly max: number;
+  readonly clock: MachineClock;
+  readonly onWarn: (message: string) => void;
+}
+
+/** Plain data, as it goes to the thread and back. */
+export type Task =
+  | { readonly do: 'reserve' | 'release'; readonly reservation: Reservation }
+  | { readonly do: 'settle'; readonly reservation: Reservation; readonly outcome: RecordedOutcome }
+  | { readonly do: 'find'; readonly login: string; readonly key: string }
+  | { readonly do: 'check' };
+
+export interface Batch {
+  /** The record there is, null, or the sentence with which the task is refused. */
+  readonly answers: readonly (OrderRecord | null | string)[];
+  readonly held: number;
+  readonly trouble: string | null;
+}
+
+// Well within the patience of an order that waits for its reservation.
+const PATIENCE_MS = 2_000;
+const INCOMPLETE = 'the order records may be incomplete (trading-graph orders --help)';
+
+/** The order records in their file. What cannot be known is refused, never taken for new. */
+export class OrderDatabase {
+  readonly #options: OrderDatabaseOptions;
+  readonly #tracked: TrackedFile;
+  readonly #statements: Statements;
+  readonly #damagedRows: readonly number[];
+  readonly #problems: readonly string[];
+  #failure: SqliteFileError | null = null;
+
+  /** Throws a SqliteFileError where the file is damaged, or is none. */
+  constructor(options: OrderDatabaseOptions) {
+    const { path, onWarn } = options;
+    this.#options = options;
+    this.#tracked = new TrackedFile({ ...FILE, ...options });
+    const { file } = this.#tracked;
+    this.#damagedRows = [...damagedRows(file, onWarn)];
+    this.#statements = prepare(file.database);
+    const unfit = this.#damagedRows.map((id) => `row ${id} does not match its digest`);
+    this.#problems = [...file.indexProblems, ...unfit];
+    if (this.#problems.length > 0) {
+      const some = this.#problems.slice(0, 10).join(', ');
+      onWarn(`${path} has damaged records, whose keys are refused: ${some}`);
+    }
+  }
+
+  /** In one transaction: where that fails no answer counts. */
+  run(tasks: readonly Task[]): Batch {
+    const { path, onWarn } = this.#options;
+    let answers: Batch['answers'];
+    try {
+      if (this.#failure?.isDamage) throw this.#failure;
+      const mode = tasks.every((task) => task.do === 'find') ? 'DEFERRED' : 'IMMEDIATE';
+      answers = this.#tracked.transact(mode, PATIENCE_MS, (state) => {
+        if (mode === 'IMMEDIATE') this.#forgetOld(state);
+        return tasks.map((task) => this.#answer(task, state));
+      });
+      if (this.#failure) onWarn(`${path} can be used again`);
+      this.#failure = null;
+    } catch (error) {
+      const failure = toFileError(error);
+      if (failure.message !== this.#failure?.message) onWarn(`${path} ${failure.message}`);
+      this.#failure = failure;
+      answers = tasks.map(() => `the file of the order records ${failure.message}`);
+    }
+    return { answers, held: this.#tracked.state.rows, trouble: this.#trouble() };
+  }
+
+  /** An operator's word that records are missing. */
+  declareIncomplete(): void {
+    const incompleteFrom = JSON.stringify(momentOf(this.#options.clock));
+    this.#tracked.change((state) => void Object.assign(state, { incompleteFrom }));
+  }
+
+  /** An operator's word that orders whose records are missing or damaged may be sent again. */
+  declareComplete(): void {
+    this.#tracked.change((state) => {
+      // First: a row cannot be taken out of an index that does not have it.
+      this.#tracked.file.database.exec('REINDEX');
+      for (const id of this.#damagedRows) this.#delete({ id }, state);
+      state.incompleteFrom = null;
+    });
+  }
+
+  close(): void {
+    this.#tracked.close();
+  }
+
+  #trouble(): string | null {
+    if (this.#failure) return `the file of the order records ${this.#failure.message}`;
+    if (this.#isIncomplete(this.#tracked.state)) return INCOMPLETE;
+    if (this.#tracked.state.rows >= this.#options.max) return 'all order records are in use';
+    return this.#problems.length > 0 ? 'order records are damaged' : null;
+  }
+
+  #answer(task: Task, state: FileState): OrderRecord | null | string {
+    try {
+      switch (task.do) {
+        case 'reserve':
+          return this.#reserve(task.reservation, state);
+        case 'settle':
+          return this.#settle(task.reservation, task.outcome, state);
+        case 'release':
+          return this.#release(task.reservation, state);
+        case 'find':
+          return this.#record(task.login, task.key, state);
+        case 'check':
+          // Only a change shows whether the file can be written again.
+          if (this.#failure) state.writes += 1;
+          return null;
+      }
+    } catch (error) {
+      if (!(error instanceof RecordsUnavailableError)) throw error;
+      // The outcome of a damaged record has nowhere to go, however often it is tried.
+      return task.do === 'settle' || task.do === 'release' ? null : error.message;
+    }
+  }
+
+  #reserve(reservation: Reservation, state: FileState): OrderRecord | null {
+    const { max, clock } = this.#options;
+    const record = this.#record(reservation.login, reservation.key, state);
+    if (record) return record;
+    const old = this.#row(reservation);
+    if (old) this.#delete(old, state);
+    if (state.rows >= max) throw new RecordsUnavailableError(`all ${max} order records are in use`);
+    this.#statements.insert.run({ ...rows.toRow(reservation, clock) });
+    state.rows += 1;
+    state.writes += 1;
+    return null;
+  }
+
+  #settle(reservation: Reservation, outcome: RecordedOutcome, state: FileState): null {
+    const row = this.#row(reservation);
+    if (row?.reservation !== reservation.id) return null;
+    if (rank(outcome) <= rank(rows.toRecord(row, this.#options.clock).outcome)) return null;
+    const settled = rows.withOutcome(row, outcome);
+    this.#statements.settle.run(settled.outcome, settled.digest, settled.id);
+    state.writes += 1;
+    return null;
+  }
+
+  #release(reservation: Reservation, state: FileState): null {
+    const row = this.#row(reservation);
+    if (row?.reservation !== reservation.id) return null;
+    // Past its time others may have been told that nobody knows.
+    if (rows.toRecord(row, this.#options.clock).pendingMs > 0) this.#delete(row, state);
+    return null;
+  }
+
+  #record(login: string, key: string, state: FileState): OrderRecord | null {
+    const { clock } = this.#options;
+    const row = this.#row({ login, key });
+    if (row && !rows.isOver(row, clock)) return rows.toRecord(row, clock);
+    if (!row && this.#isIncomplete(state)) throw new RecordsUnavailableError(INCOMPLETE);
+    return null;
+  }
+
+  /** Both indexes must lead to one row that fits: an entry alone is left of a record that was damaged. */
+  #row(of: { login: string; key: string }): rows.OrderRow | null {
+    const [login, key] = rows.wellFormed(of);
+    const { byKey, byHash, byId } = this.#statements;
+    const found = byKey.get(login, key)?.id;
+    if (found !== byHash.get(rows.keyHash(login, key))?.id) throw new DamagedRecordError();
+    if (found === undefined) return null;
+    const row = byId.get(found) as unknown as rows.OrderRow | undefined;
+    if (!row || row.login !== login || row.key !== key || row.digest !== rows.rowDigest(row)) {
+      throw new DamagedRecordError();
+    }
+    return row;
+  }
+
+  /** The oldest have the lowest numbers. A damaged one stays: its age cannot be known. */
+  #forgetOld(state: FileState): void {
+    for (const row of this.#statements.oldest.all() as unknown as rows.OrderRow[]) {
+      if (row.digest !== rows.rowDigest(row)) continue;
+      if (!rows.isOver(row, this.#options.clock)) return;
+      this.#delete(row, state);
+    }
+  }
+
+  #delete({ id }: Pick<rows.OrderRow, 'id'>, state: FileState): void {
+    this.#statements.delete.run(id);
+    state.rows -= 1;
+    state.writes += 1;
+  }
+
+  #isIncomplete(state: FileState): boolean {
+    const since = incompleteSince(state);
+    return since !== null && !rows.isOver(since, this.#options.clock);
+  }
+}
+
+class DamagedRecordError extends RecordsUnavailableError {
+  override readonly message = 'the record of this key is damaged';
+}
+
+const FILE = {
+  // `TGOR`.
+  applicationId: 0x54474f52,
+  version: 1,
+  schema: rows.SCHEMA,
+  count: 'SELECT count(*) FROM orders NOT INDEXED',
+};
+
+const SQL = {
+  byKey:
+    'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ? AND key = ?',
+  byHash: 'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_hash WHERE keyHash = ?',
+  byId: `${rows.SELECT_ROWS} WHERE id = ?`,
+  oldest: `${rows.SELECT_ROWS} ORDER BY id LIMIT 10`,
+  insert: `INSERT INTO orders VALUES (NULL, :login, :key, :keyHash, :reservation, :input, :pendingMs,
+    :outcome, :at, :boot, :uptimeMs, :digest)`,
+  settle: 'UPDATE orders SET outcome = ?, digest = ? WHERE id = ?',
+  delete: 'DELETE FROM orders WHERE id = ?',
+};
+
+type Statements = Readonly<Record<keyof typeof SQL, StatementSync>>;
+
+function prepare(database: DatabaseSync): Statements {
+  const prepared = Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql)]);
+  return Object.fromEntries(prepared);
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { BatchingThread } from '../lib/batching-thread.ts';
+import type { Clock } from '../lib/clock.ts';
+import { SqliteFileError } from '../lib/sqlite-errors.ts';
+import { createFillWarning } from './fill-warning.ts';
+import type { Batch, Task } from './order-database.ts';
+import { type OrderRecords, RecordsUnavailableError } from './order-records.ts';
+
+export interface SqliteOrderRecordsOptions {
+  readonly path: string;
+  readonly max: number;
+  readonly clock: Clock;
+  readonly onWarn: (message: string) => void;
+}
+
+const CHECK_MS = 1_000;
+
+/**
+ * Order records that survive the process, in a file that several processes of one machine may share:
+ * each is on the disk before its order is sent. Throws a SqliteFileError where the file cannot be used.
+ */
+export async function openSqliteOrderRecords({
+  path,
+  max,
+  clock,
+  onWarn,
+}: SqliteOrderRecordsOptions): Promise<OrderRecords> {
+  const warnOfFill = createFillWarning(max, onWarn);
+  let held = 0;
+  let trouble: string | null = null;
+  const thread = await BatchingThread.start<Task, Batch>({
+    script: new URL('./sqlite-thread.ts', import.meta.url),
+    workerData: { path, max },
+    onWarn,
+    onEnd() {
+      trouble = 'the thread of the order records has ended';
+    },
+    onResult(batch) {
+      ({ held, trouble } = batch);
+      warnOfFill(held);
+    },
+  }).catch((error: Error) => {
+    throw new SqliteFileError(error.message, { cause: error });
+  });
+
+  async function ask(task: Task) {
+    const [batch, index] = await thread.ask(task).catch((cause: unknown) => {
+      throw new RecordsUnavailableError('the order records are closed', { cause });
+    });
+    const answer = batch.answers[index] ?? null;
+    if (typeof answer === 'string') throw new RecordsUnavailableError(answer);
+    return answer;
+  }
+
+  // Finds out without an order that the file has come to harm, or can be used again.
+  let isClosed = false;
+  let cancelCheck = clock.after(CHECK_MS, function check() {
+    const again = () => {
+      if (!isClosed) cancelCheck = clock.after(CHECK_MS, check);
+    };
+    ask({ do: 'check' }).then(again, again);
+  });
+
+  return {
+    async reserve(request) {
+      const reservation = { ...request, id: randomUUID() };
+      const record = await ask({ do: 'reserve', reservation });
+      return record ? { reserved: false, record } : { reserved: true, reservation };
+    },
+    settle: async (reservation, outcome) => {
+      await ask({ do: 'settle', reservation, outcome });
+    },
+    release: async (reservation) => {
+      await ask({ do: 'release', reservation });
+    },
+    find: (login, key) => ask({ do: 'find', login, key }),
+    held: () => held,
+    trouble: () => trouble,
+    async close() {
+      isClosed = true;
+      cancelCheck();
+      await thread.close();
+    },
+  };
+}

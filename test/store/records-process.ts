@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { OrderRecords } from '../../src/store/order-records.ts';
+
+export interface Asked {
+  readonly id: number;
+  readonly call: keyof OrderRecords;
+  readonly args: readonly unknown[];
+}
+
+export type Told =
+  | { readonly open: true }
+  | { readonly warning: string }
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id?: number; readonly error: string };
+
+type Remote = {
+  [Name in keyof OrderRecords]: (
+    ...args: Parameters<OrderRecords[Name]>
+  ) => Promise<Awaited<ReturnType<OrderRecords[Name]>>>;
+};
+
+export interface RecordsProcess extends AsyncDisposable {
+  readonly records: Remote;
+  readonly warnings: readonly string[];
+  readonly pid: number;
+  kill(): Promise<void>;
+}
+
+export interface RecordsProcessOptions {
+  readonly max?: number;
+  /** Largest size of a file, in blocks of 1 KiB. */
+  readonly fileLimit?: number;
+  readonly uid?: number;
+}
+
+const child = fileURLToPath(new URL('records-child.ts', import.meta.url));
+
+/** Order records in another process; rejects with its sentence where it could not open them. */
+export async function startRecordsProcess(
+  path: string,
+  { max = 1_000_000, fileLimit, uid }: RecordsProcessOptions = {},
+): Promise<RecordsProcess> {
+  const limit = fileLimit === undefined ? '' : `ulimit -S -f ${fileLimit};`;
+  const process_: ChildProcess = spawn(
+    'bash',
+    ['-c', `${limit} exec "$@"`, 'bash', process.execPath, child, path, String(max)],
+    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], ...(uid !== undefined && { uid }) },
+  );
+  const warnings: string[] = [];
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const open = Promise.withResolvers<void>();
+  process_.on('message', (told: Told) => {
+    if ('open' in told) open.resolve();
+    else if ('warning' in told) warnings.push(told.warning);
+    else if (told.id === undefined) open.reject(new Error('error' in told ? told.error : ''));
+    else if ('error' in told) waiting.get(told.id)?.reject(new Error(told.error));
+    else waiting.get(told.id)?.resolve(told.value);
+  });
+  const exited = once(process_, 'exit').then(() => {
+    open.reject(new Error('the process has ended'));
+    for (const { reject } of waiting.values()) reject(new Error('the process has ended'));
+  });
+  await open.promise;
+  let asked = 0;
+  const records = new Proxy({} as Remote, {
+    get:
+      (_, call) =>
+      (...args: unknown[]) => {
+        const id = asked++;
+        const answer = Promise.withResolvers<unknown>();
+        waiting.set(id, answer);
+        process_.send({ id, call, args });
+        return answer.promise;
+      },
+  });
+  const kill = async () => {
+    process_.kill('SIGKILL');
+    await exited;
+  };
+  return { records, warnings, pid: process_.pid ?? 0, kill, [Symbol.asyncDispose]: kill };
+}
