@@ -110,13 +110,9 @@ export class HttpServer {
     if (readiness.isDraining) reply.set('connection', 'close');
     setCorsHeaders(reply, origins);
     this.#underWay += 1;
-    if (response.socket !== null) reply.guard(() => this.#route(reply));
-    else {
-      this.#pipelined.wait(request, response, {
-        begin: () => reply.guard(() => this.#route(reply)),
-        left: () => reply.abandon(),
-      });
-    }
+    const begin = () => reply.guard(() => this.#route(reply));
+    if (response.socket !== null) begin();
+    else this.#pipelined.wait(request, response, begin);
   }
 
   #closed({ status }: Reply): void {

@@ -1,13 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-export interface PipelinedRequest {
-  /** The answers before it are taken: its own may be made. */
-  begin(): void;
-  /** Its connection closed before that. */
-  left(): void;
-}
-
 /**
  * Requests that a client sends on a connection before it has the answers to its earlier ones. Answers
  * go out in order, so that all of them would have to be kept behind one that nobody reads: each is
@@ -16,26 +9,24 @@ export interface PipelinedRequest {
 export class PipelinedRequests {
   readonly #waiting = new WeakMap<Socket, number>();
 
-  wait(request: IncomingMessage, response: ServerResponse, pipelined: PipelinedRequest): void {
-    const { socket } = request;
+  /** Calls back when the answers before it are taken; not where the connection closes before that. */
+  wait({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
     this.#add(socket, 1);
-    const begin = () => {
-      request.off('close', left);
+    response.once('socket', () => {
       this.#add(socket, -1);
-      pipelined.begin();
-    };
-    const left = () => {
-      response.off('socket', begin);
-      pipelined.left();
-    };
-    response.once('socket', begin);
-    request.once('close', left);
+      begin();
+    });
   }
 
   #add(socket: Socket, count: number): void {
     const waiting = (this.#waiting.get(socket) ?? 0) + count;
     this.#waiting.set(socket, waiting);
-    if (waiting > 0) socket.pause();
-    else socket.resume();
+    if (waiting === 0) socket.resume();
+    // Behind node itself, which resumes the socket at the end of each message.
+    else setImmediate(() => this.#pause(socket));
+  }
+
+  #pause(socket: Socket): void {
+    if ((this.#waiting.get(socket) ?? 0) > 0) socket.pause();
   }
 }

@@ -34,7 +34,6 @@ export class Reply implements Recipient {
   readonly #head: string[];
   #caller: Caller | null = null;
   #unread: SendBuffer | null = null;
-  #isClosed = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, watcher: ReplyWatcher) {
     this.request = request;
@@ -158,11 +157,6 @@ export class Reply implements Recipient {
     this.#response.destroy();
   }
 
-  /** For a request whose connection closed before its turn came. */
-  abandon(): void {
-    this.#closed();
-  }
-
   #whole(status: number, body: string | Buffer, bytes: number): void {
     this.set('content-length', String(bytes));
     this.#response.writeHead(status, this.#head);
@@ -172,8 +166,6 @@ export class Reply implements Recipient {
   }
 
   #closed(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
     this.#unread?.release();
     if (!this.#response.writableFinished) this.gone.abort();
     this.#watcher.closed(this);

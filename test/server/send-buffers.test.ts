@@ -179,14 +179,36 @@ test('a pipelined request is begun when the answers before it are taken', async 
   expect(app.sandbox.calls('getCustomerId')).toBe(3);
 });
 
+test('while a pipelined request waits no further ones are read, and all are answered in the end', async () => {
+  await using app = await startTestApp();
+  const token = await provedToken(app, 'demo@example.com');
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 3_000 });
+  using reader = await askAndStall(app, '{ customerId }', { token });
+  reader.read();
+  const get = `GET /health/live HTTP/1.1\r\nhost: facade\r\nx-long: ${'x'.repeat(14_000)}\r\n\r\n`;
+  const count = 2_000;
+  reader.socket.write(get.repeat(count));
+  await eventually(() => app.sandbox.calls('getCustomerId') === 1);
+  let unsent = -1;
+  let still = 0;
+  await eventually(() => {
+    still = reader.socket.writableLength === unsent ? still + 1 : 0;
+    unsent = reader.socket.writableLength;
+    return still === 30;
+  });
+  expect(reader.statuses).toEqual([]);
+  expect(unsent).toBeGreaterThan(10 * MEGABYTE);
+  await eventually(() => reader.statuses.length === 1 + count);
+  reader.socket.write(get);
+  await eventually(() => reader.statuses.length === 2 + count);
+}, 60_000);
+
 test('pipelined requests of a connection that closes are over, and nothing waits for them', async () => {
   const app = await startTestApp({ SHUTDOWN_GRACE_MS: '15000', ORDER_TIMEOUT_MS: '1000' });
   const token = await provedToken(app, 'demo@example.com');
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 200 });
   const reader = await askAndStall(app, '{ customerId }', { token });
-  reader.socket.write(
-    postOf('mutation { setValue(input: { key: "k" }) { __typename } }', { token }),
-  );
+  reader.socket.write(postOf('{ customerId }', { token }).repeat(9));
   await eventually(() => app.sandbox.calls('getCustomerId') === 1);
   reader.socket.destroy();
   const startedAtMs = performance.now();
