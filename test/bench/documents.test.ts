@@ -49,7 +49,7 @@ test('the documents vary in all that the language offers', () => {
     walk(seed, 'query', 200).map(({ text }) => text),
   );
   const all = texts.join('\n');
-  for (const sign of [/\$v\w+: /, /\.\.\.F0/, /\.\.\. on /, /a\w+_\d: /, /since: /, /search: /]) {
+  for (const sign of [/\$v\w+: /, /\.\.\.F0/, /\.\.\. on /, /a\w+_\d: /, /since: /, /filter: /]) {
     expect(sign.test(all), String(sign)).toBe(true);
   }
   expect(all.includes('"EURUSD"')).toBe(true);
