@@ -1,6 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
-import { atAddress, openConfiguredDocuments, openConfiguredStores } from './app/resources.ts';
+import {
+  atAddress,
+  openConfiguredDocuments,
+  openConfiguredStores,
+  withAddressProblems,
+} from './app/resources.ts';
 import { openAll } from './config/open-all.ts';
 import type { Config } from './config.ts';
 import { createDomain } from './domain/create-domain.ts';
@@ -26,7 +31,6 @@ import { AdminServer } from './server/admin-server.ts';
 import { ClientAddresses } from './server/client-address.ts';
 import { GraphiQL } from './server/graphiql.ts';
 import { HttpServer } from './server/http-server.ts';
-import { probeAddress } from './server/listen.ts';
 import { Readiness } from './server/readiness.ts';
 import { SandboxDoor } from './server/sandbox-door.ts';
 import { SendBuffers } from './server/send-buffers.ts';
@@ -132,9 +136,7 @@ export async function startApp(
   const [stores, trusted] = await openAll([
     kept(openConfiguredStores(config, (message) => log.warn({}, message))),
     kept(openConfiguredDocuments(config, documents, log)),
-    atAddress(config, 'public', probeAddress),
-    atAddress(config, 'admin', probeAddress),
-  ]);
+  ]).catch(withAddressProblems(config, 'public', 'admin'));
   const { records, counters } = stores;
   const { client, resilience } = gateway;
   const domain = createDomain({ client, stores, metrics, log, settings: config });
@@ -233,7 +235,9 @@ export async function startApp(
   metrics.watch('orders_under_way', 'Orders without an outcome yet.', () => orders.underWay);
   metrics.watch('order_records', 'Order records that are held.', () => records.held());
   const admin = new AdminServer(metrics, readiness);
-  const adminPort = await atAddress(config, 'admin', (port, host) => admin.listen(port, host));
+  const adminPort = await atAddress(config, 'admin', (port, host) =>
+    admin.listen(port, host),
+  ).catch(withAddressProblems(config, 'public'));
   started.defer(() => admin.close());
   const port = await atAddress(config, 'public', (port, host) => server.listen(port, host));
   readiness.serving();
