@@ -16,9 +16,7 @@ test('an order whose token cannot be proved for the pace is told apart from an u
   };
   const fault = { operation: 'getSession', kind: 'status' } as const;
   app.sandbox.fail({ ...fault, status: 429, headers: { 'retry-after': '3' } });
-  expect((await place('limited')).errors).toMatchObject([
-    { extensions: { code: 'RATE_LIMITED' } },
-  ]);
+  expect((await place('limited')).errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
   expect(await counted()).toEqual(['trading_graph_errors_total{code="RATE_LIMITED"} 1']);
   app.sandbox.clearFaults();
   app.sandbox.fail({ ...fault, status: 500 });
