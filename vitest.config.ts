@@ -9,6 +9,7 @@ export default defineConfig({
     // For a machine that is busy with something else; a test that hangs is found all the same.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     // Most of the time is spent waiting for a condition, not for a core.
     maxWorkers: 4,
     reporters: ['default', new SkippedReporter()],

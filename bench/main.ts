@@ -14,6 +14,7 @@ const USAGE = `npm run bench -- [options] [what]
   what      a row of the first table (home, home-still, search, search-fresh, catalog, catalog-gzip,
             catalog-br, positions, positions-still, customer-id), latency, refresh, live, profile;
             without it everything but profile
+            hostile: the worst that one account can do to the others, with options of its own (bench/hostile.ts)
             peers: the rows beside servers made of other libraries, which are installed for it
   --quick   a first impression in less than a minute, without live
   --rounds  how often each contestant has its turn
@@ -21,7 +22,11 @@ const USAGE = `npm run bench -- [options] [what]
 
 const ROWS_ALONE = ['home', 'search', 'positions', 'customer-id'];
 
+const given = process.argv.slice(2);
+// A bench of its own has options of its own.
+const isHostile = given[0] === 'hostile';
 const { values, positionals } = parseArgs({
+  args: isHostile ? [] : given,
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
@@ -39,6 +44,7 @@ const usual = quick
 const pace = { ...usual, rounds: Number(values.rounds ?? usual.rounds) };
 
 if (values.help) print(USAGE);
+else if (isHostile) runScript('hostile.ts', given.slice(1));
 else await run();
 
 async function run(): Promise<void> {
@@ -60,17 +66,18 @@ async function run(): Promise<void> {
     print(await latencyTable(field, alone, pace));
   }
   if (isWanted('refresh')) print(await refreshTable(field, quick ? 4_000 : 15_000));
-  if (isWanted('live', quick)) runLive();
+  if (isWanted('live', quick)) runScript('live.ts', ['--quick']);
 }
 
 function isWanted(name: string, onlyByName = false): boolean {
   return wanted.includes(name) || (wanted.length === 0 && !onlyByName);
 }
 
-/** A bench of its own, with sockets in place of requests. */
-function runLive(): void {
-  const script = fileURLToPath(new URL('live.ts', import.meta.url));
-  spawnSync(process.execPath, [script, '--quick'], { stdio: 'inherit' });
+/** A bench of its own, in a process of its own. */
+function runScript(name: string, args: readonly string[]): void {
+  const script = fileURLToPath(new URL(name, import.meta.url));
+  const { status } = spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' });
+  if (status !== 0) process.exitCode = 1;
 }
 
 function today(): string {

@@ -10,27 +10,27 @@ const INTRODUCTION = `# Errors
 
 <!-- Written by \`npm run docs\` from src/schema/error-codes.ts. -->
 
-What a client has to decide on is data: an order that is refused, a password that is wrong, a number
-that is no telephone number come as members of a union. Everything else that goes wrong is an error.
+What a client has to decide on is data: a refused order, a wrong password or an invalid telephone number
+is a member of a union. Everything else that goes wrong is an error.
 
-An error of a field stands in \`errors\` beside the \`data\`, with the \`path\` of its field, and the rest of
-the answer is there. An error of the whole request comes without \`data\`. The HTTP status follows the
-specification of GraphQL over HTTP: 200 with the errors of fields; 400 for a request that is wrong
-(for \`Accept: application/json\` 200, where it is at least well-formed); 405, 406, 413 and 415 for what
-HTTP itself has a word for.
+An error of a field is in \`errors\`, with the \`path\` of its field; the other fields have their \`data\`, in a mutation as
+well. Every type that refuses is a \`Refusal\`: \`... on Refusal { error message }\` selects the gateway’s words in any result. An
+error of the whole request comes without \`data\`. The HTTP status follows the specification of GraphQL over
+HTTP: 200 with the errors of fields; 400 for a wrong request (with \`Accept: application/json\` 200, if it is
+well-formed); 405, 406, 413 and 415 for a wrong method, \`Accept\`, size or \`Content-Type\`.
 
 ## What an error carries
 
 | \`extensions.\` | In | Meaning |
 |---|---|---|
-| \`code\` | every error | one of the codes below; it is what programs look at, never the message |
-| \`retryable\` | every error | whether the same request may be sent again, with hope and without harm |
+| \`code\` | every error | one of the codes below; programs look at the code, never at the message |
+| \`retryable\` | every error | whether the same request may be sent again: it can succeed, and does no harm |
 | \`operation\` | errors of a gateway call | the gateway operation that failed |
 | \`retryAfter\` | \`RATE_LIMITED\` | seconds to wait first |
-| \`gatewayError\` | \`FORBIDDEN\`, \`RATE_LIMITED\` | the gateway’s own \`error\` and \`message\`, personal data struck out; to be shown |
-| \`argument\` | \`BAD_USER_INPUT\` | the argument that is meant, where it is one |
-| \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\` | which limit is passed, by what, and where it is |
-| \`requestId\` | \`INTERNAL\` | under which the log has the cause; answers carry it as \`x-request-id\` as well |
+| \`gatewayError\` | \`FORBIDDEN\`, \`RATE_LIMITED\` | the gateway’s own \`error\` and \`message\`, personal data redacted; may be shown to the user |
+| \`argument\` | \`BAD_USER_INPUT\` | path of the argument, where the error is about one |
+| \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\` | which limit is exceeded, the value found, and the limit itself |
+| \`requestId\` | \`INTERNAL\` | the log has the cause under this id; it is also the response header \`x-request-id\` |
 
 ## The codes
 `;

@@ -1,16 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
-import { type Config, ConfigError } from './config.ts';
+import { atAddress, openConfiguredDocuments, openConfiguredStores } from './app/resources.ts';
+import { openAll } from './config/open-all.ts';
+import type { Config } from './config.ts';
 import { createDomain } from './domain/create-domain.ts';
 import { HeldAnswers } from './engine/catalog/held-answers.ts';
 import { ClientKeys } from './engine/client-key.ts';
 import { DocumentSource } from './engine/documents/document-source.ts';
 import { Documents } from './engine/documents/documents.ts';
-import { ManifestError } from './engine/documents/manifest.ts';
-import {
-  openTrustedDocuments,
-  type TrustedDocuments,
-} from './engine/documents/trusted-documents.ts';
 import { Engine } from './engine/engine.ts';
 import { CostQuota } from './engine/limits/cost-quota.ts';
 import { EventPace } from './engine/live/event-pace.ts';
@@ -19,23 +16,23 @@ import { Publisher } from './engine/publisher.ts';
 import { RequestQuota } from './engine/request-quota.ts';
 import type { GatewayClient } from './gateway/client.ts';
 import { createGateway } from './gateway/create-gateway.ts';
-import { systemClock } from './lib/clock.ts';
+import { steadyClock, systemClock } from './lib/clock.ts';
 import { FairScheduler } from './lib/fair-scheduler.ts';
 import { createLog, type Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
-import { SqliteFileError } from './lib/sqlite-errors.ts';
 import { type Sandbox, startSandbox } from './sandbox/start.ts';
 import { buildSchema } from './schema/schema.ts';
 import { AdminServer } from './server/admin-server.ts';
 import { ClientAddresses } from './server/client-address.ts';
 import { GraphiQL } from './server/graphiql.ts';
 import { HttpServer } from './server/http-server.ts';
+import { probeAddress } from './server/listen.ts';
 import { Readiness } from './server/readiness.ts';
 import { SandboxDoor } from './server/sandbox-door.ts';
+import { SendBuffers } from './server/send-buffers.ts';
 import type { ServerSettings } from './server/settings.ts';
 import { SocketLimits } from './server/socket-limits.ts';
 import { WebSocketDoor } from './server/websocket.ts';
-import { openStores, type Stores } from './store/open-stores.ts';
 
 export interface App {
   readonly url: string;
@@ -43,6 +40,10 @@ export interface App {
   readonly sandbox: Sandbox | null;
   /** Stops taking work, finishes what is under way, closes everything. */
   close(): Promise<void>;
+}
+
+interface Closable {
+  close(): void | Promise<void>;
 }
 
 const PING_MS = 12_000;
@@ -67,6 +68,16 @@ export interface AppOptions {
   readonly schema?: GraphQLSchema;
   /** What prepared documents, and answers made of the catalog, may weigh; left out: what is usual. */
   readonly cacheBytes?: { readonly documents?: number; readonly answers?: number };
+  readonly connections?: ConnectionLimits;
+}
+
+/** What is the same for every installation; a test can come by other figures sooner. */
+export interface ConnectionLimits {
+  readonly most?: number;
+  readonly unprovedPerAddress?: number;
+  /** How long a reader may take no byte, and how long an answer waits for its client's other readers. */
+  readonly unreadMs?: number;
+  readonly patienceMs?: number;
 }
 
 /** The composition root: the one place that knows every layer and makes every lasting object. */
@@ -77,8 +88,14 @@ export async function startApp(
     directPath = true,
     schema = buildSchema(),
     cacheBytes = {},
+    connections = {},
   }: AppOptions = {},
 ): Promise<App> {
+  const {
+    most = MAX_CONNECTIONS,
+    unprovedPerAddress = UNPROVED_PER_ADDRESS,
+    ...patience
+  } = connections;
   // What was started is closed again where a later part cannot start.
   await using started = new AsyncDisposableStack();
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
@@ -100,21 +117,28 @@ export async function startApp(
     log,
   });
   started.defer(() => gateway.close());
-  const stores = await openConfiguredStores(config, log);
-  started.defer(() => stores.close());
-  const { records, counters } = stores;
-  const { client, resilience } = gateway;
-  const domain = createDomain({ client, stores, metrics, log, settings: config });
-  started.defer(() => domain.hub.close());
   const documents = new Documents({
     schema,
     limits: config,
     introspection: config.introspection,
-    suggestions: !config.production,
     ...(cacheBytes.documents && { maxBytes: cacheBytes.documents }),
   });
-  const trusted = await openTrusted(config, documents, log);
-  if (trusted) started.defer(() => trusted.close());
+  const kept = async <T extends Closable | null>(opening: Promise<T>) => {
+    const resource = await opening;
+    started.defer(() => resource?.close());
+    return resource;
+  };
+  // All that can turn out not to be usable, so that one start tells of everything.
+  const [stores, trusted] = await openAll([
+    kept(openConfiguredStores(config, (message) => log.warn({}, message))),
+    kept(openConfiguredDocuments(config, documents, log)),
+    atAddress(config, 'public', probeAddress),
+    atAddress(config, 'admin', probeAddress),
+  ]);
+  const { records, counters } = stores;
+  const { client, resilience } = gateway;
+  const domain = createDomain({ client, stores, metrics, log, settings: config });
+  started.defer(() => domain.hub.close());
   const clients = new ClientKeys(domain.ledger);
   const engine = new Engine({
     schema,
@@ -129,7 +153,7 @@ export async function startApp(
     quota: new RequestQuota({ counters, perMinute: config.rateLimitPerMinute }),
     subscriptions: new SubscriptionSlots({
       perAccount: SUBSCRIPTIONS_PER_ACCOUNT,
-      perAddress: UNPROVED_PER_ADDRESS,
+      perAddress: unprovedPerAddress,
     }),
     maxCost: config.maxCost,
     costs: new CostQuota({ counters, fieldsPerMinute: config.costLimitPerMinute }),
@@ -147,12 +171,20 @@ export async function startApp(
     clock: systemClock,
     log,
   });
+  const buffers = new SendBuffers({
+    maxBytes: config.sendBufferMaxBytes,
+    clients,
+    clock: steadyClock,
+    ...patience,
+    onCut: (reason) => metrics.readersCut.inc({ reason }),
+  });
   const settings: ServerSettings = {
     engine,
     log,
     addresses,
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
+    buffers,
   };
   const readiness = new Readiness();
   readiness.watch('orders', () => records.trouble());
@@ -172,7 +204,7 @@ export async function startApp(
     clients,
     limits: new SocketLimits({
       perAccount: SOCKETS_PER_ACCOUNT,
-      perAddress: UNPROVED_PER_ADDRESS,
+      perAddress: unprovedPerAddress,
     }),
   });
   const server = new HttpServer({
@@ -183,13 +215,15 @@ export async function startApp(
       ? new GraphiQL({ demoToken: sandbox ? () => demoToken(client) : null })
       : null,
     sandbox: sandbox ? new SandboxDoor(sandbox.url, config.corsOrigins) : null,
-    maxConnections: MAX_CONNECTIONS,
+    maxConnections: most,
+    corsHeaders: config.corsHeaders,
     directPath,
     onAnswered: (status) => metrics.requests.inc({ status: `${Math.floor(status / 100)}xx` }),
     sdl: config.introspection ? printSchema(lexicographicSortSchema(schema)) : null,
   });
   const { hub, catalogs, orders } = domain;
   metrics.watch('sockets', 'WebSockets that are open.', () => webSockets.size);
+  metrics.watch('send_buffer_bytes', 'Bytes not taken by their readers.', () => buffers.bytes);
   metrics.watch('feeds', 'Accounts that are polled.', () => hub.stats().feeds);
   metrics.watch('feeds_delayed', 'Feeds whose last poll failed.', () => hub.stats().delayed);
   metrics.watch('subscriptions', 'Live subscriptions.', () => hub.stats().subscriptions);
@@ -199,9 +233,9 @@ export async function startApp(
   metrics.watch('orders_under_way', 'Orders without an outcome yet.', () => orders.underWay);
   metrics.watch('order_records', 'Order records that are held.', () => records.held());
   const admin = new AdminServer(metrics, readiness);
-  const adminPort = await admin.listen(config.adminPort, config.adminHost);
+  const adminPort = await atAddress(config, 'admin', (port, host) => admin.listen(port, host));
   started.defer(() => admin.close());
-  const port = await server.listen(config.port, config.host);
+  const port = await atAddress(config, 'public', (port, host) => server.listen(port, host));
   readiness.serving();
   const resources = started.move();
 
@@ -230,35 +264,6 @@ export async function startApp(
     sandbox,
     close,
   };
-}
-
-async function openConfiguredStores(config: Config, log: Log): Promise<Stores> {
-  try {
-    return await openStores({
-      redisUrl: config.redisUrl,
-      orderStore: config.orderStore,
-      orderRecordsMax: config.orderRecordsMax,
-      clock: systemClock,
-      onWarn: (message) => log.warn({}, message),
-    });
-  } catch (error) {
-    if (!(error instanceof SqliteFileError)) throw error;
-    throw new ConfigError([`ORDER_STORE=${config.orderStore} ${error.message}`]);
-  }
-}
-
-async function openTrusted(
-  { persistedDocuments: path }: Config,
-  documents: Documents,
-  log: Log,
-): Promise<TrustedDocuments | null> {
-  if (path === null) return null;
-  try {
-    return await openTrustedDocuments({ path, documents, clock: systemClock, log });
-  } catch (error) {
-    if (!(error instanceof ManifestError)) throw error;
-    throw new ConfigError([`PERSISTED_DOCUMENTS: ${error.message}`]);
-  }
 }
 
 export function createAppLog(config: Config): Log {

@@ -1,15 +1,28 @@
 import type { z } from 'zod';
 import { contradictions } from './config/contradictions.ts';
 import { formerSettings } from './config/former-settings.ts';
+import {
+  fileVariable,
+  type GivenValue,
+  givenValue,
+  mayBeFile,
+  type Variables,
+} from './config/given-value.ts';
 import type { Setting } from './config/setting.ts';
-import { SETTINGS } from './config/settings.ts';
-import { shown } from './config/shown.ts';
+import { SETTINGS, type SettingName } from './config/settings.ts';
+import { warnOfUnknownNames } from './config/unknown-names.ts';
 import { camelCase, type Values } from './config/values.ts';
 
 type Settled = 'nodeEnv' | 'sandbox' | 'orderStore' | 'introspection' | 'graphiql' | 'corsOrigins';
 
+const SETTING_ENTRIES = Object.entries(SETTINGS) as [SettingName, Setting<unknown>][];
+const KNOWN_NAMES: ReadonlySet<string> = new Set(
+  SETTING_ENTRIES.flatMap(([name, setting]) =>
+    mayBeFile(setting) ? [name, fileVariable(name)] : [name],
+  ),
+);
+
 export interface Config extends Omit<Values, Settled> {
-  readonly production: boolean;
   /** The embedded sandbox gateway runs, since no gateway is named. */
   readonly sandbox: boolean;
   /** A file, or the word `memory`. */
@@ -19,7 +32,18 @@ export interface Config extends Omit<Values, Settled> {
   readonly corsOrigins: { readonly origins: readonly string[]; readonly anyLocalhost: boolean };
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Variables;
+
+/** What the environment says, right or wrong. */
+export interface ParsedEnvironment {
+  /** With the default in place of each value that is wrong. */
+  readonly config: Config;
+  readonly problems: readonly string[];
+  /** The settings that have a problem of their own. */
+  readonly faulty: ReadonlySet<SettingName>;
+  /** What is probably a mistake and stops nothing. */
+  readonly warnings: readonly string[];
+}
 
 /** Everything that is wrong with the environment, one line for each problem. */
 export class ConfigError extends Error {
@@ -33,34 +57,48 @@ export class ConfigError extends Error {
 }
 
 /** Throws a ConfigError that lists all problems at once. */
-export function readConfig(env: Environment): Config {
+export function readConfig(environment: Environment): Config {
+  const { config, problems } = parseEnvironment(environment);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+export function parseEnvironment(environment: Environment): ParsedEnvironment {
   const problems: string[] = [];
-  const faulty = new Set<string>();
-  const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
-    // Compose files and CI write an empty text where they mean nothing.
-    const given = env[name] || undefined;
-    if (given === undefined) return [camelCase(name), setting.fallback];
-    const result = setting.kind.schema.safeParse(given);
-    if (result.success) return [camelCase(name), result.data];
-    problems.push(describe(name, given, setting, result.error.issues));
+  const faulty = new Set<SettingName>();
+  const entries = SETTING_ENTRIES.map(([name, setting]) => {
+    const result = readSetting(name, setting, environment);
+    if ('value' in result) return [camelCase(name), result.value];
+    problems.push(result.problem);
     faulty.add(name);
     return [camelCase(name), setting.fallback];
   });
   const values = Object.fromEntries(entries) as Values;
-  problems.push(...formerSettings(env));
+  problems.push(...formerSettings(environment));
   for (const { about, problem } of contradictions(values)) {
     // A variable that is wrong by itself has its line already.
     if (!about.some((name) => faulty.has(name))) problems.push(problem);
   }
-  if (problems.length > 0) throw new ConfigError(problems);
-  return settle(values);
+  const warnings = warnOfUnknownNames(environment, KNOWN_NAMES);
+  return { config: settle(values), problems, faulty, warnings };
 }
 
-function settle({ nodeEnv, sandbox: _, ...values }: Values): Config {
+type Reading = { readonly value: unknown } | { readonly problem: string };
+
+function readSetting(name: string, setting: Setting<unknown>, environment: Environment): Reading {
+  const given = givenValue(name, setting, environment);
+  if (given === null) return { value: setting.fallback };
+  if (typeof given === 'string') return { problem: given };
+  const result = setting.kind.schema.safeParse(given.text);
+  return result.success
+    ? { value: result.data }
+    : { problem: describe(given, setting, result.error.issues) };
+}
+
+function settle({ nodeEnv: _n, sandbox: _s, ...values }: Values): Config {
   const sandbox = values.gatewayUrl === null;
   return {
     ...values,
-    production: nodeEnv === 'production',
     sandbox,
     orderStore: values.orderStore ?? (sandbox ? 'memory' : 'data/orders.db'),
     introspection: values.introspection ?? sandbox,
@@ -73,15 +111,13 @@ function settle({ nodeEnv, sandbox: _, ...values }: Values): Config {
 }
 
 function describe(
-  name: string,
-  given: string,
-  { kind, isSecret }: Setting<unknown>,
+  { label, isFile }: GivenValue,
+  { kind }: Setting<unknown>,
   issues: readonly z.core.$ZodIssue[],
 ): string {
-  const value = isSecret ? ' (value not shown)' : `=${shown(given)}`;
   const details = issues.flatMap((issue) =>
     issue.code === 'custom' && issue.params?.telling ? [issue.message] : [],
   );
   const detail = details.length > 0 ? ` (${details.join(', ')})` : '';
-  return `${name}${value}: must be ${kind.allowed}${detail}`;
+  return `${label}: must ${isFile ? 'hold' : 'be'} ${kind.allowed}${detail}`;
 }

@@ -1,10 +1,18 @@
+import { findUnusable } from './app/resources.ts';
+import { programVersion } from './app/version.ts';
 import { type App, createAppLog, startApp } from './app.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { withoutPassword } from './config/shown.ts';
+import { type Config, ConfigError, parseEnvironment } from './config.ts';
 
 /** The process: reads the configuration, starts, and on SIGTERM or SIGINT drains and leaves. */
 async function main(): Promise<void> {
-  const config = readConfig(process.env);
+  const { config, problems, faulty, warnings } = parseEnvironment(process.env);
+  if (problems.length > 0) {
+    const others = await findUnusable(config, faulty);
+    throw new ConfigError([...problems, ...others, ...warnings]);
+  }
   const log = createAppLog(config);
+  for (const warning of warnings) log.warn({}, warning);
   const app = await startApp(config, { log });
 
   let stopping = false;
@@ -25,8 +33,20 @@ async function main(): Promise<void> {
   }
 
   // Last: whoever reads it may send a signal at once.
+  log.info(servingRecord(config, app), 'serving');
   if (config.sandbox) welcome(app);
-  else log.info({ url: app.url }, 'serving');
+}
+
+/** What an operator wants to see of a process that has just come up. */
+function servingRecord(config: Config, { url, adminUrl }: App) {
+  const { gatewayUrl, redisUrl, orderStore } = config;
+  return {
+    version: programVersion(),
+    gateway: gatewayUrl ?? 'sandbox',
+    store: redisUrl === null ? orderStore : withoutPassword(redisUrl),
+    adminUrl,
+    url,
+  };
 }
 
 function welcome({ url }: App): void {
@@ -44,11 +64,6 @@ function welcome({ url }: App): void {
 
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`;
-  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    const { port } = error as Error & { port?: number };
-    const variable = String(port) === (process.env.ADMIN_PORT ?? '4001') ? 'ADMIN_PORT' : 'PORT';
-    return `Port ${port} is in use. Stop what uses it, or set ${variable} to another one.`;
-  }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

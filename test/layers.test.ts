@@ -28,6 +28,8 @@ describe('the check', () => {
     'config/kinds.ts': "import { z } from 'zod';",
     'app.ts':
       "import type { Config } from './config.ts';\nimport { sandbox } from './sandbox/start.ts';",
+    'app/resources.ts':
+      "import type { Config } from '../config.ts';\nimport { run } from '../server/http.ts';",
     'cli/sandbox.ts': "const { sandbox } = await import('../sandbox/start.ts');",
     'server/http.ts':
       "import { run } from '../engine/run.ts';\nimport { createYoga } from 'graphql-yoga';",
@@ -65,6 +67,7 @@ describe('the check', () => {
     ['gateway/client.ts', "import '../domain/catalog.ts';", 'to the left'],
     ['schema/builder.ts', "import '../app.ts';", 'to the left'],
     ['app.ts', "import './main.ts';", 'to the left'],
+    ['server/http.ts', "import '../app/resources.ts';", 'to the left'],
     ['lib/backoff.ts', "import '../config.ts';", 'receive values'],
     ['server/http.ts', "import { kinds } from '../config/kinds.ts';", 'receive values'],
     ['config.ts', "import '../src/gateway/client.ts';", 'no such file'],

@@ -14,13 +14,26 @@ export interface LiveGateway extends AsyncDisposable {
 const FIRST_LOGIN = 800_001;
 const AT_ONCE = 50;
 
+export interface LiveGatewayOptions {
+  readonly instruments?: number;
+  /** How often the market moves by itself; 0: only when it is told to. */
+  readonly tickMs?: number;
+}
+
 /** The sandbox gateway in a process of its own, and a market that moves when it is told to. */
-export async function startLiveGateway(): Promise<LiveGateway> {
+export async function startLiveGateway({
+  instruments = 500,
+  tickMs = 0,
+}: LiveGatewayOptions = {}): Promise<LiveGateway> {
   const port = await freePort();
   const child = new ProbedProcess({
     script: fileURLToPath(new URL('sandbox-process.ts', import.meta.url)),
     core: GATEWAY_CORE,
-    environment: { PORT: String(port) },
+    environment: {
+      PORT: String(port),
+      INSTRUMENTS: String(instruments),
+      TICK_MS: String(tickMs),
+    },
   });
   await accepting(child, port);
   const url = `http://127.0.0.1:${port}`;

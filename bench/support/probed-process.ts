@@ -14,10 +14,18 @@ export interface ProcessOptions {
 
 const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url));
 
+/** Nobody is there to answer; the message is what the process printed last. */
+export class ProcessEndedError extends Error {
+  constructor(output: string) {
+    super(`the process has ended: ${output.slice(-2_000)}`);
+  }
+}
+
 /** A Node process on a core of its own that can be asked what it has used. */
 export class ProbedProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #output: string[] = [];
+  readonly #ended: Promise<void>;
   #asking: Promise<unknown> = Promise.resolve();
 
   constructor({ script, core, environment = {}, nodeFlags = [], folder }: ProcessOptions) {
@@ -33,9 +41,15 @@ export class ProbedProcess implements AsyncDisposable {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
+    this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()));
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on('data', (chunk) => this.#output.push(String(chunk)));
     }
+  }
+
+  /** Undefined where it could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
   }
 
   get hasEnded(): boolean {
@@ -53,12 +67,17 @@ export class ProbedProcess implements AsyncDisposable {
     return this.exchange(question) as Promise<ProbeAnswers[A]>;
   }
 
-  /** One at a time: answers carry no names. */
+  /** One at a time: answers carry no names. Rejects where the process ends before it answers. */
   exchange(message: object): Promise<unknown> {
     const asked = this.#asking.then(async () => {
+      if (this.hasEnded) throw new ProcessEndedError(this.output);
       const answered = once(this.#child, 'message');
-      this.#child.send(message);
-      const [{ answer }] = (await answered) as [{ answer: unknown }];
+      const ended = this.#ended.then(() => {
+        throw new ProcessEndedError(this.output);
+      });
+      // That nothing can be sent to a process at its end is said by the end itself.
+      this.#child.send(message, () => {});
+      const [{ answer }] = (await Promise.race([answered, ended])) as [{ answer: unknown }];
       return answer;
     });
     this.#asking = asked.catch(() => {});
@@ -67,8 +86,7 @@ export class ProbedProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.hasEnded) return;
-    const ended = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');
-    await ended;
+    await this.#ended;
   }
 }

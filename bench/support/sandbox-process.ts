@@ -1,4 +1,10 @@
 /** The sandbox gateway by itself, for whom its own work is not what is measured. */
 import { startSandbox } from '../../src/sandbox/start.ts';
 
-await startSandbox({ seed: 'bench', port: Number(process.env.PORT), tickMs: 0 });
+const { PORT, INSTRUMENTS = '500', TICK_MS = '0' } = process.env;
+await startSandbox({
+  seed: 'bench',
+  port: Number(PORT),
+  instruments: Number(INSTRUMENTS),
+  tickMs: Number(TICK_MS),
+});

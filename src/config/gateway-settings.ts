@@ -52,7 +52,7 @@ export const GATEWAY_SETTINGS = {
     kind: gatewayHeaders,
     fallback: {},
     fallbackText: 'none',
-    means: 'fixed headers of every gateway call, as a JSON object (secret)',
+    means: 'fixed headers of every gateway call, as a JSON object',
     isSecret: true,
   }),
   GATEWAY_FORWARD_CLIENT: setting({

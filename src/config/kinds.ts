@@ -64,10 +64,8 @@ export const baseUrl: Kind<string> = {
 };
 
 export const redisUrl: Kind<string> = {
-  schema: z
-    .string()
-    .refine((value) => /^\/[^/]/.test(value) || /^rediss?:$/.test(parseUrl(value)?.protocol ?? '')),
-  allowed: 'a redis:// or rediss:// address, or the path of a socket',
+  schema: z.string().refine((value) => /^\/[^/]/.test(value) || isRedisUrl(parseUrl(value))),
+  allowed: 'a redis:// or rediss:// address with the number of a database, or the path of a socket',
 };
 
 /** Origins as a browser writes them; anything more could never match. */
@@ -79,6 +77,14 @@ export const origins: Kind<readonly string[]> = {
     return url !== null && /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(item);
   }),
   allowed: 'origins with commas between them, like https://app.example.com (no path, no `*`)',
+};
+
+/** No `*`: browsers take it for every header but authorization, and nobody means that. */
+export const headerNames: Kind<readonly string[]> = {
+  schema: list((item) => /^[a-z\d][a-z\d_-]*$/i.test(item)).transform((names) =>
+    names.map((name) => name.toLowerCase()),
+  ),
+  allowed: 'names of headers with commas between them, like x-tenant, x-app-version (no `*`)',
 };
 
 export const networks: Kind<readonly string[]> = {
@@ -95,6 +101,10 @@ function list(isValid: (item: string) => boolean): z.ZodType<readonly string[], 
     .string()
     .transform((value) => value.split(',').map((item) => item.trim()))
     .refine((items) => items.every(isValid));
+}
+
+function isRedisUrl(url: URL | null): boolean {
+  return url !== null && /^rediss?:$/.test(url.protocol) && /^\/?\d{0,5}$/.test(url.pathname);
 }
 
 function isWebUrl(url: URL | null): url is URL {

@@ -7,7 +7,10 @@ export interface Setting<T> {
   /** The default in words, where the value alone does not say it. */
   readonly fallbackText?: string;
   readonly means: string;
+  /** Never shown; may be kept in the file that NAME_FILE names. */
   readonly isSecret?: boolean;
+  /** Shown without the password it may hold; may be kept in a file as well. */
+  readonly holdsPassword?: boolean;
 }
 
 /** Keeps in the type whether the fallback is null: then the value can be null too. */

@@ -1,5 +1,6 @@
 import { GATEWAY_SETTINGS } from './gateway-settings.ts';
 import {
+  headerNames,
   host,
   LONGEST_MS,
   networks,
@@ -18,7 +19,7 @@ const ms = wholeNumber(1, LONGEST_MS);
 const count = wholeNumber(1);
 const countOrNone = wholeNumber(0);
 
-/** Every variable the program reads, in the order in which README lists them. */
+/** Every variable the program reads, in the order in which docs/configuration.md lists them. */
 export const SETTINGS = {
   NODE_ENV: setting({
     kind: text('any word'),
@@ -50,7 +51,7 @@ export const SETTINGS = {
   JWT_SECRET: setting({
     kind: text('the shared secret'),
     ...unset,
-    means: 'shared secret to verify tokens with (secret)',
+    means: 'shared secret to verify tokens with',
     isSecret: true,
   }),
   JWT_ISSUER: setting({
@@ -67,6 +68,12 @@ export const SETTINGS = {
     kind: redisUrl,
     ...unset,
     means: 'what several replicas share: order records, limits, catalog versions',
+    holdsPassword: true,
+  }),
+  REDIS_PREFIX: setting({
+    kind: text('1 to 100 letters, digits and marks, no spaces or braces', /^[!-z|~]{1,100}$/),
+    fallback: 'trading-graph:',
+    means: 'what every key in Redis begins with; replicas share it, deployments do not',
   }),
   ORDER_STORE: setting({
     kind: text('a file, or the word `memory`'),
@@ -108,6 +115,12 @@ export const SETTINGS = {
     fallbackText: 'none; with the sandbox gateway localhost on any port',
     means: 'origins allowed for HTTP and for WebSocket upgrades, with commas between them',
   }),
+  CORS_HEADERS: setting({
+    kind: headerNames,
+    fallback: [],
+    fallbackText: 'none',
+    means: 'request headers allowed to pages beside the usual ones, with commas between them',
+  }),
   TRUSTED_PROXIES: setting({
     kind: networks,
     fallback: [],
@@ -134,6 +147,11 @@ export const SETTINGS = {
     fallback: 5_000_000,
     means:
       'counted fields of answers per proven account, else per address; events have 5 times `MAX_COST`',
+  }),
+  SEND_BUFFER_MAX_BYTES: setting({
+    kind: wholeNumber(1_048_576),
+    fallback: 134_217_728,
+    means: 'bytes that wait for slow readers, in all; a sixteenth of it for an account',
   }),
   RATE_LIMIT_PER_MINUTE: setting({
     kind: count,

@@ -1,4 +1,4 @@
-import { type DocumentNode, visit } from 'graphql';
+import { type DocumentNode, type NameNode, visit } from 'graphql';
 
 const INVALID =
   /^Variable "\$(\w+)" has invalid value(?: at (\S+))?: (?:Expected value of type "\w+" (?:not )?to include (?:required|unknown) field "(\w+)")?/;
@@ -15,20 +15,26 @@ export function blamedArgument(message: string, document: DocumentNode): string 
   return `${place}${path}${field === undefined ? '' : `.${field}`}`;
 }
 
-function placeOf(variable: string, document: DocumentNode): string | null {
+/** The argument, or the part of one, that a variable is used for; null where it is not used. */
+export function placeOf(variable: string, document: DocumentNode): string | null {
   let place: string | null = null;
-  const trail: string[] = [];
-  const named = {
-    enter: ({ name }: { name: { value: string } }) => void trail.push(name.value),
-    leave: () => void trail.pop(),
-  };
+  const trail = new ArgumentTrail();
   visit(document, {
-    Argument: named,
-    ObjectField: named,
+    ...trail.visitor,
     Variable({ name }) {
       // Its declaration stands outside every argument.
-      if (name.value === variable && trail.length > 0) place ??= trail.join('.');
+      if (name.value === variable && trail.names.length > 0) place ??= trail.names.join('.');
     },
   });
   return place;
+}
+
+/** The names of the argument and the fields of its input objects around the node being visited. */
+export class ArgumentTrail {
+  readonly names: string[] = [];
+  readonly #named = {
+    enter: ({ name }: { readonly name: NameNode }) => void this.names.push(name.value),
+    leave: () => void this.names.pop(),
+  };
+  readonly visitor = { Argument: this.#named, ObjectField: this.#named };
 }

@@ -1,4 +1,5 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
+import { INEXACT } from '../lib/exact-json.ts';
 import type { FairScheduler } from '../lib/fair-scheduler.ts';
 import { requestError } from '../schema/public-error.ts';
 import type { Services } from '../schema/services.ts';
@@ -128,7 +129,9 @@ function blaming(
   return ({ message }) => {
     const argument = blamedArgument(message, document);
     const more = argument === null ? {} : { argument };
-    return requestError('BAD_USER_INPUT', strikeTexts(message, texts), more);
+    // Printed as the symbol that it is.
+    const shown = message.replaceAll(String(INEXACT), `${INEXACT.description}`);
+    return requestError('BAD_USER_INPUT', strikeTexts(shown, texts), more);
   };
 }
 

@@ -3,6 +3,12 @@
 /** Areas have pools and breakers of their own, so that one that hurts leaves the others alone. */
 export type Area = 'reads' | 'orders' | 'rest';
 
+/**
+ * What a 200 proves of the token it answers: that the token is accepted and its `login` its own, that it
+ * is accepted (`token`), that it may read one `group`'s catalog, or `nothing`.
+ */
+export type Proves = 'login' | 'token' | 'group' | 'nothing';
+
 /** What a lost answer means: nothing for a read, doubt for a write, money for an order. */
 export type Effect = 'read' | 'write' | 'order';
 
@@ -13,6 +19,7 @@ export interface Operation {
   readonly path: string;
   readonly area: Area;
   readonly effect: Effect;
+  readonly proves: Proves;
 }
 
 export const OPERATIONS = {
@@ -22,14 +29,23 @@ export const OPERATIONS = {
     path: '/trading/tickers/{group}',
     area: 'reads',
     effect: 'read',
+    proves: 'group',
   },
-  login: { number: 2, verb: 'POST', path: '/auth/login', area: 'rest', effect: 'write' },
+  login: {
+    number: 2,
+    verb: 'POST',
+    path: '/auth/login',
+    area: 'rest',
+    effect: 'write',
+    proves: 'nothing',
+  },
   forgotPassword: {
     number: 3,
     verb: 'POST',
     path: '/auth/forgot-password',
     area: 'rest',
     effect: 'write',
+    proves: 'nothing',
   },
   openPosition: {
     number: 4,
@@ -37,6 +53,7 @@ export const OPERATIONS = {
     path: '/trading/positions',
     area: 'orders',
     effect: 'order',
+    proves: 'nothing',
   },
   placeLimitOrder: {
     number: 5,
@@ -44,6 +61,7 @@ export const OPERATIONS = {
     path: '/trading/positions/limit',
     area: 'orders',
     effect: 'order',
+    proves: 'nothing',
   },
   resetTradingAccountPassword: {
     number: 6,
@@ -51,6 +69,7 @@ export const OPERATIONS = {
     path: '/user/trading-accounts/reset-password',
     area: 'rest',
     effect: 'write',
+    proves: 'nothing',
   },
   addCryptoWallet: {
     number: 7,
@@ -58,6 +77,7 @@ export const OPERATIONS = {
     path: '/payments/client/add-crm-crypto-wallet',
     area: 'rest',
     effect: 'write',
+    proves: 'nothing',
   },
   addMobileWallet: {
     number: 8,
@@ -65,14 +85,23 @@ export const OPERATIONS = {
     path: '/payments/client/add-crm-{provider}',
     area: 'rest',
     effect: 'write',
+    proves: 'nothing',
   },
-  setValue: { number: 9, verb: 'PUT', path: '/user/kv/{key}', area: 'rest', effect: 'write' },
+  setValue: {
+    number: 9,
+    verb: 'PUT',
+    path: '/user/kv/{key}',
+    area: 'rest',
+    effect: 'write',
+    proves: 'nothing',
+  },
   getSession: {
     number: 10,
     verb: 'GET',
     path: '/trading/session/{login}',
     area: 'reads',
     effect: 'read',
+    proves: 'login',
   },
   getWithdrawalMethods: {
     number: 11,
@@ -80,6 +109,7 @@ export const OPERATIONS = {
     path: '/payments/client/withdrawal-methods',
     area: 'rest',
     effect: 'read',
+    proves: 'token',
   },
   getOpenPositions: {
     number: 12,
@@ -87,6 +117,7 @@ export const OPERATIONS = {
     path: '/trading/positions',
     area: 'reads',
     effect: 'read',
+    proves: 'token',
   },
   getCustomerId: {
     number: 13,
@@ -94,6 +125,7 @@ export const OPERATIONS = {
     path: '/payments/client/customer-id',
     area: 'rest',
     effect: 'read',
+    proves: 'token',
   },
   markNotificationsRead: {
     number: 14,
@@ -101,6 +133,7 @@ export const OPERATIONS = {
     path: '/user/notifications/mark-read',
     area: 'rest',
     effect: 'write',
+    proves: 'nothing',
   },
   registerDevice: {
     number: 15,
@@ -108,6 +141,7 @@ export const OPERATIONS = {
     path: '/user/notifications/v2/token',
     area: 'rest',
     effect: 'write',
+    proves: 'nothing',
   },
 } as const satisfies Record<string, Operation>;
 

@@ -38,6 +38,13 @@ export class Metrics {
     registers: [this.#registry],
   });
 
+  readonly readersCut = new Counter({
+    name: 'trading_graph_readers_cut_total',
+    help: 'Connections that were cut because answers stayed unread, by the bound that was reached.',
+    labelNames: ['reason'] as const,
+    registers: [this.#registry],
+  });
+
   constructor() {
     collectDefaultMetrics({ register: this.#registry, prefix: 'trading_graph_' });
   }

@@ -1,6 +1,7 @@
 import type { Acknowledgement } from '../gateway/answers.ts';
 import type { Refusal } from '../gateway/wire/answers.ts';
 import { builder } from './builder.ts';
+import { RefusalRef } from './refusal.ts';
 
 const AcknowledgedRef = builder.objectRef<{ outcome: 'acknowledged' }>('Acknowledged').implement({
   description: 'The gateway has done it.',
@@ -17,6 +18,7 @@ const RejectedRef = builder
   .objectRef<{ outcome: 'rejected'; refusal: Refusal }>('Rejected')
   .implement({
     description: 'The gateway refused it, in its own words.',
+    interfaces: [RefusalRef],
     fields: (t) => ({
       error: t.string({
         nullable: true,

@@ -19,5 +19,6 @@ builder.queryType({
     'What can be read. Each field is nullable on its own, so that one failing part of a screen leaves the others standing.',
 });
 builder.mutationType({
-  description: 'What can be done. Fields run one after the other, in the order they are written.',
+  description:
+    'What can be done. Fields run one after the other, in the order they are written; each is nullable on its own, so that the outcome of one stands beside the error of another.',
 });

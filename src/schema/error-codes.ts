@@ -12,21 +12,22 @@ export interface ErrorCode {
 
 export const ERROR_CODES = {
   GRAPHQL_PARSE_FAILED: {
-    cause: 'The document is not GraphQL, or the request is not one that carries a document.',
+    cause: 'The document is not valid GraphQL, or the request has no document.',
     retryable: false,
-    advice: 'Mend the request.',
+    advice: 'Fix the request.',
     show: 'Something is wrong with this app. Please update it.',
   },
   GRAPHQL_VALIDATION_FAILED: {
-    cause: 'The document does not fit the schema.',
+    cause: 'The document does not match the schema.',
     retryable: false,
-    advice: 'Mend the document; compare it with `schema.graphql`.',
+    advice: 'Fix the document; compare it with `schema.graphql`.',
     show: 'Something is wrong with this app. Please update it.',
   },
   BAD_USER_INPUT: {
-    cause: 'A variable or an argument is outside what is allowed; `extensions.argument` names it.',
+    cause:
+      'A variable or an argument is outside what is allowed; `extensions.argument` names it. So is a number that cannot be carried exactly: one that is not finite, or that a double holds with another decimal value.',
     retryable: false,
-    advice: 'Mend the value.',
+    advice: 'Correct the value.',
     show: 'Say beside the field what is wrong with it.',
   },
   UNAUTHENTICATED: {
@@ -37,7 +38,7 @@ export const ERROR_CODES = {
   },
   FORBIDDEN: {
     cause:
-      'The gateway refuses this to this user; its own words are in `extensions.gatewayError` where it gave any.',
+      'The gateway does not allow this for this user; its reason, where it gave one, is in `extensions.gatewayError`.',
     retryable: false,
     advice: 'Do not repeat it; show the reason.',
     show: 'You cannot do this. Add `gatewayError.message` where there is one.',
@@ -50,21 +51,21 @@ export const ERROR_CODES = {
   },
   GATEWAY_UNAVAILABLE: {
     cause:
-      'The gateway could not be reached or failed. A write with this code was surely not carried out.',
+      'The gateway could not be reached or failed. A write with this code was not carried out.',
     retryable: true,
-    advice: 'Repeat with growing pauses.',
+    advice: 'Retry with exponential backoff.',
     show: 'The service cannot be reached. Trying again…',
   },
   GATEWAY_TIMEOUT: {
     cause: 'The gateway did not answer a read in time.',
     retryable: true,
-    advice: 'Repeat with growing pauses.',
+    advice: 'Retry with exponential backoff.',
     show: 'This takes longer than usual. Trying again…',
   },
   GATEWAY_CONTRACT: {
-    cause: 'The gateway answered outside its interface, so its answer was not used.',
+    cause: 'The gateway’s answer does not match its interface, so it was not used.',
     retryable: false,
-    advice: 'Show the rest of the screen; report it.',
+    advice: 'Show the rest of the screen, and report the error.',
     show: 'This part cannot be shown at the moment.',
   },
   OUTCOME_UNKNOWN: {
@@ -84,7 +85,7 @@ export const ERROR_CODES = {
   },
   QUERY_TOO_COMPLEX: {
     cause:
-      'The request passes a limit: `extensions.limit` names it, with its `value` and its `maximum`.',
+      'The request exceeds a limit: `extensions.limit` names it, with its `value` and its `maximum`.',
     retryable: false,
     advice: 'Ask for less in one request.',
     show: 'Something is wrong with this app. Please update it.',

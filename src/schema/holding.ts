@@ -201,8 +201,14 @@ builder.queryFields((t) => ({
     type: [OrderRef],
     nullable: true,
     description:
-      'The pending orders, as the account’s snapshot has them; null where it has no such list.',
-    resolve: (_root, _args, { scope }) => scope.orders(),
+      'The pending orders, as the account’s snapshot has them, which is held for a minute; null where it has no such list. It is read again where the positions beside it, or those of a live feed, are not the snapshot’s own.',
+    args: {
+      maxAge: t.arg.int({
+        required: false,
+        description: 'How old the snapshot may be, in seconds; 0 forces a fresh one.',
+      }),
+    },
+    resolve: (_root, { maxAge }, { scope }) => scope.orders(maxAge),
   }),
   order: t.field({
     type: OrderRef,

@@ -1,5 +1,6 @@
-import { GraphQLScalarType } from 'graphql';
+import { GraphQLError, GraphQLScalarType } from 'graphql';
 import { DateTimeResolver, JSONResolver } from 'graphql-scalars';
+import { INEXACT } from '../lib/exact-json.ts';
 import { momentText } from '../lib/moment-text.ts';
 import { builder } from './builder.ts';
 
@@ -12,10 +13,23 @@ const DateTime = new GraphQLScalarType<Date, string>({
   coerceOutputValue: (value) => momentText(typeof value === 'number' ? value : moment(value)),
 });
 
-JSONResolver.description = 'Any JSON value, passed on as it is.';
+const JSONValue = new GraphQLScalarType({
+  ...JSONResolver.toConfig(),
+  description: 'Any JSON value, passed on as it is.',
+  coerceInputValue: (value) => {
+    refuseInexact(value);
+    return value;
+  },
+});
 
 builder.addScalarType('DateTime', DateTime);
-builder.addScalarType('JSON', JSONResolver);
+builder.addScalarType('JSON', JSONValue);
+
+/** By now the request's limits have bounded how deep it nests. */
+function refuseInexact(value: unknown): void {
+  if (value === INEXACT) throw new GraphQLError(`JSON cannot represent ${INEXACT.description}`);
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(refuseInexact);
+}
 
 function moment(value: unknown): number {
   const date = value instanceof Date ? value : DateTimeResolver.coerceOutputValue(value);

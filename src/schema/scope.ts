@@ -26,6 +26,7 @@ export class Scope {
   #session: Promise<SessionAnswer> | undefined;
   #strictestMaxAge = Infinity;
   #positions: Promise<readonly Position[]> | undefined;
+  #orders: Promise<readonly Order[] | null> | undefined;
   #catalog: Eventually<CatalogView> | undefined;
   #withdrawalMethods: Promise<readonly WithdrawalMethod[]> | undefined;
   #customerId: Promise<string> | undefined;
@@ -71,7 +72,7 @@ export class Scope {
 
   session(maxAgeSeconds?: number | null): Promise<SessionAnswer> {
     if (typeof maxAgeSeconds === 'number') {
-      if (maxAgeSeconds < 0) throw new InputError('maxAge', 'maxAge is 0 or more seconds');
+      if (maxAgeSeconds < 0) throw new InputError('maxAge', 'maxAge must be 0 or more seconds.');
       this.#strictestMaxAge = Math.min(this.#strictestMaxAge, maxAgeSeconds);
     }
     // One turn later: by then every `session` field beside this one has said how strict it is.
@@ -101,8 +102,22 @@ export class Scope {
     return this.#services.openPositions.newest(await this.viewer(), answer);
   }
 
-  async orders(): Promise<readonly Order[] | null> {
-    return (await this.session()).session.orders;
+  orders(maxAgeSeconds?: number | null): Promise<readonly Order[] | null> {
+    const session = this.session(maxAgeSeconds);
+    this.#orders ??= this.#readOrders(session);
+    return this.#orders;
+  }
+
+  /** Once: where the gateway's two lists go on differing, they are answered as they were read. */
+  async #readOrders(reading: Promise<SessionAnswer>): Promise<readonly Order[] | null> {
+    const answer = await reading;
+    const viewer = await this.viewer();
+    // By now every field beside this one has said whether it reads positions.
+    const read = await this.#positions?.catch(() => null);
+    const positions = read ?? this.#services.openPositions.newerThan(viewer, answer);
+    if (positions === null) return answer.session.orders;
+    const { session } = await this.#services.sessions.agreeing(viewer, answer, positions);
+    return session.orders;
   }
 
   async positionsIn(symbol: string): Promise<readonly Position[]> {

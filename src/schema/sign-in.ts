@@ -2,6 +2,9 @@ import type { LoginGrant, Refusal } from '../gateway/wire/answers.ts';
 import { AcknowledgeResult } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
+import { OrderRef, PositionRef } from './holding.ts';
+import { WithdrawalMethodRef } from './payments.ts';
+import { RefusalRef } from './refusal.ts';
 import { SessionRef } from './session.ts';
 
 const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement({
@@ -31,11 +34,35 @@ const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement(
       description: 'The catalog of the account’s group, read with the new token.',
       resolve: (_grant, _args, { scope }) => scope.catalog(),
     }),
+    positions: t.field({
+      type: [PositionRef],
+      nullable: true,
+      description: 'The open positions, read with the new token.',
+      resolve: (_grant, _args, { scope }) => scope.positions(),
+    }),
+    orders: t.field({
+      type: [OrderRef],
+      nullable: true,
+      description: 'The pending orders, read with the new token.',
+      resolve: (_grant, _args, { scope }) => scope.orders(),
+    }),
+    withdrawalMethods: t.field({
+      type: [WithdrawalMethodRef],
+      nullable: true,
+      description: 'The saved ways to be paid out, read with the new token.',
+      resolve: (_grant, _args, { scope }) => scope.withdrawalMethods(),
+    }),
+    customerId: t.id({
+      nullable: true,
+      description: 'The customer’s id with the payments side, read with the new token.',
+      resolve: (_grant, _args, { scope }) => scope.customerId(),
+    }),
   }),
 });
 
 const LoginRejectedRef = builder.objectRef<Refusal>('LoginRejected').implement({
   description: 'Not signed in, in the gateway’s words.',
+  interfaces: [RefusalRef],
   fields: (t) => ({
     error: t.exposeString('error', {
       nullable: true,
@@ -82,7 +109,7 @@ const ForgotPasswordInput = builder.inputType('ForgotPasswordInput', {
 builder.mutationFields((t) => ({
   login: t.field({
     type: LoginResult,
-    nullable: false,
+    nullable: true,
     description:
       'Signs in. A token sent along is not looked at. At most one `login` in an operation.',
     args: { input: t.arg({ type: LoginInput, required: true, description: 'Who signs in.' }) },
@@ -98,7 +125,7 @@ builder.mutationFields((t) => ({
   }),
   forgotPassword: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Starts the reset of a password. A token sent along is not looked at.',
     args: {
       input: t.arg({

@@ -5,6 +5,7 @@ import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { OrderRef, PositionRef, Side } from './holding.ts';
+import { RefusalRef } from './refusal.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
 
@@ -105,12 +106,18 @@ const OrderAcceptedRef = builder.objectRef<PlacedAs<'accepted'>>('OrderAccepted'
 
 const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected').implement({
   description: 'The gateway refused the order: nothing was traded.',
-  interfaces: [OrderOutcome],
+  interfaces: [OrderOutcome, RefusalRef],
   fields: (t) => ({
     error: t.string({
       nullable: true,
       description: 'The gateway’s name for the reason.',
       resolve: ({ outcome }) => outcome.error,
+    }),
+    // Both interfaces have it, and that of refusals does not know where it is kept.
+    message: t.string({
+      nullable: true,
+      description: 'The gateway’s sentence about it.',
+      resolve: ({ outcome }) => outcome.message,
     }),
   }),
 });
@@ -170,7 +177,7 @@ const PlaceOrderResult = builder.unionType('PlaceOrderResult', {
 builder.mutationFields((t) => ({
   placeOrder: t.field({
     type: PlaceOrderResult,
-    nullable: false,
+    nullable: true,
     description:
       'Opens a position at the market, or where `price` is given places a pending order.',
     args: { input: t.arg({ type: PlaceOrderInput, required: true, description: 'The order.' }) },
@@ -181,7 +188,7 @@ builder.mutationFields((t) => ({
   }),
   placeLimitOrder: t.field({
     type: PlaceOrderResult,
-    nullable: false,
+    nullable: true,
     description: 'Places an order that waits until the market reaches its price.',
     args: {
       input: t.arg({ type: PlaceLimitOrderInput, required: true, description: 'The order.' }),

@@ -3,6 +3,7 @@ import { toNotificationIds } from '../domain/user/notification-ids.ts';
 import type { Acknowledgement } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { GatewayClient } from '../gateway/client.ts';
+import type { OperationName } from '../gateway/operations.ts';
 import { AcknowledgeResult } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -74,7 +75,7 @@ const RegisterDeviceInput = builder.inputType('RegisterDeviceInput', {
 builder.mutationFields((t) => ({
   resetTradingAccountPassword: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Resets the password of a trading account.',
     args: {
       input: t.arg({
@@ -84,47 +85,51 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_root, { input }, context) =>
-      write(context, (client, caller) =>
+      write(context, 'resetTradingAccountPassword', (client, caller) =>
         client.resetTradingAccountPassword(caller, input.accountExternalId),
       ),
   }),
   addCryptoWallet: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Registers a crypto wallet to be paid out to.',
     args: {
       input: t.arg({ type: AddCryptoWalletInput, required: true, description: 'The wallet.' }),
     },
     resolve: (_root, { input }, context) =>
-      write(context, (client, caller) => client.addCryptoWallet(caller, input.address)),
+      write(context, 'addCryptoWallet', (client, caller) =>
+        client.addCryptoWallet(caller, input.address),
+      ),
   }),
   addMobileWallet: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Registers a mobile wallet to be paid out to.',
     args: {
       input: t.arg({ type: AddMobileWalletInput, required: true, description: 'The wallet.' }),
     },
     resolve: (_root, { input }, context) =>
-      write(context, (client, caller) => client.addMobileWallet(caller, input.phone)),
+      write(context, 'addMobileWallet', (client, caller) =>
+        client.addMobileWallet(caller, input.phone),
+      ),
   }),
   setValue: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Keeps a value for the user under a key. Repeating it does no harm.',
     args: {
       input: t.arg({ type: SetValueInput, required: true, description: 'Key and value.' }),
     },
     resolve: (_root, { input }, context) => {
       notEmpty('input.key', input.key);
-      return write(context, (client, caller) =>
+      return write(context, 'setValue', (client, caller) =>
         client.setValue(caller, input.key, input.value ?? null),
       );
     },
   }),
   markNotificationsRead: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Marks notifications as read. Repeating it does no harm.',
     args: {
       input: t.arg({
@@ -135,12 +140,14 @@ builder.mutationFields((t) => ({
     },
     resolve: (_root, { input }, context) => {
       const ids = toNotificationIds(input.ids);
-      return writeAsAnyone(context, (client, caller) => client.markNotificationsRead(caller, ids));
+      return writeAsAnyone(context, 'markNotificationsRead', (client, caller) =>
+        client.markNotificationsRead(caller, ids),
+      );
     },
   }),
   registerDevice: t.field({
     type: AcknowledgeResult,
-    nullable: false,
+    nullable: true,
     description: 'Registers or updates a device for push notifications. Repeating it does no harm.',
     args: {
       input: t.arg({ type: RegisterDeviceInput, required: true, description: 'The device.' }),
@@ -148,7 +155,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, context) => {
       notEmpty('input.deviceId', input.deviceId);
       const { deviceId, token, platform, enabled } = input;
-      return writeAsAnyone(context, (client, caller) =>
+      return writeAsAnyone(context, 'registerDevice', (client, caller) =>
         client.registerDevice(caller, {
           deviceId,
           ...(token != null && { token }),
@@ -160,28 +167,37 @@ builder.mutationFields((t) => ({
   }),
 }));
 
-function write(context: Context, send: SendWrite): Promise<Acknowledgement> {
-  return context.write((scope) => writeAsViewer(context, scope, send));
+function write(
+  context: Context,
+  operation: OperationName,
+  send: SendWrite,
+): Promise<Acknowledgement> {
+  return context.write((scope) => writeAsViewer(context, scope, operation, send));
 }
 
 /** The interface does not say whether ops 14 and 15 want a token: one that is there is sent along. */
-function writeAsAnyone(context: Context, send: SendWrite): Promise<Acknowledgement> {
+function writeAsAnyone(
+  context: Context,
+  operation: OperationName,
+  send: SendWrite,
+): Promise<Acknowledgement> {
   // Asked of the scope it writes in: the one before may read with the token of a login just made.
   return context.write((scope) =>
     scope.caller.token === null
       ? send(context.services.client, scope.caller)
-      : writeAsViewer(context, scope, send),
+      : writeAsViewer(context, scope, operation, send),
   );
 }
 
 async function writeAsViewer(
   { services }: Context,
   scope: Scope,
+  operation: OperationName,
   send: SendWrite,
 ): Promise<Acknowledgement> {
-  return services.gateway.write(await scope.viewer(), send);
+  return services.gateway.write(await scope.viewer(), operation, send);
 }
 
 function notEmpty(argument: string, value: string): void {
-  if (value === '') throw new InputError(argument, `${argument} is not empty`);
+  if (value === '') throw new InputError(argument, `${argument} must not be empty.`);
 }

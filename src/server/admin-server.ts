@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Metrics } from '../lib/metrics.ts';
+import { listen } from './listen.ts';
 import type { Readiness } from './readiness.ts';
 
 /** The operators' listener: figures that are nobody's business on the public port. */
@@ -28,13 +28,7 @@ export class AdminServer {
   }
 
   listen(port: number, host: string): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', reject);
-        resolve((this.#server.address() as AddressInfo).port);
-      });
-    });
+    return listen(this.#server, port, host);
   }
 
   close(): void {

@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { FollowedEvents } from '../engine/live/followed-events.ts';
 import type { Ready } from '../engine/opened-operation.ts';
-import { type PacedLine, PacedResults } from './paced-socket.ts';
+import { PacedResults, type PacedSocket } from './paced-socket.ts';
 
 /** How an operation is begun, once. */
 interface Beginning {
@@ -17,12 +17,12 @@ type Begun = Answered | Promise<Answered> | ReturnType<Ready['subscribe']>;
  * graphql-ws wants execution arguments; ours are prepared already and travel along. It holds on to
  * them as long as a subscription lasts, so that what only its beginning needed is let go there.
  */
-export function asArguments(operation: Ready, line: PacedLine, id: string): ExecutionArgs {
+export function asArguments(operation: Ready, paced: PacedSocket, id: string): ExecutionArgs {
   const { schema, document, operationName } = operation;
   const run =
     operation.operation === 'subscription'
-      ? () => followed(operation, line, id)
-      : () => answered(operation, line, id);
+      ? () => followed(operation, paced, id)
+      : () => answered(operation, paced, id);
   return { schema, document, operationName, rootValue: { run } satisfies Beginning };
 }
 
@@ -36,30 +36,30 @@ export function begin({ rootValue }: ExecutionArgs): Promise<ExecutionResult> | 
 
 type Answered = ExecutionResult | AsyncGenerator<never>;
 
-function answered(operation: Ready, line: PacedLine, id: string): Answered | Promise<Answered> {
+function answered(operation: Ready, paced: PacedSocket, id: string): Answered | Promise<Answered> {
   const result = operation.execute();
   return result instanceof Promise
-    ? result.then((arrived) => handedOver(operation, arrived, line, id))
-    : handedOver(operation, result, line, id);
+    ? result.then((arrived) => handedOver(operation, arrived, paced, id))
+    : handedOver(operation, result, paced, id);
 }
 
 /** The library writes a result in one piece; a large one is written in slices here, and it adds the end. */
 function handedOver(
   operation: Ready,
   result: ExecutionResult,
-  line: PacedLine,
+  paced: PacedSocket,
   id: string,
 ): Answered | Promise<Answered> {
-  return operation.isCostly ? sentInSlices(operation.text(result), line, id) : result;
+  return operation.isCostly ? sentInSlices(operation.text(result), paced, id) : result;
 }
 
 async function sentInSlices(
   text: string | Promise<string>,
-  line: PacedLine,
+  paced: PacedSocket,
   id: string,
 ): Promise<AsyncGenerator<never>> {
   const written = await text;
-  await new Promise<void>((left) => new PacedResults(line, id).send(written, left));
+  await new Promise<void>((left) => new PacedResults(paced, id).send(written, left));
   return nothingMore();
 }
 
@@ -71,11 +71,11 @@ async function* nothingMore(): AsyncGenerator<never> {}
  */
 async function followed(
   operation: Ready,
-  line: PacedLine,
+  paced: PacedSocket,
   id: string,
 ): ReturnType<Ready['subscribe']> {
-  const results = await operation.subscribe(closesFor(line.socket));
-  return results instanceof FollowedEvents ? results.deliver(new PacedResults(line, id)) : results;
+  const results = await operation.subscribe(closesFor(paced.socket));
+  return results instanceof FollowedEvents ? results.deliver(new PacedResults(paced, id)) : results;
 }
 
 /**

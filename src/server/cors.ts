@@ -6,8 +6,21 @@ export interface AllowedOrigins {
   readonly anyLocalhost: boolean;
 }
 
-const REQUEST_HEADERS =
-  'authorization, content-type, x-request-id, apollographql-client-name, apollographql-client-version';
+// What clients of GraphQL send by themselves: the token, Apollo's names and CSRF mark, W3C and Sentry tracing.
+const REQUEST_HEADERS = [
+  'authorization',
+  'content-type',
+  'x-request-id',
+  'apollographql-client-name',
+  'apollographql-client-version',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'sentry-trace',
+  'apollo-require-preflight',
+  'x-apollo-operation-name',
+  'x-apollo-operation-id',
+];
 const RESPONSE_HEADERS = 'x-request-id, retry-after, ratelimit';
 const PREFLIGHT_SECONDS = '600';
 
@@ -33,10 +46,15 @@ export function setCorsHeaders(reply: Reply, allowed: AllowedOrigins): void {
   reply.set('access-control-expose-headers', RESPONSE_HEADERS);
 }
 
-export function answerPreflight(reply: Reply): void {
+/** The value of Access-Control-Allow-Headers: the usual headers and those of this deployment. */
+export function allowedRequestHeaders(added: readonly string[]): string {
+  return [...new Set([...REQUEST_HEADERS, ...added])].join(', ');
+}
+
+export function answerPreflight(reply: Reply, requestHeaders: string): void {
   if (reply.has('access-control-allow-origin')) {
     reply.set('access-control-allow-methods', 'GET, POST, OPTIONS');
-    reply.set('access-control-allow-headers', REQUEST_HEADERS);
+    reply.set('access-control-allow-headers', requestHeaders);
     reply.set('access-control-max-age', PREFLIGHT_SECONDS);
   }
   reply.sendNothing(204);

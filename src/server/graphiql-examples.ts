@@ -43,7 +43,7 @@ mutation Buy {
     __typename
     ... on OrderOutcome { replayed message }
     ... on OrderAccepted { orderId positions { id symbol units } }
-    ... on OrderRejected { error }
+    ... on Refusal { error }
     ... on OrderOutcomeUnknown { sentAt }
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Ready, Visit } from '../engine/opened-operation.ts';
 import type { Refused } from '../engine/refusal.ts';
+import type { Caller } from '../gateway/caller.ts';
 import type { Code } from '../schema/error-codes.ts';
 import { requestError } from '../schema/public-error.ts';
 import { BearerTokens } from './bearer.ts';
@@ -27,25 +28,30 @@ export function createGraphQLEndpoint(
   settings: EndpointSettings,
   streams: EventStreams,
 ): GraphQLEndpoint {
-  const { engine, addresses, maxBodyBytes, directPath } = settings;
+  const { engine, addresses, buffers, maxBodyBytes, directPath } = settings;
   const yoga = createGraphQLOverHttp({ engine, maxBodyBytes });
   const tokens = new BearerTokens();
   const bodies = new RecurringBodies();
 
   function answer(reply: Reply, body: Buffer | null): void | Promise<void> {
     const { request, requestId } = reply;
-    const visit: Visit = {
-      caller: {
-        token: tokens.of(request),
-        signal: reply.gone,
-        client: {
-          address: addresses.of(request),
-          userAgent: request.headers['user-agent'] ?? null,
-        },
+    const caller: Caller = {
+      token: tokens.of(request),
+      signal: reply.gone,
+      client: {
+        address: addresses.of(request),
+        userAgent: request.headers['user-agent'] ?? null,
       },
-      requestId,
-      mayMutate: request.method === 'POST',
     };
+    reply.caller = caller;
+    const visit: Visit = { caller, requestId, mayMutate: request.method === 'POST' };
+    return buffers.hasRoom(caller)
+      ? answerVisit(reply, body, visit)
+      : reply.whenRoom(() => answerVisit(reply, body, visit));
+  }
+
+  function answerVisit(reply: Reply, body: Buffer | null, visit: Visit): void | Promise<void> {
+    const { request } = reply;
     const ordinary = directPath ? readOrdinary(request, body, bodies) : null;
     if (ordinary === null) return answerByYoga(reply, body, visit, null);
     const answerOpened = (opened: Ready | Refused) =>
@@ -99,9 +105,6 @@ export function createGraphQLEndpoint(
   };
 }
 
-// Longer than the minute for which a client may be too busy, or too far down a tunnel, to read.
-const UNREAD_MS = 75_000;
-
 // Set by whoever sends the bytes.
 const OURS = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'connection']);
 
@@ -150,7 +153,7 @@ async function stream(reply: Reply, answer: Response, streams: EventStreams | nu
   const response = reply.begin(answer.status);
   streams?.add(response);
   try {
-    await sendStream(response, answer.body as ReadableStream<Uint8Array>, UNREAD_MS);
+    await sendStream(response, answer.body as ReadableStream<Uint8Array>, reply.unread);
   } finally {
     streams?.delete(response);
   }

@@ -1,13 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { requestError } from '../schema/public-error.ts';
-import { answerPreflight, setCorsHeaders } from './cors.ts';
+import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
 import { hasDoubledHeader } from './doubled-headers.ts';
 import { EventStreams } from './event-streams.ts';
 import type { GraphiQL } from './graphiql.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
+import { listen } from './listen.ts';
+import { PipelinedRequests } from './pipelined-requests.ts';
 import type { Readiness } from './readiness.ts';
 import { Reply, type ReplyWatcher } from './reply.ts';
 import type { SandboxDoor } from './sandbox-door.ts';
@@ -22,6 +23,8 @@ export interface HttpServerSettings extends EndpointSettings {
   /** Null where introspection is off. */
   readonly sdl: string | null;
   readonly onAnswered: (status: number) => void;
+  /** Request headers that pages may send beside the usual ones. */
+  readonly corsHeaders: readonly string[];
   readonly maxConnections: number;
 }
 
@@ -42,18 +45,28 @@ const LINGER_MS = 300;
 export class HttpServer {
   readonly #settings: HttpServerSettings;
   readonly #server: Server;
+  readonly #requestHeaders: string;
   readonly #graphql: ReturnType<typeof createGraphQLEndpoint>;
   // Not a set of them: its discarded tables would keep answered requests until the next full collection.
   #underWay = 0;
   #onIdle: (() => void) | null = null;
   readonly #streams = new EventStreams();
-  readonly #watcher: ReplyWatcher = {
-    closed: (reply) => this.#closed(reply),
-    failed: (reply, error) => this.#failed(reply, error),
-  };
+  readonly #pipelined = new PipelinedRequests();
+  readonly #watcher: ReplyWatcher;
 
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
+    const { addresses, buffers } = settings;
+    this.#watcher = {
+      closed: (reply) => this.#closed(reply),
+      failed: (reply, error) => this.#failed(reply, error),
+      buffers,
+      strangerOf: (request) => ({
+        token: null,
+        client: { address: addresses.of(request), userAgent: null },
+      }),
+    };
+    this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
     this.#graphql = createGraphQLEndpoint(settings, this.#streams);
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
     this.#server = createServer(options, (request, response) => this.#handle(request, response));
@@ -64,13 +77,7 @@ export class HttpServer {
   }
 
   listen(port: number, host: string): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', reject);
-        resolve((this.#server.address() as AddressInfo).port);
-      });
-    });
+    return listen(this.#server, port, host);
   }
 
   /** No new connections; requests under way are answered; event streams end so that clients reconnect elsewhere. */
@@ -103,7 +110,9 @@ export class HttpServer {
     if (readiness.isDraining) reply.set('connection', 'close');
     setCorsHeaders(reply, origins);
     this.#underWay += 1;
-    reply.guard(() => this.#route(reply));
+    const begin = () => reply.guard(() => this.#route(reply));
+    if (response.socket !== null) begin();
+    else this.#pipelined.wait(request, response, begin);
   }
 
   #closed({ status }: Reply): void {
@@ -130,11 +139,13 @@ export class HttpServer {
   #route(reply: Reply): void | Promise<void> {
     const { request } = reply;
     if (hasDoubledHeader(request.rawHeaders)) return refuseDoubled(reply);
-    if (request.method === 'OPTIONS') return answerPreflight(reply);
+    if (request.method === 'OPTIONS') return answerPreflight(reply, this.#requestHeaders);
     const path = pathOf(request);
     if (path !== '/graphql') return this.#routeElsewhere(reply, path);
     const { graphiql } = this.#settings;
-    return graphiql && wantsPage(request) ? graphiql.page(reply) : this.#graphql(reply);
+    return graphiql && wantsPage(request)
+      ? reply.whenRoom(() => graphiql.page(reply))
+      : this.#graphql(reply);
   }
 
   async #routeElsewhere(reply: Reply, path: string): Promise<void> {
@@ -151,13 +162,17 @@ export class HttpServer {
     }
     if (path === '/schema.graphql' && sdl !== null) {
       reply.set('content-type', 'text/plain; charset=utf-8');
-      return reply.send(200, sdl);
+      return reply.whenRoom(() => reply.send(200, sdl));
     }
     if (path.startsWith('/sandbox/') && sandbox?.isOpenTo(request)) {
-      return sandbox.forward(request, reply.handOver());
+      return sandbox.forward(reply);
     }
-    if (path.startsWith('/graphiql/') && (await graphiql?.asset(reply, path))) return;
-    return reply.sendJson(404, { error: 'not found' });
+    if (graphiql && path.startsWith('/graphiql/')) {
+      return reply.whenRoom(async () => {
+        if (!(await graphiql.asset(reply, path))) return sendNotFound(reply);
+      });
+    }
+    return sendNotFound(reply);
   }
 }
 
@@ -166,6 +181,10 @@ function refuseDoubled(reply: Reply): void | Promise<void> {
   reply.set('connection', 'close');
   const message = 'A header that may come once comes twice.';
   return reply.sendJson(400, { errors: [requestError('GRAPHQL_PARSE_FAILED', message)] });
+}
+
+function sendNotFound(reply: Reply): void | Promise<void> {
+  return reply.sendJson(404, { error: 'not found' });
 }
 
 function pathOf(request: IncomingMessage): string {

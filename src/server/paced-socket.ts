@@ -1,60 +1,102 @@
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { ResultSink } from '../engine/live/delivery.ts';
+import type { Caller } from '../gateway/caller.ts';
 import { FrameWriter } from './frame-writer.ts';
+import type { Recipient, SendBuffer } from './send-buffer.ts';
+import type { SendBuffers } from './send-buffers.ts';
 
-// Several of the largest lists. Who takes nothing and asks for ever more is not listened to either.
-const MOST_UNSENT_BYTES = 1_048_576;
-
-/**
- * Resolved when the bytes have left for the network, or never will. Whoever waits for it before
- * making the next message holds one message at most for a reader that stalls.
- */
-export function sendPaced(socket: WebSocket, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    if (socket.readyState !== socket.OPEN) {
-      resolve();
-      return;
-    }
-    socket.send(text, () => {
-      resumeReading(socket);
-      resolve();
-    });
-  });
-}
-
-/** A WebSocket, and what it writes to. */
-export interface PacedLine {
+/** Writes to a WebSocket, and reads from it only as fast as its answers are taken. */
+export class PacedSocket implements Recipient {
   readonly socket: WebSocket;
-  readonly stream: Duplex;
+  readonly stream: Socket;
+  /** Without a token before `connection_init`. */
+  caller: Caller;
+  readonly unread: SendBuffer;
+  /** Operations whose answers are not begun yet. */
+  #waiting = 0;
+
+  constructor(socket: WebSocket, stream: Socket, caller: Caller, buffers: SendBuffers) {
+    this.socket = socket;
+    this.stream = stream;
+    this.caller = caller;
+    this.unread = buffers.open(stream, this);
+  }
+
+  get isOpen(): boolean {
+    return this.socket.readyState === this.socket.OPEN;
+  }
+
+  /**
+   * Resolved when the bytes have left for the network, or never will. Whoever waits for it before
+   * making the next message holds one message at most for a reader that stalls.
+   */
+  send(text: string): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.isOpen) {
+        resolve();
+        return;
+      }
+      this.socket.send(text, () => {
+        this.unread.measure();
+        resolve();
+      });
+      this.unread.measure();
+    });
+  }
+
+  /** To be called for each message: a reader that takes nothing is not read from either. */
+  heard(): void {
+    this.unread.measure();
+    if (!this.unread.isWithinShare) this.socket.pause();
+  }
+
+  /** Resolves when an operation may be begun; no further ones are read until then. */
+  async room(): Promise<void> {
+    if (this.unread.hasRoom()) return;
+    this.#waiting += 1;
+    this.socket.pause();
+    await this.unread.room();
+    this.#waiting -= 1;
+    this.drained();
+  }
+
+  drained(): void {
+    const mayRead = this.#waiting === 0 && this.unread.isWithinShare;
+    if (mayRead && this.socket.isPaused) this.socket.resume();
+  }
 }
 
 /** Sends the results of one subscription, each in a message of the protocol, the next when one has left. */
 export class PacedResults implements ResultSink {
-  readonly #socket: WebSocket;
+  readonly #paced: PacedSocket;
   readonly #frames: FrameWriter;
+  #left: (() => void) | null = null;
+  readonly #taken = () => {
+    this.#paced.unread.measure();
+    this.#left?.();
+  };
 
-  constructor({ socket, stream }: PacedLine, id: string) {
-    this.#socket = socket;
-    this.#frames = new FrameWriter(stream, `{"id":${JSON.stringify(id)},"type":"next","payload":`);
+  constructor(paced: PacedSocket, id: string) {
+    this.#paced = paced;
+    const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
+    this.#frames = new FrameWriter(paced.stream, head);
+  }
+
+  hasRoom(ready: () => void): boolean {
+    const { unread } = this.#paced;
+    if (unread.hasRoom()) return true;
+    unread.whenRoom(ready);
+    return false;
   }
 
   send(result: string, left: () => void): void {
-    const socket = this.#socket;
-    if (socket.readyState !== socket.OPEN) {
+    if (!this.#paced.isOpen) {
       left();
       return;
     }
-    this.#frames.write(result, left);
-    resumeReading(socket);
+    this.#left = left;
+    this.#frames.write(result, this.#taken);
+    this.#paced.unread.measure();
   }
-}
-
-/** To be called for each message: stops reading until the answers to the earlier ones are taken. */
-export function paceReading(socket: WebSocket): void {
-  if (!socket.isPaused && socket.bufferedAmount > MOST_UNSENT_BYTES) socket.pause();
-}
-
-function resumeReading(socket: WebSocket): void {
-  if (socket.isPaused && socket.bufferedAmount <= MOST_UNSENT_BYTES) socket.resume();
 }

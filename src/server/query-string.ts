@@ -1,3 +1,5 @@
+import { parseExactJson } from '../lib/exact-json.ts';
+
 /** The parameters of a GET request. */
 export function readQueryString(url: string): Record<string, unknown> {
   const at = url.indexOf('?');
@@ -9,7 +11,7 @@ export function readQueryString(url: string): Record<string, unknown> {
   }
   for (const name of ['variables', 'extensions']) {
     const value = query.get(name);
-    if (value) params[name] = JSON.parse(value);
+    if (value) params[name] = parseExactJson(value);
   }
   return params;
 }

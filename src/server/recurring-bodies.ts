@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { parseExactJson } from '../lib/exact-json.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const LONGEST = 16 * 1024;
@@ -16,14 +17,16 @@ export class RecurringBodies {
     sizeCalculation: (_params, text) => BYTES_PER_ENTRY + 2 * text.length,
   });
 
-  /** As JSON.parse would, errors included. */
+  /** As `parseExactJson` would, errors included. */
   parse(body: Buffer): unknown {
-    if (body.length > LONGEST || body.includes(WITH_VARIABLES)) return JSON.parse(body.toString());
+    if (body.length > LONGEST || body.includes(WITH_VARIABLES)) {
+      return parseExactJson(body.toString());
+    }
     // Each byte is one character: as a name for the bytes it need not be readable.
     const name = body.toString('latin1');
     const known = this.#params.get(name);
     if (known) return known;
-    const params: unknown = JSON.parse(body.toString());
+    const params = parseExactJson(body.toString());
     if (isObject(params) && isPlain(params)) this.#params.set(name, Object.freeze(params));
     return params;
   }

@@ -1,22 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from '../gateway/caller.ts';
 import { Departure } from '../lib/departure.ts';
 import { type Encoding, pack } from '../lib/pack.ts';
 import { preferredEncoding } from './encoding.ts';
 import { requestIdFrom } from './request-id.ts';
+import type { Recipient, SendBuffer } from './send-buffer.ts';
+import type { SendBuffers } from './send-buffers.ts';
 
 // Below this the saving is less than the cost.
 const COMPRESS_FROM_BYTES = 1024;
-const UNREAD_MS = 30_000;
+// A string is counted by its characters while it waits, which for small ones is near enough.
+const LARGE_TEXT_BYTES = 65_536;
 
 /** Who wants to know what becomes of replies. */
 export interface ReplyWatcher {
   /** The last byte is out, or the client is gone. */
   closed(reply: Reply): void;
   failed(reply: Reply, error: unknown): void;
+  readonly buffers: SendBuffers;
+  /** Whoever sent the request, as far as its connection says. */
+  strangerOf(request: IncomingMessage): Caller;
 }
 
 /** The answer to one HTTP request: its head as it is put together, then its body. */
-export class Reply {
+export class Reply implements Recipient {
   readonly request: IncomingMessage;
   readonly requestId: string;
   /** Ends what nobody waits for any more. */
@@ -25,6 +32,8 @@ export class Reply {
   readonly #watcher: ReplyWatcher;
   /** Names and values in turn: node writes such a list without looking anything up. */
   readonly #head: string[];
+  #caller: Caller | null = null;
+  #unread: SendBuffer | null = null;
 
   constructor(request: IncomingMessage, response: ServerResponse, watcher: ReplyWatcher) {
     this.request = request;
@@ -33,6 +42,28 @@ export class Reply {
     this.#watcher = watcher;
     this.#head = ['x-request-id', this.requestId];
     response.on('close', () => this.#closed());
+  }
+
+  get caller(): Caller {
+    this.#caller ??= { ...this.#watcher.strangerOf(this.request), signal: this.gone };
+    return this.#caller;
+  }
+
+  set caller(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /** What this answer's reader has not taken. */
+  get unread(): SendBuffer {
+    this.#unread ??= this.#watcher.buffers.open(this.request.socket, this);
+    return this.#unread;
+  }
+
+  /** Begins what makes the answer, as soon as the client has taken enough of its earlier ones. */
+  whenRoom(task: () => void | Promise<void>): void | Promise<void> {
+    const { buffers } = this.#watcher;
+    if (buffers.hasRoom(this.caller)) return task();
+    return buffers.room(this.caller).then(() => (this.gone.aborted ? undefined : task()));
   }
 
   get isBegun(): boolean {
@@ -103,6 +134,7 @@ export class Reply {
   sendNothing(status: number): void {
     this.#response.writeHead(status, this.#head);
     this.#response.end();
+    this.#ended();
   }
 
   /** The head alone, for a body that follows piece by piece. */
@@ -129,25 +161,29 @@ export class Reply {
     this.set('content-length', String(bytes));
     this.#response.writeHead(status, this.#head);
     if (this.request.method === 'HEAD') this.#response.end();
-    else this.#response.end(body);
-    this.#cutUnread();
+    else this.#response.end(isLargeText(body, bytes) ? Buffer.from(body) : body);
+    this.#ended();
   }
 
   #closed(): void {
+    this.#unread?.release();
     if (!this.#response.writableFinished) this.gone.abort();
     this.#watcher.closed(this);
   }
 
-  /** Who asks for large answers and takes no byte of them must not make us hold them. */
-  #cutUnread(): void {
-    const { socket } = this.request;
-    if (socket.writableLength > 0) socket.setTimeout(UNREAD_MS);
+  /** The kernel has nearly always taken everything by now. */
+  #ended(): void {
+    if (this.request.socket.writableLength > 0) this.unread.measure();
   }
 
   #find(name: string): number {
     for (let at = 0; at < this.#head.length; at += 2) if (this.#head[at] === name) return at;
     return -1;
   }
+}
+
+function isLargeText(body: string | Buffer, bytes: number): body is string {
+  return typeof body === 'string' && bytes > LARGE_TEXT_BYTES && bytes > body.length;
 }
 
 function sizeOf(body: string | Buffer): number {

@@ -1,7 +1,8 @@
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
 import { plainAddress } from '../lib/address-key.ts';
 import { type AllowedOrigins, isAllowedOrigin } from './cors.ts';
+import type { Reply } from './reply.ts';
 
 // The controls' own paths. A segment of dots, in whichever spelling, would lead to the gateway's operations.
 const CONTROL_PATH = /^(?:\/[a-z\d-]+)+$/;
@@ -33,7 +34,9 @@ export class SandboxDoor {
     );
   }
 
-  forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  forward(reply: Reply): Promise<void> {
+    const { request } = reply;
+    const response = reply.handOver();
     return new Promise((resolve, reject) => {
       const { host: _host, connection: _connection, ...headers } = request.headers;
       const onward = httpRequest(
@@ -44,6 +47,7 @@ export class SandboxDoor {
             'content-type': answer.headers['content-type'] ?? 'application/json',
           });
           answer.pipe(response);
+          answer.on('data', () => reply.unread.measureSoon());
           answer.once('end', resolve);
           answer.once('error', reject);
         },

@@ -1,23 +1,28 @@
 import type { ServerResponse } from 'node:http';
+import type { SendBuffer } from './send-buffer.ts';
 
 /**
  * Sends a stream piece by piece, each when the one before is taken: a reader that stalls is waited
- * for, up to `unreadMs`, and what it misses is merged behind it.
+ * for, until it is cut, and what it misses is merged behind it.
  */
 export async function sendStream(
   response: ServerResponse,
   body: ReadableStream<Uint8Array>,
-  unreadMs: number,
+  unread: SendBuffer,
 ): Promise<void> {
   const reader = body.getReader();
   const leave = () => void reader.cancel().catch(() => {});
+  const measure = () => unread.measure();
   // At once when the client leaves: a quiet feed would be followed until its next event otherwise.
   response.once('close', leave);
   try {
     while (!response.destroyed) {
+      if (!unread.hasRoom()) await unread.room();
       const { done, value } = await reader.read();
       if (done || response.destroyed) break;
-      if (!response.write(value)) await takenOrGone(response, unreadMs);
+      const isTaken = response.write(value, measure);
+      unread.measureSoon();
+      if (!isTaken) await drainedOrClosed(response);
     }
     response.end();
   } catch {
@@ -29,11 +34,9 @@ export async function sendStream(
   }
 }
 
-function takenOrGone(response: ServerResponse, unreadMs: number): Promise<void> {
+function drainedOrClosed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const tooLong = setTimeout(() => response.destroy(), unreadMs);
     const done = () => {
-      clearTimeout(tooLong);
       response.off('drain', done);
       response.off('close', done);
       resolve();

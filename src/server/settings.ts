@@ -2,6 +2,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../lib/log.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { AllowedOrigins } from './cors.ts';
+import type { SendBuffers } from './send-buffers.ts';
 
 /** What every transport needs to know. */
 export interface ServerSettings {
@@ -10,4 +11,5 @@ export interface ServerSettings {
   readonly origins: AllowedOrigins;
   readonly addresses: ClientAddresses;
   readonly maxBodyBytes: number;
+  readonly buffers: SendBuffers;
 }

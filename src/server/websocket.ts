@@ -1,23 +1,23 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ClientKeys } from '../engine/client-key.ts';
 import { tooComplex } from '../engine/limits/limits.ts';
 import { waiting } from '../engine/request-quota.ts';
-import type { Caller } from '../gateway/caller.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Departure } from '../lib/departure.ts';
 import { bearerToken } from './bearer.ts';
 import { asArguments, begin } from './begin-operation.ts';
 import { mayUpgrade } from './cors.ts';
 import { hasDoubledHeader } from './doubled-headers.ts';
-import { type PacedLine, paceReading, sendPaced } from './paced-socket.ts';
+import { PacedSocket } from './paced-socket.ts';
 import { type Line, Pulse } from './pulse.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { ServerSettings } from './settings.ts';
 import type { SocketLimits, SocketPass } from './socket-limits.ts';
-import { withText } from './subscribe-message.ts';
+import { readMessage } from './subscribe-message.ts';
 
 export interface WebSocketSettings extends ServerSettings {
   readonly clients: ClientKeys;
@@ -31,9 +31,8 @@ export interface WebSocketSettings extends ServerSettings {
 }
 
 /** One socket and who is at the other end of it. */
-interface Connection extends Line, PacedLine, Record<PropertyKey, unknown> {
-  /** Without a token before the greeting. */
-  caller: Caller;
+interface Connection extends Line, Record<PropertyKey, unknown> {
+  readonly paced: PacedSocket;
   readonly pass: SocketPass;
   readonly requestId: string | string[] | undefined;
   /** Operations other than subscriptions, whose answer is still to be sent. */
@@ -42,7 +41,7 @@ interface Connection extends Line, PacedLine, Record<PropertyKey, unknown> {
 
 /** What a socket has come with. */
 interface Entrance {
-  readonly stream: Duplex;
+  readonly stream: Socket;
   readonly address: string;
   readonly pass: SocketPass;
 }
@@ -99,7 +98,7 @@ export class WebSocketDoor {
     }
     socket.once('close', leaving(pass));
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#connected(webSocket, request, { stream: socket, address, pass }),
+      this.#connected(webSocket, request, { stream: request.socket, address, pass }),
     );
   }
 
@@ -132,13 +131,14 @@ export class WebSocketDoor {
     request: IncomingMessage,
     { stream, address, pass }: Entrance,
   ): void {
-    const { log, clock } = this.#settings;
+    const { log, clock, buffers } = this.#settings;
     const gone = new Departure();
     const client = { address, userAgent: request.headers['user-agent'] ?? null };
+    const caller = { token: null, signal: gone, client };
+    const paced = new PacedSocket(socket, stream, caller, buffers);
     const connection: Connection = {
       socket,
-      stream,
-      caller: { token: null, signal: gone, client },
+      paced,
       pass,
       requestId: request.headers['x-request-id'],
       underWay: new Set(),
@@ -149,15 +149,15 @@ export class WebSocketDoor {
     const opened = this.#protocol.opened(
       {
         protocol: socket.protocol,
-        send: (text) => sendPaced(socket, text),
+        send: (text) => paced.send(text),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (heard) => {
           socket.on('message', (data) => {
             // Its answer could not be sent any more, so what it asks for is not begun either.
             if (socket.readyState !== socket.OPEN) return;
             connection.heardAtMs = clock.now();
-            paceReading(socket);
-            heard(withText(String(data))).catch((error: unknown) => this.#failed(socket, error));
+            paced.heard();
+            heard(readMessage(String(data))).catch((error: unknown) => this.#failed(socket, error));
           });
         },
       },
@@ -172,6 +172,7 @@ export class WebSocketDoor {
       leavePulse();
       this.#connections.delete(socket);
       gone.abort();
+      paced.unread.release();
       void opened(code, String(reason));
     });
   }
@@ -194,7 +195,7 @@ export class WebSocketDoor {
       const { extra } = context;
       const authorization = authorizationOf(context.connectionParams);
       if (authorization.length > LONGEST_AUTHORIZATION) return false;
-      extra.caller = { ...extra.caller, token: bearerToken(authorization) };
+      extra.paced.caller = { ...extra.paced.caller, token: bearerToken(authorization) };
       // The library would hold the greeting, as large as it may be, for the socket's whole life.
       Object.assign(context, { connectionParams: undefined });
       return true;
@@ -207,13 +208,15 @@ export class WebSocketDoor {
       if (open > maxOperations) return [tooComplex('operations of a socket', open, maxOperations)];
       if (!this.#claim(extra)) return [waiting(TOO_MANY_RETRY_SECONDS).error];
       extra.underWay.add(id);
+      await extra.paced.room();
+      if (!extra.paced.isOpen) return [waiting(TOO_MANY_RETRY_SECONDS).error];
       const operation = await this.#settings.engine.open(payload, {
-        caller: extra.caller,
+        caller: extra.paced.caller,
         requestId: requestIdFrom(extra.requestId),
         mayMutate: true,
       });
       if (!operation.ready || operation.operation === 'subscription') this.#settled(extra, id);
-      return operation.ready ? asArguments(operation, extra, id) : operation.errors;
+      return operation.ready ? asArguments(operation, extra.paced, id) : operation.errors;
     },
     execute: begin,
     subscribe: begin,
@@ -231,9 +234,9 @@ export class WebSocketDoor {
   }
 
   /** False where the account has too many sockets: then this one is closed. */
-  #claim({ pass, socket, caller }: Connection): boolean {
+  #claim({ pass, socket, paced }: Connection): boolean {
     if (pass.isClaimed) return true;
-    const { kind, key } = this.#settings.clients.of(caller);
+    const { kind, key } = this.#settings.clients.of(paced.caller);
     if (kind !== 'account' || pass.claim(key)) return true;
     socket.close(TRY_AGAIN_LATER, 'Too many sockets');
     return false;

@@ -4,6 +4,7 @@ import type { CatalogAnswer } from '../engine/catalog/catalog-answer.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Ready, Visit } from '../engine/opened-operation.ts';
 import type { Refused } from '../engine/refusal.ts';
+import { parseExactJson } from '../lib/exact-json.ts';
 import { mapStream } from '../lib/map-stream.ts';
 import { requestError } from '../schema/public-error.ts';
 import { readQueryString } from './query-string.ts';
@@ -58,9 +59,10 @@ export function createGraphQLOverHttp({ engine, maxBodyBytes }: YogaOptions): Yo
 
 function useEngine(engine: Engine): Plugin<YogaVisit> {
   return {
-    onRequestParse({ request, setRequestParser }) {
+    onRequestParse({ request, requestParser, setRequestParser }) {
       // Yoga's own reader leaves out what it does not know, such as a document's id.
       if (request.method === 'GET') setRequestParser(({ url }) => readQueryString(url));
+      else if (requestParser) setRequestParser((posted) => requestParser(readingExactly(posted)));
     },
     onParams({ params, setParams, setParamsHandler }) {
       // Yoga's own checks of the parameters are passed by: the engine has the same for every door.
@@ -78,6 +80,11 @@ function useEngine(engine: Engine): Plugin<YogaVisit> {
       });
     },
   };
+}
+
+/** Of a request with a body of JSON yoga's reader wants nothing but that. */
+function readingExactly(request: Request): Request {
+  return { json: async () => parseExactJson(await request.text()) } as Request;
 }
 
 async function resultOf(operation: Ready, reply: YogaReply): Promise<ExecutionResult> {

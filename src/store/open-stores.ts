@@ -1,4 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
+import { settleAll } from '../lib/settle-all.ts';
+import { checkFilePath } from './check-file-path.ts';
 import { assertNoJournal, FORMER_JOURNAL } from './former-journal.ts';
 import { createMemoryOrderRecords } from './memory-order-records.ts';
 import { createMemoryRateCounters } from './memory-rate-counters.ts';
@@ -8,9 +10,12 @@ import { type CatalogVersions, openRedisCatalogVersions } from './redis-catalog-
 import { openRedisOrderRecords } from './redis-order-records.ts';
 import { openRedisRateCounters } from './redis-rate-counters.ts';
 import { openSqliteOrderRecords } from './sqlite-order-records.ts';
+import { toStoreError } from './store-error.ts';
 
 export interface StoreOptions {
   readonly redisUrl: string | null;
+  /** What every key in Redis begins with. */
+  readonly redisPrefix: string;
   /** Without Redis: a file, or the word `memory`. */
   readonly orderStore: string;
   readonly orderRecordsMax: number;
@@ -27,33 +32,61 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** In Redis where replicas share; else this process's own, of which the order records may be a file. */
+/**
+ * In Redis where replicas share; else this process's own, of which the order records may be a file.
+ * Throws a StoreError where what was named cannot be used.
+ */
 export async function openStores(options: StoreOptions): Promise<Stores> {
-  const { redisUrl, clock, onWarn } = options;
   await using opened = new AsyncDisposableStack();
-  const records = opened.adopt(await openRecords(options), (each) => each.close());
-  const counters =
-    redisUrl === null
-      ? createMemoryRateCounters()
-      : await openRedisRateCounters({ url: redisUrl, clock, onWarn });
-  opened.defer(() => counters.close());
-  const versions =
-    redisUrl === null ? null : await openRedisCatalogVersions({ url: redisUrl, onWarn });
-  opened.defer(() => versions?.close());
-  const resources = opened.move();
-  return { records, counters, versions, close: () => resources.disposeAsync() };
+  const kept = async <T extends { close(): void | Promise<void> } | null>(opening: Promise<T>) => {
+    const store = await opening;
+    opened.defer(() => store?.close());
+    return store;
+  };
+  try {
+    // At the same time: a Redis that hangs costs the start one time-out, not one for each connection.
+    const [records, counters, versions] = await settleAll([
+      kept(openRecords(options)),
+      kept(openCounters(options)),
+      kept(openVersions(options)),
+    ]);
+    const resources = opened.move();
+    return { records, counters, versions, close: () => resources.disposeAsync() };
+  } catch (error) {
+    throw toStoreError(error);
+  }
 }
 
 async function openRecords({
   redisUrl,
+  redisPrefix: prefix,
   orderStore,
   orderRecordsMax,
   clock,
   onWarn,
 }: StoreOptions): Promise<OrderRecords> {
   const options = { max: orderRecordsMax, uptimeMs: () => performance.now(), onWarn };
-  if (redisUrl !== null) return openRedisOrderRecords({ ...options, url: redisUrl, clock });
+  if (redisUrl !== null) return openRedisOrderRecords({ ...options, url: redisUrl, prefix, clock });
   if (orderStore === 'memory') return createMemoryOrderRecords(options);
   assertNoJournal(FORMER_JOURNAL, clock.now());
+  await checkFilePath(orderStore);
   return openSqliteOrderRecords({ ...options, clock, path: orderStore });
+}
+
+async function openCounters({
+  redisUrl: url,
+  redisPrefix: prefix,
+  clock,
+  onWarn,
+}: StoreOptions): Promise<RateCounters> {
+  if (url === null) return createMemoryRateCounters();
+  return openRedisRateCounters({ url, prefix, clock, onWarn });
+}
+
+async function openVersions({
+  redisUrl: url,
+  redisPrefix: prefix,
+  onWarn,
+}: StoreOptions): Promise<CatalogVersions | null> {
+  return url === null ? null : openRedisCatalogVersions({ url, prefix, onWarn });
 }

@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import { RecordsUnavailableError } from './order-records.ts';
+import { openRedisClient } from './redis-client.ts';
 
 export interface RedisConnection {
   /** Runs a script at once or fails: nothing waits for a Redis that is away. */
@@ -25,38 +25,32 @@ export interface RedisConnectionOptions {
 }
 
 const COMMAND_TIMEOUT_MS = 1_000;
-const CONNECT_TIMEOUT_MS = 1_000;
 /** Short, so that a replica is back well before a new epoch opens. */
 const RECONNECT_MAX_MS = 500;
 
-/** A connection for order records. ioredis is loaded only here, by who has a Redis. */
-export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
-  const { Redis } = await import('ioredis');
-  const redis: Redis = new Redis(options.url, {
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    // A reservation that was sent before the line broke must not be made once more behind our back.
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: CONNECT_TIMEOUT_MS,
+/** A connection for scripts, such as those of the order records. */
+export async function connectRedis({
+  url,
+  onWarn,
+}: RedisConnectionOptions): Promise<RedisConnection> {
+  const reported = new Set<string>();
+  const redis = await openRedisClient({
+    url,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
     // A line that died without a word is dropped; heartbeats keep a living one busy.
-    socketTimeout: 3 * COMMAND_TIMEOUT_MS,
-    retryStrategy: (attempt) => Math.min(50 * attempt, RECONNECT_MAX_MS),
-    // After a failover the old primary refuses writes: the address may lead to the new one by now.
-    reconnectOnError: (error) => error.message.includes('READONLY'),
+    socketTimeoutMs: 3 * COMMAND_TIMEOUT_MS,
+    reconnectMaxMs: RECONNECT_MAX_MS,
+    onReady() {
+      if (reported.size > 0) onWarn('Redis is back');
+      reported.clear();
+    },
+    onError(error, refusal) {
+      // Each kind once until it is back: there is an attempt every half second.
+      const kind = refusal ?? 'Redis cannot be reached';
+      if (!reported.has(kind)) onWarn(refusal ?? `${kind}: ${error.message}`);
+      reported.add(kind);
+    },
   });
-  let reported = false;
-  redis.on('ready', () => {
-    if (reported) options.onWarn('Redis is back');
-    reported = false;
-  });
-  redis.on('error', (error: Error) => {
-    if (!reported) options.onWarn(`Redis cannot be reached: ${error.message}`);
-    reported = true;
-  });
-  // A Redis that is away now may come later; until then orders are refused.
-  await redis.connect().catch(() => {});
 
   return {
     async run(script, keys, args) {

@@ -78,7 +78,7 @@ class RedisOrderRecords implements OrderRecords {
     // The count that matters is Redis's: the own copies are a part of it and never warn.
     this.#own = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs, onWarn: () => {} });
     // In braces: all keys of a script on one node, should Redis be a cluster behind a proxy.
-    this.#prefix = `{${prefix}orders}`;
+    this.#prefix = `${prefix}{orders}`;
     this.#keys = {
       marker: `${this.#prefix}:epoch`,
       members: `${this.#prefix}:members`,

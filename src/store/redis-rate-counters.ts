@@ -2,6 +2,7 @@ import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../lib/clock.ts';
 import { createMemoryRateCounters } from './memory-rate-counters.ts';
 import type { RateCounter, RateCounters, RateState } from './rate-counters.ts';
+import { openRedisClient } from './redis-client.ts';
 
 export interface RedisRateCountersOptions {
   readonly url: string;
@@ -18,8 +19,7 @@ const RECONNECT_MAX_MS = 1_000;
 
 /**
  * Counters that replicas share. While Redis does not answer each replica counts for itself: a limit
- * that is too lenient for a while is better than a service that is down. ioredis is loaded only here
- * and by the order records, by who has a Redis.
+ * that is too lenient for a while is better than a service that is down.
  */
 export async function openRedisRateCounters({
   url,
@@ -27,20 +27,13 @@ export async function openRedisRateCounters({
   onWarn,
   prefix = 'trading-graph:',
 }: RedisRateCountersOptions): Promise<RateCounters> {
-  const { Redis } = await import('ioredis');
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: 1_000,
-    retryStrategy: (attempt) => Math.min(50 * attempt, RECONNECT_MAX_MS),
-    reconnectOnError: (error) => error.message.includes('READONLY'),
+  const redis = await openRedisClient({
+    url,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    reconnectMaxMs: RECONNECT_MAX_MS,
+    // Failures show at the commands.
+    onError() {},
   });
-  // Failures show at the commands; without a listener they would end the process.
-  redis.on('error', () => {});
-  await redis.connect().catch(() => {});
 
   const own = createMemoryRateCounters();
   let pausedUntilMs = Number.NEGATIVE_INFINITY;

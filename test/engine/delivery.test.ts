@@ -20,6 +20,7 @@ function deliver(text: Text = (event) => `result ${event}`, tellsEnd = false) {
   });
   const sent: string[] = [];
   const leaving: (() => void)[] = [];
+  const room: { isFull: boolean; ready: (() => void) | null } = { isFull: false, ready: null };
   const followed = new FollowedEvents(events, {
     value: () => ({ data: null }),
     text,
@@ -30,6 +31,10 @@ function deliver(text: Text = (event) => `result ${event}`, tellsEnd = false) {
     },
   });
   const delivery = followed.deliver({
+    hasRoom: (ready) => {
+      room.ready = ready;
+      return !room.isFull;
+    },
     send: (result, left) => {
       sent.push(result);
       leaving.push(left);
@@ -42,6 +47,7 @@ function deliver(text: Text = (event) => `result ${event}`, tellsEnd = false) {
     state,
     events,
     sent,
+    room,
     followed,
     delivery,
     over,
@@ -53,6 +59,26 @@ function deliver(text: Text = (event) => `result ${event}`, tellsEnd = false) {
     taken: () => leaving.shift()?.(),
   };
 }
+
+test('while there is no room for its client no result is made, and events are merged', async () => {
+  const { sent, tell, taken, room, events, over } = deliver();
+  room.isFull = true;
+  tell(1);
+  tell(2);
+  room.ready?.();
+  expect(sent).toEqual([]);
+  room.isFull = false;
+  room.ready?.();
+  expect(sent).toEqual(['result 2']);
+  taken();
+  expect(sent).toHaveLength(1);
+  room.isFull = true;
+  tell(3);
+  events.end(null);
+  room.ready?.();
+  await over;
+  expect(sent).toHaveLength(1);
+});
 
 test('a result is sent in the turn in which its event comes', () => {
   const { sent, tell, taken } = deliver();

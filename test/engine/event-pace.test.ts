@@ -78,3 +78,11 @@ test('an account earns no more than a minute’s fields', async () => {
   expect(pace.admit('a', FIELDS)).toBeNull();
   expect(pace.admit('a', 1)).not.toBeNull();
 });
+
+test('one that waits alone is admitted as well', async () => {
+  const { clock, admitted, ask } = setUp();
+  ask('a', 'first', FIELDS);
+  ask('a', 'alone', 1);
+  await clock.advance(2 * SECOND);
+  expect(admitted.map(([name]) => name)).toEqual(['first', 'alone']);
+});

@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { beforeEach, expect, test } from 'vitest';
 import type { PreparedOperation } from '../../src/engine/documents/documents.ts';
+import { COSTLY_FIELDS } from '../../src/engine/limits/meter.ts';
 import { EventPace } from '../../src/engine/live/event-pace.ts';
 import { EventResults, type LiveOperation } from '../../src/engine/live/event-results.ts';
 import { Publisher } from '../../src/engine/publisher.ts';
@@ -109,7 +110,7 @@ function prepare(text: string): Document {
 async function told(
   { prepared, argsFor }: Document,
   events: readonly object[],
-  { token = 'a', variables = {} } = {},
+  { token = 'a', variables = {}, cost = 1 } = {},
 ): Promise<ExecutionResult[]> {
   async function* source() {
     yield* events;
@@ -117,7 +118,7 @@ async function told(
   const live: LiveOperation = {
     prepared,
     args: argsFor(variables),
-    cost: 1,
+    cost,
     caller: { token },
     requestId: 'r',
     key: 'account 1',
@@ -156,6 +157,28 @@ test.each(['unmarked', 'ofGroup', 'catalog', 'mine'])(
     expect(executed).toBe(2);
   },
 );
+
+test('of a large event, which is made in slices, those who wait for it are told their own as well', async () => {
+  const large = { cost: COSTLY_FIELDS + 1 };
+  const ask = (field: string) => {
+    const document = prepare(`subscription { live { rows { ${field} } } }`);
+    const event = { live: { rows: [{ price: 1.5 }] } };
+    return Promise.all(
+      ['a', 'b', 'c'].map((token) => told(document, [event], { ...large, token })),
+    );
+  };
+  const shared = await ask('price');
+  expect(executed).toBe(1);
+  expect(shared.map(([result]) => result)).toEqual([
+    shared[0]?.[0],
+    shared[0]?.[0],
+    shared[0]?.[0],
+  ]);
+  const own = await ask('mine');
+  expect(own.map(([result]) => result?.data)).toEqual(
+    ['a', 'b', 'c'].map((mine) => ({ live: { rows: [{ mine }] } })),
+  );
+});
 
 test('an event that failed does not end the sharing of others', async () => {
   const document = prepare('subscription { live { failing rows { price } } }');

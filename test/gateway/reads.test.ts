@@ -101,6 +101,20 @@ describe('the open positions', () => {
     expect(third.positions.map(({ id }) => id)).toEqual(first.positions.map(({ id }) => id));
   });
 
+  test('are others where the bytes are others, though as many', async () => {
+    const bodies = [1.25, 1.26].map((priceCurrent) => ({
+      positions: [{ ...positionRow, priceCurrent }],
+    }));
+    await using gateway = await startScriptedGateway((socket) =>
+      socket.write(answer(200, bodies[gateway.requests.length - 1])),
+    );
+    await using open = openClient(gateway.url);
+    const first = await open.client.getOpenPositions(somebody, null);
+    const second = await open.client.getOpenPositions(somebody, first);
+    expect(second.bytes).toHaveLength(first.bytes.length);
+    expect(second.positions[0]?.priceCurrent).toBe(1.26);
+  });
+
   test.each([
     ['no list', {}],
     ['null', { positions: null }],

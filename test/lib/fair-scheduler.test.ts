@@ -73,3 +73,14 @@ test('what others did in the same turn counts', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   expect(scheduler.isSliceOver()).toBe(false);
 });
+
+test('what comes after a task of its own turn has a whole slice again', async () => {
+  const scheduler = new FairScheduler(2);
+  await scheduler.turn('a');
+  const beganAtMs = performance.now();
+  while (performance.now() - beganAtMs < 3);
+  expect(scheduler.isSliceOver()).toBe(true);
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(scheduler.isSliceOver()).toBe(false);
+});

@@ -7,6 +7,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { ClientAddresses } from '../../src/server/client-address.ts';
+import { SendBuffers } from '../../src/server/send-buffers.ts';
 import { SocketLimits } from '../../src/server/socket-limits.ts';
 import { WebSocketDoor } from '../../src/server/websocket.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
@@ -176,6 +177,7 @@ describe('a server that goes away', () => {
       format: 'json',
       destination: { write: (line) => void logged.push(line) },
     });
+    const clients = new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null });
     const door = new WebSocketDoor({
       engine,
       log,
@@ -186,7 +188,8 @@ describe('a server that goes away', () => {
       pingMs: 10_000,
       silenceMs: 60_000,
       maxOperations: 10,
-      clients: new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null }),
+      clients,
+      buffers: new SendBuffers({ maxBytes: 1_048_576, clients, clock: systemClock }),
       limits: new SocketLimits({ perAccount: 10, perAddress: 10 }),
     });
     const server = createServer();

@@ -72,13 +72,17 @@ async function followsTheMarket(rows: () => Rows): Promise<void> {
 function runWebSocketExample(freshToken: () => Promise<string>) {
   const statuses: string[] = [];
   const failures: unknown[] = [];
+  let retries = 0;
   const { rows, variables, client } = run(
     WEB_SOCKET,
     {
       createClient: (options: object) =>
         createWebSocketClient({
           ...(options as { url: string }),
-          retryWait: () => delay(20),
+          retryWait: (count: number) => {
+            retries = count;
+            return delay(20);
+          },
         }),
       LIVE_QUERY,
       freshToken,
@@ -88,7 +92,7 @@ function runWebSocketExample(freshToken: () => Promise<string>) {
     'return { rows, variables, client };',
   ) as { rows: Rows; variables: { after: string | null }; client: { dispose(): void } };
   disposals.push(() => client.dispose());
-  return { rows, variables, statuses, failures };
+  return { rows, variables, statuses, failures, retries: () => retries };
 }
 
 test('the WebSocket example follows the market, through the end of its token', async () => {
@@ -105,7 +109,7 @@ test('the WebSocket example follows the market, through the end of its token', a
 test('the WebSocket example comes back when the server does, and gives up without a token', async () => {
   const { freshToken } = freshTokens(3_600);
   let isSignedOut = false;
-  const { rows, failures } = runWebSocketExample(async () => {
+  const { rows, failures, retries } = runWebSocketExample(async () => {
     if (isSignedOut) throw new Error('signed out');
     return freshToken();
   });
@@ -113,7 +117,7 @@ test('the WebSocket example comes back when the server does, and gives up withou
   rows.clear();
   const { port } = new URL(app.url);
   await app.close();
-  await delay(100);
+  await eventually(() => retries() > 2);
   app = await startTestApp({ PORT: port, POSITIONS_POLL_MS: '100' });
   await eventually(() => rows.size === 6);
   expect(failures).toEqual([]);

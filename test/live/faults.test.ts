@@ -13,7 +13,7 @@ beforeEach(async () => {
   app = await startTestApp({
     POSITIONS_POLL_MS: String(POLL_MS),
     POSITIONS_POLL_MAX_MS: '10000',
-    GATEWAY_TIMEOUT_MS: '300',
+    GATEWAY_TIMEOUT_MS: '2000',
   });
 });
 afterEach(async () => {

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
@@ -60,9 +59,7 @@ test('forty watchers of one account, on both transports, share one poll and see 
 
   for (const client of clients) client.dispose();
   await eventually(async () => (await metric(app, 'subscriptions')) === 0);
-  const pollsAtTheEnd = polls();
-  await delay(POLL_MS * 4);
-  expect(polls()).toBe(pollsAtTheEnd);
+  await expectNoPolls(app);
 });
 
 test('a stream that nobody listens to any more polls no further, however it was left', async () => {
@@ -80,10 +77,21 @@ test('a stream that nobody listens to any more polls no further, however it was 
     await eventually(async () => (await metric(app, 'subscriptions')) === 0);
   }
   expect(await metric(app, 'feeds')).toBe(0);
-  const polls = app.sandbox.calls('getOpenPositions');
-  await delay(500);
-  expect(app.sandbox.calls('getOpenPositions')).toBe(polls);
+  await expectNoPolls(app);
 });
+
+/** The feed of another account, at the same pace, shows for how long the one of this account is quiet. */
+async function expectNoPolls({ sandbox, ...app }: TestApp): Promise<void> {
+  const other = opened(sseClient(app, sandbox.token({ email: 'pro@example.com' }))).watch();
+  await eventually(() => other.events.length > 0);
+  sandbox.clearCalls();
+  const pollsOf = (account: number) =>
+    sandbox
+      .requests()
+      .filter(({ operation, login }) => operation === 'getOpenPositions' && login === account);
+  await eventually(() => pollsOf(700_002).length >= 5);
+  expect(pollsOf(700_001)).toEqual([]);
+}
 
 function byId(a: { id: string }, b: { id: string }): number {
   return a.id < b.id ? -1 : 1;

@@ -67,17 +67,26 @@ describe('an answer that turns out larger than was expected', () => {
     expect(errors.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
   });
 
-  test('leaves the outcomes of a mutation, and takes its reads', async () => {
+  test('leaves the outcomes and the errors of a mutation, and takes its reads', async () => {
     const token = fresh();
     const reads = 'positions { id symbol side units }';
     const { data, errors } = await app.query(
-      `mutation { a: ${place('budget-a', reads)} b: ${place('budget-b', 'message')} }`,
+      `mutation {
+        a: ${place('budget-a', reads)}
+        b: ${place('budget-b', 'message')}
+        c: ${place('', 'message')}
+      }`,
       { token },
     );
     expect(data.a).toMatchObject({ __typename: 'OrderAccepted', replayed: false, positions: null });
     expect(data.a.orderId).toEqual(expect.any(String));
     expect(data.b).toMatchObject({ __typename: 'OrderAccepted', orderId: expect.any(String) });
+    expect(data.c).toBeNull();
     expect(errors).toEqual([
+      expect.objectContaining({
+        path: ['c'],
+        extensions: expect.objectContaining({ code: 'BAD_USER_INPUT' }),
+      }),
       expect.objectContaining({
         path: ['a', 'positions'],
         extensions: expect.objectContaining({ code: 'QUERY_TOO_COMPLEX' }),

@@ -233,7 +233,7 @@ describe('the manifests', () => {
   ])('stop the start with one line where there is %s', async (_name, text) => {
     if (text === null) await rm(manifest);
     else await writeFile(manifest, text);
-    await expect(start('on')).rejects.toThrow(/^PERSISTED_DOCUMENTS: .*manifest\.json: /);
+    await expect(start('on')).rejects.toThrow(/^PERSISTED_DOCUMENTS=".*manifest\.json: /);
   });
 
   test('stop the start where two of them disagree', async () => {

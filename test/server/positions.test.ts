@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { webSocketClient } from '../live/watcher.ts';
+import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { useSignedInApp } from '../support/signed-in-app.ts';
 
@@ -24,6 +26,28 @@ describe('the newest list of positions', () => {
     answerPositions([{ id: 'new', symbol: 'AAPL' }]);
     expect(await screen.read('{ positions { id } }')).toEqual({ positions: [{ id: 'new' }] });
     expect(await slow).toEqual({ positions: [{ id: 'new' }] });
+  });
+
+  test('after a write is asked for anew, though a feed has one that counts as fresh', async () => {
+    await using app = await startTestApp({ POSITIONS_POLL_MS: '20000' });
+    const token = await app.signIn();
+    const client = webSocketClient(app, token);
+    const watcher = client.watch();
+    await eventually(() => watcher.events.length > 0);
+    app.sandbox.clearCalls();
+    const read = await app.query('{ positions { id } }', { token });
+    expect(app.sandbox.calls('getOpenPositions')).toBe(0);
+    const { data, extensions } = await app.query(
+      `mutation { placeOrder(input: {
+        symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "after a write"
+      }) { ... on OrderAccepted { positions { id } } } }`,
+      { token },
+    );
+    expect(data.placeOrder.positions).toHaveLength(read.data.positions.length + 1);
+    expect(extensions.gateway).toContainEqual(
+      expect.objectContaining({ operation: 'getOpenPositions', source: 'call' }),
+    );
+    await client.dispose();
   });
 
   test('is shared by the account’s tokens once they are proved', async () => {

@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { ClientKeys } from '../../src/engine/client-key.ts';
+import { steadyClock } from '../../src/lib/clock.ts';
+import { SendBuffers } from '../../src/server/send-buffers.ts';
 import { sendStream } from '../../src/server/send-stream.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -25,6 +28,14 @@ function createSource(pieceBytes: number) {
   return { source, body };
 }
 
+/** Where nothing else is sent to the client. */
+function send(response: ServerResponse, body: ReadableStream<Uint8Array>, unreadMs = 60_000): void {
+  const clients = new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null });
+  const buffers = new SendBuffers({ maxBytes: 2 ** 30, clients, clock: steadyClock, unreadMs });
+  const { socket } = response.req;
+  void sendStream(response, body, buffers.open(socket, { caller: { token: null } }));
+}
+
 async function serve(respond: (response: ServerResponse) => void) {
   const server = createServer((_request, response) => respond(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -41,7 +52,7 @@ async function serve(respond: (response: ServerResponse) => void) {
 
 test('a reader that stalls is waited for, and no piece is made meanwhile', async () => {
   const { source, body } = createSource(MEGABYTE);
-  await using server = await serve((response) => void sendStream(response, body, 60_000));
+  await using server = await serve((response) => send(response, body));
   const request = get({ port: server.port });
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
   answer.pause();
@@ -60,7 +71,7 @@ test('a reader that stalls is waited for, and no piece is made meanwhile', async
 
 test('one that takes nothing for too long is cut', async () => {
   const { source, body } = createSource(MEGABYTE);
-  await using server = await serve((response) => void sendStream(response, body, 100));
+  await using server = await serve((response) => send(response, body, 100));
   const request = get({ port: server.port });
   request.on('error', () => {});
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
@@ -74,7 +85,7 @@ test('a source is left when its reader had gone before the first piece', async (
   const arrived = Promise.withResolvers<void>();
   await using server = await serve((response) => {
     arrived.resolve();
-    response.once('close', () => void sendStream(response, body, 60_000));
+    response.once('close', () => send(response, body));
   });
   const request = get({ port: server.port });
   request.on('error', () => {});

@@ -77,6 +77,14 @@ describe('the session', () => {
     expect(data.session).toEqual(data.strict);
   });
 
+  test('asked for first at the strictest age is as fresh as that', async () => {
+    await screen.read('{ session { login } }');
+    await screen.read(
+      '{ strict: session(maxAge: 0) { login } loose: session(maxAge: 50) { login } }',
+    );
+    expect(screen.calls('getSession')).toBe(2);
+  });
+
   test('of a negative age is BAD_USER_INPUT, and what stands beside it is not', async () => {
     const { data, errors } = await screen.app.query(
       '{ session(maxAge: -1) { login } orders { id } customerId }',

@@ -41,6 +41,46 @@ describe('login', () => {
     expect(data).toEqual({ customerId: 'cus_700001' });
   });
 
+  test('shows the whole start screen in the same round-trip, read with the new token', async () => {
+    app.sandbox.clearCalls();
+    const { data, errors } = await app.query(
+      `mutation { login(input: { email: "demo@example.com", password: "demo" }) {
+        ... on LoginSuccess {
+          session { login }
+          catalog { group }
+          positions { symbol instrument { name } }
+          orders { symbol }
+          withdrawalMethods { title }
+          customerId
+        }
+      } }`,
+      { token: app.sandbox.token({ email: 'pro@example.com' }) },
+    );
+    expect(errors).toEqual([]);
+    const { login } = data;
+    expect(login).toMatchObject({
+      session: { login: '700001' },
+      catalog: { group: 'standard-usd' },
+      customerId: 'cus_700001',
+    });
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const calls = app.sandbox.callCounts();
+    const later = await app.query(
+      '{ positions { symbol instrument { name } } orders { symbol } withdrawalMethods { title } }',
+      { token },
+    );
+    expect(later.data.positions.length).toBeGreaterThan(0);
+    expect(login).toMatchObject(later.data);
+    expect(calls.logins).not.toHaveProperty('700002');
+    expect(calls.operations).toMatchObject({
+      login: 1,
+      getSession: 1,
+      getOpenPositions: 1,
+      getWithdrawalMethods: 1,
+      getCustomerId: 1,
+    });
+  });
+
   test.each([
     ['a wrong password (401)', 'demo@example.com', 'wrong', { error: 'INVALID_CREDENTIALS' }],
     ['a locked account (403)', 'locked@example.com', 'demo', { error: 'ACCOUNT_LOCKED' }],
@@ -94,7 +134,7 @@ describe('login', () => {
     const { data, errors } = await app.query(LOGIN, {
       variables: { input: { email: 'demo@example.com', password: 'demo' } },
     });
-    expect(data).toBeNull();
+    expect(data).toEqual({ login: null });
     expect(errors[0]?.extensions).toMatchObject({ code: 'GATEWAY_CONTRACT', operation: 'login' });
   });
 });

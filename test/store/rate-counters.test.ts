@@ -96,10 +96,10 @@ describeWithRedis('counters in Redis', (serverPath) => {
     if (how === 'gone') await redis.kill();
     else redis.signal('SIGSTOP');
     expect(await counter.take('a')).toMatchObject({ isOver: false, remaining: 999 });
-    // Nobody waits for it again.
+    // Nobody waits for it again, which would take 20 s.
     const startedAtMs = performance.now();
     for (let at = 0; at < 100; at += 1) await counter.take('a');
-    expect(performance.now() - startedAtMs).toBeLessThan(200);
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
     expect(counters.trouble()).toContain('Redis');
     expect(warnings).toHaveLength(1);
     if (how === 'gone') await redis.start();

@@ -120,7 +120,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
       await expect.poll(() => winners.size).toBeGreaterThan(100 * (flush + 1));
       await redis.command('FLUSHALL');
     }
-    await expect.poll(() => winners.size, { timeout: 10_000 }).toBe(500);
+    await expect.poll(() => winners.size, { timeout: 30_000 }).toBe(500);
     stop = true;
     await Promise.all(lanes);
     expect([...winners.values()].filter((times) => times > 1)).toEqual([]);
@@ -139,7 +139,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await expect.poll(() => String(b.records.trouble())).toContain('cannot be reached');
     await redis.start();
     await expect
-      .poll(() => b.records.find('1', 'k').catch(() => null), { timeout: 8_000 })
+      .poll(() => b.records.find('1', 'k').catch(() => null), { timeout: 30_000 })
       .toMatchObject({ outcome: accepted });
     expect(await b.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
   });
@@ -169,7 +169,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     expect(await a.records.find('1', 'earlier')).toMatchObject({ outcome: null });
     redis.signal('SIGCONT');
     await expect
-      .poll(() => b.records.find('1', 'k').catch(() => 'not yet'), { timeout: 8_000 })
+      .poll(() => b.records.find('1', 'k').catch(() => 'not yet'), { timeout: 30_000 })
       .toBe(null);
     await reserved(b.records, '1', 'k');
   });
@@ -181,7 +181,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await expect(a.records.reserve(request('1', 'k'))).rejects.toThrow(RecordsUnavailableError);
     await redis.start();
     await expect
-      .poll(() => a.records.reserve(request('1', 'k')).catch(() => null), { timeout: 8_000 })
+      .poll(() => a.records.reserve(request('1', 'k')).catch(() => null), { timeout: 30_000 })
       .toMatchObject({ reserved: true });
   });
 

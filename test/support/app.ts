@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import { type App, startApp } from '../../src/app.ts';
+import { type App, type ConnectionLimits, startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
@@ -46,6 +46,7 @@ export interface TestAppOptions {
   readonly directPath?: boolean;
   /** A graph with fields of the test's own. */
   readonly schema?: GraphQLSchema;
+  readonly connections?: ConnectionLimits;
 }
 
 /**
@@ -54,7 +55,12 @@ export interface TestAppOptions {
  */
 export async function startTestApp(
   environment: Environment = {},
-  { gateway, directPath = process.env.TEST_PATH !== 'yoga', schema }: TestAppOptions = {},
+  {
+    gateway,
+    directPath = process.env.TEST_PATH !== 'yoga',
+    schema,
+    connections = {},
+  }: TestAppOptions = {},
 ): Promise<TestApp> {
   const config = readConfig({
     PORT: '0',
@@ -70,7 +76,7 @@ export async function startTestApp(
     format: 'json',
     destination: { write: (line) => void logged.push(line) },
   });
-  const app = await startApp(config, { log, directPath, ...(schema && { schema }) });
+  const app = await startApp(config, { log, directPath, connections, ...(schema && { schema }) });
   const sandbox = gateway ?? app.sandbox;
   if (sandbox === null) throw new Error('tests run against the sandbox gateway');
   return describeApp(app, config, sandbox, logged);

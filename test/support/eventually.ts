@@ -5,7 +5,7 @@ const POLL_MS = 10;
 /** Waits for a condition, never for a time; says what was still wrong when it gives up. */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { withinMs = 20_000 }: { withinMs?: number } = {},
+  { withinMs = 30_000 }: { withinMs?: number } = {},
 ): Promise<T> {
   const giveUpAtMs = Date.now() + withinMs;
   for (;;) {

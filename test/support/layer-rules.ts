@@ -4,7 +4,7 @@ import { type SourceScan, scanSource } from './source-scan.ts';
 /** Folders and files of src/ from left to right: each may import its own entry or one further right. */
 const LAYERS = [
   ['main.ts', 'cli/'],
-  ['app.ts'],
+  ['app.ts', 'app/'],
   ['server/'],
   ['engine/'],
   ['schema/'],
@@ -52,7 +52,9 @@ function problemOfFile(
   if (!files.has(target)) return 'there is no such file';
   if (isConfig(target)) {
     const mayRead =
-      isConfig(path) || ['main.ts', 'app.ts'].includes(path) || path.startsWith('cli/');
+      isConfig(path) ||
+      ['main.ts', 'app.ts'].includes(path) ||
+      ['app/', 'cli/'].some((folder) => path.startsWith(folder));
     return mayRead ? null : 'configuration is for main, app and cli; others receive values';
   }
   if (isConfig(path)) return target.startsWith('lib/') ? null : 'configuration sees only lib';

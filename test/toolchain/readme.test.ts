@@ -1,25 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { withConfigurationTable } from '../../scripts/readme-configuration.ts';
+import { withConfigurationTable } from '../../scripts/configuration-doc.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
-describe('README', () => {
-  test('lists every variable as the program reads it (else: npm run docs)', () => {
-    expect(withConfigurationTable(readme)).toBe(readme);
-    for (const name of Object.keys(SETTINGS)) expect(readme).toContain(`| \`${name}\` |`);
-  });
+function page(name: string): string {
+  return readFileSync(join(root, name), 'utf8');
+}
 
+test('docs/configuration.md lists every variable as the program reads it (else: npm run docs)', () => {
+  const configuration = page('docs/configuration.md');
+  expect(withConfigurationTable(configuration)).toBe(configuration);
+  for (const name of Object.keys(SETTINGS)) expect(configuration).toContain(`| \`${name}\` |`);
+});
+
+describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (name) => {
   test('names only commands that there are', () => {
-    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-      scripts: Record<string, string>;
-    };
-    const commands = [...readme.matchAll(/\bnpm (?:run ([\w:-]+)|(start|test))/g)];
+    const { scripts } = JSON.parse(page('package.json')) as { scripts: Record<string, string> };
+    const commands = [...page(name).matchAll(/\bnpm (?:run ([\w:-]+)|(start|test))/g)];
     const named = commands.map(([, run, short]) => run ?? short ?? '');
-    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+    expect(named.filter((command) => !(command in scripts))).toEqual([]);
     expect(new Set(named).size).toBeGreaterThan(4);
   });
 });

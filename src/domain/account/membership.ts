@@ -35,7 +35,7 @@ export class Membership {
 }
 
 /** Whatever their order: the interface promises none. No list has an id twice. */
-function isSame(ids: readonly string[], positions: readonly Position[]): boolean {
+export function isSame(ids: readonly string[], positions: readonly Position[]): boolean {
   if (ids.length !== positions.length) return false;
   if (isInOrder(ids, positions)) return true;
   const known = new Set(ids);
@@ -50,6 +50,6 @@ function isInOrder(ids: readonly string[], positions: readonly Position[]): bool
   return true;
 }
 
-function idsOf(positions: readonly Position[]): readonly string[] {
+export function idsOf(positions: readonly Position[]): readonly string[] {
   return positions.map(({ id }) => id);
 }

@@ -1,10 +1,14 @@
+import { setImmediate } from 'node:timers/promises';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Turns } from '../../lib/turns.ts';
 import type { AccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Gets proof of a token: at once where the gateway has accepted it lately, else for one call of op 10. */
+/**
+ * Gets proof of a token: at once where the gateway has accepted it lately, else by a call that its request
+ * makes anyway, else for one call of op 10.
+ */
 export class Prover {
   readonly #ledger: ProofLedger;
   readonly #sessions: Sessions;
@@ -19,6 +23,9 @@ export class Prover {
   async account(viewer: Viewer): Promise<AccountProof> {
     const known = this.#ledger.account(viewer);
     if (known) return known;
+    await this.#byOwnReads(viewer, () => this.#ledger.accountHasLapsed(viewer));
+    const proved = this.#ledger.account(viewer);
+    if (proved) return proved;
     await this.#sessions.read(viewer);
     return this.#ledger.account(viewer) ?? (await this.#again(viewer));
   }
@@ -26,8 +33,24 @@ export class Prover {
   async group(viewer: Viewer): Promise<GroupProof | null> {
     const known = this.#ledger.group(viewer);
     if (known) return known;
+    await this.#byOwnReads(viewer, () => this.#ledger.groupHasLapsed(viewer));
+    const proved = this.#ledger.group(viewer);
+    if (proved) return proved;
     await this.#sessions.read(viewer);
     return this.#ledger.group(viewer);
+  }
+
+  /**
+   * Waits for the reads of the viewer's own request, which its answer waits for as well, while one that
+   * proves the token is enough. Those of other requests may hang where this one has no need of them.
+   */
+  async #byOwnReads(viewer: Viewer, isEnough: () => boolean): Promise<void> {
+    // By then the other fields of the document have begun their reads.
+    await setImmediate();
+    const { provingReads } = viewer;
+    // A snapshot under way is shared rather than waited for and, where it fails, read again.
+    if (!provingReads || this.#sessions.isReading(viewer)) return;
+    while (provingReads.size > 0 && isEnough()) await Promise.race(provingReads);
   }
 
   /** A 401 that came in meanwhile undid the proof: one call sent after it decides. */

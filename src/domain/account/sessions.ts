@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import type { Position } from '../../gateway/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Turns } from '../../lib/turns.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import { Membership } from './membership.ts';
+import { idsOf, isSame, Membership } from './membership.ts';
 
 export interface SessionsOptions {
   readonly gateway: ViewerGateway;
@@ -71,6 +72,25 @@ export class Sessions {
       return flight.answer.finally(() => this.#tell(viewer, startedAtMs, 'shared'));
     }
     return this.#fetch(viewer);
+  }
+
+  /** Whether a snapshot for this token is under way, which whoever reads one now most likely shares. */
+  isReading({ tokenHash }: Viewer): boolean {
+    return this.#flights.has(tokenHash);
+  }
+
+  /**
+   * The snapshot whose orders go with a list of positions: the one given, or where its own positions
+   * are others, one asked for now. An order of the one may be a position in the other.
+   */
+  agreeing(
+    viewer: Viewer,
+    answer: SessionAnswer,
+    positions: readonly Position[],
+  ): SessionAnswer | Promise<SessionAnswer> {
+    const own = answer.session.positions;
+    if (own === null || isSame(idsOf(own), positions)) return answer;
+    return this.read(viewer, { after: this.#options.turns.next() });
   }
 
   /** How many orders an account's newest snapshot has; 0 where none is known. */

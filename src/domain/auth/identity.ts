@@ -48,6 +48,7 @@ export function createIdentity({ clock, claimNames, verify, ledger }: IdentityOp
       login: entry.claims.login,
       claimedGroup: entry.claims.group,
       expiresAtMs: entry.claims.expiresAtMs,
+      provingReads: new Set(),
     };
     if (verify === null) return viewer;
     if (entry.verified) {

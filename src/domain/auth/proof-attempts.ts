@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../gateway/errors.ts';
-import type { OperationName } from '../../gateway/operations.ts';
+import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import { addressKey } from '../../lib/address-key.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { TooManyAttemptsError } from './too-many-attempts-error.ts';
-import { UnauthenticatedError } from './unauthenticated-error.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface ProofAttemptsOptions {
@@ -34,7 +33,8 @@ export class ProofAttempts {
   readonly #clock: Clock;
   readonly #perMinute: number;
   readonly #rememberedMs: number;
-  readonly #refusedAtMs = new LRUCache<string, number>({ max: MOST_REMEMBERED });
+  /** By token: when it was last refused what. */
+  readonly #refusals = new LRUCache<string, Map<string, number>>({ max: MOST_REMEMBERED });
   readonly #byAddress = new LRUCache<string, Attempts>({ max: MOST_REMEMBERED });
 
   constructor({
@@ -48,12 +48,11 @@ export class ProofAttempts {
   }
 
   /** Throws where the call may not be made. */
-  async guard<T>(
-    viewer: Viewer,
-    operation: OperationName | null,
-    call: () => Promise<T>,
-  ): Promise<T> {
-    if (this.#isRefused(keyOf(viewer, operation))) throw refusedLately(operation);
+  async guard<T>(viewer: Viewer, operation: OperationName, call: () => Promise<T>): Promise<T> {
+    // The error is what the gateway itself would have said, for those who share a call.
+    if (this.#isRefused(viewer, operation)) {
+      throw new GatewayError('unauthenticated', operation, 'the token was refused a moment ago');
+    }
     const attempts = this.#attemptsOf(viewer);
     // Those under way count as well, or a burst would be through before its first refusal.
     if (attempts.failed + attempts.underWay >= this.#perMinute) {
@@ -75,17 +74,24 @@ export class ProofAttempts {
     }
   }
 
-  #failed(viewer: Viewer, operation: OperationName | null, attempts: Attempts): void {
-    const nowMs = this.#clock.now();
-    // Several calls of one request fail for the same reason: that is one token.
-    if (!this.#isRefused(viewer.tokenHash)) attempts.failed += 1;
-    this.#refusedAtMs.set(viewer.tokenHash, nowMs);
-    this.#refusedAtMs.set(keyOf(viewer, operation), nowMs);
+  /** What the token was refused before says nothing any more. */
+  accepted({ tokenHash }: Viewer): void {
+    this.#refusals.delete(tokenHash);
   }
 
-  #isRefused(key: string): boolean {
-    const atMs = this.#refusedAtMs.get(key);
-    return atMs !== undefined && this.#clock.now() - atMs < this.#rememberedMs;
+  #failed({ tokenHash }: Viewer, operation: OperationName, attempts: Attempts): void {
+    const refusals = this.#refusals.get(tokenHash) ?? new Map<string, number>();
+    // Several calls of one request fail for the same reason: that is one token.
+    if (![...refusals.values()].some((atMs) => this.#isRecent(atMs))) attempts.failed += 1;
+    this.#refusals.set(tokenHash, refusals.set(concerns(operation), this.#clock.now()));
+  }
+
+  #isRefused({ tokenHash }: Viewer, operation: OperationName): boolean {
+    return this.#isRecent(this.#refusals.get(tokenHash)?.get(concerns(operation)));
+  }
+
+  #isRecent(atMs = Number.NEGATIVE_INFINITY): boolean {
+    return this.#clock.now() - atMs < this.#rememberedMs;
   }
 
   #attemptsOf({ caller }: Viewer): Attempts {
@@ -101,15 +107,7 @@ export class ProofAttempts {
   }
 }
 
-/** Per operation: what one of them refuses another may grant, as with a group's catalog. */
-function keyOf({ tokenHash }: Viewer, operation: OperationName | null): string {
-  return `${tokenHash} ${operation}`;
-}
-
-/** To those who share a call it is what the gateway itself would have said. */
-function refusedLately(operation: OperationName | null): Error {
-  const reason = 'the token was refused a moment ago';
-  return operation === null
-    ? new UnauthenticatedError(reason)
-    : new GatewayError('unauthenticated', operation, reason);
+/** A 401 of a read that proves speaks of the token, so of all such reads; a write's speaks of that write. */
+function concerns(operation: OperationName): string {
+  return OPERATIONS[operation].proves === 'nothing' ? operation : 'proof';
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -37,12 +38,12 @@ interface Entry {
   readonly login: string;
   /** Its signature was checked here against a configured key. */
   verified: boolean;
-  /** Op 10 has answered 200 to it for its login. */
+  /** Its own login's snapshot was once answered with 200. */
   ownsLogin: boolean;
-  /** The last time op 10, 11, 12 or 13 answered it with 200. */
+  /** The last 200 that proves a token. */
   acceptedAtMs: number;
   snapshotGroup: string | null;
-  /** Op 1's 200 by group. */
+  /** The last 200 that proves a group, by group. */
   catalogAtMs: Map<string, number>;
   /** Acceptances of calls begun before this turn say nothing any more. */
   refusedAtTurn: number;
@@ -92,16 +93,25 @@ export class ProofLedger {
 
   group(viewer: Viewer): GroupProof | null {
     const entry = this.#entries.get(viewer.tokenHash);
-    if (!entry) return null;
     const group = groupIn(entry, viewer);
-    if (group === null) return null;
-    const catalogAtMs = entry.catalogAtMs.get(group) ?? -Infinity;
+    if (!entry || group === null) return null;
     const proved =
       entry.verified ||
-      this.#isFresh(catalogAtMs) ||
-      (this.#isFresh(entry.acceptedAtMs) &&
-        (entry.snapshotGroup === group || catalogAtMs > -Infinity));
+      this.#isFresh(entry.catalogAtMs.get(group) ?? -Infinity) ||
+      (this.#isFresh(entry.acceptedAtMs) && wasProvedFor(group, entry));
     return proved ? new GroupProof(seal, group) : null;
+  }
+
+  /** Whether any call that proves the token would make it the account's again. */
+  accountHasLapsed(viewer: Viewer): boolean {
+    return this.#entries.get(viewer.tokenHash)?.ownsLogin === true && !this.account(viewer);
+  }
+
+  /** Whether any call that proves the token would open its group's catalog to it again. */
+  groupHasLapsed(viewer: Viewer): boolean {
+    const entry = this.#entries.get(viewer.tokenHash);
+    const group = groupIn(entry, viewer);
+    return entry !== undefined && wasProvedFor(group, entry) && !this.group(viewer);
   }
 
   /** Whether the gateway has accepted this token lately: what is kept for it alone may be served. */
@@ -127,22 +137,25 @@ export class ProofLedger {
     if (entry.refusedAtTurn === 0) entry.verified = true;
   }
 
-  accepted(viewer: Viewer, turn: number): void {
+  /** A 200 to a call that began at `turn`; `group` is the one whose catalog it is, or that the snapshot names. */
+  answered(
+    viewer: Viewer,
+    operation: OperationName,
+    turn: number,
+    group: string | null = null,
+  ): void {
+    const { proves } = OPERATIONS[operation];
     const entry = this.#entry(viewer);
-    if (turn > entry.refusedAtTurn) entry.acceptedAtMs = this.#clock.now();
-  }
-
-  snapshotAnswered(viewer: Viewer, group: string | null, turn: number): void {
-    const entry = this.#entry(viewer);
-    if (turn <= entry.refusedAtTurn) return;
-    entry.acceptedAtMs = this.#clock.now();
+    if (proves === 'nothing' || turn <= entry.refusedAtTurn) return;
+    const nowMs = this.#clock.now();
+    if (proves === 'group') {
+      if (group !== null) entry.catalogAtMs.set(group, nowMs);
+      return;
+    }
+    entry.acceptedAtMs = nowMs;
+    if (proves === 'token') return;
     entry.ownsLogin = true;
     entry.snapshotGroup = group;
-  }
-
-  catalogAnswered(viewer: Viewer, group: string, turn: number): void {
-    const entry = this.#entry(viewer);
-    if (turn > entry.refusedAtTurn) entry.catalogAtMs.set(group, this.#clock.now());
   }
 
   catalogForbidden(viewer: Viewer, group: string): void {
@@ -178,6 +191,10 @@ export class ProofLedger {
   #isFresh(atMs: number): boolean {
     return this.#clock.now() - atMs < this.#proofMs;
   }
+}
+
+function wasProvedFor(group: string | null, { snapshotGroup, catalogAtMs }: Entry): boolean {
+  return group !== null && (snapshotGroup === group || catalogAtMs.has(group));
 }
 
 function groupIn(entry: Entry | undefined, { claimedGroup }: Viewer): string | null {

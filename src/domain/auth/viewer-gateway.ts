@@ -35,32 +35,28 @@ export class ViewerGateway {
 
   async getAllTickers(viewer: Viewer, group: string, etag: string | null): Promise<CatalogAnswer> {
     try {
-      const turn = this.#ledger.beginCall();
-      const answer = await this.#guarded(viewer, 'getAllTickers', (client, caller) =>
-        client.getAllTickers(caller, group, etag),
+      return await this.#read(
+        viewer,
+        'getAllTickers',
+        (client, caller) => client.getAllTickers(caller, group, etag),
+        // A 304 may come from a cache in between that asked nobody about this token.
+        ({ modified }) => (modified ? group : null),
       );
-      // A 304 may come from a cache in between that asked nobody about this token.
-      if (answer.modified) this.#ledger.catalogAnswered(viewer, group, turn);
-      return answer;
     } catch (error) {
       if (error instanceof GatewayError && error.kind === 'forbidden') {
         this.#ledger.catalogForbidden(viewer, group);
       }
-      throw this.#heard(viewer, error);
+      throw error;
     }
   }
 
-  async getSession(viewer: Viewer): Promise<SessionAnswer> {
-    try {
-      const turn = this.#ledger.beginCall();
-      const answer = await this.#guarded(viewer, 'getSession', (client, caller) =>
-        client.getSession(caller, viewer.login),
-      );
-      this.#ledger.snapshotAnswered(viewer, answer.session.group, turn);
-      return answer;
-    } catch (error) {
-      throw this.#heard(viewer, error);
-    }
+  getSession(viewer: Viewer): Promise<SessionAnswer> {
+    return this.#read(
+      viewer,
+      'getSession',
+      (client, caller) => client.getSession(caller, viewer.login),
+      ({ session }) => session.group,
+    );
   }
 
   async getOpenPositions(
@@ -91,19 +87,42 @@ export class ViewerGateway {
   }
 
   /** A small write; the gateway's answer to one proves nothing, its 401 ends proof like any other. */
-  async write(viewer: Viewer, send: Call<Acknowledgement>): Promise<Acknowledgement> {
+  async write(
+    viewer: Viewer,
+    operation: OperationName,
+    send: Call<Acknowledgement>,
+  ): Promise<Acknowledgement> {
     try {
-      return await this.#guarded(viewer, null, send);
+      return await this.#guarded(viewer, operation, send);
     } catch (error) {
       throw this.#heard(viewer, error);
     }
   }
 
-  async #proving<T>(viewer: Viewer, operation: OperationName, read: Call<T>): Promise<T> {
+  /** A read whose 200 proves its token, for the other fields of its request as well. */
+  #proving<T>(viewer: Viewer, operation: OperationName, read: Call<T>): Promise<T> {
+    const answer = this.#read(viewer, operation, read, () => null);
+    const { provingReads } = viewer;
+    if (provingReads) {
+      const settled = () => void provingReads.delete(ended);
+      const ended = answer.then(settled, settled);
+      provingReads.add(ended);
+    }
+    return answer;
+  }
+
+  async #read<T>(
+    viewer: Viewer,
+    operation: OperationName,
+    read: Call<T>,
+    groupOf: (answer: T) => string | null,
+  ): Promise<T> {
     try {
       const turn = this.#ledger.beginCall();
       const answer = await this.#guarded(viewer, operation, read);
-      this.#ledger.accepted(viewer, turn);
+      this.#ledger.answered(viewer, operation, turn, groupOf(answer));
+      // Asked of the ledger, which knows of refusals that are newer than this answer's call.
+      if (this.#ledger.isAccepted(viewer)) this.#attempts?.accepted(viewer);
       return answer;
     } catch (error) {
       throw this.#heard(viewer, error);
@@ -117,7 +136,7 @@ export class ViewerGateway {
   }
 
   /** A token that the gateway has accepted lately is no attempt. */
-  #guarded<T>(viewer: Viewer, operation: OperationName | null, send: Call<T>): Promise<T> {
+  #guarded<T>(viewer: Viewer, operation: OperationName, send: Call<T>): Promise<T> {
     return this.#attempts === null || this.#ledger.isAccepted(viewer)
       ? send(this.#client, viewer.caller)
       : this.#attempt(this.#attempts, viewer, operation, send);
@@ -126,7 +145,7 @@ export class ViewerGateway {
   #attempt<T>(
     attempts: ProofAttempts,
     viewer: Viewer,
-    operation: OperationName | null,
+    operation: OperationName,
     send: Call<T>,
   ): Promise<T> {
     return attempts.guard(viewer, operation, () => send(this.#client, viewer.caller));

@@ -11,6 +11,8 @@ export interface Viewer {
   readonly login: string;
   readonly claimedGroup: string | null;
   readonly expiresAtMs: number | null;
+  /** Reads of this viewer's request that are under way and, answered with 200, prove the token. */
+  readonly provingReads?: Set<Promise<void>>;
 }
 
 /**
@@ -23,7 +25,8 @@ export function detached(viewer: Viewer): Viewer {
 }
 
 /** For what outlives the request by hours: of the request nothing is kept but who made it. */
-export function lasting({ caller: { token, client }, ...viewer }: Viewer): Viewer {
+export function lasting({ caller, provingReads: _, ...viewer }: Viewer): Viewer {
+  const { token, client } = caller;
   return { ...viewer, caller: { token, ...(client && { client }) } };
 }
 

@@ -9,8 +9,6 @@ export interface CatalogCopy extends CopyTimes {
   readonly etag: string | null;
   readonly arrivedMs: number;
   readonly ageOnArrivalMs: number;
-  /** Empty or mostly broken: served for want of a better one, and for a short while. */
-  readonly isProvisional: boolean;
 }
 
 export interface CopyTimes {
@@ -27,6 +25,7 @@ export interface CopyTimes {
 export interface CopyCircumstances {
   readonly arrivedMs: number;
   readonly staleMs: number;
+  /** Empty or mostly broken: served for want of a better one, and for a short while. */
   readonly isProvisional: boolean;
   /** It came of a background refresh. */
   readonly isRefresh: boolean;

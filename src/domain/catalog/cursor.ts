@@ -26,18 +26,18 @@ export function decodeCursor(
   const text = bytes.toString('utf8', CHECK_SUM_LENGTH);
   const isWhole = bytes.toString('base64url') === cursor;
   if (!isWhole || bytes.toString('utf8', 0, CHECK_SUM_LENGTH) !== checkSum(text)) {
-    throw new InputError(argument, 'this is no cursor of this service');
+    throw new InputError(argument, `${argument} is no cursor of this service.`);
   }
   const parts = parse(text);
   if (parts === null || parts[0] !== order) {
-    throw new InputError(argument, 'the cursor belongs to another order or another search');
+    throw new InputError(argument, `${argument} is a cursor of another order or another search.`);
   }
   const key = parts.slice(1, -1);
   const id = parts.at(-1);
   const fits =
     key.length === sample.length && key.every((part, at) => typeof part === typeof sample[at]);
   if (!fits || typeof id !== 'string') {
-    throw new InputError(argument, 'this is no cursor of this service');
+    throw new InputError(argument, `${argument} is no cursor of this service.`);
   }
   return { key, id };
 }

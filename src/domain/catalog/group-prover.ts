@@ -71,8 +71,8 @@ export class GroupProver {
       if (group === null) throw error;
       failure = error;
     }
-    // The snapshot is refused or out of reach, or names no group: what remains is to ask for the
-    // catalog itself, with this very token.
+    // The snapshot is forbidden or out of reach, or names no group: what remains is to ask for the
+    // catalog itself, with this very token. After a 401 no such call is made: it would be refused as well.
     const claimed = ledger.groupOf(viewer);
     if (claimed === null) throw new NoGroupError();
     try {

@@ -22,9 +22,10 @@ const MOST = 500;
 export function toWindow({ first, after, last, before }: PageArguments): PageWindow {
   const backward = last != null || before != null;
   if (backward && (first != null || after != null)) {
+    const argument = last != null ? 'last' : 'before';
     throw new InputError(
-      last != null ? 'last' : 'before',
-      'a page goes in one direction: first and after, or last and before',
+      argument,
+      `${argument} does not go with first or after: a page runs in one direction.`,
     );
   }
   if (backward) {
@@ -36,7 +37,7 @@ export function toWindow({ first, after, last, before }: PageArguments): PageWin
 function count(argument: string, value: number | null | undefined): number {
   const wanted = value ?? DEFAULT_COUNT;
   if (wanted < 0 || wanted > MOST) {
-    throw new InputError(argument, `must be between 0 and ${MOST}`);
+    throw new InputError(argument, `${argument} must be between 0 and ${MOST}.`);
   }
   return wanted;
 }

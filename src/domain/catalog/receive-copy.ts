@@ -41,7 +41,8 @@ export async function receiveCopy(
     options.log.warn({ group: catalog.group, skipped, total }, 'instruments were left out');
   }
   const before = catalog.copy;
-  if (isProvisional && before && !before.isProvisional && arrivedMs < before.servesUntilMs) {
+  // One that is no good itself serves no longer than until it is asked for again.
+  if (isProvisional && before && arrivedMs < before.servesUntilMs) {
     throw contractError('a catalog that is empty or mostly broken');
   }
   const version = await follow(catalog, answer, options.archive);
@@ -54,7 +55,6 @@ export async function receiveCopy(
     skipped,
     // A 304 would prolong what nobody wants to keep.
     etag: isProvisional ? null : etag,
-    isProvisional,
     ...agesOf(arrival, isProvisional, options),
   });
 }

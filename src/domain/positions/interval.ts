@@ -6,7 +6,7 @@ const LONGEST_INTERVAL_MS = 15_000;
 export function readIntervalMs(intervalMs: number | null | undefined): number {
   if (intervalMs === null || intervalMs === undefined) return 0;
   if (!(intervalMs >= 1 && intervalMs <= LONGEST_INTERVAL_MS)) {
-    throw new InputError('intervalMs', `must be between 1 and ${LONGEST_INTERVAL_MS}`);
+    throw new InputError('intervalMs', `intervalMs must be between 1 and ${LONGEST_INTERVAL_MS}.`);
   }
   return intervalMs;
 }

@@ -55,6 +55,12 @@ export class OpenPositions {
     return this.#options.board.offer(this.#scope(viewer), list).positions;
   }
 
+  /** The newest list that was served or polled for the viewer's account, where it is newer than this snapshot. */
+  newerThan(viewer: Viewer, { sequence }: SessionAnswer): readonly Position[] | null {
+    const list = this.#options.board.newest(this.#scope(viewer));
+    return list !== null && list.sequence > sequence ? list.positions : null;
+  }
+
   #previous(viewer: Viewer): PositionsAnswer | null {
     const list = this.#options.board.newest(this.#scope(viewer));
     return list?.bytes ? { ...list, bytes: list.bytes } : null;

@@ -5,7 +5,7 @@ export function toNotificationIds(ids: readonly string[]): readonly number[] {
   return ids.map((id) => {
     const number = /^-?\d{1,16}$/.test(id) ? Number(id) : Number.NaN;
     if (!Number.isSafeInteger(number)) {
-      throw new InputError('input.ids', 'each id is a whole number within ±2^53');
+      throw new InputError('input.ids', 'input.ids must be whole numbers within ±2^53.');
     }
     return number;
   });

@@ -27,14 +27,14 @@ import { ListSizes } from '../limits/list-sizes.ts';
 import { located } from '../located.ts';
 import { documentArguments, OperationArguments } from '../operation-arguments.ts';
 import { literalsOf, strikeSyntax, strikeTexts } from '../strike-literals.ts';
+import { inexactLiteralError } from './inexact-literal.ts';
 import { sizeOfText } from './text-size.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
   readonly limits: StructureLimits;
+  /** Off: "Did you mean…" stays away as well, since it maps the schema for those who may not see it. */
   readonly introspection: boolean;
-  /** "Did you mean…" maps the schema for those who may not see it. */
-  readonly suggestions: boolean;
   readonly maxBytes?: number;
 }
 
@@ -98,23 +98,25 @@ export class Documents {
   }
 
   #check(text: string): DocumentResult {
-    const { schema, limits, suggestions } = this.#options;
+    const { schema, limits, introspection } = this.#options;
     const document = parseWithin(text, limits.maxTokens);
     if ('errors' in document) return document;
     const tooLarge = structureErrors(document, limits);
     if (tooLarge.length > 0) return { errors: tooLarge };
     const invalid = validate(schema, document, this.#rules, {
       maxErrors: MAX_ERRORS,
-      hideSuggestions: !suggestions,
+      hideSuggestions: !introspection,
     });
     if (invalid.length > 0) return { errors: published(invalid, document) };
+    const inexact = inexactLiteralError(schema, document);
+    if (inexact) return { errors: [inexact] };
     return { document, operations: this.#operationsOf(document, text) };
   }
 
   #operationsOf(document: DocumentNode, text: string): Map<string | null, PreparedOperation> {
-    const { schema, suggestions } = this.#options;
+    const { schema, introspection } = this.#options;
     const digest = hash('sha256', text, 'base64url');
-    const ofDocument = documentArguments(schema, document, !suggestions);
+    const ofDocument = documentArguments(schema, document, !introspection);
     const operations = new Map<string | null, PreparedOperation>();
     for (const node of document.definitions) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;

@@ -1,26 +1,36 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readPlainFile } from '../../lib/read-plain-file.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
 import { documentId } from './document-id.ts';
 
-/** Why a manifest of trusted documents cannot be used. */
+/** Why manifests of trusted documents cannot be used, one reason for each that is wrong. */
 export class ManifestError extends Error {
   override readonly name = 'ManifestError';
+  readonly reasons: readonly string[];
+
+  constructor(reasons: readonly string[], options?: ErrorOptions) {
+    super(reasons.join('; '), options);
+    this.reasons = reasons;
+  }
 }
 
+// Far above any team's documents; a file that is larger was named by mistake.
+const MAX_BYTES = 64 * 1024 * 1024;
 const APOLLO = 'apollo-persisted-query-manifest';
 
 /** All documents of a manifest, or of a folder of manifests, by their ids. */
 export async function readManifests(path: string): Promise<Map<string, string>> {
   const documents = new Map<string, string>();
+  const reasons: string[] = [];
   for (const file of await filesOf(path)) {
-    for (const [id, text] of entriesOf(file, await readJson(file))) {
-      const known = documents.get(documentId(id));
-      if (known !== undefined && known !== text) {
-        throw new ManifestError(`${file}: the id ${id} has two different documents`);
-      }
-      documents.set(documentId(id), text);
+    try {
+      addDocuments(documents, entriesOf(JSON.parse(await readPlainFile(file, MAX_BYTES))));
+    } catch (error) {
+      reasons.push(`${file}: ${reasonOf(error)}`);
     }
   }
+  if (reasons.length > 0) throw new ManifestError(reasons);
   return documents;
 }
 
@@ -33,39 +43,45 @@ async function filesOf(path: string): Promise<string[]> {
       .sort()
       .map((name) => join(path, name));
   } catch (error) {
-    throw new ManifestError(`${path}: ${reasonOf(error)}`, { cause: error });
+    throw new ManifestError([`${path}: ${reasonOf(error)}`], { cause: error });
   }
 }
 
-async function readJson(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8'));
-  } catch (error) {
-    throw new ManifestError(`${file}: ${reasonOf(error)}`, { cause: error });
+function addDocuments(
+  documents: Map<string, string>,
+  entries: readonly (readonly [string, string])[],
+): void {
+  for (const [id, text] of entries) {
+    const known = documents.get(documentId(id));
+    if (known !== undefined && known !== text) {
+      throw new Error(`the id ${id} has two different documents`);
+    }
+    documents.set(documentId(id), text);
   }
 }
 
 /** Apollo's manifest, or plain `{ id: text }` as Relay and codegen write it. */
-function entriesOf(file: string, manifest: unknown): [string, string][] {
-  if (!isRecord(manifest)) throw new ManifestError(`${file}: it is no object`);
-  if ('format' in manifest || 'operations' in manifest) return apolloEntries(file, manifest);
+function entriesOf(manifest: unknown): [string, string][] {
+  if (!isRecord(manifest)) throw new Error('it is no object');
+  if ('format' in manifest || 'operations' in manifest) return apolloEntries(manifest);
   return Object.entries(manifest).map(([id, text]) => {
-    if (typeof text !== 'string') throw new ManifestError(`${file}: ${id} is no text`);
+    if (typeof text !== 'string') throw new Error(`${id} is no text`);
     return [id, text];
   });
 }
 
-function apolloEntries(
-  file: string,
-  { format, version, operations }: Record<string, unknown>,
-): [string, string][] {
+function apolloEntries({
+  format,
+  version,
+  operations,
+}: Record<string, unknown>): [string, string][] {
   if (format !== APOLLO || version !== 1 || !Array.isArray(operations)) {
-    throw new ManifestError(`${file}: it is no ${APOLLO} of version 1`);
+    throw new Error(`it is no ${APOLLO} of version 1`);
   }
   return operations.map((operation: unknown, index) => {
     const { id, body } = isRecord(operation) ? operation : {};
     if (typeof id !== 'string' || typeof body !== 'string') {
-      throw new ManifestError(`${file}: operation ${index} has no id or no body`);
+      throw new Error(`operation ${index} has no id or no body`);
     }
     return [id, body];
   });
@@ -73,8 +89,4 @@ function apolloEntries(
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,6 +3,8 @@ import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
 
 /** Takes results, one at a time. */
 export interface ResultSink {
+  /** False where the reader has enough unread: then `ready` is called when there may be room. */
+  hasRoom(ready: () => void): boolean;
   /** `left` is called when the next may come: at once, or when the reader has taken this one. */
   send(result: string, left: () => void): void;
 }
@@ -30,7 +32,7 @@ export class Delivery implements AsyncGenerator<never, void, void>, StreamListen
   readonly #over = Promise.withResolvers<Over>();
   readonly #left = () => this.#sent();
   #hasBegun = false;
-  /** A result is being made, or its reader has not taken it. */
+  /** A result is being made, its reader has not taken it, or there is no room for it yet. */
   #isBusy = false;
   #isWoken = false;
   #isOver = false;
@@ -73,6 +75,11 @@ export class Delivery implements AsyncGenerator<never, void, void>, StreamListen
     // Whatever comes meanwhile is merged behind what is being taken.
     this.#isWoken = this.#isBusy;
     if (this.#isBusy || this.#isOver) return;
+    if (!this.#options.sink.hasRoom(this.#left)) {
+      this.#isBusy = true;
+      this.#isWoken = true;
+      return;
+    }
     const event = this.#events.take();
     if (event === undefined) return;
     this.#isBusy = true;

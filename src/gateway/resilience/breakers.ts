@@ -1,3 +1,4 @@
+import { addressKey } from '../../lib/address-key.ts';
 import { tokenHash } from '../../lib/token-hash.ts';
 import type { Caller } from '../caller.ts';
 import type { Exchange } from '../exchange.ts';
@@ -43,5 +44,5 @@ function unending(call: WireCall): WireCall {
 /** Failures of all devices of an account, and of all tokens that merely claim it, are one account's. */
 function accountOf({ account, token, client }: Caller): string {
   if (account !== undefined) return account;
-  return token === null ? `at ${client?.address}` : tokenHash(token);
+  return token === null ? `at ${addressKey(client?.address ?? '')}` : tokenHash(token);
 }

@@ -6,8 +6,8 @@ export interface FailureShareOptions {
   readonly windowMs: number;
   /** Fewer calls than this say nothing. */
   readonly minimumCalls: number;
-  /** Failures needed beside those of the account that fails most. */
-  readonly minimumElsewhere: number;
+  /** Failures of fewer accounts than this may be their own. */
+  readonly minimumAccounts: number;
   /** 0 up to 1. */
   readonly threshold: number;
 }
@@ -22,7 +22,7 @@ const SLICES = 10;
 // Enough to see that the failures are not one account's; a flood of names must not fill the memory.
 const ACCOUNTS_PER_SLICE = 64;
 
-/** How large a part of the latest calls failed, and whether of more than one account. */
+/** How large a part of the latest calls failed, and how far that is spread over accounts. */
 export class FailureShare {
   readonly #options: FailureShareOptions;
   #window: RollingWindow<Slice>;
@@ -50,7 +50,7 @@ export class FailureShare {
   }
 
   get isTooHigh(): boolean {
-    const { minimumCalls, minimumElsewhere, threshold } = this.#options;
+    const { minimumCalls, minimumAccounts, threshold } = this.#options;
     const slices = this.#window.slices();
     let [successes, failures] = [0, 0];
     for (const slice of slices) {
@@ -59,7 +59,8 @@ export class FailureShare {
     }
     const calls = successes + failures;
     if (calls < minimumCalls || failures < calls * threshold) return false;
-    return failures - mostOfOneAccount(slices) >= minimumElsewhere;
+    const byAccount = addUp(slices);
+    return byAccount.size >= minimumAccounts && Math.max(...byAccount.values()) <= failures / 2;
   }
 
   #begin(): RollingWindow<Slice> {
@@ -72,12 +73,12 @@ export class FailureShare {
   }
 }
 
-function mostOfOneAccount(slices: readonly Slice[]): number {
+function addUp(slices: readonly Slice[]): ReadonlyMap<string, number> {
   const totals = new Map<string, number>();
   for (const { byAccount } of slices) {
     for (const [account, failures] of byAccount) {
       totals.set(account, (totals.get(account) ?? 0) + failures);
     }
   }
-  return Math.max(0, ...totals.values());
+  return totals;
 }

@@ -34,9 +34,12 @@ export interface ResilienceStats {
 const WINDOW_MS = 10_000;
 const FAILURE_THRESHOLD = 0.5;
 const MINIMUM_CALLS = 10;
-// Few orders come in ten seconds, and a failure to connect is never one account's own.
+// Few orders come in ten seconds, and a failure to connect is hardly ever one account's own.
 const MINIMUM_ORDERS = 5;
-const MINIMUM_ELSEWHERE = 2;
+// Two accounts that fail in the same ten seconds, each for a reason of its own, are no rarity among
+// thousands; a third, with none of them having more than half of the failures, hardly comes by chance.
+// With more than three a small installation's breaker could never open.
+const MINIMUM_ACCOUNTS = 3;
 const PAUSE_MS = 5_000;
 const RETRY_WINDOW_MS = 60_000;
 const RETRY_SHARE = 0.1;
@@ -56,7 +59,7 @@ export class Resilience {
         windowMs: WINDOW_MS,
         threshold: FAILURE_THRESHOLD,
         minimumCalls: backend === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
-        minimumElsewhere: MINIMUM_ELSEWHERE,
+        minimumAccounts: MINIMUM_ACCOUNTS,
         pauseMs: PAUSE_MS,
         onChange: (state) => onCircuit?.(backend, state),
       });

@@ -5,8 +5,9 @@ const demo = viewer('demo');
 
 describe('an account’s proof', () => {
   test('costs one call, shared by all who want it', async () => {
-    const { prover, calls } = openAccountWorld();
+    const { prover, calls, clock } = openAccountWorld();
     const asked = Promise.all([prover.account(demo), prover.account(demo)]);
+    await clock.advance(0);
     expect(calls).toHaveLength(1);
     calls[0]?.answer(snapshot(1));
     expect((await asked).map(({ login }) => login)).toEqual(['1001', '1001']);
@@ -17,18 +18,79 @@ describe('an account’s proof', () => {
   test('that has lapsed costs another', async () => {
     const { prover, calls, clock } = openAccountWorld();
     const asked = prover.account(demo);
+    await clock.advance(0);
     calls[0]?.answer(snapshot(1));
     await asked;
     await clock.advance(PROOF_MS);
     const again = prover.account(demo);
+    await clock.advance(0);
     expect(calls).toHaveLength(2);
     calls[1]?.answer(snapshot(1));
     expect((await again).login).toBe('1001');
   });
 
+  test('that has lapsed comes with a read of the same request, and costs nothing then', async () => {
+    const { prover, gateway, calls, clock } = openAccountWorld();
+    const asking = { ...demo, provingReads: new Set<Promise<void>>() };
+    const first = prover.account(asking);
+    await clock.advance(0);
+    calls[0]?.answer(snapshot(1));
+    await first;
+    await clock.advance(PROOF_MS);
+    const again = prover.account(asking);
+    const [failing, succeeding] = [
+      gateway.getWithdrawalMethods(asking).catch(() => null),
+      gateway.getCustomerId(asking),
+    ];
+    await clock.advance(0);
+    calls[1]?.answer({}, 500);
+    await failing;
+    await clock.advance(0);
+    expect(calls.map(({ operation }) => operation)).toEqual([
+      'getSession',
+      'getWithdrawalMethods',
+      'getCustomerId',
+    ]);
+    calls[2]?.answer({ customerId: 'c1' });
+    await succeeding;
+    expect((await again).login).toBe('1001');
+    expect(calls).toHaveLength(3);
+    expect(asking.provingReads.size).toBe(0);
+  });
+
+  test('that has lapsed comes with the snapshot under way, whatever else hangs', async () => {
+    const { prover, gateway, sessions, calls, clock } = openAccountWorld();
+    const asking = { ...demo, provingReads: new Set<Promise<void>>() };
+    const first = prover.account(asking);
+    await clock.advance(0);
+    calls[0]?.answer(snapshot(1));
+    await first;
+    await clock.advance(PROOF_MS);
+    void gateway.getCustomerId(asking);
+    const read = sessions.read(asking);
+    const again = prover.account(asking);
+    await clock.advance(0);
+    calls.at(-1)?.answer(snapshot(2));
+    await read;
+    expect((await again).login).toBe('1001');
+    expect(calls.filter(({ operation }) => operation === 'getSession')).toHaveLength(2);
+  });
+
+  test('of a new token does not wait for reads that cannot give it', async () => {
+    const { prover, gateway, calls, clock } = openAccountWorld();
+    const asking = { ...demo, provingReads: new Set<Promise<void>>() };
+    void gateway.getCustomerId(asking);
+    const asked = prover.account(asking);
+    await clock.advance(0);
+    expect(calls.map(({ operation }) => operation)).toEqual(['getCustomerId', 'getSession']);
+    calls[1]?.answer(snapshot(1));
+    expect((await asked).login).toBe('1001');
+  });
+
   test('that a 401 undid while it was got is asked for once more, by a call sent after it', async () => {
     const { prover, calls, ledger, clock } = openAccountWorld();
     const asked = prover.account(demo);
+    await clock.advance(0);
     ledger.refused(demo);
     calls[0]?.answer(snapshot(1));
     await clock.advance(0);
@@ -38,8 +100,9 @@ describe('an account’s proof', () => {
   });
 
   test.each([401, 403, 404, 500])('is not had for a %s', async (status) => {
-    const { prover, calls, ledger } = openAccountWorld();
+    const { prover, calls, ledger, clock } = openAccountWorld();
     const asked = prover.account(demo);
+    await clock.advance(0);
     calls[0]?.answer({ message: 'no' }, status);
     await expect(asked).rejects.toThrow();
     expect(ledger.account(demo)).toBeNull();
@@ -48,15 +111,17 @@ describe('an account’s proof', () => {
 
 describe('a group’s proof', () => {
   test('comes with the snapshot that names the group', async () => {
-    const { prover, calls } = openAccountWorld();
+    const { prover, calls, clock } = openAccountWorld();
     const asked = prover.group(demo);
+    await clock.advance(0);
     calls[0]?.answer({ ...snapshot(1), group: 'vip' });
     expect((await asked)?.group).toBe('vip');
   });
 
   test('is not in a snapshot without a group', async () => {
-    const { prover, calls } = openAccountWorld();
+    const { prover, calls, clock } = openAccountWorld();
     const asked = prover.group(demo);
+    await clock.advance(0);
     calls[0]?.answer({ login: 1001 });
     expect(await asked).toBeNull();
   });

@@ -155,3 +155,23 @@ test('tokens are told apart by a hash, which is all that is kept of them', () =>
   expect(a?.tokenHash).toMatch(/^[\da-f]{64}$/);
   expect(a?.tokenHash).not.toBe(b?.tokenHash);
 });
+
+test('a token that could not be checked is proved by nothing, however often it comes', async () => {
+  const clock = createScriptedClock(NOW_MS);
+  const ledger = new ProofLedger({ clock, proofMs: 1_000 });
+  const answers = [false, false, true];
+  const verify = async () => answers.shift() ?? false;
+  const identify = createIdentity({
+    clock,
+    ledger,
+    claimNames: { login: 'login', group: 'group' },
+    verify,
+  });
+  const token = unsignedToken({ login: 1, group: 'standard' });
+  for (const isVerified of [false, false, true, true]) {
+    const viewer = await identify({ token });
+    expect(ledger.account(viewer) !== null).toBe(isVerified);
+    expect(ledger.group(viewer) !== null).toBe(isVerified);
+    expect(ledger.isAccepted(viewer)).toBe(isVerified);
+  }
+});

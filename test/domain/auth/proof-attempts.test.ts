@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ProofAttempts } from '../../../src/domain/auth/proof-attempts.ts';
 import { TooManyAttemptsError } from '../../../src/domain/auth/too-many-attempts-error.ts';
-import { UnauthenticatedError } from '../../../src/domain/auth/unauthenticated-error.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -42,18 +41,37 @@ describe('a refused token', () => {
     expect(calls()).toBe(2);
   });
 
-  test('is refused for what it was refused for: another operation may grant it', async () => {
-    const { attempts, refused } = stage();
-    await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
-    const catalog = attempts.guard(viewer('a'), 'getAllTickers', async () => 'a catalog');
-    expect(await catalog).toBe('a catalog');
+  test.each(['getAllTickers', 'getSession', 'getWithdrawalMethods', 'getOpenPositions'] as const)(
+    'is refused for %s as well, which proves tokens as the read does that refused it',
+    async (operation) => {
+      const { attempts } = stage();
+      const refusal = attempts.guard(viewer('a'), 'getCustomerId', () => Promise.reject(REFUSED));
+      await expect(refusal).rejects.toBe(REFUSED);
+      const other = attempts.guard(viewer('a'), operation, async () => 'fine');
+      await expect(other).rejects.toMatchObject({ kind: 'unauthenticated', operation });
+    },
+  );
+
+  test('is refused by a write for that write alone', async () => {
+    const { attempts } = stage();
+    const refused = () =>
+      attempts.guard(viewer('a'), 'addCryptoWallet', () => Promise.reject(REFUSED));
+    await expect(refused()).rejects.toBe(REFUSED);
+    const again = await refused().catch((error: unknown) => error);
+    expect(again).not.toBe(REFUSED);
+    expect(again).toMatchObject({ kind: 'unauthenticated', operation: 'addCryptoWallet' });
+    for (const operation of ['setValue', 'markNotificationsRead', 'getSession'] as const) {
+      expect(await attempts.guard(viewer('a'), operation, async () => 'fine')).toBe('fine');
+    }
   });
 
-  test('is refused for a small write without naming an operation', async () => {
-    const { attempts } = stage();
-    const write = () => attempts.guard(viewer('a'), null, () => Promise.reject(REFUSED));
-    await expect(write()).rejects.toBe(REFUSED);
-    await expect(write()).rejects.toBeInstanceOf(UnauthenticatedError);
+  test('may be used again as soon as the gateway has accepted it', async () => {
+    const { attempts, refused, accepted } = stage();
+    await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
+    await expect(refused(viewer('b'))).rejects.toBe(REFUSED);
+    attempts.accepted(viewer('a'));
+    expect(await accepted(viewer('a'))).toBe('fine');
+    await expect(accepted(viewer('b'))).rejects.toMatchObject({ kind: 'unauthenticated' });
   });
 });
 
@@ -71,6 +89,16 @@ describe('an address', () => {
     expect(await accepted(viewer('d', '192.0.2.2'))).toBe('fine');
     await clock.advance(30_000);
     expect(await accepted(viewer('d'))).toBe('fine');
+  });
+
+  test('is the whole /64 of an IPv6 client, which has all of it to itself', async () => {
+    const { refused } = stage(3);
+    for (const host of ['1', '2', '3']) {
+      await expect(refused(viewer(host, `2001:db8:0:1::${host}`))).rejects.toBe(REFUSED);
+    }
+    const neighbour = refused(viewer('4', '2001:db8:0:1:aaaa::4'));
+    await expect(neighbour).rejects.toBeInstanceOf(TooManyAttemptsError);
+    await expect(refused(viewer('5', '2001:db8:0:2::5'))).rejects.toBe(REFUSED);
   });
 
   test('is not charged twice for one token’s several calls', async () => {

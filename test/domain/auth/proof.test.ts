@@ -11,10 +11,10 @@ function setUp() {
   /** A call of the gateway that begins and is answered at once. */
   const answers = {
     session: (viewer: Viewer, group: string | null = 'standard') =>
-      ledger.snapshotAnswered(viewer, group, ledger.beginCall()),
-    other: (viewer: Viewer) => ledger.accepted(viewer, ledger.beginCall()),
+      ledger.answered(viewer, 'getSession', ledger.beginCall(), group),
+    other: (viewer: Viewer) => ledger.answered(viewer, 'getCustomerId', ledger.beginCall()),
     catalog: (viewer: Viewer, group = 'standard') =>
-      ledger.catalogAnswered(viewer, group, ledger.beginCall()),
+      ledger.answered(viewer, 'getAllTickers', ledger.beginCall(), group),
   };
   return { clock, ledger, answers };
 }
@@ -89,9 +89,9 @@ describe('account data', () => {
     const { ledger } = setUp();
     const early = ledger.beginCall();
     ledger.refused(demo);
-    ledger.snapshotAnswered(demo, 'standard', early);
-    ledger.accepted(demo, early);
-    ledger.catalogAnswered(demo, 'standard', early);
+    ledger.answered(demo, 'getSession', early, 'standard');
+    ledger.answered(demo, 'getCustomerId', early);
+    ledger.answered(demo, 'getAllTickers', early, 'standard');
     expect(ledger.account(demo)).toBeNull();
     expect(ledger.group(demo)).toBeNull();
     expect(ledger.isAccepted(demo)).toBe(false);
@@ -229,7 +229,7 @@ describe('a token that was verified here', () => {
 test('forgetting a token costs it its proof, nobody else’s', () => {
   const ledger = new ProofLedger({ clock: createScriptedClock(), proofMs: PROOF_MS, maxTokens: 2 });
   for (const token of ['a', 'b', 'c']) {
-    ledger.snapshotAnswered(viewer(token), 'standard', ledger.beginCall());
+    ledger.answered(viewer(token), 'getSession', ledger.beginCall(), 'standard');
   }
   const opened = ['a', 'b', 'c'].map((token) => ledger.account(viewer(token)) !== null);
   expect(opened).toEqual([false, true, true]);

@@ -126,6 +126,20 @@ describe('a key set', () => {
     }
   });
 
+  test('is not even asked about an algorithm that no key may have, so that its being down excuses none', async () => {
+    let asked = 0;
+    await using keys = await serve((_request, response) => {
+      asked += 1;
+      response.writeHead(503).end();
+    });
+    const verify = verifier({ jwksUrl: keys.url });
+    for (const alg of ['none', 'HS256', 'HS512', 'RSA1_5', 'ES256K', 'unheard of']) {
+      const token = signedToken({ claims, secret: SECRET, header: { alg, kid: 'one' } });
+      await expect(verify(token), alg).rejects.toThrow(UnauthenticatedError);
+    }
+    expect(asked).toBe(0);
+  });
+
   test.each<[string, RequestListener]>([
     ['answers 500', (_request, response) => response.writeHead(500).end()],
     ['answers garbage', (_request, response) => response.end('<html>')],

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
 import { eventually } from '../../support/eventually.ts';
-import { FRESH, HOUR_MS, MINUTE_MS, openCatalogWorld } from './catalog-world.ts';
+import { type CatalogWorld, FRESH, HOUR_MS, MINUTE_MS, openCatalogWorld } from './catalog-world.ts';
 
 const ROW = {
   _id: 'AAA',
@@ -117,6 +117,86 @@ test.each([
   expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: false });
   await world.clock.advance(HOUR_MS * 0.2);
   expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: true });
+});
+
+describe('an empty catalog', () => {
+  const empty = async (world: CatalogWorld, ageSeconds: number | null = null) => {
+    world.sandbox.changeCatalog({ empty: true, ageSeconds });
+    const viewer = world.viewer();
+    expect((await world.catalogs.read(viewer)).version.size).toBe(0);
+    return viewer;
+  };
+
+  test('gives way to another that is no good either', async () => {
+    await using world = await worldAnswering([]);
+    const viewer = world.viewer();
+    await world.catalogs.read(viewer);
+    world.sandbox.clearFaults();
+    const body = [ROW, 1, null];
+    world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
+    await world.clock.advance(MINUTE_MS);
+    expect((await world.catalogs.read(viewer)).version.size).toBe(1);
+  });
+
+  test('serves once a good one has outlived its stale time', async () => {
+    await using world = await openCatalogWorld({ staleMs: MINUTE_MS });
+    const viewer = world.viewer();
+    await world.catalogs.read(viewer);
+    world.sandbox.changeCatalog({ empty: true });
+    await world.clock.advance(HOUR_MS + MINUTE_MS - 1);
+    await expect(world.catalogs.read(viewer)).resolves.toMatchObject({ version: { size: 60 } });
+    await world.clock.advance(1);
+    expect((await world.catalogs.read(viewer)).version.size).toBe(0);
+  });
+
+  test('is asked for without its ETag: a 304 would prolong it', async () => {
+    await using world = await openCatalogWorld();
+    const viewer = await empty(world);
+    await world.clock.advance(MINUTE_MS);
+    await world.catalogs.read(viewer);
+    const tags = world.sandbox
+      .requests('getAllTickers')
+      .map(({ headers }) => headers['if-none-match']);
+    expect(tags).toEqual([undefined, undefined]);
+  });
+
+  test('serves no longer than its minute while the gateway fails', async () => {
+    await using world = await openCatalogWorld();
+    const viewer = await empty(world);
+    world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
+    await world.clock.advance(MINUTE_MS);
+    await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('that is too old on arrival serves for that minute as well, and as stale', async () => {
+    await using world = await openCatalogWorld();
+    const viewer = await empty(world, 7_200);
+    expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true });
+    world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
+    await world.clock.advance(MINUTE_MS - 1);
+    expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true });
+    await world.clock.advance(1);
+    await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('ends with its life where that is shorter than the minute', async () => {
+    await using world = await openCatalogWorld();
+    const viewer = await empty(world, 3_580);
+    await world.clock.advance(20_000);
+    await world.catalogs.read(viewer);
+    expect(world.fetches()).toBe(2);
+  });
+
+  test('sets off no refresh before its minute is over', async () => {
+    await using world = await openCatalogWorld();
+    const viewer = await empty(world);
+    await world.clock.advance(MINUTE_MS - 1);
+    await world.catalogs.read(viewer);
+    await world.clock.advance(0);
+    expect(world.fetches()).toBe(1);
+  });
 });
 
 test('a 304 that nobody asked for is outside the contract', async () => {

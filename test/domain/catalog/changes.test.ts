@@ -176,3 +176,22 @@ class MemoryVersions implements VersionStore {
     return this.#texts.get(key) ?? null;
   }
 }
+
+test('only what looks like a version is looked up among those that replicas share', async () => {
+  const asked: string[] = [];
+  const versions: VersionStore = {
+    put: async () => {},
+    get: async (key) => {
+      asked.push(key);
+      return null;
+    },
+  };
+  await using world = await openCatalogWorld({ versions });
+  const view = await world.catalogs.read(world.viewer());
+  const known = 'A'.repeat(22);
+  const others = ['', 'x', 'a:b'.repeat(8).slice(0, 22), '*'.repeat(22), `${known}A`, `${known}\n`];
+  for (const since of others) expect(await view.changes(since)).toMatchObject({ reset: true });
+  expect(asked).toEqual([]);
+  expect(await view.changes(known)).toMatchObject({ reset: true });
+  expect(asked).toEqual([JSON.stringify(['standard-usd', known])]);
+});

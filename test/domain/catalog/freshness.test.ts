@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
+import { startTestApp } from '../../support/app.ts';
 import { HOUR_MS, MINUTE_MS, openCatalogWorld } from './catalog-world.ts';
 
 test('a catalog serves without a call until its greatest age', async () => {
@@ -31,6 +32,19 @@ test('its age counts from the Age header', async () => {
   expect(view.ageSeconds).toBe(1_200);
   expect(view.expiresAt.getTime() - view.fetchedAt.getTime()).toBeLessThanOrEqual(2_400_000);
   expect(view.expiresAt.getTime() - view.fetchedAt.getTime()).toBeGreaterThan(2_390_000);
+});
+
+test('what its answer was under way for is added to the Age header', async () => {
+  await using app = await startTestApp();
+  const delayMs = 200;
+  app.sandbox.changeCatalog({ ageSeconds: 100, cacheControl: null });
+  app.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs });
+  const { data } = await app.query('{ catalog { fetchedAt expiresAt } }', {
+    token: await app.signIn(),
+  });
+  const { fetchedAt, expiresAt } = data.catalog;
+  // A timer may be a millisecond early.
+  expect(Date.parse(expiresAt) - Date.parse(fetchedAt)).toBeLessThan(HOUR_MS - 100_000 - 190);
 });
 
 test('its age counts from the Date header', async () => {

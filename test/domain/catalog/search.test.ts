@@ -40,6 +40,21 @@ test('matches go by class: symbol, its beginning, name, description, typo; then 
   expect(await found(rows.toReversed(), 'gold')).toEqual(expected);
 });
 
+test('of several words the one that fits worst tells how well the whole fits', async () => {
+  const rows = [
+    instrument('AAA', { name: 'Gold Minimg' }),
+    instrument('MINING', { name: 'Company', description: 'Digs for gold' }),
+    instrument('ZZA', { name: 'Gold', description: 'A mining company' }),
+    instrument('ZZB', { name: 'Gold Mining' }),
+    instrument('GOLD', { name: 'Mining' }),
+    instrument('GOLDEN', { name: 'Nothing else' }),
+  ];
+  const expected = ['GOLD', 'ZZB', 'MINING', 'ZZA', 'AAA'];
+  expect(await found(rows, 'gold mining')).toEqual(expected);
+  expect(await found(rows, 'mining gold')).toEqual(expected);
+  expect(await found(rows.toReversed(), 'gold mining')).toEqual(expected);
+});
+
 test('a symbol with a dot is one word', async () => {
   expect(await found(ROWS, 'BRK.B')).toEqual(['BRK.B', 'BRK.A']);
   expect(await found(ROWS, 'BRK.A')).toEqual(['BRK.A', 'BRK.B']);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { eventually } from '../../support/eventually.ts';
-import { DEMO, FRESH, MINUTE_MS, openCatalogWorld, PRO } from './catalog-world.ts';
+import { DEMO, FRESH, HOUR_MS, MINUTE_MS, openCatalogWorld, PRO } from './catalog-world.ts';
 
 test('two hundred first readers cause one call of the gateway', async () => {
   await using world = await openCatalogWorld();
@@ -100,6 +100,38 @@ test('a token that the gateway refuses later loses the catalog at once', async (
   world.sandbox.revoke({ login: 700001 });
   await expect(world.gateway.getCustomerId(viewer)).rejects.toThrow();
   await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unauthenticated' });
+});
+
+test('a token that is refused while it waits for the catalog does not get it', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.gateway.getSession(viewer);
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 50, times: 1 });
+  const waiting = world.catalogs.read(viewer);
+  const refused = expect(waiting).rejects.toMatchObject({ kind: 'unauthenticated' });
+  await eventually(() => world.fetches() === 1);
+  world.sandbox.revoke({ login: 700001 });
+  await expect(world.gateway.getCustomerId(viewer)).rejects.toThrow();
+  await world.clock.advance(50);
+  await refused;
+  // Its call has brought a good copy, which others have without another.
+  expect((await world.catalogs.read(world.viewer({ email: FRESH }))).group).toBe('standard-usd');
+  expect(world.fetches()).toBe(2);
+});
+
+test('a token that is refused while a catalog fails to be renewed does not get the old one', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  await world.clock.advance(HOUR_MS);
+  const failing = { operation: 'getAllTickers', kind: 'status', status: 500 } as const;
+  world.sandbox.fail({ ...failing, delayMs: 50, times: 1 });
+  const refused = expect(world.catalogs.read(viewer)).rejects.toThrow();
+  await eventually(() => world.fetches() === 2);
+  world.sandbox.revoke({ login: 700001 });
+  await expect(world.gateway.getCustomerId(viewer)).rejects.toThrow();
+  await world.clock.advance(50);
+  await refused;
 });
 
 test('proof that has run out is paid for with one call of op 10, not with the catalog', async () => {

@@ -129,6 +129,21 @@ test('without a first list in time a subscription ends with the error of the cal
   expect(ends).toEqual([follower.error]);
 });
 
+test('a snapshot’s list does not begin a feed whose own list cannot be had', async () => {
+  const { clock, gateway, board, viewer, prove, followChanges } = createLiveBench();
+  const phone = viewer('phone');
+  const [sequence, nowMs] = [gateway.nextSequence(), clock.now()];
+  board.offer(
+    { proof: prove(phone), tokenHash: phone.tokenHash },
+    { positions: [position('a')], sequence, sentAtMs: nowMs, receivedAtMs: nowMs },
+  );
+  gateway.failWith('unavailable');
+  const follower = followChanges(phone);
+  await clock.advance(6_000);
+  expect(follower.events).toEqual([]);
+  expect(follower.error).toMatchObject({ kind: 'unavailable' });
+});
+
 test('without any answer at all the error is a timeout', async () => {
   const { clock, gateway, viewer, followPositions } = createLiveBench();
   gateway.latencyMs = 60_000;

@@ -184,6 +184,65 @@ test('a token refused by another operation is told nothing new until it is prove
   expect(follower.events.flatMap(({ opened }) => opened)).toEqual(['a']);
 });
 
+test('a token is proved anew ever less often while that fails', async () => {
+  const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
+  const phone = viewer('phone');
+  followChanges(phone);
+  followChanges(viewer('tablet'));
+  await clock.advance(2_000);
+  ledger.refused(phone);
+  gateway.sessionFault = () => gatewayError('unavailable');
+  await clock.advance(120_000);
+  const pausesMs = gateway.sessions
+    .slice(1)
+    .map(({ atMs }, index) => atMs - (gateway.sessions[index]?.atMs ?? 0));
+  // It doubles from a second up to half a minute; a renewal at each poll would be a hundred of them.
+  expect(gateway.sessions.length).toBeLessThanOrEqual(12);
+  expect(gateway.sessions.length).toBeGreaterThanOrEqual(5);
+  expect(Math.max(...pausesMs)).toBeGreaterThanOrEqual(10_000);
+  expect(Math.max(...pausesMs)).toBeLessThanOrEqual(31_000);
+});
+
+test('two tokens poll by turns', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  followChanges(viewer('phone'));
+  followChanges(viewer('tablet'));
+  await clock.advance(10_000);
+  // The first was sent when there was one token only.
+  const tokens = gateway.polls.slice(1).map(({ token }) => token);
+  expect(tokens.length).toBeGreaterThanOrEqual(9);
+  for (const [at, token] of tokens.slice(1).entries()) expect(token).not.toBe(tokens[at]);
+});
+
+test('a token without proof is told that the list is delayed, and nothing else', async () => {
+  const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
+  gateway.set(LOGIN, [position('a')]);
+  const phone = viewer('phone');
+  const follower = followChanges(phone);
+  followChanges(viewer('tablet'));
+  await clock.advance(2_000);
+  const before = follower.last;
+  expect(before?.status).toBe('LIVE');
+  ledger.refused(phone);
+  gateway.sessionFault = () => gatewayError('unavailable');
+  gateway.set(LOGIN, [position('a', { priceCurrent: 99 })]);
+  await clock.advance(2_000);
+  expect(follower.last).toBe(before);
+  gateway.failWith('unavailable');
+  // Long before the heartbeat, which would say so as well.
+  await clock.advance(4_000);
+  expect(follower.last).toEqual({
+    cursor: before?.cursor,
+    totals: before?.totals,
+    asOf: before?.asOf,
+    status: 'DELAYED',
+    snapshot: false,
+    upserted: [],
+    opened: [],
+    closed: [],
+  });
+});
+
 test('a token without proof polls out of turn, so that its readers wait no longer than needed', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   const names = ['a', 'b', 'c', 'd', 'e'];
@@ -197,6 +256,17 @@ test('a token without proof polls out of turn, so that its readers wait no longe
   const before = gateway.polls.length;
   await clock.advance(1_000);
   expect(gateway.polls[before]?.token).toBe(`token of ${refused}`);
+});
+
+test('of two tokens the one without proof polls, though it is the other’s turn', async () => {
+  const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
+  for (const name of ['a', 'b']) followChanges(viewer(name));
+  await clock.advance(4_000);
+  const last = gateway.polls.at(-1)?.token;
+  ledger.refused(viewer(last === 'token of a' ? 'a' : 'b'));
+  const before = gateway.polls.length;
+  await clock.advance(1_500);
+  expect(gateway.polls[before]?.token).toBe(last);
 });
 
 test('a token that cannot be proved anew ends', async () => {
@@ -214,16 +284,20 @@ test('the end of the request that brought a token does not end its polls', async
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
   const request = new AbortController();
+  const provingReads = new Set<Promise<void>>();
   const asking = {
     ...phone,
+    provingReads,
     caller: { ...phone.caller, signal: request.signal, receipt: () => {} },
   };
-  const callers: object[] = [];
-  gateway.fault = ({ caller }) => {
-    callers.push(caller);
+  const viewers: Viewer[] = [];
+  gateway.fault = (polling) => {
+    viewers.push(polling);
     return null;
   };
   followChanges(asking);
   await clock.advance(1_000);
-  expect(callers[0]).toEqual({ token: 'token of phone' });
+  expect(viewers[0]?.caller).toEqual({ token: 'token of phone' });
+  // Nor do they count among the reads that its other fields may wait for.
+  expect(viewers[0]?.provingReads).toBeUndefined();
 });

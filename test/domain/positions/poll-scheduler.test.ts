@@ -66,16 +66,20 @@ test('a newcomer does not wait behind the steady polls, nor do they starve behin
   await clock.advance(20_000);
   const askedAtMs = clock.now();
   const begun: number[] = [];
-  for (let index = 0; index < 25; index += 1) {
+  const newcomers = 100;
+  for (let index = 0; index < newcomers; index += 1) {
     scheduler.join(() => begun.push(clock.now() - askedAtMs)).soon();
   }
-  await clock.advance(2_000);
-  expect(begun).toHaveLength(25);
+  await clock.advance(4_100);
+  expect(begun).toHaveLength(newcomers);
   expect(begun[0]).toBeLessThanOrEqual(40);
-  expect(Math.max(...begun)).toBeLessThanOrEqual(1_100);
-  expect(
-    polls.filter(({ atMs }) => atMs > askedAtMs && atMs <= askedAtMs + 1_000).length,
-  ).toBeGreaterThan(20);
+  // More newcomers than a second has polls: each second is shared evenly until all have begun.
+  for (const second of [0, 1, 2, 3]) {
+    const isIn = (afterMs: number) => afterMs > second * 1_000 && afterMs <= (second + 1) * 1_000;
+    expect(begun.filter(isIn).length).toBeGreaterThanOrEqual(24);
+    const steady = polls.filter(({ atMs }) => isIn(atMs - askedAtMs));
+    expect(steady.length).toBeGreaterThanOrEqual(24);
+  }
 });
 
 test('a poll that backs off counts for nothing and comes at its own moment', async () => {
@@ -116,15 +120,17 @@ test('ten thousand feeds cost little more than their polls', async () => {
     });
     turn.every(1_000, -1_000 * random());
   }
-  const startedMs = performance.now();
+  // Of the processor, so that what else the machine does is not counted.
+  const before = process.cpuUsage();
   while (nowMs < 10_000 && armed !== null) {
     const { dueMs, task }: { readonly dueMs: number; readonly task: () => void } = armed;
     nowMs = Math.max(nowMs, dueMs);
     armed = null;
     task();
   }
-  const microsecondsEach = ((performance.now() - startedMs) * 1_000) / polls;
+  const { user, system } = process.cpuUsage(before);
+  const microsecondsEach = (user + system) / polls;
   expect(polls).toBeGreaterThan(90_000);
-  // A few in truth; the bound is loose for a busy machine and still far below a list that is searched.
+  // A few in truth; the bound is far below what a list costs that is searched.
   expect(microsecondsEach).toBeLessThan(25);
 });

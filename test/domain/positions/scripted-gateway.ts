@@ -65,7 +65,7 @@ export class ScriptedGateway implements PositionsSource {
     }
     if (error?.kind === 'unauthenticated') this.#ledger.refused(viewer);
     if (error) throw error;
-    this.#ledger.accepted(viewer, turn);
+    this.#ledger.answered(viewer, 'getOpenPositions', turn);
     this.answered.set(Math.trunc(this.#clock.now()), list);
     const bytes = Buffer.from(JSON.stringify(list));
     const isSame = previous?.bytes.equals(bytes);
@@ -83,7 +83,7 @@ export class ScriptedGateway implements PositionsSource {
     const turn = this.#ledger.beginCall();
     const error = this.sessionFault(viewer);
     if (error) throw error;
-    this.#ledger.snapshotAnswered(viewer, null, turn);
+    this.#ledger.answered(viewer, 'getSession', turn);
   }
 
   #poll({ login, caller }: Viewer): Poll {

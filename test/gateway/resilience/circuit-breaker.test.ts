@@ -13,7 +13,7 @@ function closedBreaker() {
     windowMs: 10_000,
     threshold: 0.5,
     minimumCalls: 10,
-    minimumElsewhere: 2,
+    minimumAccounts: 3,
     pauseMs: PAUSE_MS,
     onChange: (state) => changes.push(state),
   });
@@ -68,12 +68,39 @@ describe('a closed breaker opens', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  test('not over one account, however often it fails', () => {
+  test('not over one account, however often it fails beside stumbles of others', () => {
     const { breaker, calls } = closedBreaker();
-    calls(1_000, 'failure');
-    calls(1, 'failure', () => 'a stumble of another');
+    calls(40, 'failure');
+    calls(2, 'failure', () => 'another');
+    expect(breaker.state).toBe('closed');
+    calls(37, 'failure', (index) => `a stumble of ${index}`);
+    expect(breaker.state).toBe('closed');
+  });
+
+  test('as soon as no account has more than half of the failures', () => {
+    const { breaker, calls } = closedBreaker();
+    calls(40, 'failure');
+    calls(39, 'failure', many);
+    expect(breaker.state).toBe('closed');
+    calls(1, 'failure', many);
+    expect(breaker.state).toBe('open');
+  });
+
+  test('not over two accounts, and over a third', () => {
+    const { breaker, calls } = closedBreaker();
+    calls(1_000, 'failure', (index) => `account ${index % 2}`);
     expect(breaker.state).toBe('closed');
     calls(1, 'failure', () => 'a third');
+    expect(breaker.state).toBe('open');
+  });
+
+  test('over accounts that fail one after the other, not at the same moment', async () => {
+    const { clock, breaker, calls } = closedBreaker();
+    for (let account = 0; account < 5; account += 1) {
+      expect(breaker.state).toBe('closed');
+      calls(2, 'failure', () => `account ${account}`);
+      await clock.advance(1_500);
+    }
     expect(breaker.state).toBe('open');
   });
 

@@ -63,6 +63,35 @@ describe('while the gateway fails at everything', () => {
     expect(open.circuits).toEqual(['reads open', 'reads closed']);
   });
 
+  test.each([401, 403])('a probe that is answered %s ends nothing', async (status) => {
+    let isDown = true;
+    await using gateway = await startScriptedGateway((socket, request) =>
+      isDown ? down(socket, request) : socket.write(answer(status, {})),
+    );
+    await using open = openResilient(gateway.url);
+    await readMany(open, 30);
+    isDown = false;
+    await open.clock.advance(5_000);
+    expect(await read(open, 1)).toBe(status === 401 ? 'unauthenticated' : 'forbidden');
+    expect(open.circuits).toEqual(['reads open']);
+    expect(open.resilience.trouble()).toBe('gateway failing: reads');
+  });
+
+  test('refusals among the failures do not hide them', async () => {
+    await using gateway = await startScriptedGateway((socket, request) =>
+      request.headers.authorization === 'Bearer refused'
+        ? socket.write(answer(403, {}))
+        : down(socket, request),
+    );
+    await using open = openResilient(gateway.url);
+    const refused = { token: 'refused', account: '1' };
+    for (let index = 0; index < 50; index += 1) {
+      expect(await open.client.getOpenPositions(refused, null).catch(kindOf)).toBe('forbidden');
+    }
+    await readMany(open, 30);
+    expect(open.circuits).toEqual(['reads open']);
+  });
+
   test('a probe whose asker goes away still tells whether it is over', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) => {
@@ -127,6 +156,35 @@ describe('what opens no breaker', () => {
     }
     expect(open.circuits).toEqual([]);
     expect(await read(open, 1)).toBe('served');
+  });
+
+  test('one account that fails beside stumbles of two others, who are served', async () => {
+    const stumbling = new Set(['Bearer token 1', 'Bearer token 2']);
+    await using gateway = await startScriptedGateway((socket, request) => {
+      const { authorization = '' } = request.headers;
+      const fails = authorization === 'Bearer token 0' || stumbling.delete(authorization);
+      return (fails ? down : positions)(socket, request);
+    });
+    await using open = openResilient(gateway.url);
+    const feed = { token: 'token 0', account: '1000', priority: 'poll' } as const;
+    for (let poll = 0; poll < 40; poll += 1) {
+      expect(await open.client.getOpenPositions(feed, null).catch(kindOf)).toBe('unavailable');
+    }
+    for (const index of [1, 2, 1, 2]) expect(await open.hurry(read(open, index))).toBe('served');
+    expect(open.circuits).toEqual([]);
+  });
+
+  test('sign-ins that fail from however many addresses of one network', async () => {
+    await using gateway = await startScriptedGateway(down);
+    await using open = openResilient(gateway.url);
+    const signIn = (address: string) =>
+      open.client
+        .login({ token: null, client: { address, userAgent: null } }, 'a@example.com', 'x')
+        .catch(kindOf);
+    for (let host = 1; host <= 30; host += 1) await signIn(`2001:db8:0:1::${host}`);
+    expect(open.circuits).toEqual([]);
+    for (let network = 2; network <= 41; network += 1) await signIn(`2001:db8:0:${network}::1`);
+    expect(open.circuits).toEqual(['auth open']);
   });
 
   test('orders that were sent, whatever became of them', async () => {

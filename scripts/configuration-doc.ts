@@ -1,25 +1,30 @@
-// Writes the table of the environment variables into README, from the list that the program reads.
+// Writes the table of the environment variables into docs/configuration.md, from the list that the
+// program reads.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileVariable, mayBeFile } from '../src/config/given-value.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 
 const START = '<!-- configuration: written by `npm run docs` -->';
 const END = '<!-- /configuration -->';
 
-/** README with its table as it should be; the rest of the text stays. */
-export function withConfigurationTable(readme: string): string {
-  const [before, rest, ...others] = readme.split(START);
+/** The page with its table as it should be; the rest of the text stays. */
+export function withConfigurationTable(page: string): string {
+  const [before, rest, ...others] = page.split(START);
   const after = rest?.split(END)[1];
   if (before === undefined || after === undefined || others.length > 0) {
-    throw new Error(`README.md must hold "${START}" and "${END}" once`);
+    throw new Error(`docs/configuration.md must hold "${START}" and "${END}" once`);
   }
   return `${before}${START}\n\n${configurationTable()}\n${END}${after}`;
 }
 
 function configurationTable(): string {
   const rows = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
-    const cells = [`\`${name}\``, defaultOf(setting), setting.kind.allowed, setting.means];
+    const means = mayBeFile(setting)
+      ? `${setting.means} (secret; may be in the file that \`${fileVariable(name)}\` names)`
+      : setting.means;
+    const cells = [`\`${name}\``, defaultOf(setting), setting.kind.allowed, means];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
   });
   return `| Variable | Default | Allowed | Meaning |\n|---|---|---|---|\n${rows.join('')}`;
@@ -32,6 +37,6 @@ function defaultOf({ fallback, fallbackText }: Setting<unknown>): string {
 }
 
 if (import.meta.main) {
-  const path = join(import.meta.dirname, '..', 'README.md');
+  const path = join(import.meta.dirname, '..', 'docs', 'configuration.md');
   writeFileSync(path, withConfigurationTable(readFileSync(path, 'utf8')));
 }

@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Account,
+  bodyOf,
+  HostileClient,
+  type HostileReply,
+  headersOf,
+  isRefused,
+} from './hostile-client.ts';
+import { HostileSocket } from './hostile-socket.ts';
+import type { Kind } from './kinds.ts';
+import type { ReplyTally } from './reply-tally.ts';
+import type { Write } from './trial-ground.ts';
+
+export interface Target {
+  readonly account: Account;
+  readonly write: Write;
+  /** Aborts when the time is over. */
+  readonly signal: AbortSignal;
+  readonly replies: ReplyTally;
+}
+
+type Assault = (target: Target) => Promise<void>;
+
+const CONNECTIONS = 16;
+const SOCKETS = 8;
+const SUBSCRIPTIONS_PER_SOCKET = 32;
+const OPERATIONS_PER_SOCKET = 12;
+const UNREAD_CONNECTIONS = 100;
+const PIPELINED = 3;
+const PAUSE_MS = 10;
+const REST_MS = 100;
+
+/** How an account does its worst with a document, until its time is over. */
+export const ASSAULTS: Readonly<Record<Kind, Assault>> = {
+  query: oneByOne,
+  event: subscribed,
+  unread,
+  many,
+};
+
+async function oneByOne(target: Target): Promise<void> {
+  using client = new HostileClient(target.account);
+  await again(target, () => client.post(target.write(), target.signal));
+}
+
+async function subscribed({ account, write, signal, replies }: Target): Promise<void> {
+  using sockets = new DisposableStack();
+  const open: HostileSocket[] = [];
+  while (open.length < SOCKETS && !signal.aborted) {
+    const socket = sockets.use(await HostileSocket.open(account));
+    open.push(socket);
+    for (let at = 0; at < SUBSCRIPTIONS_PER_SOCKET; at += 1) {
+      // What is over before the time is over was refused.
+      void socket.run(write(), Number.POSITIVE_INFINITY).then((reply) => {
+        if (!signal.aborted) replies.note(reply);
+      });
+    }
+  }
+  await over(signal);
+  replies.add(
+    'events',
+    open.reduce((sum, { events }) => sum + events, 0),
+  );
+}
+
+async function unread(target: Target): Promise<void> {
+  using opened = new DisposableStack();
+  await Promise.all([unreadSockets(target, opened), unreadConnections(target, opened)]);
+  await over(target.signal);
+}
+
+async function unreadSockets(
+  { account, write, signal, replies }: Target,
+  opened: DisposableStack,
+): Promise<void> {
+  for (let at = 0; at < SOCKETS && !signal.aborted; at += 1) {
+    const socket = opened.use(await HostileSocket.open(account));
+    socket.pause();
+    for (let sent = 0; sent < SUBSCRIPTIONS_PER_SOCKET; sent += 1) void socket.run(write());
+    replies.add('unread on sockets', SUBSCRIPTIONS_PER_SOCKET);
+  }
+}
+
+async function unreadConnections(target: Target, opened: DisposableStack): Promise<void> {
+  for (let at = 0; at < UNREAD_CONNECTIONS && !target.signal.aborted; at += 1) {
+    opened.adopt(askAndLeave(target), (socket) => socket.destroy());
+    target.replies.add('unread on connections', PIPELINED);
+    await delay(PAUSE_MS);
+  }
+}
+
+function askAndLeave({ account: { port, token }, write }: Target) {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.on('error', () => {});
+  socket.pause();
+  for (let sent = 0; sent < PIPELINED; sent += 1) {
+    const body = bodyOf(write());
+    const headers = {
+      host: 'facade',
+      ...headersOf(token),
+      'content-length': Buffer.byteLength(body),
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`POST /graphql HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+  }
+  return socket;
+}
+
+async function many(target: Target): Promise<void> {
+  const { account, write, signal } = target;
+  using opened = new DisposableStack();
+  const client = opened.use(new HostileClient(account));
+  const asking: Promise<void>[] = Array.from({ length: CONNECTIONS }, () =>
+    again(target, () => client.post(write(), signal)),
+  );
+  for (let at = 0; at < SOCKETS && !signal.aborted; at += 1) {
+    const socket = opened.use(await HostileSocket.open(account));
+    const left = () => socket.complete();
+    signal.addEventListener('abort', left);
+    for (let operation = 0; operation < OPERATIONS_PER_SOCKET; operation += 1) {
+      asking.push(again(target, () => socket.run(write())));
+    }
+  }
+  await Promise.all(asking);
+}
+
+/** The next as soon as the one before is answered; a refused one after a rest. */
+async function again({ signal, replies }: Target, ask: () => Promise<HostileReply>): Promise<void> {
+  while (!signal.aborted) {
+    const reply = await ask();
+    if (signal.aborted) return;
+    replies.note(reply);
+    if (reply.status === 0 || isRefused(reply)) {
+      await delay(REST_MS, null, { signal }).catch(() => {});
+    }
+  }
+}
+
+async function over(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}

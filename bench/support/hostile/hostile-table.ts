@@ -1,0 +1,91 @@
+import { table } from '../markdown.ts';
+import type { Damage } from './damage.ts';
+import type { Climb } from './hill-climb.ts';
+import { type Kind, PLANS } from './kinds.ts';
+import type { HostileDocument } from './write-document.ts';
+
+export interface Finding {
+  readonly kind: Kind;
+  readonly climb: Climb;
+  /** Null where the search found nothing that is allowed. */
+  readonly document: HostileDocument | null;
+  readonly damage: Damage | null;
+}
+
+const SHOWN = 160;
+const MEGABYTE = 1_048_576;
+const FATES: Readonly<Record<Damage['fate'], string>> = {
+  alive: '',
+  stuck: 'did not come back: more than ',
+  ended: 'process ended within ',
+  'too large': 'process took 4 GB and was ended within ',
+};
+
+export function damageTable(findings: readonly Finding[], quiet: Damage): string {
+  const rows = findings.map(({ kind, document, damage }) =>
+    damage && document
+      ? [kind, shortened(document), ...cellsOf(damage)]
+      : [kind, 'nothing that is allowed', '', '', '', ''],
+  );
+  return table(
+    [
+      'kind',
+      'document',
+      'longest loop hold, ms (aim 50)',
+      'bystander p50 / p99, ms (aim p99 100)',
+      'memory growth, MB (aim 200)',
+      'answers',
+    ],
+    [['nobody', '', ...cellsOf(quiet)], ...rows],
+  );
+}
+
+export function searchTable(findings: readonly Finding[]): string {
+  return table(
+    [
+      'kind',
+      'tried',
+      'refused',
+      'worst allowed: hold, ms',
+      'CPU, ms',
+      'fields',
+      'MB',
+      'longest hold of a refused one, ms',
+    ],
+    findings.map(({ kind, climb: { worst, tried, refused, longestRefusedMs } }) => {
+      const trial = worst[0]?.trial;
+      const isStuck = trial?.verdict === 'stuck';
+      return [
+        `${kind}: ${PLANS[kind].means}`,
+        String(tried),
+        String(refused),
+        trial ? `${isStuck ? 'did not come back: more than ' : ''}${trial.holdMs.toFixed(0)}` : '',
+        trial && !isStuck ? trial.cpuMs.toFixed(0) : '',
+        trial && !isStuck ? String(trial.fields) : '',
+        trial && !isStuck ? megabytes(trial.bytes) : '',
+        longestRefusedMs.toFixed(0),
+      ];
+    }),
+  );
+}
+
+function cellsOf({ holdMs, fate, bystander, grownBytes, replies }: Damage): string[] {
+  const { p50Ms, p99Ms, failed } = bystander;
+  const answered = `${p50Ms.toFixed(1)} / ${p99Ms.toFixed(1)}`;
+  return [
+    `${FATES[fate]}${holdMs.toFixed(0)}`,
+    failed > 0 ? `${answered}, ${failed} failed` : answered,
+    megabytes(grownBytes),
+    replies,
+  ];
+}
+
+function shortened({ text }: HostileDocument): string {
+  const line = text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
+  const rest = line.length - SHOWN;
+  return `\`${line.slice(0, SHOWN)}${rest > 0 ? ' …' : ''}\`${rest > 0 ? ` (${line.length} characters)` : ''}`;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / MEGABYTE).toFixed(1);
+}

@@ -1,0 +1,113 @@
+import { openAll } from '../config/open-all.ts';
+import { settingProblem } from '../config/setting-problem.ts';
+import type { SettingName } from '../config/settings.ts';
+import { type Config, ConfigError } from '../config.ts';
+import type { Documents } from '../engine/documents/documents.ts';
+import { ManifestError, readManifests } from '../engine/documents/manifest.ts';
+import {
+  openTrustedDocuments,
+  type TrustedDocuments,
+} from '../engine/documents/trusted-documents.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { ListenError, probeAddress } from '../server/listen.ts';
+import { openStores, type Stores } from '../store/open-stores.ts';
+import { StoreError } from '../store/store-error.ts';
+
+const PUBLIC = { port: 'PORT', host: 'HOST' } as const;
+const ADMIN = { port: 'ADMIN_PORT', host: 'ADMIN_HOST' } as const;
+
+/** The stores that the configuration names; throws a ConfigError where they cannot be used. */
+export async function openConfiguredStores(
+  { redisUrl, redisPrefix, orderStore, orderRecordsMax }: Config,
+  onWarn: (message: string) => void,
+): Promise<Stores> {
+  try {
+    return await openStores({
+      redisUrl,
+      redisPrefix,
+      orderStore,
+      orderRecordsMax,
+      clock: systemClock,
+      onWarn,
+    });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw redisUrl === null
+      ? new ConfigError([settingProblem('ORDER_STORE', orderStore, error.message)])
+      : new ConfigError([settingProblem('REDIS_URL', redisUrl, error.message)]);
+  }
+}
+
+/** Null where no documents are trusted; throws a ConfigError where the manifests cannot be used. */
+export async function openConfiguredDocuments(
+  { persistedDocuments: path }: Config,
+  documents: Documents,
+  log: Log,
+): Promise<TrustedDocuments | null> {
+  if (path === null) return null;
+  return openTrustedDocuments({ path, documents, clock: systemClock, log }).catch(
+    manifestProblems(path),
+  );
+}
+
+/** Runs `listen` for the public or for the admin listener; throws a ConfigError where its address cannot be used. */
+export async function atAddress<T>(
+  config: Config,
+  listener: 'public' | 'admin',
+  listen: (port: number, host: string) => Promise<T>,
+): Promise<T> {
+  const names = listener === 'public' ? PUBLIC : ADMIN;
+  const [port, host] =
+    listener === 'public' ? [config.port, config.host] : [config.adminPort, config.adminHost];
+  try {
+    return await listen(port, host);
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error;
+    const value = error.about === 'port' ? port : host;
+    throw new ConfigError([settingProblem(names[error.about], value, error.message)]);
+  }
+}
+
+/**
+ * Tries what the configuration names, as a start would, and leaves it as it was. It completes the list of
+ * problems: settings that have one already are passed over, for their defaults are not what was meant.
+ */
+export async function findUnusable(
+  config: Config,
+  faulty: ReadonlySet<SettingName>,
+): Promise<readonly string[]> {
+  const isMeant = (...names: SettingName[]) => !names.some((name) => faulty.has(name));
+  const attempts: Promise<unknown>[] = [];
+  if (isMeant('REDIS_URL', 'REDIS_PREFIX')) {
+    attempts.push(openConfiguredStores(config, () => {}).then((stores) => stores.close()));
+  }
+  const { persistedDocuments: path } = config;
+  if (path !== null) attempts.push(readManifests(path).catch(manifestProblems(path)));
+  for (const [listener, { port, host }] of [
+    ['public', PUBLIC],
+    ['admin', ADMIN],
+  ] as const) {
+    if (!isMeant(host)) continue;
+    // Port 0 tries the host alone.
+    attempts.push(
+      atAddress(config, listener, (value, at) => probeAddress(isMeant(port) ? value : 0, at)),
+    );
+  }
+  try {
+    await openAll(attempts);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+function manifestProblems(path: string) {
+  return (error: unknown): never => {
+    if (!(error instanceof ManifestError)) throw error;
+    throw new ConfigError(
+      error.reasons.map((reason) => settingProblem('PERSISTED_DOCUMENTS', path, reason)),
+    );
+  };
+}

@@ -1,0 +1,44 @@
+import { reasonOf } from '../lib/reason-of.ts';
+import { readSecretFile } from './secret-file.ts';
+import type { Setting } from './setting.ts';
+import { shown } from './shown.ts';
+
+/** What the environment gives for a setting: itself, or by the name of a file that holds it. */
+export interface GivenValue {
+  readonly text: string;
+  /** The variable with its value, as a problem's line names them. */
+  readonly label: string;
+  readonly isFile: boolean;
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Null where nothing is given; a text instead says why what is given cannot be used. */
+export function givenValue(
+  name: string,
+  setting: Setting<unknown>,
+  environment: Variables,
+): GivenValue | string | null {
+  // Compose files and CI write an empty text where they mean nothing.
+  const text = environment[name] || null;
+  const path = (mayBeFile(setting) && environment[fileVariable(name)]) || null;
+  if (path === null) {
+    const value = setting.isSecret ? ' (value not shown)' : `=${shown(text ?? '')}`;
+    return text === null ? null : { text, label: `${name}${value}`, isFile: false };
+  }
+  const label = `${fileVariable(name)}=${shown(path)}`;
+  if (text !== null) return `${label}: must be unset where ${name} is set`;
+  try {
+    return { text: readSecretFile(path), label, isFile: true };
+  } catch (error) {
+    return `${label}: must be a file that holds ${name} (${reasonOf(error)})`;
+  }
+}
+
+export function mayBeFile({ isSecret, holdsPassword }: Setting<unknown>): boolean {
+  return isSecret === true || holdsPassword === true;
+}
+
+export function fileVariable(name: string): string {
+  return `${name}_FILE`;
+}

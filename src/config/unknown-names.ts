@@ -1,0 +1,62 @@
+import type { Variables } from './given-value.ts';
+
+// The standard's own variables are many, and read by other parts than this configuration.
+const OF_OTHERS = /^OTEL_/;
+// "HOME" is near "HOST", and "POST" near "PORT": short names prove nothing.
+const LEAST_LETTERS = 5;
+const LETTERS_PER_TYPO = 5;
+const LEAST_STEM_LETTERS = 7;
+
+/** One line for each variable that was probably meant to be one of the known; its value is never shown. */
+export function warnOfUnknownNames(
+  environment: Variables,
+  known: ReadonlySet<string>,
+): readonly string[] {
+  return Object.entries(environment).flatMap(([name, value]) => {
+    if (!value || known.has(name) || OF_OTHERS.test(name)) return [];
+    const nearest = nearestName(name.toUpperCase(), known);
+    return nearest === null ? [] : [`${name} is not a setting: is ${nearest} meant?`];
+  });
+}
+
+function nearestName(name: string, known: ReadonlySet<string>): string | null {
+  let nearest: string | null = null;
+  let least = Number.POSITIVE_INFINITY;
+  for (const candidate of known) {
+    const edits = editDistance(name, candidate);
+    // Nothing is nearer than the name whose last word alone is missing.
+    const distance = name === stemOf(candidate) ? 1 : edits;
+    if (distance >= least || !(isTypo(name, edits) || sharesStem(name, candidate))) continue;
+    nearest = candidate;
+    least = distance;
+  }
+  return nearest;
+}
+
+function isTypo(name: string, edits: number): boolean {
+  return name.length >= LEAST_LETTERS && edits <= Math.floor(name.length / LETTERS_PER_TYPO);
+}
+
+/** One last word is missing, added or another: CATALOG_MAX_AGE, GRAPHIQL_ENABLED, GATEWAY_TIMEOUT_SECONDS. */
+function sharesStem(name: string, candidate: string): boolean {
+  const [stem, other] = [stemOf(name), stemOf(candidate)];
+  if (stem === candidate) return candidate.length >= LEAST_STEM_LETTERS;
+  return (name === other || stem === other) && other.includes('_');
+}
+
+function stemOf(name: string): string {
+  return name.replace(/_[^_]*$/, '');
+}
+
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

@@ -1,0 +1,58 @@
+import {
+  BREAK,
+  type DocumentNode,
+  type FloatValueNode,
+  type GraphQLError,
+  GraphQLID,
+  type GraphQLSchema,
+  getNamedType,
+  type IntValueNode,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { INEXACT } from '../../lib/exact-json.ts';
+import { isExactNumber } from '../../lib/exact-number.ts';
+import { requestError } from '../../schema/public-error.ts';
+import { ArgumentTrail, placeOf } from '../blamed-argument.ts';
+import { located } from '../located.ts';
+
+/** The error of the first number in a valid document that would not survive; null where all do. */
+export function inexactLiteralError(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+): GraphQLError | null {
+  const types = new TypeInfo(schema);
+  const trail = new ArgumentTrail();
+  let error: GraphQLError | null = null;
+  // Where a variable's default is: its argument is wherever the variable is used.
+  let base: string[] = [];
+  const check = (node: IntValueNode | FloatValueNode) => {
+    // An id is carried as the text that it is written as.
+    if (getNamedType(types.getInputType()) === GraphQLID || isExactNumber(node.value)) return;
+    const argument = [...base, ...trail.names].join('.');
+    error = located(inexactError(argument), { nodes: [node] });
+    return BREAK;
+  };
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      ...trail.visitor,
+      VariableDefinition: {
+        enter({ variable: { name } }) {
+          base = [placeOf(name.value, document) ?? name.value];
+        },
+        leave() {
+          base = [];
+        },
+      },
+      IntValue: check,
+      FloatValue: check,
+    }),
+  );
+  return error;
+}
+
+function inexactError(argument: string): GraphQLError {
+  return requestError('BAD_USER_INPUT', `There is ${INEXACT.description}.`, { argument });
+}

@@ -1,0 +1,218 @@
+import type { Socket } from 'node:net';
+import type { ClientKeys } from '../engine/client-key.ts';
+import type { Caller } from '../gateway/caller.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type BufferSums, type ClientBytes, type Recipient, SendBuffer } from './send-buffer.ts';
+
+/** Why a reader was cut: it took nothing, or what it left unread was too much for its client or for the process. */
+export type CutReason = 'idle' | 'client' | 'process';
+
+export interface SendBuffersOptions {
+  /** Of all connections together. */
+  readonly maxBytes: number;
+  readonly clients: Pick<ClientKeys, 'of'>;
+  readonly clock: Clock;
+  /** How long a reader may take no byte of its answer. */
+  readonly unreadMs?: number;
+  /** How long an answer waits for its client's other readers before the slowest is cut. */
+  readonly patienceMs?: number;
+  readonly onCut?: (reason: CutReason) => void;
+}
+
+interface Waiter {
+  readonly buffer: SendBuffer | null;
+  readonly client: ClientBytes;
+  readonly sinceMs: number;
+  readonly ready: () => void;
+}
+
+const UNREAD_MS = 30_000;
+const PATIENCE_MS = 5_000;
+const LOOK_MS = 1_000;
+const CLIENT_SHARE = 16;
+const CONNECTION_SHARE = 128;
+
+/**
+ * Bounds the answers that wait in memory for slow readers. Beyond a client's or a connection's share
+ * its next answer is not begun. Answers under way already may bring a client to twice its share and
+ * the process to its maximum, the one just written not counted: then the slowest reader is cut. What
+ * the kernel takes at once, which is nearly everything, is never counted.
+ */
+export class SendBuffers implements BufferSums {
+  readonly perConnection: number;
+  readonly #options: SendBuffersOptions;
+  readonly #perClient: number;
+  readonly #unreadMs: number;
+  readonly #patienceMs: number;
+  readonly #unread = new Set<SendBuffer>();
+  readonly #clients = new Map<string, ClientBytes>();
+  readonly #waiting = new Set<Waiter>();
+  #bytes = 0;
+  /** Clients beyond their share. */
+  #crowded = 0;
+  #isLooking = false;
+  #isWaking = false;
+
+  constructor(options: SendBuffersOptions) {
+    this.#options = options;
+    this.#perClient = options.maxBytes / CLIENT_SHARE;
+    this.perConnection = options.maxBytes / CONNECTION_SHARE;
+    this.#unreadMs = options.unreadMs ?? UNREAD_MS;
+    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+  }
+
+  /** How many bytes no reader has taken yet. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  open(socket: Socket, recipient: Recipient): SendBuffer {
+    return new SendBuffer(this, socket, recipient);
+  }
+
+  /** Whether an answer may be begun for this client, on a connection that has so many bytes unread. */
+  hasRoom(caller: Caller, connectionBytes = 0): boolean {
+    if (connectionBytes > this.perConnection) return false;
+    if (this.#crowded === 0 && !this.#isHalfFull()) return true;
+    const client = this.#clients.get(this.#options.clients.of(caller).key);
+    return client === undefined || this.#isWithinShare(client);
+  }
+
+  async room(caller: Caller, buffer: SendBuffer | null = null): Promise<void> {
+    const { signal } = caller;
+    while (!signal?.aborted && !this.hasRoom(caller, buffer?.bytes)) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const waiter = this.#wait(caller, buffer, resolve);
+      signal?.addEventListener('abort', resolve);
+      await promise;
+      signal?.removeEventListener('abort', resolve);
+      this.#waiting.delete(waiter);
+    }
+  }
+
+  whenRoom(caller: Caller, buffer: SendBuffer, ready: () => void): void {
+    this.#wait(caller, buffer, ready);
+  }
+
+  #wait(caller: Caller, buffer: SendBuffer | null, ready: () => void): Waiter {
+    const { key } = this.#options.clients.of(caller);
+    const client = this.#clients.get(key) ?? { key, bytes: 0 };
+    const waiter = { buffer, client, ready, sinceMs: this.#options.clock.now() };
+    this.#waiting.add(waiter);
+    return waiter;
+  }
+
+  changed(buffer: SendBuffer, bytes: number): void {
+    const added = bytes - buffer.bytes;
+    const client = buffer.client ?? this.#enter(buffer);
+    const wasCrowded = client.bytes > this.#perClient;
+    buffer.bytes = bytes;
+    client.bytes += added;
+    this.#bytes += added;
+    this.#crowded += Number(client.bytes > this.#perClient) - Number(wasCrowded);
+    if (bytes === 0) this.#leave(buffer, client);
+    if (added > 0) {
+      this.#relieve(client, added);
+      return;
+    }
+    buffer.progressAtMs = this.#options.clock.now();
+    buffer.recipient.drained?.();
+    this.#wakeSoon();
+  }
+
+  #enter(buffer: SendBuffer): ClientBytes {
+    const { clients, clock } = this.#options;
+    const { key } = clients.of(buffer.recipient.caller);
+    const client = this.#clients.get(key) ?? { key, bytes: 0 };
+    this.#clients.set(key, client);
+    this.#unread.add(buffer);
+    buffer.client = client;
+    buffer.begin(clock.now());
+    if (!this.#isLooking) this.#planLook();
+    return client;
+  }
+
+  #leave(buffer: SendBuffer, client: ClientBytes): void {
+    buffer.client = null;
+    this.#unread.delete(buffer);
+    if (client.bytes === 0) this.#clients.delete(client.key);
+  }
+
+  /** What is in hand cannot wait any more: it takes the place of what has been unread for longest. */
+  #relieve(client: ClientBytes, inHand: number): void {
+    while (client.bytes - inHand > 2 * this.#perClient) this.#cutSlowest(client);
+    while (this.#bytes - inHand > this.#options.maxBytes) this.#cutSlowest(null);
+  }
+
+  #cutSlowest(client: ClientBytes | null): void {
+    let slowest: SendBuffer | null = null;
+    for (const buffer of this.#unread) {
+      if (client !== null && buffer.client !== client) continue;
+      if (slowest === null || buffer.progressAtMs < slowest.progressAtMs) slowest = buffer;
+    }
+    if (slowest !== null) this.#cut(slowest, client === null ? 'process' : 'client');
+  }
+
+  #cut(buffer: SendBuffer, reason: CutReason): void {
+    // A reset, because the kernel would go on holding its own part of the answer for a reader that is merely closed.
+    buffer.socket.resetAndDestroy();
+    buffer.release();
+    this.#options.onCut?.(reason);
+  }
+
+  #isHalfFull(): boolean {
+    return this.#bytes > this.#options.maxBytes / 2;
+  }
+
+  /** Clients that read everything never wait for those that do not. */
+  #isWithinShare(client: ClientBytes): boolean {
+    return client.bytes <= (this.#isHalfFull() ? 0 : this.#perClient);
+  }
+
+  #mayGo({ buffer, client }: Waiter): boolean {
+    const isOwnFull = buffer !== null && !buffer.isWithinShare;
+    return !isOwnFull && this.#isWithinShare(client);
+  }
+
+  /** In a turn of its own: those who are woken write, which changes the figures that woke them. */
+  #wakeSoon(): void {
+    if (this.#isWaking || this.#waiting.size === 0) return;
+    this.#isWaking = true;
+    setImmediate(() => {
+      this.#isWaking = false;
+      for (const waiter of [...this.#waiting]) {
+        if (!this.#mayGo(waiter)) continue;
+        this.#waiting.delete(waiter);
+        waiter.ready();
+      }
+    });
+  }
+
+  #planLook(): void {
+    this.#isLooking = true;
+    this.#options.clock.after(Math.min(LOOK_MS, this.#unreadMs / 10), () => {
+      this.#look();
+      this.#isLooking = this.#unread.size > 0;
+      if (this.#isLooking) this.#planLook();
+    });
+  }
+
+  #look(): void {
+    const nowMs = this.#options.clock.now();
+    for (const buffer of this.#unread) {
+      buffer.look(nowMs);
+      if (buffer.bytes > 0 && nowMs - buffer.progressAtMs >= this.#unreadMs) {
+        this.#cut(buffer, 'idle');
+      }
+    }
+    for (const { client, sinceMs } of this.#waiting) {
+      if (nowMs - sinceMs >= this.#patienceMs) this.#makeRoom(client);
+    }
+    this.#wakeSoon();
+  }
+
+  #makeRoom(client: ClientBytes): void {
+    while (client.bytes > this.#perClient) this.#cutSlowest(client);
+    if (!this.#isWithinShare(client)) this.#cutSlowest(null);
+  }
+}

@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis, RedisOptions } from 'ioredis';
+import { StoreError } from './store-error.ts';
+
+export interface RedisClientOptions {
+  readonly url: string;
+  readonly commandTimeoutMs: number;
+  readonly reconnectMaxMs: number;
+  readonly socketTimeoutMs?: number;
+  /** With the reason where Redis is there and refuses what the configuration asks for. */
+  readonly onError: (error: Error, refusal: string | null) => void;
+  readonly onReady?: () => void;
+}
+
+const CONNECT_TIMEOUT_MS = 1_000;
+
+/**
+ * A client of Redis in which nothing waits and nothing is sent twice. A Redis that is away now may
+ * come later; one that refuses the password or has no such database is a mistake in the configuration
+ * and throws a StoreError. ioredis is loaded only here, by those who have a Redis.
+ */
+export async function openRedisClient(options: RedisClientOptions): Promise<Redis> {
+  const { Redis } = await import('ioredis');
+  const redis: Redis = new Redis(options.url, connectionOptions(options));
+  let refusal: string | null = null;
+  let isOpen = false;
+  redis.on('error', (error: Error) => {
+    const refused = refusalOf(error);
+    // The client would go on in database 0, where it was to keep out of the others' keys.
+    if (refused === NO_DATABASE) redis.disconnect(true);
+    refusal ??= refused;
+    // At the start the refusal itself says it all.
+    if (isOpen || refusal === null) options.onError(error, refused);
+  });
+  if (options.onReady) redis.on('ready', options.onReady);
+  const connected = redis.connect().catch(() => {});
+  // A Redis that accepts connections and is silent would be waited for twice: to connect and to answer.
+  await Promise.race([connected, delay(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
+  if (refusal !== null) {
+    redis.disconnect();
+    throw new StoreError(refusal);
+  }
+  isOpen = true;
+  return redis;
+}
+
+function connectionOptions(options: RedisClientOptions) {
+  return {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    // A command that was sent before the connection broke must not be sent again unasked.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: options.commandTimeoutMs,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    ...(options.socketTimeoutMs && { socketTimeout: options.socketTimeoutMs }),
+    retryStrategy: (attempt: number) => Math.min(50 * attempt, options.reconnectMaxMs),
+    // After a failover the old primary refuses writes: the address may lead to the new one by now.
+    reconnectOnError: (error: Error) => error.message.includes('READONLY'),
+  } satisfies RedisOptions;
+}
+
+const NO_DATABASE = 'Redis has no such database';
+
+/** Null for what may be over in a while. */
+function refusalOf(
+  error: Error & { readonly command?: { readonly name?: string } },
+): string | null {
+  if (error.name !== 'ReplyError') return null;
+  if (/^(WRONGPASS|NOAUTH|ERR invalid password)/.test(error.message)) {
+    return 'Redis refuses the user or the password';
+  }
+  return error.command?.name === 'select' ? NO_DATABASE : null;
+}

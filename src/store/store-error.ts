@@ -1,0 +1,12 @@
+import { reasonOf } from '../lib/reason-of.ts';
+
+/** The store that was named cannot be used as it is; the message says why, on one line. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+}
+
+/** Whatever a store threw when it was opened, as a sentence for the operator. */
+export function toStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  return new StoreError(reasonOf(error), { cause: error });
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import {
+  buildSchema,
+  coerceInputValue,
+  type GraphQLInputObjectType,
+  type OperationTypeNode,
+  parse,
+  validate,
+} from 'graphql';
+import { expect, test } from 'vitest';
+import { ArgumentValues } from '../../bench/support/hostile/argument-values.ts';
+import { Composer } from '../../bench/support/hostile/composer.ts';
+import { pathsOf } from '../../bench/support/hostile/draft.ts';
+import { Mutator } from '../../bench/support/hostile/mutator.ts';
+import { Vocabulary } from '../../bench/support/hostile/vocabulary.ts';
+import { writeDocument } from '../../bench/support/hostile/write-document.ts';
+import { createRandom } from '../../src/sandbox/random.ts';
+
+const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
+
+/** A walk through documents, each made from the one before it. */
+function walk(seed: string, operation: OperationTypeNode, steps = 250) {
+  const random = createRandom(seed);
+  const vocabulary = new Vocabulary();
+  vocabulary.learn({ catalog: { version: 'v1' }, positions: [{ id: '7', symbol: 'EURUSD' }] });
+  const values = new ArgumentValues(random, vocabulary);
+  const composer = new Composer({ schema, operation, random, values, introspects: false });
+  const mutator = new Mutator(composer, random, values);
+  let draft = composer.draft();
+  return Array.from({ length: steps }, (_, step) => {
+    if (step % 25 === 0) draft = composer.draft();
+    else draft = step % 5 === 0 ? mutator.shrink(draft) : mutator.mutate(draft);
+    const document = writeDocument(draft, { schema, operation, name: `Q${step}` });
+    return { ...document, selections: pathsOf(draft).length };
+  });
+}
+
+test.each(['query', 'subscription'] as const)(
+  'every %s that is made up passes validation',
+  (operation) => {
+    for (const { text } of walk('valid', operation)) {
+      expect(validate(schema, parse(text)), text).toEqual([]);
+    }
+  },
+);
+
+test('the documents vary in all that the language offers', () => {
+  const texts = ['one', 'two', 'three', 'four'].flatMap((seed) =>
+    walk(seed, 'query', 200).map(({ text }) => text),
+  );
+  const all = texts.join('\n');
+  for (const sign of [/\$v\w+: /, /\.\.\.F0/, /\.\.\. on /, /a\w+_\d: /, /since: /, /search: /]) {
+    expect(sign.test(all), String(sign)).toBe(true);
+  }
+  expect(all.includes('"EURUSD"')).toBe(true);
+  expect(new Set(texts.map((text) => text.replace(/Q\d+/, ''))).size).toBeGreaterThan(400);
+});
+
+test('what is changed goes beyond what is made up at first: lists and texts grow', () => {
+  const filter = schema.getType('InstrumentFilter') as GraphQLInputObjectType;
+  const values = new ArgumentValues(createRandom('filters'), new Vocabulary());
+  let value = values.make(filter, 'filter');
+  const seen = Array.from({ length: 400 }, () => {
+    value = values.near(value, filter, 'filter');
+    return value as { ids?: string[]; search?: string };
+  });
+  expect(Math.max(...seen.map(({ ids = [] }) => ids.length))).toBeGreaterThan(20);
+  expect(Math.max(...seen.map(({ search = '' }) => search.length))).toBeGreaterThan(400);
+  for (const one of seen) {
+    expect(coerceInputValue(one, filter), JSON.stringify(one)).toBeDefined();
+  }
+});
+
+test('a name has an alias only where it comes again', () => {
+  const selection = { on: 'Query', name: 'customerId', args: [], below: [], times: 1 } as const;
+  const write = (times: number) =>
+    writeDocument(
+      Array.from({ length: times }, () => ({ ...selection, form: 'plain' as const })),
+      { schema, operation: 'query', name: 'Q' },
+    ).text;
+  expect(write(1)).toBe('query Q { customerId }');
+  expect(write(3)).toMatch(/^query Q { customerId (a\w+)_0: customerId \1_1: customerId }$/);
+});
+
+test('variables come with the values that the document declares', () => {
+  const withVariables = walk('variables', 'query').filter(({ text }) => text.includes('$'));
+  expect(withVariables.length).toBeGreaterThan(10);
+  for (const { text, variables } of withVariables) {
+    const declared = [...text.matchAll(/\$(v\w+): /g)].map(([, name]) => name);
+    expect(new Set(declared)).toEqual(new Set(Object.keys(variables)));
+  }
+});
+
+test('changes make a document larger more often than smaller', () => {
+  const steps = walk('growth', 'query');
+  const last = steps.filter((_, step) => step % 25 === 24).map(({ selections }) => selections);
+  const first = steps.filter((_, step) => step % 25 === 0).map(({ selections }) => selections);
+  expect(sum(last)).toBeGreaterThan(2 * sum(first));
+});
+
+test('the same seed makes up the same documents', () => {
+  expect(walk('again', 'query', 60)).toEqual(walk('again', 'query', 60));
+  expect(walk('again', 'query', 60)).not.toEqual(walk('other', 'query', 60));
+});
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { KINDS } from '../../bench/support/hostile/kinds.ts';
+import { runHostile } from '../../bench/support/hostile/run-hostile.ts';
+
+const MAX_COST = 5_000;
+
+test('the search finds for each kind a document that comes near to what the limits allow', async () => {
+  const { findings, text } = await runHostile({
+    seed: 'small',
+    holdings: { instruments: 500, positions: 60, tickMs: 100 },
+    searchMs: 2_000,
+    leastTries: 30,
+    damageMs: 500,
+    settings: { MAX_COST: String(MAX_COST) },
+  });
+  expect(findings.map(({ kind }) => kind)).toEqual(KINDS);
+  for (const { kind, climb, document, damage } of findings) {
+    expect(climb.worst.length, kind).toBeGreaterThan(0);
+    expect(document?.text, kind).toContain(kind === 'event' ? 'subscription' : 'query');
+    expect(damage?.bystander.asked, kind).toBeGreaterThan(0);
+    expect(damage?.replies, kind).not.toBe('none');
+    expect(text).toContain(`| ${kind} | \``);
+    expect(text).toContain(`| ${kind}: `);
+  }
+  const mostFields = Math.max(...findings.map(({ climb }) => climb.mostFields));
+  expect(mostFields).toBeGreaterThanOrEqual(MAX_COST / 2);
+}, 180_000);

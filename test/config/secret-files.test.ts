@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Environment, parseEnvironment, readConfig } from '../../src/config.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'trading-graph-secrets-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function fileWith(text: string): Promise<string> {
+  const path = join(folder, 'secret');
+  await writeFile(path, text);
+  return path;
+}
+
+const problemsOf = (environment: Environment) => parseEnvironment(environment).problems;
+
+test.each([
+  ['JWT_SECRET', 'jwtSecret', 's3cret with spaces ', 's3cret with spaces '],
+  ['GATEWAY_HEADERS', 'gatewayHeaders', '{"x-api-key":"k"}', { 'x-api-key': 'k' }],
+  ['REDIS_URL', 'redisUrl', 'redis://:pw@redis/3', 'redis://:pw@redis/3'],
+] as const)(
+  '%s may be kept in a file, with or without a line end',
+  async (name, key, text, value) => {
+    for (const end of ['', '\n', '\r\n']) {
+      const config = readConfig({ [`${name}_FILE`]: await fileWith(`${text}${end}`) });
+      expect(config[key]).toEqual(value);
+    }
+  },
+);
+
+test('one line end is taken off, no more', async () => {
+  expect(readConfig({ JWT_SECRET_FILE: await fileWith('a\n\n') }).jwtSecret).toBe('a\n');
+});
+
+test('a secret and a file for it contradict each other, and neither is shown', async () => {
+  const path = await fileWith('canary');
+  expect(problemsOf({ JWT_SECRET: 'canary', JWT_SECRET_FILE: path })).toEqual([
+    `JWT_SECRET_FILE="${path}": must be unset where JWT_SECRET is set`,
+  ]);
+});
+
+test('an empty variable beside the file, or an empty name of one, is the same as none', async () => {
+  const path = await fileWith('held');
+  expect(readConfig({ JWT_SECRET: '', JWT_SECRET_FILE: path }).jwtSecret).toBe('held');
+  expect(readConfig({ JWT_SECRET: 'set', JWT_SECRET_FILE: '' }).jwtSecret).toBe('set');
+});
+
+test('a file that cannot be used is one line, and nothing is waited for', async () => {
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  for (const [path, reason] of [
+    [join(folder, 'none'), 'there is no such file or folder'],
+    [folder, 'it is a folder'],
+    [join(folder, 'pipe'), 'it is not a file'],
+    ['/dev/zero', 'it is not a file'],
+    [await fileWith('\n'), 'it is empty'],
+  ] as const) {
+    expect(problemsOf({ JWT_SECRET_FILE: path })).toEqual([
+      `JWT_SECRET_FILE="${path}": must be a file that holds JWT_SECRET (${reason})`,
+    ]);
+  }
+});
+
+test('what is wrong in a file is said without showing it', async () => {
+  const path = await fileWith('canary-that-is-no-address');
+  expect(problemsOf({ REDIS_URL_FILE: path })).toEqual([
+    `REDIS_URL_FILE="${path}": must hold a redis:// or rediss:// address with the number of a database, or the path of a socket`,
+  ]);
+  const [line] = problemsOf({ GATEWAY_HEADERS_FILE: await fileWith('{"x-key":{"canary":1}}') });
+  expect(line).toContain('x-key');
+  expect(line).not.toContain('canary');
+});
+
+test('a file as long as no secret is refused', async () => {
+  const path = await fileWith('x'.repeat(70_000));
+  expect(problemsOf({ JWT_SECRET_FILE: path })).toEqual([expect.stringContaining('larger than')]);
+});
+
+test('a setting that is no secret has no file', async () => {
+  const { config, warnings } = parseEnvironment({ LOG_LEVEL_FILE: await fileWith('debug') });
+  expect(config.logLevel).toBe('info');
+  expect(warnings).toEqual(['LOG_LEVEL_FILE is not a setting: is LOG_LEVEL meant?']);
+});

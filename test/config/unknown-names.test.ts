@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { SETTINGS } from '../../src/config/settings.ts';
+import { type Environment, parseEnvironment } from '../../src/config.ts';
+
+const warningsOf = (environment: Environment) => parseEnvironment(environment).warnings;
+
+test.each([
+  ['RATE_LIMIT_PER_MIN', 'RATE_LIMIT_PER_MINUTE'],
+  ['CORS_ORIGIN', 'CORS_ORIGINS'],
+  ['TRUSTED_PROXYS', 'TRUSTED_PROXIES'],
+  ['GATEWAY_URI', 'GATEWAY_URL'],
+  ['gateway_url', 'GATEWAY_URL'],
+  ['LOGLEVEL', 'LOG_LEVEL'],
+  ['CATALOG_MAX_AGE', 'CATALOG_MAX_AGE_SECONDS'],
+  ['GATEWAY_TIMEOUT_SECONDS', 'GATEWAY_TIMEOUT_MS'],
+  ['POSITIONS_POLL_INTERVAL', 'POSITIONS_POLL_MS'],
+  ['INTROSPECTION_ENABLED', 'INTROSPECTION'],
+  ['JWT_SECRET_FLIE', 'JWT_SECRET_FILE'],
+])('%s is taken for a slip of %s', (name, meant) => {
+  expect(warningsOf({ [name]: 'canary' })).toEqual([
+    `${name} is not a setting: is ${meant} meant?`,
+  ]);
+});
+
+test('every setting of two words or more is recognized with a letter too few', () => {
+  for (const name of Object.keys(SETTINGS).filter((each) => each.includes('_'))) {
+    if (name.startsWith('OTEL_')) continue;
+    const slip = name.replace(/(.)(.)$/, '$2');
+    expect(warningsOf({ [slip]: '1' }), slip).toHaveLength(1);
+  }
+});
+
+test('what a machine, a shell, a container or Kubernetes sets is not taken for one', () => {
+  const usual = [
+    'HOME HOSTNAME HOSTTYPE HOST_IP LANG LOGNAME MAIL OLDPWD PATH POST PWD SHELL SHLVL TERM TZ USER _',
+    'NODE_OPTIONS NODE_PATH NODE_VERSION NODE_EXTRA_CA_CERTS YARN_VERSION HTTP_PROXY HTTPS_PROXY NO_PROXY',
+    'npm_config_cache npm_lifecycle_event npm_package_name npm_package_version INIT_CWD COLOR CI DEBUG',
+    'GATEWAY_SERVICE_HOST GATEWAY_SERVICE_PORT GATEWAY_PORT GATEWAY_PORT_80_TCP_ADDR REDIS_HOST REDIS_PORT',
+    'REDIS_PORT_6379_TCP REDIS_SERVICE_PORT KUBERNETES_PORT KUBERNETES_SERVICE_HOST TRADING_GRAPH_PORT',
+    'OTEL_SERVICE_NAME OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_TIMEOUT port host LOG_DIR LOG_FILE',
+    'AWS_REGION DATABASE_URL SENTRY_DSN JWT_KEY MAX_OLD_SPACE',
+  ];
+  const names = usual.flatMap((line) => line.split(' '));
+  expect(warningsOf(Object.fromEntries(names.map((name) => [name, '1'])))).toEqual([]);
+});
+
+test('a name that is set to nothing is not warned of', () => {
+  expect(warningsOf({ RATE_LIMIT_PER_MIN: '' })).toEqual([]);
+});
+
+test('no setting is taken for another', () => {
+  const all = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '1']));
+  expect(warningsOf({ ...all, JWT_SECRET_FILE: '/x', REDIS_URL_FILE: '/x' })).toEqual([]);
+});

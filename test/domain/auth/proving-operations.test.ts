@@ -1,0 +1,151 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import type { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
+import { OPERATIONS, type OperationName } from '../../../src/gateway/operations.ts';
+import { marketOrder } from '../../gateway/open-client.ts';
+import { openAccountWorld, PROOF_MS, snapshot, viewer } from '../account/account-world.ts';
+
+type Ask = (gateway: ViewerGateway, viewer: Viewer) => Promise<unknown>;
+
+const LIMIT_ORDER = {
+  symbol: 'AAPL',
+  side: 'BUY',
+  amount: 1,
+  price: 1,
+  stopLoss: null,
+  takeProfit: null,
+  comment: null,
+} as const;
+const WRITTEN = { success: true };
+
+/** Every operation that is called on a viewer's behalf, and a body that is a success. */
+const ASKS: Readonly<Partial<Record<OperationName, readonly [Ask, unknown]>>> = {
+  getAllTickers: [(gateway, who) => gateway.getAllTickers(who, 'standard', null), []],
+  getSession: [(gateway, who) => gateway.getSession(who), snapshot(1)],
+  getWithdrawalMethods: [(gateway, who) => gateway.getWithdrawalMethods(who), []],
+  getOpenPositions: [(gateway, who) => gateway.getOpenPositions(who, null), { positions: [] }],
+  getCustomerId: [(gateway, who) => gateway.getCustomerId(who), { customerId: 'c1' }],
+  openPosition: [(gateway, who) => gateway.openPosition(who, marketOrder), WRITTEN],
+  placeLimitOrder: [(gateway, who) => gateway.placeLimitOrder(who, LIMIT_ORDER), WRITTEN],
+  resetTradingAccountPassword: [
+    (gateway, who) =>
+      gateway.write(who, 'resetTradingAccountPassword', (client, caller) =>
+        client.resetTradingAccountPassword(caller, '1'),
+      ),
+    WRITTEN,
+  ],
+  addCryptoWallet: [
+    (gateway, who) =>
+      gateway.write(who, 'addCryptoWallet', (client, caller) =>
+        client.addCryptoWallet(caller, 'b'),
+      ),
+    WRITTEN,
+  ],
+  addMobileWallet: [
+    (gateway, who) =>
+      gateway.write(who, 'addMobileWallet', (client, caller) =>
+        client.addMobileWallet(caller, '1'),
+      ),
+    WRITTEN,
+  ],
+  setValue: [
+    (gateway, who) =>
+      gateway.write(who, 'setValue', (client, caller) => client.setValue(caller, 'k', 1)),
+    WRITTEN,
+  ],
+  markNotificationsRead: [
+    (gateway, who) =>
+      gateway.write(who, 'markNotificationsRead', (client, caller) =>
+        client.markNotificationsRead(caller, [1]),
+      ),
+    WRITTEN,
+  ],
+  registerDevice: [
+    (gateway, who) =>
+      gateway.write(who, 'registerDevice', (client, caller) =>
+        client.registerDevice(caller, { deviceId: 'd' }),
+      ),
+    WRITTEN,
+  ],
+};
+
+const WITHOUT_A_VIEWER: readonly OperationName[] = ['login', 'forgotPassword'];
+const NAMES = Object.keys(ASKS) as OperationName[];
+const demo = viewer('demo');
+
+let world: ReturnType<typeof openAccountWorld>;
+beforeEach(() => {
+  world = openAccountWorld();
+});
+
+/** Makes the one call that the operation is, and answers it. */
+async function ask(operation: OperationName, status = 200, body?: unknown): Promise<void> {
+  const { gateway, calls, clock } = world;
+  const [send, success] = ASKS[operation] as readonly [Ask, unknown];
+  const before = calls.length;
+  const done = send(gateway, demo).catch((error: unknown) => error);
+  await clock.advance(0);
+  expect(calls.slice(before).map((call) => call.operation)).toEqual([operation]);
+  calls.at(-1)?.answer(body ?? (status === 200 ? success : { message: 'no' }), status);
+  await done;
+}
+
+test('every operation is here, or is called without a viewer', () => {
+  expect([...NAMES, ...WITHOUT_A_VIEWER].sort()).toEqual(Object.keys(OPERATIONS).sort());
+});
+
+describe('a 200 of', () => {
+  test.each(NAMES)('%s proves what its number says, and no more', async (operation) => {
+    const { number } = OPERATIONS[operation];
+    await ask(operation);
+    expect(world.ledger.account(demo) !== null, 'a new token').toBe(number === 10);
+    expect(world.ledger.isAccepted(demo)).toBe(number >= 10 && number <= 13);
+    expect(world.ledger.group(demo) !== null).toBe(number === 10 || number === 1);
+  });
+
+  test.each(NAMES)('%s brings lapsed proof back if it is op 10 to 13', async (operation) => {
+    const { number } = OPERATIONS[operation];
+    await ask('getSession');
+    await world.clock.advance(PROOF_MS);
+    expect(world.ledger.account(demo)).toBeNull();
+    await ask(operation);
+    expect(world.ledger.account(demo) !== null).toBe(number >= 10 && number <= 13);
+  });
+
+  test.each(WITHOUT_A_VIEWER)('%s proves nothing', (operation) => {
+    const { ledger } = world;
+    ledger.answered(demo, operation, ledger.beginCall(), 'standard');
+    expect(ledger.isAccepted(demo)).toBe(false);
+    expect(ledger.account(demo)).toBeNull();
+    expect(ledger.group(demo)).toBeNull();
+  });
+});
+
+describe('a 401 of', () => {
+  test.each(NAMES)('%s ends proof at once', async (operation) => {
+    await ask('getSession');
+    expect(world.ledger.account(demo)).not.toBeNull();
+    await ask(operation, 401);
+    expect(world.ledger.account(demo)).toBeNull();
+    expect(world.ledger.group(demo)).toBeNull();
+    expect(world.ledger.isAccepted(demo)).toBe(false);
+  });
+});
+
+test('a 304 of the catalog proves nothing, since a cache may have given it', async () => {
+  const { gateway, calls, clock, ledger } = world;
+  const asked = gateway.getAllTickers(demo, 'standard', '"etag"');
+  await clock.advance(0);
+  calls[0]?.answer('', 304);
+  expect(await asked).toMatchObject({ modified: false });
+  expect(ledger.group(demo)).toBeNull();
+});
+
+test('a 403 of the catalog shuts it, and no other failure does', async () => {
+  const { ledger } = world;
+  await ask('getAllTickers');
+  for (const status of [429, 500]) await ask('getAllTickers', status);
+  expect(ledger.group(demo)).not.toBeNull();
+  await ask('getAllTickers', 403);
+  expect(ledger.group(demo)).toBeNull();
+});

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { openStores } from '../../src/store/open-stores.ts';
+import { StoreError } from '../../src/store/store-error.ts';
+import { describeWithRedis } from '../support/describe-with.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTestRedis } from '../support/redis.ts';
+import { request } from './order-records-contract.ts';
+
+describeWithRedis('the stores in Redis', (serverPath) => {
+  async function openOn(redisUrl: string, redisPrefix = 'trading-graph:', warnings: string[] = []) {
+    const stores = await openStores({
+      redisUrl,
+      redisPrefix,
+      orderStore: 'memory',
+      orderRecordsMax: 100,
+      clock: systemClock,
+      onWarn: (message) => void warnings.push(message),
+    });
+    return { ...stores, warnings, [Symbol.asyncDispose]: stores.close };
+  }
+
+  const refusalOf = async (url: string) => {
+    const warnings: string[] = [];
+    const error = await openOn(url, 'trading-graph:', warnings).then(
+      (stores) => stores.close(),
+      (reason) => reason,
+    );
+    expect(error).toBeInstanceOf(StoreError);
+    // The refusal says it all.
+    expect(warnings).toEqual([]);
+    return (error as StoreError).message;
+  };
+
+  test('begin all their keys with the prefix, in the database that is named', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using stores = await openOn(`${redis.url}/3`, 'mine:');
+    const counter = stores.counters.counter('requests', { limit: 2, windowSeconds: 60 });
+    await counter.take('address');
+    await stores.versions?.put('version', 'text');
+    expect(await stores.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
+    const kinds = ['mine:rate:', 'mine:catalog:', 'mine:{orders}:record:', 'mine:{orders}:epoch'];
+    const keys = (await redis.command(
+      'EVAL',
+      "redis.call('SELECT', 3) return redis.call('KEYS', '*')",
+      0,
+    )) as string[];
+    expect(keys.filter((key) => !key.startsWith('mine:'))).toEqual([]);
+    for (const kind of kinds)
+      expect(
+        keys.some((key) => key.startsWith(kind)),
+        kind,
+      ).toBe(true);
+    expect(await redis.command('DBSIZE')).toBe(0);
+  });
+
+  test('keep two prefixes apart', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using one = await openOn(redis.url, 'one:');
+    await using other = await openOn(redis.url, 'other:');
+    const rule = { limit: 5, windowSeconds: 60 };
+    await one.counters.counter('requests', rule).take('a');
+    expect(await other.counters.counter('requests', rule).take('a')).toMatchObject({
+      remaining: 4,
+    });
+    expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
+    expect(await other.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
+  });
+
+  test('are not opened in a database that does not exist', async () => {
+    await using redis = await startTestRedis(serverPath);
+    expect(await refusalOf(`${redis.url}/99`)).toBe('Redis has no such database');
+  });
+
+  test('are not opened with a wrong password, or without the one that is asked for', async () => {
+    await using redis = await startTestRedis(serverPath, { args: ['--requirepass', 'right'] });
+    const REFUSED = 'Redis refuses the user or the password';
+    expect(await refusalOf(redis.url)).toBe(REFUSED);
+    expect(await refusalOf(redis.url.replace('//', '//:wrong@'))).toBe(REFUSED);
+    await using stores = await openOn(redis.url.replace('//', '//:right@'));
+    expect(stores.warnings).toEqual([]);
+  });
+
+  test('never fall back to database 0 where Redis comes later and lacks the one that is named', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await redis.kill();
+    await using stores = await openOn(`${redis.url}/99`);
+    await redis.start();
+    await eventually(() => stores.warnings.includes('Redis has no such database'));
+    const counter = stores.counters.counter('requests', { limit: 2, windowSeconds: 60 });
+    await counter.take('address');
+    await stores.versions?.put('version', 'text').catch(() => {});
+    await expect(stores.records.reserve(request('1', 'k'))).rejects.toThrow('cannot be reached');
+    expect(await redis.command('DBSIZE')).toBe(0);
+  });
+
+  test('cost the start one time-out where Redis hangs', async () => {
+    await using redis = await startTestRedis(serverPath);
+    redis.signal('SIGSTOP');
+    const startedAt = performance.now();
+    const stores = await openOn(redis.url);
+    const tookMs = performance.now() - startedAt;
+    redis.signal('SIGCONT');
+    await stores.close();
+    // One time-out is a second; two would be two.
+    expect(tookMs).toBeLessThan(1_900);
+  });
+});

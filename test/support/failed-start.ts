@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { Environment } from '../../src/config.ts';
+
+export interface FailedStart {
+  /** Null where it had to be ended, since it neither served nor gave up. */
+  readonly code: number | null;
+  readonly stdout: string;
+  /** The lines of stderr. */
+  readonly problems: readonly string[];
+}
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const PATIENCE_MS = 30_000;
+
+/** Starts the program as operators do, with nothing else in its environment, and waits until it has given up. */
+export async function failedStart(environment: Environment): Promise<FailedStart> {
+  const child = spawn(process.execPath, [main], {
+    env: { PORT: '0', ADMIN_PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: PATIENCE_MS,
+    killSignal: 'SIGKILL',
+  });
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  return { code, stdout, problems: stderr.trimEnd().split('\n') };
+}

@@ -1,0 +1,44 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'bench/*.md'], { cwd: root }).sort();
+
+/** Files and folders of the project that a page names in code, from the root: `src/app.ts`, `test/lib/`. */
+function namedFiles(text: string): string[] {
+  const folders = 'src|test|docs|bench|scripts|\\.ci';
+  const files = new RegExp(`\`((?:${folders})/[\\w./*-]*)\``, 'g');
+  return [...text.matchAll(files)].map(([, path = '']) => path);
+}
+
+/** Targets of links, from the page's own folder, without what stays on the page or leaves the project. */
+function linkedFiles(text: string): string[] {
+  const targets = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, path = '']) => path);
+  return targets.filter((target) => !/^[a-z]+:/.test(target));
+}
+
+function isThere(path: string): boolean {
+  return path.includes('*')
+    ? globSync(path, { cwd: root }).length > 0
+    : existsSync(join(root, path));
+}
+
+test('the pages that guide through the code name its files', () => {
+  for (const page of ['docs/architecture.md', 'CONTRIBUTING.md']) {
+    expect(namedFiles(readFileSync(join(root, page), 'utf8')).length).toBeGreaterThan(20);
+  }
+});
+
+describe.each(PAGES)('%s', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+
+  test('names only files that there are', () => {
+    expect(namedFiles(text).filter((path) => !isThere(path))).toEqual([]);
+  });
+
+  test('links only to files that there are', () => {
+    const broken = linkedFiles(text).filter((path) => !isThere(join(dirname(page), path)));
+    expect(broken).toEqual([]);
+  });
+});
