@@ -9,7 +9,7 @@ import {
 import { openAll } from './config/open-all.ts';
 import type { Config } from './config.ts';
 import { createDomain } from './domain/create-domain.ts';
-import { HeldAnswers } from './engine/catalog/held-answers.ts';
+import { ResponseCache } from './engine/catalog/response-cache.ts';
 import { ClientKeys } from './engine/client-key.ts';
 import { DocumentSource } from './engine/documents/document-source.ts';
 import { Documents } from './engine/documents/documents.ts';
@@ -32,11 +32,11 @@ import { ClientAddresses } from './server/client-address.ts';
 import { GraphiQL } from './server/graphiql.ts';
 import { HttpServer } from './server/http-server.ts';
 import { Readiness } from './server/readiness.ts';
-import { SandboxDoor } from './server/sandbox-door.ts';
+import { SandboxProxy } from './server/sandbox-proxy.ts';
 import { SendBuffers } from './server/send-buffers.ts';
 import type { ServerSettings } from './server/settings.ts';
 import { SocketLimits } from './server/socket-limits.ts';
-import { WebSocketDoor } from './server/websocket.ts';
+import { WebSocketEndpoint } from './server/websocket.ts';
 
 export interface App {
   readonly url: string;
@@ -165,7 +165,7 @@ export async function startApp(
       clock: systemClock,
     }),
     publisher: new Publisher({ log, metrics, receipts: config.sandbox }),
-    held: new HeldAnswers(cacheBytes.answers),
+    held: new ResponseCache(cacheBytes.answers),
   });
 
   const addresses = new ClientAddresses({
@@ -189,15 +189,15 @@ export async function startApp(
     buffers,
   };
   const readiness = new Readiness();
-  readiness.watch('orders', () => records.trouble());
-  readiness.watch('limits', () => counters.trouble());
-  readiness.watch('documents', () => trusted?.trouble() ?? null);
-  readiness.watch('proxies', () => addresses.trouble());
-  readiness.watch('gateway', () => resilience.trouble());
+  readiness.watch('orders', () => records.degradedReason());
+  readiness.watch('limits', () => counters.degradedReason());
+  readiness.watch('documents', () => trusted?.degradedReason() ?? null);
+  readiness.watch('proxies', () => addresses.degradedReason());
+  readiness.watch('gateway', () => resilience.degradedReason());
   readiness.watch('catalog', () =>
     domain.catalogs.staleGroups.length > 0 ? 'a catalog is past its time' : null,
   );
-  const webSockets = new WebSocketDoor({
+  const webSockets = new WebSocketEndpoint({
     ...settings,
     clock: systemClock,
     pingMs: PING_MS,
@@ -216,7 +216,7 @@ export async function startApp(
     graphiql: config.graphiql
       ? new GraphiQL({ demoToken: sandbox ? () => demoToken(client) : null })
       : null,
-    sandbox: sandbox ? new SandboxDoor(sandbox.url, config.corsOrigins) : null,
+    sandbox: sandbox ? new SandboxProxy(sandbox.url, config.corsOrigins) : null,
     maxConnections: most,
     corsHeaders: config.corsHeaders,
     directPath,
