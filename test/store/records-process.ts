@@ -32,7 +32,6 @@ export interface RecordsProcessOptions {
   readonly max?: number;
   /** Largest size of a file, in blocks of 1 KiB. */
   readonly fileLimit?: number;
-  readonly uid?: number;
 }
 
 const child = fileURLToPath(new URL('records-child.ts', import.meta.url));
@@ -40,13 +39,13 @@ const child = fileURLToPath(new URL('records-child.ts', import.meta.url));
 /** Order records in another process; rejects with its sentence where it could not open them. */
 export async function startRecordsProcess(
   path: string,
-  { max = 1_000_000, fileLimit, uid }: RecordsProcessOptions = {},
+  { max = 1_000_000, fileLimit }: RecordsProcessOptions = {},
 ): Promise<RecordsProcess> {
   const limit = fileLimit === undefined ? '' : `ulimit -S -f ${fileLimit};`;
   const process_: ChildProcess = spawn(
     'bash',
     ['-c', `${limit} exec "$@"`, 'bash', process.execPath, child, path, String(max)],
-    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], ...(uid !== undefined && { uid }) },
+    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
   );
   const warnings: string[] = [];
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();

@@ -14,6 +14,7 @@ import { startRecordsProcess } from './records-process.ts';
 
 // Whoever is root may write everything, so a child has to be somebody else.
 const NOBODY = 65_534;
+const opener = join(import.meta.dirname, 'order-opener.ts');
 
 async function openRecords(max = 1_000) {
   const folder = mkdtempSync(join(tmpdir(), 'trading-graph-sqlite-'));
@@ -172,8 +173,10 @@ describe('order records in SQLite', () => {
         await chown(path, NOBODY, NOBODY);
       }
     }
-    const starting = startRecordsProcess(opened.path, isRoot ? { uid: NOBODY } : {});
-    await expect(starting).rejects.toThrow('cannot be written: let this user write it');
+    const args = [opener, opened.path, isRoot ? String(NOBODY) : ''];
+    expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toContain(
+      'cannot be written: let this user write it and its folder',
+    );
   });
 });
 
