@@ -8,6 +8,7 @@ import {
   RecordsUnavailableError,
   type Reservation,
   rank,
+  recordId,
 } from './order-records.ts';
 import * as rows from './order-rows.ts';
 
@@ -35,6 +36,7 @@ export interface Batch {
 
 // Well within the patience of an order that waits for its reservation.
 const PATIENCE_MS = 2_000;
+const FORGOTTEN_AT_ONCE = 10;
 const INCOMPLETE = 'the order records may be incomplete (trading-graph orders --help)';
 
 /** The order records in their file. What cannot be known is refused, never taken for new. */
@@ -43,8 +45,12 @@ export class OrderDatabase {
   readonly #tracked: TrackedFile;
   readonly #statements: Statements;
   readonly #damagedRows: number[] = [];
+  /** Keys of rows that an index does not lead to: where both fail it would look as if there were none. */
+  readonly #unindexedKeys = new Set<string>();
   readonly #problems: readonly string[];
   #failure: SqliteFileError | null = null;
+  /** Rows up to this number are damaged ones, which stay. */
+  #keptUpTo = Number.NEGATIVE_INFINITY;
 
   /** Throws a SqliteFileError where the file is damaged, or is none. */
   constructor(options: OrderDatabaseOptions) {
@@ -52,10 +58,14 @@ export class OrderDatabase {
     this.#options = options;
     this.#tracked = new TrackedFile({ ...FILE, ...options });
     const { file } = this.#tracked;
+    this.#statements = prepare(file.database);
+    const isIndexed = file.indexProblems.length === 0;
     for (const row of file.rows<rows.OrderRow>(rows.SELECT_ROWS, onWarn)) {
       if (row.digest !== rows.rowDigest(row)) this.#damagedRows.push(row.id);
+      else if (!isIndexed && file.read(() => this.#isDamaged(row))) {
+        this.#unindexedKeys.add(recordId(row.login, row.key));
+      }
     }
-    this.#statements = prepare(file.database);
     const unfit = this.#damagedRows.map((id) => `row ${id} does not match its digest`);
     this.#problems = [...file.indexProblems, ...unfit];
     if (this.#problems.length > 0) {
@@ -72,7 +82,7 @@ export class OrderDatabase {
       if (this.#failure?.isDamage) throw this.#failure;
       const mode = tasks.every((task) => task.do === 'find') ? 'DEFERRED' : 'IMMEDIATE';
       answers = this.#tracked.transact(mode, PATIENCE_MS, (state) => {
-        if (mode === 'IMMEDIATE') this.#forgetOld(state);
+        if (mode === 'IMMEDIATE') this.#forgetOld(state, tasks.length);
         return tasks.map((task) => this.#answer(task, state));
       });
       if (this.#failure) onWarn(`${path} can be used again`);
@@ -98,6 +108,8 @@ export class OrderDatabase {
       // First: a row cannot be taken out of an index that does not have it.
       this.#tracked.file.database.exec('REINDEX');
       for (const id of this.#damagedRows) this.#delete({ id }, state);
+      this.#unindexedKeys.clear();
+      this.#keptUpTo = Number.NEGATIVE_INFINITY;
       state.incompleteFrom = null;
     });
   }
@@ -178,6 +190,7 @@ export class OrderDatabase {
   /** Both indexes must lead to one row that fits: an entry alone is left of a record that was damaged. */
   #row(of: { login: string; key: string }): rows.OrderRow | null {
     const [login, key] = rows.wellFormed(of);
+    if (this.#unindexedKeys.has(recordId(login, key))) throw new DamagedRecordError();
     const { byKey, byHash, byId } = this.#statements;
     const found = byKey.get(login, key)?.id;
     if (found !== byHash.get(rows.keyHash(login, key))?.id) throw new DamagedRecordError();
@@ -189,18 +202,31 @@ export class OrderDatabase {
     return row;
   }
 
-  /** The oldest have the lowest numbers. A damaged one stays: its age cannot be known. */
-  #forgetOld(state: FileState): void {
-    for (const row of this.#statements.oldest.all() as unknown as rows.OrderRow[]) {
-      if (row.digest !== rows.rowDigest(row)) continue;
-      if (!rows.isOver(row, this.#options.clock)) return;
-      this.#delete(row, state);
+  #isDamaged(row: rows.OrderRow): boolean {
+    try {
+      return this.#row(row)?.id !== row.id;
+    } catch (error) {
+      if (!(error instanceof DamagedRecordError)) throw error;
+      return true;
+    }
+  }
+
+  /** The oldest have the lowest numbers. At least as many go as may come, or there would be no room. */
+  #forgetOld(state: FileState, coming: number): void {
+    for (let left = coming + FORGOTTEN_AT_ONCE; left > 0; left -= 1) {
+      const oldest = this.#statements.oldest.get(this.#keptUpTo);
+      if (!oldest) return;
+      const row = oldest as unknown as rows.OrderRow;
+      // Its age cannot be known, and SQLite takes no row out of an index that lacks it.
+      if (this.#isDamaged(row)) this.#keptUpTo = row.id;
+      else if (rows.isOver(row, this.#options.clock)) this.#delete(row, state);
+      else return;
     }
   }
 
   #delete({ id }: Pick<rows.OrderRow, 'id'>, state: FileState): void {
-    this.#statements.delete.run(id);
-    state.rows -= 1;
+    // Another process may have dropped it since it was read.
+    state.rows -= Number(this.#statements.delete.run(id).changes);
     state.writes += 1;
   }
 
@@ -227,7 +253,7 @@ const SQL = {
     'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ? AND key = ?',
   byHash: 'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_hash WHERE keyHash = ?',
   byId: `${rows.SELECT_ROWS} WHERE id = ?`,
-  oldest: `${rows.SELECT_ROWS} ORDER BY id LIMIT 10`,
+  oldest: `${rows.SELECT_ROWS} WHERE id > ? ORDER BY id LIMIT 1`,
   insert: `INSERT INTO orders VALUES (NULL, :login, :key, :keyHash, :reservation, :input, :pendingMs,
     :outcome, :at, :boot, :uptimeMs, :digest)`,
   settle: 'UPDATE orders SET outcome = ?, digest = ? WHERE id = ?',

@@ -302,6 +302,50 @@ test('damaged records are dropped, and their keys come free, where the operator 
   expect(reserve(database, 'second')).toBe(null);
 });
 
+test('damaged records are dropped once, though two operators say so at the same time', () => {
+  using folder = createFolder();
+  fill(folder.path, ['first', 'second']);
+  const raw = new DatabaseSync(folder.path);
+  raw.exec("UPDATE orders SET outcome = NULL WHERE key = 'second'");
+  raw.close();
+  {
+    using one = openDatabase(folder.path);
+    using other = openDatabase(folder.path);
+    one.declareComplete();
+    other.declareComplete();
+  }
+  using database = openDatabase(folder.path);
+  expect(database.run([]).held).toBe(1);
+});
+
+test('records that are over leave their room to as many new ones as come at once', () => {
+  using folder = createFolder();
+  const clock = createMachineClock();
+  using database = openDatabase(folder.path, { clock, max: 100 });
+  for (const day of ['first', 'second', 'third']) {
+    const tasks = Array.from({ length: 90 }, (_, n) => ({
+      do: 'reserve' as const,
+      reservation: reservationOf(`${day} ${n}`),
+    }));
+    expect(database.run(tasks).answers.filter((answer) => answer !== null)).toEqual([]);
+    clock.pass(RECORD_LIFE_MS);
+  }
+});
+
+test('however many damaged records are the oldest, the others are forgotten in time', () => {
+  using folder = createFolder();
+  const clock = createMachineClock();
+  const damaged = Array.from({ length: 30 }, (_, n) => `damaged ${n}`);
+  fill(folder.path, [...damaged, 'old']);
+  const raw = new DatabaseSync(folder.path);
+  raw.exec("UPDATE orders SET uptimeMs = -1e15 WHERE key LIKE 'damaged%'");
+  raw.close();
+  clock.pass(RECORD_LIFE_MS);
+  using database = openDatabase(folder.path, { clock });
+  for (let times = 0; times < 4; times += 1) database.run([{ do: 'check' }]);
+  expect(database.run([]).held).toBe(30);
+});
+
 test('a damaged record does not age, and keeps no other from being forgotten', () => {
   using folder = createFolder();
   const clock = createMachineClock();

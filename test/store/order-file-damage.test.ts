@@ -1,7 +1,17 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { createFolder, fill, imageOf, openDatabase, reserve, survey } from './order-files.ts';
+import { RECORD_LIFE_MS } from '../../src/store/order-records.ts';
+import { keyHash } from '../../src/store/order-rows.ts';
+import {
+  createFolder,
+  createMachineClock,
+  fill,
+  imageOf,
+  openDatabase,
+  reserve,
+  survey,
+} from './order-files.ts';
 
 const KEYS = Array.from({ length: 12 }, (_, n) => `key ${n}`);
 
@@ -79,13 +89,47 @@ describe('a damaged file of order records', () => {
     for (const at of places) {
       image.restore({ '': flipped(database, at, 1) });
       const warnings: string[] = [];
-      using opened = openDatabase(folder.path, { onWarn: (warning) => warnings.push(warning) });
+      const clock = createMachineClock();
+      using opened = openDatabase(folder.path, {
+        clock,
+        onWarn: (warning) => warnings.push(warning),
+      });
       expect(warnings).toEqual([expect.stringContaining('has damaged records')]);
       expect(opened.run([]).degradedReason).toBe('order records are damaged');
       expect(reserve(opened, 'key 7')).toBe('the record of this key is damaged');
       expect(reserve(opened, 'key 8')).toMatchObject({ outcome: { orderId: 'order key 8' } });
       expect(reserve(opened, 'new')).toBe(null);
+      // Nor does it get in the way when the others are too old to count.
+      clock.pass(RECORD_LIFE_MS);
+      expect(reserve(opened, 'key 8')).toBe(null);
+      expect(reserve(opened, 'key 7')).toBe('the record of this key is damaged');
+      expect(opened.run([]).degradedReason).toBe('order records are damaged');
     }
+  });
+
+  test('refuses a key that neither index leads to any more, and answers it from its row when repaired', () => {
+    using folder = createFolder();
+    fill(folder.path, KEYS);
+    const image = imageOf(folder.path);
+    const { database } = image;
+    const hash = Buffer.alloc(8);
+    hash.writeDoubleBE(keyHash('1001', 'key 9'));
+    // The indexes come after the table.
+    const inHashIndex = database.lastIndexOf(hash);
+    // The last key in its order stays the last, so that the others are found.
+    const inKeyIndex = database.lastIndexOf('key 9');
+    expect(inHashIndex).not.toBe(database.indexOf(hash));
+    const damaged = flipped(flipped(database, inHashIndex + 7, 0), inKeyIndex + 4, 6);
+    image.restore({ '': damaged });
+    {
+      using opened = openDatabase(folder.path);
+      expect(reserve(opened, 'key 9')).toBe('the record of this key is damaged');
+      expect(reserve(opened, 'key 8')).toMatchObject({ outcome: { orderId: 'order key 8' } });
+      opened.declareComplete();
+      expect(reserve(opened, 'key 9')).toMatchObject({ outcome: { orderId: 'order key 9' } });
+    }
+    using again = openDatabase(folder.path);
+    expect(again.run([]).degradedReason).toBe(null);
   });
 
   test('gets no record back, and no other order its key, by what another program wrote', () => {
