@@ -31,6 +31,7 @@ export class BatchingThread<Task, Result> {
   readonly #worker: Worker;
   #queue: Waiting<Task, Result>[] = [];
   #underWay: Waiting<Task, Result>[] = [];
+  #isClosing = false;
   #isEnded = false;
 
   private constructor(worker: Worker, { onEnd }: BatchingThreadOptions<Result>) {
@@ -65,16 +66,17 @@ export class BatchingThread<Task, Result> {
   /** Resolves with what came of the batch, and the task's place in it. */
   ask(task: Task): Promise<readonly [result: Result, index: number]> {
     return new Promise((resolve, reject) => {
-      if (this.#isEnded) return reject(ended());
+      if (this.#isClosing || this.#isEnded) return reject(ended());
       this.#queue.push({ task, resolve, reject });
       if (this.#underWay.length === 0) this.#post();
     });
   }
 
+  /** What was asked before is still answered. */
   async close(): Promise<void> {
     if (this.#isEnded) return;
-    // Behind the batch that is under way: a thread takes its messages in their order.
-    this.#worker.postMessage(null);
+    this.#isClosing = true;
+    if (this.#underWay.length === 0) this.#post();
     await once(this.#worker, 'exit');
   }
 
@@ -82,7 +84,7 @@ export class BatchingThread<Task, Result> {
     this.#underWay = this.#queue.splice(0, BATCH_TASKS);
     if (this.#underWay.length > 0) {
       this.#worker.postMessage(this.#underWay.map(({ task }) => task));
-    }
+    } else if (this.#isClosing) this.#worker.postMessage(null);
   }
 
   #answer(result: Result): void {

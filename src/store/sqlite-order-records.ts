@@ -14,6 +14,9 @@ export interface SqliteOrderRecordsOptions {
 }
 
 const CHECK_MS = 1_000;
+// The thread gives up a locked file earlier, but nothing ends a disk that hangs.
+const PATIENCE_MS = 5_000;
+const TOO_LATE = 'the order records take too long to answer';
 
 /**
  * Order records that survive the process, in a file that several processes of one machine may share:
@@ -52,13 +55,25 @@ export async function openSqliteOrderRecords({
     return answer;
   }
 
+  function askInTime(task: Task, onLate = () => {}) {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const cancel = clock.after(PATIENCE_MS, () => {
+      onLate();
+      reject(new RecordsUnavailableError(TOO_LATE));
+    });
+    return Promise.race([ask(task), late]).finally(cancel);
+  }
+
   // Finds out without an order that the file has come to harm, or can be used again.
   let isClosed = false;
   let cancelCheck = clock.after(CHECK_MS, function check() {
     const again = () => {
       if (!isClosed) cancelCheck = clock.after(CHECK_MS, check);
     };
-    ask({ do: 'check' }).then(again, again);
+    const onLate = () => {
+      degradedReason = TOO_LATE;
+    };
+    askInTime({ do: 'check' }, onLate).then(again, again);
   });
 
   return {
@@ -73,7 +88,7 @@ export async function openSqliteOrderRecords({
     release: async (reservation) => {
       await ask({ do: 'release', reservation });
     },
-    find: (login, key) => ask({ do: 'find', login, key }),
+    find: (login, key) => askInTime({ do: 'find', login, key }),
     held: () => held,
     degradedReason: () => degradedReason,
     async close() {

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { RecordsUnavailableError } from '../../src/store/order-records.ts';
 import { openSqliteOrderRecords } from '../../src/store/sqlite-order-records.ts';
 import { eventually } from '../support/eventually.ts';
+import { createScriptedClock } from '../support/scripted-clock.ts';
 import { accepted, itKeepsOrderRecords, request, reserved } from './order-records-contract.ts';
 import { startRecordsProcess } from './records-process.ts';
 
@@ -16,13 +17,13 @@ import { startRecordsProcess } from './records-process.ts';
 const NOBODY = 65_534;
 const opener = join(import.meta.dirname, 'order-opener.ts');
 
-async function openRecords(max = 1_000) {
+async function openRecords(max = 1_000, clock: Clock = systemClock) {
   const folder = mkdtempSync(join(tmpdir(), 'trading-graph-sqlite-'));
   const path = join(folder, 'orders.db');
   const warnings: string[] = [];
   const open = () =>
     openSqliteOrderRecords({
-      ...{ path, max, clock: systemClock },
+      ...{ path, max, clock },
       onWarn: (message) => warnings.push(message),
     });
   const records = await open();
@@ -69,6 +70,37 @@ describe('order records in SQLite', () => {
     await opened.records.close();
     await expect(opened.records.find('1', 'k')).rejects.toThrow(RecordsUnavailableError);
     expect(opened.records.degradedReason()).not.toBe(null);
+  });
+
+  test('write down what waits for the thread when they are closed', async () => {
+    await using opened = await openRecords();
+    const { records } = opened;
+    const reservation = await reserved(records, '1', 'k');
+    const asked = [records.find('1', 'other'), records.settle(reservation, accepted)];
+    await records.close();
+    await Promise.all(asked);
+    const next = await opened.open();
+    expect(await next.find('1', 'k')).toMatchObject({ outcome: accepted });
+    await next.close();
+  });
+
+  test('answer a question in time and say that they are late, though their thread hangs', async () => {
+    const clock = createScriptedClock();
+    await using opened = await openRecords(10, clock);
+    const { records } = opened;
+    const other = new DatabaseSync(opened.path);
+    other.exec('BEGIN EXCLUSIVE');
+    const found = records.find('1', 'k').catch(String);
+    await clock.advance(6_000);
+    expect(await found).toContain('take too long to answer');
+    expect(records.degradedReason()).toContain('take too long to answer');
+    other.exec('ROLLBACK');
+    other.close();
+    await eventually(async () => {
+      await clock.advance(1_000);
+      return records.degradedReason() === null;
+    });
+    expect(await records.find('1', 'k')).toBe(null);
   });
 
   test('are not opened where the path leads to no file, and leave alone what is there', async () => {
