@@ -29,8 +29,10 @@ const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
  */
 export class SqliteFile {
   readonly database: DatabaseSync;
-  /** A copy has another. */
+  /** Changes where another file takes the path while this one is open. */
   readonly inode: string;
+  /** Tells the file from a copy, as `isSameFile` compares it. */
+  readonly identity: string;
   /** What the indexes lack or have too much; everything else that is wrong keeps the file from being opened. */
   readonly indexProblems: readonly string[];
   readonly #path: string;
@@ -44,14 +46,16 @@ export class SqliteFile {
       if (options.mustExist && inodeOf(path) === null) throw new SqliteFileError('does not exist');
       prepareFolder(dirname(path), onWarn);
       if (inodeOf(path) === null) makeFile(options);
-      const { mode, size } = statSync(path);
+      const { size } = statSync(path);
       // SQLite takes it for a new database.
       if (size === 0) throw new SqliteFileError('is empty: restore it, or move it away');
       this.inode = inodeOf(path) ?? '';
       this.database = opened.adopt(connect(path, options), (database) => database.close());
       this.indexProblems = this.#verify(options);
       // Not before it is known to be ours: the path may lead to anything by mistake.
-      if ((mode & 0o077) !== 0) chmodSync(path, 0o600);
+      // Whatever its mode: the time of its last change is then another than that of its birth.
+      chmodSync(path, 0o600);
+      this.identity = identityOf(path);
       opened.move();
     } catch (error) {
       throw toFileError(error);
@@ -216,6 +220,22 @@ function patiently<T>(patienceMs: number, task: () => T): T {
       Atomics.wait(SLEEPER, 0, 0, 0.3 + 2 * Math.random());
     }
   }
+}
+
+/**
+ * An inode is given to the next file once its own is removed, so the time of birth goes with it.
+ * Where there is none, it is 0 or the time of the last change.
+ */
+function identityOf(path: string): string {
+  const { ino, birthtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  return `${ino} ${birthtimeNs === ctimeNs ? 0 : birthtimeNs}`;
+}
+
+/** Times of birth count where both are known. */
+export function isSameFile(one: string, other: string): boolean {
+  const [inode, born = '0'] = one.split(' ');
+  const [otherInode, otherBorn = '0'] = other.split(' ');
+  return inode === otherInode && (born === otherBorn || born === '0' || otherBorn === '0');
 }
 
 function inodeOf(path: string): string | null {

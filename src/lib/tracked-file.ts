@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { HighWaterMark } from './high-water-mark.ts';
 import { type MachineClock, type Moment, momentOf } from './machine-clock.ts';
 import { DAMAGED, SqliteFileError, toFileError } from './sqlite-errors.ts';
-import { SqliteFile, type SqliteFileOptions } from './sqlite-file.ts';
+import { isSameFile, SqliteFile, type SqliteFileOptions } from './sqlite-file.ts';
 
 export interface TrackedFileOptions extends Omit<SqliteFileOptions, 'fill'> {
   readonly clock: MachineClock;
@@ -16,7 +16,7 @@ export interface FileState {
   writes: number;
   /** How many rows there are: fewer are a loss. */
   rows: number;
-  /** The file's inode, which a copy does not share. */
+  /** The file's identity, which a copy does not share. */
   file: string;
   /** The moment, as JSON, since which rows may be missing; null: none are. */
   incompleteFrom: string | null;
@@ -104,11 +104,11 @@ export class TrackedFile {
       throw new SqliteFileError(`has ${rows} rows of ${state.rows}, so it ${DAMAGED}`);
     }
     const marked = this.#mark.read();
-    if (marked >= state.writes || this.file.inode !== state.file) {
+    if (marked >= state.writes || !isSameFile(this.file.identity, state.file)) {
       onWarn(`${path} is a copy, perhaps an older one: what it does not know counts as unknown`);
       state.incompleteFrom = JSON.stringify(momentOf(clock));
     }
-    state.file = this.file.inode;
+    state.file = this.file.identity;
     state.writes = Math.max(marked + 1, state.writes);
   }
 }

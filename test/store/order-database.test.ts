@@ -3,12 +3,14 @@ import {
   copyFileSync,
   cpSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -249,6 +251,27 @@ describe('a copy', () => {
     for (const end of ['', '.mark']) cpSync(backup.path + end, join(moved, `orders.db${end}`));
     using database = openDatabase(join(moved, 'orders.db'));
     expect(reserve(database, 'third')).toEqual(INCOMPLETE);
+  });
+
+  test('is noticed though it got the inode of the file, and came back with its mark', () => {
+    // On a disk: a file system in memory gives an inode once only.
+    const folder = mkdtempSync(join(tmpdir(), 'trading-graph-orders-'));
+    const path = join(folder, 'orders.db');
+    fill(path, KEYS.slice(0, 1));
+    const [copy, mark] = [readFileSync(path), readFileSync(`${path}.mark`)];
+    fill(path, KEYS.slice(1));
+    const { ino } = statSync(path);
+    for (let times = 0; times < 20; times += 1) {
+      rmSync(path);
+      writeFileSync(path, copy, { mode: 0o600 });
+      if (statSync(path).ino === ino) break;
+    }
+    writeFileSync(`${path}.mark`, mark);
+    {
+      using database = openDatabase(path);
+      expect(reserve(database, 'second')).toEqual(INCOMPLETE);
+    }
+    rmSync(folder, { recursive: true });
   });
 
   test('that takes the place of the file in use is noticed at the next order', () => {
