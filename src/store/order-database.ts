@@ -59,13 +59,16 @@ export class OrderDatabase {
     this.#tracked = new TrackedFile({ ...FILE, ...options });
     const { file } = this.#tracked;
     this.#statements = prepare(file.database);
+    const ahead: number[] = [];
     const isIndexed = file.indexProblems.length === 0;
     for (const row of file.rows<rows.OrderRow>(rows.SELECT_ROWS, onWarn)) {
       if (row.digest !== rows.rowDigest(row)) this.#damagedRows.push(row.id);
       else if (!isIndexed && file.read(() => this.#isDamaged(row))) {
         this.#unindexedKeys.add(recordId(row.login, row.key));
       }
+      if (rows.isFarAhead(row, options.clock)) ahead.push(row.id);
     }
+    if (ahead.length > 0) this.#countFromNow(ahead);
     const unfit = this.#damagedRows.map((id) => `row ${id} does not match its digest`);
     this.#problems = [...file.indexProblems, ...unfit];
     if (this.#problems.length > 0) {
@@ -116,6 +119,18 @@ export class OrderDatabase {
 
   close(): void {
     this.#tracked.close();
+  }
+
+  /** Records of a far later date would outlive all others, and keep those from being forgotten. */
+  #countFromNow(ids: readonly number[]): void {
+    this.#tracked.change(() => {
+      for (const id of ids) {
+        const row = this.#statements.byId.get(id) as unknown as rows.OrderRow | undefined;
+        if (!row || row.digest !== rows.rowDigest(row)) continue;
+        const { boot, uptimeMs, digest } = rows.madeNow(row, this.#options.clock);
+        this.#statements.countFromNow.run(boot, uptimeMs, digest, id);
+      }
+    });
   }
 
   #degradedReason(): string | null {
@@ -257,6 +272,7 @@ const SQL = {
   insert: `INSERT INTO orders VALUES (NULL, :login, :key, :keyHash, :reservation, :input, :pendingMs,
     :outcome, :at, :boot, :uptimeMs, :digest)`,
   settle: 'UPDATE orders SET outcome = ?, digest = ? WHERE id = ?',
+  countFromNow: 'UPDATE orders SET boot = ?, uptimeMs = ?, digest = ? WHERE id = ?',
   delete: 'DELETE FROM orders WHERE id = ?',
 };
 

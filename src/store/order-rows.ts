@@ -52,6 +52,18 @@ export function withOutcome(row: OrderRow, outcome: RecordedOutcome): OrderRow {
   return { ...settled, digest: rowDigest(settled) };
 }
 
+/** From before the machine was restarted, of a date so far ahead that one of the two is wrong. */
+export function isFarAhead({ at, boot }: OrderRow, clock: MachineClock): boolean {
+  return boot !== clock.boot && Date.parse(at) - clock.nowMs() > RECORD_LIFE_MS;
+}
+
+/** Its age counts from now; its date stays, which may be the right one. */
+export function madeNow(row: OrderRow, clock: MachineClock): OrderRow {
+  const { boot, uptimeMs } = momentOf(clock);
+  const moved = { ...row, boot, uptimeMs };
+  return { ...moved, digest: rowDigest(moved) };
+}
+
 export function toRecord(row: OrderRow, clock: MachineClock): OrderRecord {
   const outcome = JSON.parse(row.outcome ?? 'null') as RecordedOutcome | null;
   return {

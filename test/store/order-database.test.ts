@@ -83,6 +83,27 @@ describe('a record', () => {
     expect(find(database, 'key')).toBe(null);
   });
 
+  test('of a date far ahead lives a day from the start, and keeps no other longer', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    const reservedAtMs = clock.nowMs() + 365 * RECORD_LIFE_MS;
+    {
+      using database = openDatabase(folder.path, { clock });
+      const reservation = { ...reservationOf('ahead'), reservedAtMs };
+      database.run([
+        { do: 'reserve', reservation },
+        { do: 'settle', reservation, outcome: acceptedAs('ahead') },
+      ]);
+    }
+    const rebooted = { ...clock, boot: 'second boot' };
+    using database = openDatabase(folder.path, { clock: rebooted });
+    reserve(database, 'other');
+    clock.pass(RECORD_LIFE_MS - 1);
+    expect(find(database, 'ahead')).toMatchObject({ reservedAtMs, outcome: acceptedAs('ahead') });
+    clock.pass(1);
+    expect(database.run([{ do: 'check' }]).held).toBe(0);
+  });
+
   test('is pending for its time, whichever process asks', () => {
     using folder = createFolder();
     const clock = createMachineClock();
