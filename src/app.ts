@@ -1,10 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
-import { atAddress, openConfiguredDocuments, openConfiguredStores } from './app/resources.ts';
+import {
+  atAddress,
+  openConfiguredDocuments,
+  openConfiguredStores,
+  withAddressProblems,
+} from './app/resources.ts';
 import { openAll } from './config/open-all.ts';
 import type { Config } from './config.ts';
 import { createDomain } from './domain/create-domain.ts';
-import { HeldAnswers } from './engine/catalog/held-answers.ts';
+import { ResponseCache } from './engine/catalog/response-cache.ts';
 import { ClientKeys } from './engine/client-key.ts';
 import { DocumentSource } from './engine/documents/document-source.ts';
 import { Documents } from './engine/documents/documents.ts';
@@ -26,13 +31,12 @@ import { AdminServer } from './server/admin-server.ts';
 import { ClientAddresses } from './server/client-address.ts';
 import { GraphiQL } from './server/graphiql.ts';
 import { HttpServer } from './server/http-server.ts';
-import { probeAddress } from './server/listen.ts';
 import { Readiness } from './server/readiness.ts';
-import { SandboxDoor } from './server/sandbox-door.ts';
+import { SandboxProxy } from './server/sandbox-proxy.ts';
 import { SendBuffers } from './server/send-buffers.ts';
 import type { ServerSettings } from './server/settings.ts';
 import { SocketLimits } from './server/socket-limits.ts';
-import { WebSocketDoor } from './server/websocket.ts';
+import { WebSocketEndpoint } from './server/websocket.ts';
 
 export interface App {
   readonly url: string;
@@ -132,9 +136,7 @@ export async function startApp(
   const [stores, trusted] = await openAll([
     kept(openConfiguredStores(config, (message) => log.warn({}, message))),
     kept(openConfiguredDocuments(config, documents, log)),
-    atAddress(config, 'public', probeAddress),
-    atAddress(config, 'admin', probeAddress),
-  ]);
+  ]).catch(withAddressProblems(config, 'public', 'admin'));
   const { records, counters } = stores;
   const { client, resilience } = gateway;
   const domain = createDomain({ client, stores, metrics, log, settings: config });
@@ -163,7 +165,7 @@ export async function startApp(
       clock: systemClock,
     }),
     publisher: new Publisher({ log, metrics, receipts: config.sandbox }),
-    held: new HeldAnswers(cacheBytes.answers),
+    held: new ResponseCache(cacheBytes.answers),
   });
 
   const addresses = new ClientAddresses({
@@ -187,15 +189,15 @@ export async function startApp(
     buffers,
   };
   const readiness = new Readiness();
-  readiness.watch('orders', () => records.trouble());
-  readiness.watch('limits', () => counters.trouble());
-  readiness.watch('documents', () => trusted?.trouble() ?? null);
-  readiness.watch('proxies', () => addresses.trouble());
-  readiness.watch('gateway', () => resilience.trouble());
+  readiness.watch('orders', () => records.degradedReason());
+  readiness.watch('limits', () => counters.degradedReason());
+  readiness.watch('documents', () => trusted?.degradedReason() ?? null);
+  readiness.watch('proxies', () => addresses.degradedReason());
+  readiness.watch('gateway', () => resilience.degradedReason());
   readiness.watch('catalog', () =>
     domain.catalogs.staleGroups.length > 0 ? 'a catalog is past its time' : null,
   );
-  const webSockets = new WebSocketDoor({
+  const webSockets = new WebSocketEndpoint({
     ...settings,
     clock: systemClock,
     pingMs: PING_MS,
@@ -214,7 +216,7 @@ export async function startApp(
     graphiql: config.graphiql
       ? new GraphiQL({ demoToken: sandbox ? () => demoToken(client) : null })
       : null,
-    sandbox: sandbox ? new SandboxDoor(sandbox.url, config.corsOrigins) : null,
+    sandbox: sandbox ? new SandboxProxy(sandbox.url, config.corsOrigins) : null,
     maxConnections: most,
     corsHeaders: config.corsHeaders,
     directPath,
@@ -233,7 +235,9 @@ export async function startApp(
   metrics.watch('orders_under_way', 'Orders without an outcome yet.', () => orders.underWay);
   metrics.watch('order_records', 'Order records that are held.', () => records.held());
   const admin = new AdminServer(metrics, readiness);
-  const adminPort = await atAddress(config, 'admin', (port, host) => admin.listen(port, host));
+  const adminPort = await atAddress(config, 'admin', (port, host) =>
+    admin.listen(port, host),
+  ).catch(withAddressProblems(config, 'public'));
   started.defer(() => admin.close());
   const port = await atAddress(config, 'public', (port, host) => server.listen(port, host));
   readiness.serving();

@@ -70,6 +70,22 @@ export async function atAddress<T>(
 }
 
 /**
+ * Adds to what has stopped a start the listeners' addresses that cannot be used either. They are tried only
+ * then: a listener that is opened for a trial answers nobody, which a probe could take for a service.
+ */
+export function withAddressProblems(
+  config: Config,
+  ...listeners: readonly ('public' | 'admin')[]
+): (error: unknown) => Promise<never> {
+  return async (error) => {
+    if (!(error instanceof ConfigError)) throw error;
+    const attempts = listeners.map((listener) => atAddress(config, listener, probeAddress));
+    await openAll([Promise.reject(error), ...attempts]);
+    throw error;
+  };
+}
+
+/**
  * Tries what the configuration names, as a start would, and leaves it as it was. It completes the list of
  * problems: settings that have one already are passed over, for their defaults are not what was meant.
  */

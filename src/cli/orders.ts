@@ -75,7 +75,7 @@ function act({ word, file }: Asked, terminal: Terminal): number {
   );
   if (word === 'complete') database.declareComplete();
   if (word === 'incomplete') database.declareIncomplete();
-  const { held, trouble } = database.run([]);
-  terminal.out(`${path}: ${held} order records; ${trouble ?? 'orders are taken'}`);
+  const { held, degradedReason } = database.run([]);
+  terminal.out(`${path}: ${held} order records; ${degradedReason ?? 'orders are taken'}`);
   return EXIT_OK;
 }

@@ -1,8 +1,8 @@
 import type { GatewayClient } from '../gateway/client.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { LogicalClock } from '../lib/logical-clock.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { Turns } from '../lib/turns.ts';
 import type { Stores } from '../store/open-stores.ts';
 import { Prover } from './account/prover.ts';
 import { Sessions } from './account/sessions.ts';
@@ -53,18 +53,18 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
   const { records, versions, counters } = stores;
   const clock = systemClock;
   const random = Math.random;
-  const turns = new Turns();
+  const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, proofMs: settings.authProofSeconds * 1000 });
   const gateway = new ViewerGateway(client, ledger, new ProofAttempts({ clock }));
   const sessions = new Sessions({
     gateway,
     ledger,
     clock,
-    turns,
+    logicalClock,
     maxAgeMs: settings.sessionMaxAgeSeconds * 1000,
   });
   gateway.onPositions = (viewer, answer) => sessions.positionsAnswered(viewer, answer);
-  const prover = new Prover(ledger, sessions, turns);
+  const prover = new Prover(ledger, sessions, logicalClock);
   const identify = createIdentity({
     clock,
     ledger,
@@ -125,7 +125,7 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
   });
   const orderDesk = new OrderDesk(orders, prover, (outcome) => metrics.orders.inc({ outcome }));
   return {
-    turns,
+    logicalClock,
     client,
     ledger,
     gateway,

@@ -4,7 +4,7 @@ import type { FairScheduler } from '../lib/fair-scheduler.ts';
 import { requestError } from '../schema/public-error.ts';
 import type { Services } from '../schema/services.ts';
 import { blamedArgument } from './blamed-argument.ts';
-import type { HeldAnswers } from './catalog/held-answers.ts';
+import type { ResponseCache } from './catalog/response-cache.ts';
 import type { ClientKey, ClientKeys } from './client-key.ts';
 import type { DocumentSource } from './documents/document-source.ts';
 import type { PreparedDocument, PreparedOperation } from './documents/documents.ts';
@@ -16,17 +16,17 @@ import type { EventPace } from './live/event-pace.ts';
 import { EventResults } from './live/event-results.ts';
 import type { SubscriptionSlots } from './live/subscription-slots.ts';
 import {
-  type Arrival,
+  type IncomingRequest,
   OpenedOperation,
   type OperationParts,
   type Ready,
-  type Visit,
+  type RequestContext,
 } from './opened-operation.ts';
 import type { Publisher } from './publisher.ts';
+import { redactTexts, textsIn } from './redact-literals.ts';
 import { type Refused, refused, tooManySubscriptions } from './refusal.ts';
 import { type GraphQLRequest, readRequest } from './request.ts';
 import type { Quota, RequestQuota } from './request-quota.ts';
-import { strikeTexts, textsIn } from './strike-literals.ts';
 
 export interface EngineOptions {
   readonly schema: GraphQLSchema;
@@ -40,7 +40,7 @@ export interface EngineOptions {
   readonly pace: EventPace;
   readonly services: Services;
   readonly publisher: Publisher;
-  readonly held: HeldAnswers;
+  readonly held: ResponseCache;
 }
 
 /** A document's life, the same for every transport: checked, prepared once, run many times. */
@@ -54,29 +54,29 @@ export class Engine {
   }
 
   /** At once, but where the count of requests is kept elsewhere. */
-  open(params: unknown, visit: Visit): Ready | Refused | Promise<Ready | Refused> {
-    const client = this.#options.clients.of(visit.caller);
+  open(params: unknown, incoming: IncomingRequest): Ready | Refused | Promise<Ready | Refused> {
+    const client = this.#options.clients.of(incoming.caller);
     const taken = this.#options.quota.take(client);
     return taken instanceof Promise
-      ? taken.then((quota) => this.#admit(params, visit, client, quota))
-      : this.#admit(params, visit, client, taken);
+      ? taken.then((quota) => this.#admit(params, incoming, client, quota))
+      : this.#admit(params, incoming, client, taken);
   }
 
   #admit(
     params: unknown,
-    visit: Visit,
+    incoming: IncomingRequest,
     client: ClientKey,
     { error, headers }: Quota,
   ): Ready | Refused {
     if (error) return { ...refused([error], 429), headers };
     const full = this.#options.costs.refusal(client);
     if (full) return { ...refused([full.error], 429), headers: { ...headers, ...full.headers } };
-    const opened = this.#open(params, { visit, client, headers });
+    const opened = this.#open(params, { incoming, client, headers });
     return opened.ready ? opened : { ...opened, headers: { ...headers, ...opened.headers } };
   }
 
-  #open(params: unknown, arrival: Arrival): Ready | Refused {
-    const { visit, client } = arrival;
+  #open(params: unknown, requestContext: RequestContext): Ready | Refused {
+    const { incoming, client } = requestContext;
     const request = readRequest(params);
     if (request instanceof GraphQLError) return { ...refused([request]), isWellFormed: false };
     // Before anything looks at the values.
@@ -86,25 +86,25 @@ export class Engine {
     if ('errors' in prepared) return refused(prepared.errors);
     const operation = pickOperation(prepared, request.operationName);
     if (operation instanceof GraphQLError) return refused([operation]);
-    if (operation.node.operation === 'mutation' && !visit.mayMutate) {
+    if (operation.node.operation === 'mutation' && !incoming.mayMutate) {
       const error = requestError('BAD_USER_INPUT', 'Mutations are sent by POST.');
       return { ...refused([error], 405), headers: { allow: 'POST' } };
     }
     if (operation.node.operation === 'subscription' && this.#options.subscriptions.isFull(client)) {
       return tooManySubscriptions();
     }
-    return this.#ready(request, prepared, operation, arrival);
+    return this.#ready(request, prepared, operation, requestContext);
   }
 
   #ready(
     request: GraphQLRequest,
     { document }: PreparedDocument,
     prepared: PreparedOperation,
-    arrival: Arrival,
+    requestContext: RequestContext,
   ): Ready | Refused {
     const { services, maxCost } = this.#options;
     const { variables } = request;
-    const { login } = arrival.client;
+    const { login } = requestContext.client;
     const read = prepared.args.read(variables);
     if ('errors' in read) return refused(read.errors.map(blaming(document, variables)));
     const cost = evaluate(prepared.cost, {
@@ -116,7 +116,7 @@ export class Engine {
     });
     if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
     const run = { document, prepared, variables, values: read.values, cost };
-    return new OpenedOperation(this.#parts, arrival, run);
+    return new OpenedOperation(this.#parts, requestContext, run);
   }
 }
 
@@ -131,7 +131,7 @@ function blaming(
     const more = argument === null ? {} : { argument };
     // Printed as the symbol that it is.
     const shown = message.replaceAll(String(INEXACT), `${INEXACT.description}`);
-    return requestError('BAD_USER_INPUT', strikeTexts(shown, texts), more);
+    return requestError('BAD_USER_INPUT', redactTexts(shown, texts), more);
   };
 }
 

@@ -12,7 +12,7 @@ import type { FairScheduler } from '../lib/fair-scheduler.ts';
 import { Context } from '../schema/context.ts';
 import type { Services } from '../schema/services.ts';
 import { answerFromCatalog, type CatalogAnswer } from './catalog/catalog-answer.ts';
-import type { HeldAnswers } from './catalog/held-answers.ts';
+import type { ResponseCache } from './catalog/response-cache.ts';
 import type { ClientKey, ClientKeys } from './client-key.ts';
 import type { PreparedOperation } from './documents/documents.ts';
 import { jsonText } from './json-text.ts';
@@ -26,7 +26,7 @@ import { tooManySubscriptions } from './refusal.ts';
 type Eventually<T> = T | Promise<T>;
 
 /** Who comes through which door. */
-export interface Visit {
+export interface IncomingRequest {
   readonly caller: Caller;
   readonly requestId: string;
   /** GET must be safe to repeat, prefetch and link to. */
@@ -48,15 +48,15 @@ export interface Ready {
   /** Whether its answer is made, and written, in slices. */
   readonly isCostly: boolean;
   answerFromCatalog(ifNoneMatch: string | undefined): Eventually<CatalogAnswer | ExecutionResult>;
-  /** Why it ends, its last event says; unless `tellsEnd`, told of the reason, has another way. */
+  /** Why it ends, its last event says; unless `reportsEnd`, told of the reason, has another way. */
   subscribe(
-    tellsEnd?: (error: unknown) => boolean,
+    reportsEnd?: (error: unknown) => boolean,
   ): Promise<AsyncIterable<ExecutionResult> | ExecutionResult>;
 }
 
-/** A visit, whom it counts against, and how that client stands. */
-export interface Arrival {
-  readonly visit: Visit;
+/** A incoming, whom it counts against, and how that client stands. */
+export interface RequestContext {
+  readonly incoming: IncomingRequest;
   readonly client: ClientKey;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -70,12 +70,12 @@ export interface OperationParts {
   readonly maxCost: number;
   readonly publisher: Publisher;
   readonly subscriptions: SubscriptionSlots;
-  readonly held: HeldAnswers;
+  readonly held: ResponseCache;
   readonly eventResults: EventResults;
 }
 
 /** What is run: an operation, its variables, and what it may cost. */
-export interface Plan {
+export interface ExecutionInput {
   readonly document: DocumentNode;
   readonly prepared: PreparedOperation;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -87,32 +87,32 @@ export interface Plan {
 export class OpenedOperation implements Ready {
   readonly ready = true;
   readonly #parts: OperationParts;
-  readonly #arrival: Arrival;
-  readonly #plan: Plan;
+  readonly #requestContext: RequestContext;
+  readonly #input: ExecutionInput;
   readonly #context: Context;
   readonly #meter: Meter;
 
-  constructor(parts: OperationParts, arrival: Arrival, plan: Plan) {
+  constructor(parts: OperationParts, requestContext: RequestContext, input: ExecutionInput) {
     this.#parts = parts;
-    this.#arrival = arrival;
-    this.#plan = plan;
-    const { caller, requestId } = arrival.visit;
+    this.#requestContext = requestContext;
+    this.#input = input;
+    const { caller, requestId } = requestContext.incoming;
     this.#context = new Context(parts.services, caller, requestId);
-    this.#context.cost = plan.cost;
+    this.#context.cost = input.cost;
     this.#meter = new Meter({
       maxFields: parts.maxCost,
       scheduler: parts.scheduler,
-      client: arrival.client.key,
-      estimate: plan.cost,
+      client: requestContext.client.key,
+      estimate: input.cost,
     });
   }
 
   get headers(): Readonly<Record<string, string>> {
-    return this.#arrival.headers;
+    return this.#requestContext.headers;
   }
 
   get operation(): OperationTypeNode {
-    return this.#plan.prepared.node.operation;
+    return this.#input.prepared.node.operation;
   }
 
   get schema(): GraphQLSchema {
@@ -120,11 +120,11 @@ export class OpenedOperation implements Ready {
   }
 
   get document(): DocumentNode {
-    return this.#plan.document;
+    return this.#input.document;
   }
 
   get operationName(): string | null {
-    return this.#plan.prepared.node.name?.value ?? null;
+    return this.#input.prepared.node.name?.value ?? null;
   }
 
   get isCostly(): boolean {
@@ -132,7 +132,7 @@ export class OpenedOperation implements Ready {
   }
 
   get readsCatalogOnly(): boolean {
-    return this.#plan.prepared.catalogUse !== null;
+    return this.#input.prepared.catalogUse !== null;
   }
 
   execute(): Eventually<ExecutionResult> {
@@ -149,7 +149,7 @@ export class OpenedOperation implements Ready {
   }
 
   #execute(): Eventually<ExecutionResult> {
-    const result = this.#plan.prepared.compiled.execute(this.#args(), this.#meter);
+    const result = this.#input.prepared.compiled.execute(this.#args(), this.#meter);
     return result instanceof Promise
       ? result.then((arrived) => this.#executed(arrived))
       : this.#executed(result);
@@ -161,7 +161,7 @@ export class OpenedOperation implements Ready {
   }
 
   #charge(fields: number): void {
-    this.#parts.costs.charge(this.#arrival.client, fields);
+    this.#parts.costs.charge(this.#requestContext.client, fields);
     this.#context.fields = fields;
   }
 
@@ -170,21 +170,21 @@ export class OpenedOperation implements Ready {
   }
 
   answerFromCatalog(ifNoneMatch: string | undefined): Eventually<CatalogAnswer | ExecutionResult> {
-    const { name, catalogUse } = this.#plan.prepared;
+    const { name, catalogUse } = this.#input.prepared;
     if (catalogUse === null) return this.execute();
     return answerFromCatalog(
       {
         held: this.#parts.held,
         use: catalogUse,
         // As they were read: what the document does not ask for makes no difference.
-        question: `${name} ${JSON.stringify(this.#plan.values.coerced)}`,
+        question: `${name} ${JSON.stringify(this.#input.values.coerced)}`,
         read: () => this.#context.scope.catalog(),
         run: () => this.#run(),
         isPersonal: () => this.#context.isPersonal,
         publish: (result) => this.#publish(result),
         text: (result) => this.text(result),
         // What is in memory already costs its bytes, of which the estimate is the measure.
-        sent: () => this.#charge(this.#plan.cost),
+        sent: () => this.#charge(this.#input.cost),
         extensions: () => this.#parts.publisher.extensions(this.#context),
       },
       ifNoneMatch,
@@ -192,19 +192,19 @@ export class OpenedOperation implements Ready {
   }
 
   async subscribe(
-    tellsEnd: (error: unknown) => boolean = () => false,
+    reportsEnd: (error: unknown) => boolean = () => false,
   ): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
-    const { visit, client } = this.#arrival;
-    const release = this.#parts.subscriptions.take(client, visit.caller.signal);
+    const { incoming, client } = this.#requestContext;
+    const release = this.#parts.subscriptions.take(client, incoming.caller.signal);
     if (release === null) return { errors: tooManySubscriptions().errors };
     const args = this.#args();
     const events = await sourceOf(args);
     if (!(Symbol.asyncIterator in events)) {
       release();
-      return tellsEnd(causeOf(events)) ? nothing() : this.#publish(events);
+      return reportsEnd(causeOf(events)) ? nothing() : this.#publish(events);
     }
-    const { prepared, cost } = this.#plan;
-    const { caller, requestId } = visit;
+    const { prepared, cost } = this.#input;
+    const { caller, requestId } = incoming;
     // By now the subscription has proved its token, so that its account is known.
     const { key } = this.#parts.clients.of(caller);
     // Each event has a context of its own; this one must not live as long as the subscription.
@@ -218,11 +218,11 @@ export class OpenedOperation implements Ready {
       expected: cost,
       reserved: 0,
     };
-    return this.#parts.eventResults.follow(events, live, { tellsEnd, ended: release });
+    return this.#parts.eventResults.follow(events, live, { reportsEnd, ended: release });
   }
 
   #args(): ValidatedExecutionArgs {
-    const { prepared, values, variables } = this.#plan;
+    const { prepared, values, variables } = this.#input;
     return prepared.args.of({ context: this.#context, values, variables });
   }
 

@@ -12,7 +12,11 @@ import type { LimitOrder, MarketOrder, WithdrawalMethod } from './model.ts';
 import type { OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
 import type { PathValues } from './path.ts';
-import { type RequestPlan, type RequestSettings, requestPlans } from './request-plans.ts';
+import {
+  type RequestSettings,
+  type RequestTemplate,
+  requestTemplates,
+} from './request-templates.ts';
 import {
   type LoginGrant,
   type Refusal,
@@ -53,11 +57,11 @@ const NO_DETAILS: CallDetails = { path: {}, headers: [] };
 /** The gateway's 15 operations, one method each. Reads throw a GatewayError; an order tells what happened. */
 export class GatewayClient {
   readonly #options: GatewayClientOptions;
-  readonly #plans: Readonly<Record<OperationName, RequestPlan>>;
+  readonly #plans: Readonly<Record<OperationName, RequestTemplate>>;
 
   constructor(options: GatewayClientOptions) {
     this.#options = options;
-    this.#plans = requestPlans(options);
+    this.#plans = requestTemplates(options);
   }
 
   async getAllTickers(caller: Caller, group: string, etag: string | null): Promise<CatalogAnswer> {

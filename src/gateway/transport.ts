@@ -1,5 +1,5 @@
+import { Dispatch } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
-import { Flight } from './flight.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Pools } from './pools.ts';
 import type { ObserveCall, Send } from './wire-call.ts';
@@ -9,8 +9,8 @@ export function createTransport(pools: Pools, observe: ObserveCall = () => {}): 
   return (call) => {
     const { verb, area } = OPERATIONS[call.operation];
     const { promise, resolve } = Promise.withResolvers<Exchange>();
-    const flight = new Flight(call, counter, observe, resolve);
-    if (flight.isOver) return promise;
+    const dispatch = new Dispatch(call, counter, observe, resolve);
+    if (dispatch.isOver) return promise;
     try {
       pools[area].dispatch(
         {
@@ -20,10 +20,10 @@ export function createTransport(pools: Pools, observe: ObserveCall = () => {}): 
           headers: call.headers as string[],
           body: call.body,
         },
-        flight,
+        dispatch,
       );
     } catch (error) {
-      flight.fail('connection', error);
+      dispatch.fail('connection', error);
     }
     return promise;
   };

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { compactLine } from './compact-line.ts';
-import { strikeTokens } from './redact.ts';
+import { redactTokens } from './redact.ts';
 import { redactRecord } from './redact-record.ts';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
@@ -59,7 +59,7 @@ function redactArguments([first, ...rest]: readonly unknown[]): unknown[] {
 }
 
 function redactArgument(argument: unknown): unknown {
-  if (typeof argument === 'string') return strikeTokens(argument);
+  if (typeof argument === 'string') return redactTokens(argument);
   return typeof argument === 'object' && argument !== null
     ? redactRecord({ argument }).argument
     : argument;

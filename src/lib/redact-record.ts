@@ -1,4 +1,4 @@
-import { strikeOut, strikeTokens } from './redact.ts';
+import { redact, redactTokens } from './redact.ts';
 
 const STRUCK = '[struck out]';
 const DEEPEST = 8;
@@ -29,7 +29,7 @@ class Redaction {
 
   #value(value: unknown, isFromError: boolean): unknown {
     this.#values += 1;
-    if (typeof value === 'string') return isFromError ? strikeOut(value) : strikeTokens(value);
+    if (typeof value === 'string') return isFromError ? redact(value) : redactTokens(value);
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null || value instanceof Date) return value;
     if (this.#under.has(value)) return '[circular]';
@@ -59,11 +59,11 @@ class Redaction {
   #error(error: Error): Record<string, unknown> {
     return {
       type: error.name,
-      message: strikeOut(error.message),
+      message: redact(error.message),
       ...this.record(error, true),
       ...(error.cause !== undefined && { cause: this.#value(error.cause, true) }),
       ...(error instanceof AggregateError && { errors: this.#value(error.errors, true) }),
-      ...(error.stack !== undefined && { stack: strikeOut(error.stack) }),
+      ...(error.stack !== undefined && { stack: redact(error.stack) }),
     };
   }
 }

@@ -14,7 +14,7 @@ const DIGITS = /\p{Nd}{6,}/gu;
 const LEAST_GROUPED_DIGITS = 9;
 
 /** Strikes tokens out of a text. */
-export function strikeTokens(text: string): string {
+export function redactTokens(text: string): string {
   return text.replace(BEARER, `$1 ${STRUCK}`).replace(JWT, STRUCK);
 }
 
@@ -22,8 +22,8 @@ export function strikeTokens(text: string): string {
  * Strikes whatever may point at a person or open an account out of a free text that the gateway
  * wrote: e-mails, digit runs, tokens. The words around them stay, since users are shown them.
  */
-export function strikeOut(text: string): string {
-  return strikeTokens(text)
+export function redact(text: string): string {
+  return redactTokens(text)
     .replace(EMAIL, STRUCK)
     .replace(OPAQUE, (run) => (/\d/.test(run) && /[a-z]/i.test(run) ? STRUCK : run))
     .replace(DIALLED, STRUCK)

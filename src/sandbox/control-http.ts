@@ -3,7 +3,7 @@ import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
 import { isRow } from '../gateway/wire/scalars.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { SandboxControl } from './control.ts';
-import { Refused, readCatalogWish, readFault, readTokenWish } from './control-input.ts';
+import { Refused, readCatalogChange, readFault, readTokenOptions } from './control-input.ts';
 import { json, parseJson, type Reply, readBody } from './http.ts';
 import type { Observations } from './observations.ts';
 
@@ -62,7 +62,7 @@ function ordersOf(control: SandboxControl): Readonly<Record<string, Order>> {
     }),
     'GET /sandbox/orders': () => ({ orders: control.orders() }),
     'POST /sandbox/tokens': (input) => {
-      const wish = readTokenWish(input);
+      const wish = readTokenOptions(input);
       return { access_token: control.token(wish) };
     },
     'POST /sandbox/tokens/revoke': ({ token, login }) => {
@@ -85,7 +85,7 @@ function ordersOf(control: SandboxControl): Readonly<Record<string, Order>> {
       }
       if (!control.putPrice(symbol, price)) throw unknown(symbol);
     },
-    'POST /sandbox/catalog': (input) => control.changeCatalog(readCatalogWish(input)),
+    'POST /sandbox/catalog': (input) => control.changeCatalog(readCatalogChange(input)),
     'POST /sandbox/reset': () => control.reset(),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
 import type { CatalogChange, CatalogHeaders } from './catalog.ts';
-import type { TokenWish } from './control.ts';
+import type { TokenOptionsInput } from './control.ts';
 import { FAULT_KINDS, type Fault } from './faults.ts';
 import { findUserByEmail, findUserByLogin } from './users.ts';
 
@@ -50,7 +50,7 @@ export function readFault(input: unknown): Fault {
   return read(fault, input);
 }
 
-export function readTokenWish(input: unknown): TokenWish {
+export function readTokenOptions(input: unknown): TokenOptionsInput {
   const wish = read(tokenWish, input);
   const user =
     wish.email === undefined ? findUserByLogin(wish.login ?? 0) : findUserByEmail(wish.email);
@@ -58,7 +58,7 @@ export function readTokenWish(input: unknown): TokenWish {
   return wish;
 }
 
-export function readCatalogWish(input: unknown): CatalogChange & CatalogHeaders {
+export function readCatalogChange(input: unknown): CatalogChange & CatalogHeaders {
   return read(catalogWish, input);
 }
 

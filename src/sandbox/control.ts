@@ -7,7 +7,7 @@ import type { Tokens } from './tokens.ts';
 import { findUserByEmail, findUserByLogin } from './users.ts';
 import type { World } from './world.ts';
 
-export interface TokenWish {
+export interface TokenOptionsInput {
   readonly email?: string | undefined;
   readonly login?: number | undefined;
   /** Claimed in the token; left out: the user's own. */
@@ -31,7 +31,7 @@ export interface SandboxControl {
   requests(operation?: OperationName): readonly RecordedRequest[];
   /** Every order that was applied, in order. */
   orders(): readonly LedgerEntry[];
-  token(wish: TokenWish): string;
+  token(wish: TokenOptionsInput): string;
   revoke(which: { readonly token: string } | { readonly login: number }): void;
   tick(times?: number): void;
   /** Puts a price, and what it triggers happens at once. False: no such instrument. */

@@ -23,14 +23,14 @@ export interface CallCounts {
   readonly logins: Readonly<Record<string, Counts>>;
 }
 
-export interface Arrival extends Omit<RecordedRequest, 'headers' | 'body'> {
+export interface ReceivedRequest extends Omit<RecordedRequest, 'headers' | 'body'> {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
 /** What the sandbox was asked: counts for good, and the last requests in full. */
 export interface Observations {
-  note(arrival: Arrival): void;
+  note(received: ReceivedRequest): void;
   counts(): CallCounts;
   count(operation?: OperationName, login?: number): number;
   requests(operation?: OperationName): RecordedRequest[];
@@ -44,18 +44,18 @@ const SHOWN_BODY_BYTES = 65_536;
 export function createObservations(): Observations {
   let operations = new Map<OperationName, number>();
   let logins = new Map<number, Map<OperationName, number>>();
-  let arrivals: Arrival[] = [];
+  let receivedRequests: ReceivedRequest[] = [];
   let next = 0;
 
-  function remember(arrival: Arrival): void {
-    arrivals[next] = arrival;
+  function remember(received: ReceivedRequest): void {
+    receivedRequests[next] = received;
     next = (next + 1) % REMEMBERED_REQUESTS;
   }
 
   return {
-    note(arrival) {
-      remember(arrival);
-      const { operation, login } = arrival;
+    note(received) {
+      remember(received);
+      const { operation, login } = received;
       if (operation === null) return;
       operations.set(operation, (operations.get(operation) ?? 0) + 1);
       if (login === null) return;
@@ -81,15 +81,15 @@ export function createObservations(): Observations {
       return operation === undefined ? sum(counted) : (counted.get(operation) ?? 0);
     },
     requests(operation) {
-      const inOrder = [...arrivals.slice(next), ...arrivals.slice(0, next)];
+      const inOrder = [...receivedRequests.slice(next), ...receivedRequests.slice(0, next)];
       return inOrder
-        .filter((arrival) => operation === undefined || arrival.operation === operation)
+        .filter((received) => operation === undefined || received.operation === operation)
         .map(show);
     },
     clear() {
       operations = new Map();
       logins = new Map();
-      arrivals = [];
+      receivedRequests = [];
       next = 0;
     },
   };
@@ -101,13 +101,13 @@ function sum(counts: ReadonlyMap<OperationName, number>): number {
   return total;
 }
 
-function show({ headers, body, ...arrival }: Arrival): RecordedRequest {
+function show({ headers, body, ...received }: ReceivedRequest): RecordedRequest {
   const shown: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     const text = Array.isArray(value) ? value.join(', ') : (value ?? '');
     shown[name] = name === 'authorization' ? fingerprint(text) : text;
   }
-  return { ...arrival, headers: shown, body: body.subarray(0, SHOWN_BODY_BYTES).toString() };
+  return { ...received, headers: shown, body: body.subarray(0, SHOWN_BODY_BYTES).toString() };
 }
 
 /** Enough to tell two tokens apart, nothing to log in with. */

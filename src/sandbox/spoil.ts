@@ -125,7 +125,7 @@ async function oversize(response: ServerResponse, reply: Reply, bytes: number): 
   response.write('["');
   for (let sent = 0; sent < bytes && !response.destroyed; sent += chunk.length) {
     // Written only as fast as it is read: the sandbox's own memory stays small.
-    if (!response.write(chunk)) await drainedOrGone(response);
+    if (!response.write(chunk)) await drainedOrClosed(response);
   }
   response.end('"]');
 }
@@ -149,7 +149,7 @@ function typed(headers: Reply['headers']) {
   return { 'content-type': 'application/json; charset=utf-8', ...headers };
 }
 
-function drainedOrGone(response: ServerResponse): Promise<void> {
+function drainedOrClosed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       response.off('drain', done);

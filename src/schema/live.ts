@@ -1,4 +1,4 @@
-import type { PositionChanges } from '../domain/positions/feed-face.ts';
+import type { PositionChanges } from '../domain/positions/feed-state.ts';
 import { readIntervalMs } from '../domain/positions/interval.ts';
 import { refusalOf } from '../domain/positions/token-ended-error.ts';
 import type { PositionTotals } from '../domain/positions/totals.ts';

@@ -5,7 +5,7 @@ import { NoGroupError } from '../domain/catalog/no-group-error.ts';
 import { InputError } from '../domain/input-error.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';
-import { strikeOut } from '../lib/redact.ts';
+import { redact } from '../lib/redact.ts';
 import { RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 
@@ -136,6 +136,6 @@ function describeGateway(error: GatewayError): Described {
 
 function gatewayWords({ refusal }: GatewayError) {
   if (refusal === null || (refusal.error === null && refusal.message === null)) return {};
-  const struck = (words: string | null) => (words === null ? null : strikeOut(words));
+  const struck = (words: string | null) => (words === null ? null : redact(words));
   return { gatewayError: { error: struck(refusal.error), message: struck(refusal.message) } };
 }

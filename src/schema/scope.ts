@@ -51,7 +51,7 @@ export class Scope {
   }
 
   #next(caller: Caller): Scope {
-    return new Scope(this.#services, caller, this.#record, this.#services.turns.next());
+    return new Scope(this.#services, caller, this.#record, this.#services.logicalClock.next());
   }
 
   get caller(): Caller {
@@ -81,9 +81,9 @@ export class Scope {
   }
 
   async #readSession(): Promise<SessionAnswer> {
-    const { sessions, turns } = this.#services;
+    const { sessions, logicalClock } = this.#services;
     const maxAgeMs = this.#strictestMaxAge * 1000;
-    const after = maxAgeMs === 0 ? turns.next() - 1 : this.#after;
+    const after = maxAgeMs === 0 ? logicalClock.next() - 1 : this.#after;
     return sessions.read(await this.viewer(), { maxAgeMs, after });
   }
 

@@ -9,11 +9,11 @@ import type { PositionsHub } from '../domain/positions/hub.ts';
 import type { OpenPositions } from '../domain/positions/open-positions.ts';
 import type { OrderDesk } from '../domain/trading/order-desk.ts';
 import type { GatewayClient } from '../gateway/client.ts';
-import type { Turns } from '../lib/turns.ts';
+import type { LogicalClock } from '../lib/logical-clock.ts';
 
 /** What resolvers may use: made once for the process, by the composition root. */
 export interface Services {
-  readonly turns: Turns;
+  readonly logicalClock: LogicalClock;
   readonly identify: Identify;
   readonly signInLimits: SignInLimits;
   /** The gateway without a user: signing in. */

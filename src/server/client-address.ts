@@ -41,7 +41,7 @@ export class ClientAddresses {
   }
 
   /** What is not as it should be, or null. */
-  trouble(): string | null {
+  degradedReason(): string | null {
     const { clock } = this.#options;
     return this.#ignoredAtMs !== null && clock.now() - this.#ignoredAtMs < SHOWN_MS
       ? 'X-Forwarded-For comes from a peer that TRUSTED_PROXIES does not name'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Ready, Visit } from '../engine/opened-operation.ts';
+import type { IncomingRequest, Ready } from '../engine/opened-operation.ts';
 import type { Refused } from '../engine/refusal.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Code } from '../schema/error-codes.ts';
@@ -44,33 +44,37 @@ export function createGraphQLEndpoint(
       },
     };
     reply.caller = caller;
-    const visit: Visit = { caller, requestId, mayMutate: request.method === 'POST' };
+    const incoming: IncomingRequest = { caller, requestId, mayMutate: request.method === 'POST' };
     return buffers.hasRoom(caller)
-      ? answerVisit(reply, body, visit)
-      : reply.whenRoom(() => answerVisit(reply, body, visit));
+      ? answerVisit(reply, body, incoming)
+      : reply.whenRoom(() => answerVisit(reply, body, incoming));
   }
 
-  function answerVisit(reply: Reply, body: Buffer | null, visit: Visit): void | Promise<void> {
+  function answerVisit(
+    reply: Reply,
+    body: Buffer | null,
+    incoming: IncomingRequest,
+  ): void | Promise<void> {
     const { request } = reply;
     const ordinary = directPath ? readOrdinary(request, body, bodies) : null;
-    if (ordinary === null) return answerByYoga(reply, body, visit, null);
+    if (ordinary === null) return answerByYoga(reply, body, incoming, null);
     const answerOpened = (opened: Ready | Refused) =>
       isSubscription(opened)
-        ? answerByYoga(reply, body, visit, opened)
+        ? answerByYoga(reply, body, incoming, opened)
         : answerDirectly(reply, opened, ordinary.media);
-    const opened = engine.open(ordinary.params, visit);
+    const opened = engine.open(ordinary.params, incoming);
     return opened instanceof Promise ? opened.then(answerOpened) : answerOpened(opened);
   }
 
   async function answerByYoga(
     reply: Reply,
     body: Buffer | null,
-    visit: Visit,
+    incoming: IncomingRequest,
     opened: Ready | Refused | null,
   ): Promise<void> {
     const notes: YogaReply = { headers: {}, catalog: null, text: null, isLive: false };
     const answer = await yoga.fetch(asFetchRequest(yoga, reply.request, body), {
-      visit,
+      incoming,
       opened,
       reply: notes,
     });

@@ -11,15 +11,15 @@ import { listen } from './listen.ts';
 import { PipelinedRequests } from './pipelined-requests.ts';
 import type { Readiness } from './readiness.ts';
 import { Reply, type ReplyWatcher } from './reply.ts';
-import type { SandboxDoor } from './sandbox-door.ts';
-import type { WebSocketDoor } from './websocket.ts';
+import type { SandboxProxy } from './sandbox-proxy.ts';
+import type { WebSocketEndpoint } from './websocket.ts';
 
 export interface HttpServerSettings extends EndpointSettings {
   readonly readiness: Readiness;
-  readonly webSockets: WebSocketDoor;
+  readonly webSockets: WebSocketEndpoint;
   readonly graphiql: GraphiQL | null;
   /** Null where the gateway is a real one. */
-  readonly sandbox: SandboxDoor | null;
+  readonly sandbox: SandboxProxy | null;
   /** Null where introspection is off. */
   readonly sdl: string | null;
   readonly onAnswered: (status: number) => void;

@@ -12,8 +12,8 @@ import { bearerToken } from './bearer.ts';
 import { asArguments, begin } from './begin-operation.ts';
 import { mayUpgrade } from './cors.ts';
 import { hasDoubledHeader } from './doubled-headers.ts';
+import { KeepAlive, type Line } from './keep-alive.ts';
 import { PacedSocket } from './paced-socket.ts';
-import { type Line, Pulse } from './pulse.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { ServerSettings } from './settings.ts';
 import type { SocketLimits, SocketPass } from './socket-limits.ts';
@@ -55,16 +55,16 @@ const LONGEST_AUTHORIZATION = 16_384;
 const LONGEST_ID = 255;
 
 /** `graphql-transport-ws` over the engine. */
-export class WebSocketDoor {
+export class WebSocketEndpoint {
   readonly #settings: WebSocketSettings;
   readonly #server: WebSocketServer;
-  readonly #pulse: Pulse;
+  readonly #keepAlive: KeepAlive;
   readonly #connections = new Map<WebSocket, Connection>();
   #draining = false;
 
   constructor(settings: WebSocketSettings) {
     this.#settings = settings;
-    this.#pulse = new Pulse(settings);
+    this.#keepAlive = new KeepAlive(settings);
     this.#server = new WebSocketServer({
       noServer: true,
       // They are in `#connections`.
@@ -142,10 +142,10 @@ export class WebSocketDoor {
       pass,
       requestId: request.headers['x-request-id'],
       underWay: new Set(),
-      heardAtMs: clock.now(),
+      lastReceivedAtMs: clock.now(),
     };
     this.#connections.set(socket, connection);
-    const leavePulse = this.#pulse.join(connection);
+    const leaveKeepAlive = this.#keepAlive.join(connection);
     const opened = this.#protocol.opened(
       {
         protocol: socket.protocol,
@@ -155,7 +155,7 @@ export class WebSocketDoor {
           socket.on('message', (data) => {
             // Its answer could not be sent any more, so what it asks for is not begun either.
             if (socket.readyState !== socket.OPEN) return;
-            connection.heardAtMs = clock.now();
+            connection.lastReceivedAtMs = clock.now();
             paced.heard();
             heard(readMessage(String(data))).catch((error: unknown) => this.#failed(socket, error));
           });
@@ -164,12 +164,12 @@ export class WebSocketDoor {
       connection,
     );
     socket.on('pong', () => {
-      connection.heardAtMs = clock.now();
+      connection.lastReceivedAtMs = clock.now();
     });
     // A frame that is too large or broken: `ws` has closed the socket with its code already.
     socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
     socket.once('close', (code, reason) => {
-      leavePulse();
+      leaveKeepAlive();
       this.#connections.delete(socket);
       gone.abort();
       paced.unread.release();

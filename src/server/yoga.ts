@@ -2,7 +2,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { CatalogAnswer } from '../engine/catalog/catalog-answer.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Ready, Visit } from '../engine/opened-operation.ts';
+import type { IncomingRequest, Ready } from '../engine/opened-operation.ts';
 import type { Refused } from '../engine/refusal.ts';
 import { parseExactJson } from '../lib/exact-json.ts';
 import { mapStream } from '../lib/map-stream.ts';
@@ -10,8 +10,8 @@ import { requestError } from '../schema/public-error.ts';
 import { readQueryString } from './query-string.ts';
 
 /** What yoga is told of one request beside the request itself. */
-export interface YogaVisit extends Record<string, unknown> {
-  readonly visit: Visit;
+export interface YogaContext extends Record<string, unknown> {
+  readonly incoming: IncomingRequest;
   /** The operation, where it was opened before yoga had to be asked. */
   readonly opened: Ready | Refused | null;
   readonly reply: YogaReply;
@@ -28,7 +28,7 @@ export interface YogaReply {
   isLive: boolean;
 }
 
-type Yoga = YogaServerInstance<YogaVisit, Record<never, never>>;
+type Yoga = YogaServerInstance<YogaContext, Record<never, never>>;
 
 export interface YogaOptions {
   readonly engine: Engine;
@@ -40,7 +40,7 @@ export interface YogaOptions {
  * book; what a document may do and what it answers is the engine's.
  */
 export function createGraphQLOverHttp({ engine, maxBodyBytes }: YogaOptions): Yoga {
-  return createYoga<YogaVisit>({
+  return createYoga<YogaContext>({
     graphqlEndpoint: '/graphql',
     plugins: [useEngine(engine), useOurCodes()],
     // Each of these is done for all transports elsewhere.
@@ -57,7 +57,7 @@ export function createGraphQLOverHttp({ engine, maxBodyBytes }: YogaOptions): Yo
   });
 }
 
-function useEngine(engine: Engine): Plugin<YogaVisit> {
+function useEngine(engine: Engine): Plugin<YogaContext> {
   return {
     onRequestParse({ request, requestParser, setRequestParser }) {
       // Yoga's own reader leaves out what it does not know, such as a document's id.
@@ -68,8 +68,8 @@ function useEngine(engine: Engine): Plugin<YogaVisit> {
       // Yoga's own checks of the parameters are passed by: the engine has the same for every door.
       setParams({ query: '{ __typename }' });
       setParamsHandler(async ({ context }) => {
-        const { visit, opened, reply } = context as unknown as YogaVisit;
-        const operation = opened ?? (await engine.open(params, visit));
+        const { incoming, opened, reply } = context as unknown as YogaContext;
+        const operation = opened ?? (await engine.open(params, incoming));
         reply.headers = operation.headers;
         if (!operation.ready) return refusal(operation);
         if (operation.operation !== 'subscription') return resultOf(operation, reply);
@@ -129,7 +129,7 @@ function refusal({ errors, status, isWellFormed }: Refused): ExecutionResult {
 }
 
 /** What yoga refuses by itself, before the engine sees it, speaks with our codes as well. */
-function useOurCodes(): Plugin<YogaVisit> {
+function useOurCodes(): Plugin<YogaContext> {
   return {
     onResultProcess({ result, setResult }) {
       if (Array.isArray(result) || Symbol.asyncIterator in result) return;

@@ -21,7 +21,7 @@ export function createMemoryOrderRecords(options: RecordTableOptions): OrderReco
     },
     find: async (login, key) => table.get(login, key),
     held: () => table.size,
-    trouble: () => (table.size >= options.max ? 'all order records are in use' : null),
+    degradedReason: () => (table.size >= options.max ? 'all order records are in use' : null),
     async close() {},
   };
 }

@@ -17,7 +17,7 @@ export function createMemoryRateCounters({
 }: MemoryRateCountersOptions = {}): RateCounters {
   return {
     counter: (_name, rule) => createMemoryCounter(rule, maxKeys, uptimeMs),
-    trouble: () => null,
+    degradedReason: () => null,
     close: () => {},
   };
 }

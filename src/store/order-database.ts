@@ -30,7 +30,7 @@ export interface Batch {
   /** The record there is, null, or the sentence with which the task is refused. */
   readonly answers: readonly (OrderRecord | null | string)[];
   readonly held: number;
-  readonly trouble: string | null;
+  readonly degradedReason: string | null;
 }
 
 // Well within the patience of an order that waits for its reservation.
@@ -87,7 +87,7 @@ export class OrderDatabase {
       this.#failure = failure;
       answers = tasks.map(() => `the file of the order records ${failure.message}`);
     }
-    return { answers, held: this.#tracked.state.rows, trouble: this.#trouble() };
+    return { answers, held: this.#tracked.state.rows, degradedReason: this.#degradedReason() };
   }
 
   /** An operator's word that records are missing. */
@@ -110,7 +110,7 @@ export class OrderDatabase {
     this.#tracked.close();
   }
 
-  #trouble(): string | null {
+  #degradedReason(): string | null {
     if (this.#failure) return `the file of the order records ${this.#failure.message}`;
     if (this.#isIncomplete(this.#tracked.state)) return INCOMPLETE;
     if (this.#tracked.state.rows >= this.#options.max) return 'all order records are in use';

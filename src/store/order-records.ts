@@ -17,7 +17,7 @@ export interface OrderRecords {
   /** How many records are held, as far as this process knows. */
   held(): number;
   /** Why new orders are refused at present; null while they are taken. */
-  trouble(): string | null;
+  degradedReason(): string | null;
   close(): Promise<void>;
 }
 

@@ -24,6 +24,6 @@ export interface RateCounters {
   /** `name` keeps the keys of different counters apart. */
   counter(name: string, rule: RateRule): RateCounter;
   /** What is not as it should be, or null. */
-  trouble(): string | null;
+  degradedReason(): string | null;
   close(): void;
 }

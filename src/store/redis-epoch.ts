@@ -57,7 +57,7 @@ export class RedisEpoch {
   }
 
   /** What keeps reservations from being made; null while nothing does. */
-  get trouble(): string | null {
+  get degradedReason(): string | null {
     if (!this.#options.redis.isReady()) return 'Redis cannot be reached';
     return this.#state === 'open' ? null : `the order records in Redis: ${this.#state}`;
   }

@@ -56,7 +56,7 @@ class RedisOrderRecords implements OrderRecords {
   readonly #warnOfFill: (held: number) => void;
   readonly #onWarn: (message: string) => void;
   /** Reservations that Redis may have made although we did not hear of it: their keys must come free. */
-  readonly #unheard = new Map<string, Reservation>();
+  readonly #unanswered = new Map<string, Reservation>();
   readonly #attempts = new Set<Promise<unknown>>();
   #held = 0;
 
@@ -149,8 +149,11 @@ class RedisOrderRecords implements OrderRecords {
     return this.#held;
   }
 
-  trouble(): string | null {
-    return this.#epoch.trouble ?? (this.#held >= this.#max ? 'all order records are in use' : null);
+  degradedReason(): string | null {
+    return (
+      this.#epoch.degradedReason ??
+      (this.#held >= this.#max ? 'all order records are in use' : null)
+    );
   }
 
   async close(): Promise<void> {
@@ -178,7 +181,7 @@ class RedisOrderRecords implements OrderRecords {
       }
       return answer;
     } catch (error) {
-      if (error instanceof RedisSilentError) this.#unheard.set(id, reservation);
+      if (error instanceof RedisSilentError) this.#unanswered.set(id, reservation);
       throw error;
     }
   }
@@ -235,9 +238,9 @@ class RedisOrderRecords implements OrderRecords {
 
   #beat(held: number | null): void {
     if (held !== null) this.#count(held);
-    for (const reservation of this.#unheard.values()) {
+    for (const reservation of this.#unanswered.values()) {
       this.release(reservation).then(
-        () => this.#unheard.delete(reservation.id),
+        () => this.#unanswered.delete(reservation.id),
         () => {},
       );
     }

@@ -70,7 +70,8 @@ export async function openRedisRateCounters({
         },
       };
     },
-    trouble: () => (isPaused() ? 'Redis does not count: limits are counted here alone' : null),
+    degradedReason: () =>
+      isPaused() ? 'Redis does not count: limits are counted here alone' : null,
     close: () => redis.disconnect(),
   };
 }

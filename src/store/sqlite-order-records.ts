@@ -27,16 +27,16 @@ export async function openSqliteOrderRecords({
 }: SqliteOrderRecordsOptions): Promise<OrderRecords> {
   const warnOfFill = createFillWarning(max, onWarn);
   let held = 0;
-  let trouble: string | null = null;
+  let degradedReason: string | null = null;
   const thread = await BatchingThread.start<Task, Batch>({
     script: new URL('./sqlite-thread.ts', import.meta.url),
     workerData: { path, max },
     onWarn,
     onEnd() {
-      trouble = 'the thread of the order records has ended';
+      degradedReason = 'the thread of the order records has ended';
     },
     onResult(batch) {
-      ({ held, trouble } = batch);
+      ({ held, degradedReason } = batch);
       warnOfFill(held);
     },
   }).catch((error: Error) => {
@@ -75,7 +75,7 @@ export async function openSqliteOrderRecords({
     },
     find: (login, key) => ask({ do: 'find', login, key }),
     held: () => held,
-    trouble: () => trouble,
+    degradedReason: () => degradedReason,
     async close() {
       isClosed = true;
       cancelCheck();

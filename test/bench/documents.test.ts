@@ -45,11 +45,11 @@ test.each(['query', 'subscription'] as const)(
 );
 
 test('the documents vary in all that the language offers', () => {
-  const texts = ['one', 'two', 'three', 'four'].flatMap((seed) =>
+  const texts = ['one', 'two', 'three', 'four', 'five', 'six'].flatMap((seed) =>
     walk(seed, 'query', 200).map(({ text }) => text),
   );
   const all = texts.join('\n');
-  for (const sign of [/\$v\w+: /, /\.\.\.F0/, /\.\.\. on /, /a\w+_\d: /, /since: /, /search: /]) {
+  for (const sign of [/\$v\w+: /, /\.\.\.F0/, /\.\.\. on /, /a\w+_\d: /, /since: /, /filter: /]) {
     expect(sign.test(all), String(sign)).toBe(true);
   }
   expect(all.includes('"EURUSD"')).toBe(true);

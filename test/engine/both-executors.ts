@@ -10,7 +10,7 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { expect } from 'vitest';
-import { CodeShelf } from '../../src/engine/compiler/code-shelf.ts';
+import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache.ts';
 import {
   CompiledOperation,
   executableSchema,
@@ -40,7 +40,7 @@ export async function ask(question: Question): Promise<Answers | null> {
   const args = argsOf(question);
   if (args === null) return null;
   const expected = await byReference(question, args);
-  const shelf = new CodeShelf();
+  const shelf = new CompiledCodeCache();
   const compiled = compiledFrom(args.document, question.operationName, shelf);
   compiled.compile();
   const found = await compiled.execute(args, meterFor());
@@ -56,7 +56,7 @@ async function byReference(
   args: ValidatedExecutionArgs,
 ): Promise<ExecutionResult> {
   const bare = await executeRootSelectionSet(args);
-  const counted = await compiledFrom(args.document, operationName, new CodeShelf()).execute(
+  const counted = await compiledFrom(args.document, operationName, new CompiledCodeCache()).execute(
     args,
     meterFor(),
   );
@@ -86,7 +86,11 @@ export function argsOf(question: Question): ValidatedExecutionArgs | null {
   return 'schema' in validated ? validated : null;
 }
 
-export function compiledFrom(document: DocumentNode, name: string | undefined, shelf: CodeShelf) {
+export function compiledFrom(
+  document: DocumentNode,
+  name: string | undefined,
+  shelf: CompiledCodeCache,
+) {
   const operation = document.definitions.find(
     (one): one is OperationDefinitionNode =>
       one.kind === Kind.OPERATION_DEFINITION && (name === undefined || one.name?.value === name),

@@ -1,6 +1,6 @@
 import { executeRootSelectionSet, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { CodeShelf } from '../../src/engine/compiler/code-shelf.ts';
+import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache.ts';
 import { COSTLY_FIELDS, type Meter } from '../../src/engine/limits/meter.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import { randomDocument } from '../support/random-documents.ts';
@@ -13,7 +13,7 @@ const DOCUMENTS = 400;
 async function answer(question: Question, meter: Meter, isCompiled: boolean) {
   const args = argsOf(question);
   if (args === null) return null;
-  const shelf = new CodeShelf();
+  const shelf = new CompiledCodeCache();
   const operation = compiledFrom(args.document, question.operationName, shelf);
   if (isCompiled) operation.compile();
   const result = await operation.execute(args, meter);

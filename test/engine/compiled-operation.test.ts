@@ -1,6 +1,6 @@
 import { executeRootSelectionSet, type ValidatedExecutionArgs } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { CodeShelf } from '../../src/engine/compiler/code-shelf.ts';
+import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache.ts';
 import { argsOf, askWell, compiledFrom, meterFor, shown } from './both-executors.ts';
 
 describe('what a client writes', () => {
@@ -65,7 +65,7 @@ describe('conditions', () => {
     fragment F on Node { count }`;
     for (const skip of [true, false]) {
       const args = argsOf({ text, variables: { skip } }) as ValidatedExecutionArgs;
-      const compiled = compiledFrom(args.document, undefined, new CodeShelf());
+      const compiled = compiledFrom(args.document, undefined, new CompiledCodeCache());
       const expected = shown(await executeRootSelectionSet(args));
       for (let i = 0; i < 4; i += 1)
         expect(shown(await compiled.execute(args, meterFor()))).toBe(expected);
@@ -115,20 +115,20 @@ test('each alias has its own arguments, defaults and enum values', async () => {
 describe('a document', () => {
   const text = '{ nodeMustRead { id } }';
 
-  function executions(times: number, shelf: CodeShelf): void {
+  function executions(times: number, shelf: CompiledCodeCache): void {
     const args = argsOf({ text }) as ValidatedExecutionArgs;
     const compiled = compiledFrom(args.document, undefined, shelf);
     for (let i = 0; i < times; i += 1) void compiled.execute(args, meterFor());
   }
 
   test('that comes once is not compiled', () => {
-    const shelf = new CodeShelf();
+    const shelf = new CompiledCodeCache();
     executions(1, shelf);
     expect(shelf.heldFields).toBe(0);
   });
 
   test('that comes often is', () => {
-    const shelf = new CodeShelf();
+    const shelf = new CompiledCodeCache();
     executions(10, shelf);
     expect(shelf.heldFields).toBeGreaterThan(0);
   });
@@ -147,7 +147,7 @@ describe('a document', () => {
       const variables = Object.fromEntries(names.map((name, at) => [name, (bits & (1 << at)) > 0]));
       return argsOf({ text: `query (${head}) { nodeMustRead { ${fields} } }`, variables });
     };
-    const shelf = new CodeShelf();
+    const shelf = new CompiledCodeCache();
     const compiled = compiledFrom((args(0) as ValidatedExecutionArgs).document, undefined, shelf);
     compiled.compile();
     for (let bits = 0; bits < 128; bits += 1) {
@@ -160,7 +160,7 @@ describe('a document', () => {
   });
 
   test('whose code had to make room is answered all the same', async () => {
-    const shelf = new CodeShelf(20);
+    const shelf = new CompiledCodeCache(20);
     const documents = Array.from({ length: 30 }, (_, i) => `{ a${i}: nodeMustRead { id text } }`);
     const asked = documents.map((each) => argsOf({ text: each }) as ValidatedExecutionArgs);
     const compiled = asked.map(({ document }) => compiledFrom(document, undefined, shelf));

@@ -6,7 +6,7 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { CodeShelf } from '../../src/engine/compiler/code-shelf.ts';
+import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache.ts';
 import {
   CompiledOperation,
   executableSchema,
@@ -36,7 +36,12 @@ for (const [type, names] of [
 
 function operationOf(document: DocumentNode): CompiledOperation {
   const [node] = document.definitions as readonly OperationDefinitionNode[];
-  return new CompiledOperation(schemas, document, node as OperationDefinitionNode, new CodeShelf());
+  return new CompiledOperation(
+    schemas,
+    document,
+    node as OperationDefinitionNode,
+    new CompiledCodeCache(),
+  );
 }
 
 /** How much both executors count, which is the same. */

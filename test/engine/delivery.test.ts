@@ -6,7 +6,7 @@ import { PullStream } from '../../src/lib/pull-stream.ts';
 type Text = (event: unknown) => string | Promise<string>;
 
 /** A subscription whose reader takes each result when the test says so. */
-function deliver(text: Text = (event) => `result ${event}`, tellsEnd = false) {
+function deliver(text: Text = (event) => `result ${event}`, reportsEnd = false) {
   const state = { newest: 0, told: 0, ended: 0, isOver: false };
   const events = new PullStream<number>({
     open: () => {},
@@ -25,7 +25,7 @@ function deliver(text: Text = (event) => `result ${event}`, tellsEnd = false) {
     value: () => ({ data: null }),
     text,
     failure: (error) =>
-      tellsEnd ? null : { errors: [new GraphQLError((error as Error).message)] },
+      reportsEnd ? null : { errors: [new GraphQLError((error as Error).message)] },
     ended: () => {
       state.ended += 1;
     },

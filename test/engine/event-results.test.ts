@@ -125,7 +125,7 @@ async function told(
     expected: 1,
     reserved: 0,
   };
-  const stream = results.follow(source(), live, { tellsEnd: () => false, ended: () => {} });
+  const stream = results.follow(source(), live, { reportsEnd: () => false, ended: () => {} });
   const all: ExecutionResult[] = [];
   for await (const result of stream) all.push(result);
   return all;

@@ -9,7 +9,7 @@ import { createLog } from '../../src/lib/log.ts';
 import { ClientAddresses } from '../../src/server/client-address.ts';
 import { SendBuffers } from '../../src/server/send-buffers.ts';
 import { SocketLimits } from '../../src/server/socket-limits.ts';
-import { WebSocketDoor } from '../../src/server/websocket.ts';
+import { WebSocketEndpoint } from '../../src/server/websocket.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { greetedSocket, openSocket } from './raw-socket.ts';
@@ -178,7 +178,7 @@ describe('a server that goes away', () => {
       destination: { write: (line) => void logged.push(line) },
     });
     const clients = new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null });
-    const door = new WebSocketDoor({
+    const door = new WebSocketEndpoint({
       engine,
       log,
       addresses: new ClientAddresses({ trustedProxies: [], clock: systemClock, log }),

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sandbox } from '../../src/sandbox/start.ts';
+import { eventually } from '../support/eventually.ts';
 import type { FacadeProcess } from '../support/facade-process.ts';
 import { createChance } from './chance.ts';
 import { GatewayWitness } from './gateway-witness.ts';
@@ -163,13 +164,15 @@ async function askForAll(trader: Trader, pages: readonly Page[]): Promise<Reply[
         `a${n}: placedOrder(idempotencyKey: ${JSON.stringify(key)}) { __typename ... on OrderOutcome { replayed } ... on OrderAccepted { orderId } }`,
     );
     const [client] = trader.clients();
-    const body = await client?.send({ query: `{ ${fields.join(' ')} }`, variables: {} });
-    for (const n of batch.keys()) {
+    // A store that has just come back may still refuse, and says that asking again is worth while.
+    const data = await eventually(async () => {
+      const body = await client?.send({ query: `{ ${fields.join(' ')} }`, variables: {} });
       if (body === undefined || body === 'cut' || body.errors || !body.data) {
         throw new Error(`the records cannot be read: ${JSON.stringify(body)}`);
       }
-      replies.push(outcomeIn(body.data[`a${n}`]));
-    }
+      return body.data;
+    });
+    for (const n of batch.keys()) replies.push(outcomeIn(data[`a${n}`]));
   }
   return replies;
 }

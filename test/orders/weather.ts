@@ -103,8 +103,8 @@ export class Weather {
       return;
     }
     const kind = chance.next();
-    const trouble = chance.pick(kind < 0.6 ? DOUBTFUL : kind < 0.75 ? REJECTING : HARMLESS);
-    this.#sandbox.fail({ ...once, operation, ...trouble });
+    const degradedReason = chance.pick(kind < 0.6 ? DOUBTFUL : kind < 0.75 ? REJECTING : HARMLESS);
+    this.#sandbox.fail({ ...once, operation, ...degradedReason });
   }
 }
 

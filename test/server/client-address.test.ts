@@ -80,13 +80,13 @@ describe('the address of a client', () => {
   test('that a peer without trust claims is warned of once, and shown for a while', async () => {
     const { of, known, clock, warned } = addresses('10.0.0.0/8');
     of('10.0.0.1', '198.51.100.7');
-    expect(known.trouble()).toBeNull();
+    expect(known.degradedReason()).toBeNull();
     of('192.0.2.1', '198.51.100.7');
     of('192.0.2.2', '198.51.100.7');
     expect(warned).toEqual([{ peer: '192.0.2.1' }]);
-    expect(known.trouble()).toContain('TRUSTED_PROXIES');
+    expect(known.degradedReason()).toContain('TRUSTED_PROXIES');
     await clock.advance(600_000);
-    expect(known.trouble()).toBeNull();
+    expect(known.degradedReason()).toBeNull();
   });
 });
 

@@ -221,7 +221,7 @@ describe('a copy', () => {
       expect(warnings).toHaveLength(restart === 0 ? 1 : 0);
       expect(reserve(database, 'second')).toEqual(INCOMPLETE);
       expect(find(database, 'second')).toEqual(INCOMPLETE);
-      expect(database.run([]).trouble).toEqual(INCOMPLETE);
+      expect(database.run([]).degradedReason).toEqual(INCOMPLETE);
       expect(reserve(database, 'first')).toMatchObject({ outcome: acceptedAs('first') });
       clock.pass(RECORD_LIFE_MS / 3 - 1);
     }
@@ -229,7 +229,7 @@ describe('a copy', () => {
     expect(reserve(database, 'second')).toEqual(INCOMPLETE);
     clock.pass(3);
     expect(reserve(database, 'second')).toBe(null);
-    expect(database.run([]).trouble).toBe(null);
+    expect(database.run([]).degradedReason).toBe(null);
   });
 
   test('takes orders at once where the operator says that it may', () => {
@@ -272,7 +272,7 @@ describe('a copy', () => {
     for (const key of KEYS) fill(folder.path, [key]);
     {
       using database = openDatabase(folder.path);
-      expect(database.run([]).trouble).toBe(null);
+      expect(database.run([]).degradedReason).toBe(null);
       expect(reserve(database, 'third')).toBe(null);
     }
     // The mark may lag behind, after a power cut for instance.
@@ -298,7 +298,7 @@ test('damaged records are dropped, and their keys come free, where the operator 
     database.declareComplete();
   }
   using database = openDatabase(folder.path);
-  expect(database.run([])).toMatchObject({ held: 1, trouble: null });
+  expect(database.run([])).toMatchObject({ held: 1, degradedReason: null });
   expect(reserve(database, 'second')).toBe(null);
 });
 

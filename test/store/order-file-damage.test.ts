@@ -82,14 +82,14 @@ describe('a damaged file of order records', () => {
       {
         using opened = openDatabase(folder.path, { onWarn: (warning) => warnings.push(warning) });
         expect(warnings).toEqual([expect.stringContaining('has damaged records')]);
-        expect(opened.run([]).trouble).toBe('order records are damaged');
+        expect(opened.run([]).degradedReason).toBe('order records are damaged');
         expect(reserve(opened, 'key 7')).toBe('the record of this key is damaged');
         expect(reserve(opened, 'key 8')).toMatchObject({ outcome: { orderId: 'order key 8' } });
         expect(reserve(opened, 'new')).toBe(null);
         opened.declareComplete();
       }
       using next = openDatabase(folder.path);
-      expect(next.run([]).trouble).toBe(null);
+      expect(next.run([]).degradedReason).toBe(null);
       expect(reserve(next, 'key 8')).toMatchObject({ outcome: { orderId: 'order key 8' } });
     }
   });
@@ -150,7 +150,7 @@ describe('a damaged file of order records', () => {
     zeros.writeUInt32BE(zeros.readUInt32BE(24) + 1, 24);
     image.restore({ '': zeros });
     expect(reserve(database, 'key 1')).toContain('is damaged');
-    expect(database.run([]).trouble).toContain('is damaged: restore it, or move it away');
+    expect(database.run([]).degradedReason).toContain('is damaged: restore it, or move it away');
     image.restore();
     expect(reserve(database, 'key 2')).toContain('is damaged');
   });

@@ -129,7 +129,7 @@ export function itKeepsOrderRecords(open: (max: number) => Promise<OpenedRecords
     expect(warnings).toEqual([]);
     for (let n = 7; n < 10; n += 1) kept.push(await reserved(records, '2', `k${n}`));
     expect(warnings).toHaveLength(1);
-    expect(records.trouble()).not.toBe(null);
+    expect(records.degradedReason()).not.toBe(null);
     await expect(records.reserve(request('3', 'new'))).rejects.toThrow(RecordsUnavailableError);
     expect(await records.find('3', 'new')).toBe(null);
     for (const { login, key, id } of kept) {

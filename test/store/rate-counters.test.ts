@@ -100,14 +100,14 @@ describeWithRedis('counters in Redis', (serverPath) => {
     const startedAtMs = performance.now();
     for (let at = 0; at < 100; at += 1) await counter.take('a');
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);
-    expect(counters.trouble()).toContain('Redis');
+    expect(counters.degradedReason()).toContain('Redis');
     expect(warnings).toHaveLength(1);
     if (how === 'gone') await redis.start();
     else redis.signal('SIGCONT');
     await eventually(async () => {
       await clock.advance(5_000);
       await counter.take('a');
-      return counters.trouble() === null;
+      return counters.degradedReason() === null;
     });
     counters.close();
   });

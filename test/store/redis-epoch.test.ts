@@ -23,7 +23,7 @@ async function openReplica(url: string, change: Partial<RedisTiming> = {}) {
     timing: { ...timing, ...change },
   });
   // A new epoch is not open at once, and replicas hear of each other only in one that is.
-  await eventually(() => records.trouble() === null);
+  await eventually(() => records.degradedReason() === null);
   return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
 }
 
@@ -161,6 +161,6 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await redis.command('HSET', MARKER, 'opensAt', now + 60_000, 'latestAt', now + 60_000);
     await expect(a.records.find('1', 'k')).rejects.toThrow('being written back');
     await expect(a.records.reserve(request('1', 'k'))).rejects.toThrow('being written back');
-    expect(a.records.trouble()).toContain('recovering');
+    expect(a.records.degradedReason()).toContain('recovering');
   });
 });

@@ -99,7 +99,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     }
     await a.records.settle(pending, accepted);
     expect(await b.records.find('1', 'pending')).toMatchObject({ outcome: accepted });
-    expect(b.records.trouble()).toBe(null);
+    expect(b.records.degradedReason()).toBe(null);
   });
 
   test('reservations made while Redis is being emptied are never made twice', async () => {
@@ -136,7 +136,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await a.records.settle(await reserved(a.records, '1', 'k'), accepted);
     await redis.kill();
     await expect(b.records.reserve(request('1', 'k'))).rejects.toThrow(RecordsUnavailableError);
-    await expect.poll(() => String(b.records.trouble())).toContain('cannot be reached');
+    await expect.poll(() => String(b.records.degradedReason())).toContain('cannot be reached');
     await redis.start();
     await expect
       .poll(() => b.records.find('1', 'k').catch(() => null), { timeout: 30_000 })

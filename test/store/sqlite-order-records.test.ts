@@ -68,7 +68,7 @@ describe('order records in SQLite', () => {
     await opened.records.close();
     await opened.records.close();
     await expect(opened.records.find('1', 'k')).rejects.toThrow(RecordsUnavailableError);
-    expect(opened.records.trouble()).not.toBe(null);
+    expect(opened.records.degradedReason()).not.toBe(null);
   });
 
   test('are not opened where the path leads to no file, and leave alone what is there', async () => {
@@ -98,7 +98,7 @@ describe('order records in SQLite', () => {
     await expect(records.reserve(request('1', 'new'))).rejects.toThrow('was removed or replaced');
     await expect(records.find('1', 'earlier')).rejects.toThrow(RecordsUnavailableError);
     await expect(records.settle(earlier, accepted)).rejects.toThrow(RecordsUnavailableError);
-    expect(records.trouble()).toContain('was removed or replaced: put it back, or restart');
+    expect(records.degradedReason()).toContain('was removed or replaced: put it back, or restart');
     expect(opened.warnings).toHaveLength(1);
   });
 
@@ -107,9 +107,9 @@ describe('order records in SQLite', () => {
     const { records } = opened;
     const earlier = await reserved(records, '1', 'earlier');
     renameSync(opened.path, `${opened.path}.old`);
-    await eventually(() => records.trouble() !== null);
+    await eventually(() => records.degradedReason() !== null);
     renameSync(`${opened.path}.old`, opened.path);
-    await eventually(() => records.trouble() === null);
+    await eventually(() => records.degradedReason() === null);
     await records.settle(earlier, accepted);
     expect(await records.find('1', 'earlier')).toMatchObject({ outcome: accepted });
     expect(opened.warnings).toEqual([
@@ -128,7 +128,7 @@ describe('order records in SQLite', () => {
     const waiting = records.reserve(request('1', 'k'));
     other.exec('ROLLBACK');
     expect(await waiting).toMatchObject({ reserved: true });
-    expect(records.trouble()).toBe(null);
+    expect(records.degradedReason()).toBe(null);
     other.close();
   });
 
@@ -148,15 +148,15 @@ describe('order records in SQLite', () => {
       outcomes.push(answer?.reserved === true);
     }
     expect(refused).toMatch(/cannot (grow|be read or written)/);
-    expect(await full.records.trouble()).toMatch(/cannot (grow|be read or written)/);
+    expect(await full.records.degradedReason()).toMatch(/cannot (grow|be read or written)/);
     const last = `k${outcomes.length - 1}`;
     expect(await full.records.find('1', last)).toBe(null);
     expect(await full.records.find('1', 'earlier')).not.toBe(null);
     // That it can be read says nothing about the next order.
-    expect(await full.records.trouble()).toMatch(/cannot (grow|be read or written)/);
+    expect(await full.records.degradedReason()).toMatch(/cannot (grow|be read or written)/);
     expect(full.warnings).toHaveLength(1);
     execFileSync('prlimit', ['--pid', String(full.pid), '--fsize=unlimited:']);
-    await eventually(async () => (await full.records.trouble()) === null);
+    await eventually(async () => (await full.records.degradedReason()) === null);
     expect(await full.records.reserve(request('1', last))).toMatchObject({ reserved: true });
     expect(await full.records.reserve(request('1', 'k0'))).toMatchObject({ reserved: false });
   });
@@ -226,7 +226,7 @@ describe('two processes on one file', () => {
     );
     expect(answers.filter(({ reserved }) => reserved)).toHaveLength(1);
     for (const each of processes) {
-      expect(await each.records.trouble()).toBe(null);
+      expect(await each.records.degradedReason()).toBe(null);
       expect(each.warnings).toEqual([]);
       await each.kill();
     }

@@ -24,7 +24,7 @@ const MOST_STEPS = 4;
 const MOST_TIMES = 64;
 const LARGEST_DRAFT = 2_000;
 
-/** Turns a draft into one near it: larger, smaller, or other. */
+/** LogicalClock a draft into one near it: larger, smaller, or other. */
 export class Mutator {
   readonly #composer: Composer;
   readonly #random: Random;

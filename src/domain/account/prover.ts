@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { GatewayError } from '../../gateway/errors.ts';
-import type { Turns } from '../../lib/turns.ts';
+import type { LogicalClock } from '../../lib/logical-clock.ts';
 import type { AccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Sessions } from './sessions.ts';
@@ -12,12 +12,12 @@ import type { Sessions } from './sessions.ts';
 export class Prover {
   readonly #ledger: ProofLedger;
   readonly #sessions: Sessions;
-  readonly #turns: Turns;
+  readonly #logicalClock: LogicalClock;
 
-  constructor(ledger: ProofLedger, sessions: Sessions, turns: Turns) {
+  constructor(ledger: ProofLedger, sessions: Sessions, logicalClock: LogicalClock) {
     this.#ledger = ledger;
     this.#sessions = sessions;
-    this.#turns = turns;
+    this.#logicalClock = logicalClock;
   }
 
   async account(viewer: Viewer): Promise<AccountProof> {
@@ -55,7 +55,7 @@ export class Prover {
 
   /** A 401 that came in meanwhile undid the proof: one call sent after it decides. */
   async #again(viewer: Viewer): Promise<AccountProof> {
-    await this.#sessions.read(viewer, { after: this.#turns.next() });
+    await this.#sessions.read(viewer, { after: this.#logicalClock.next() });
     const proof = this.#ledger.account(viewer);
     if (proof) return proof;
     throw new GatewayError('unauthenticated', 'getSession', 'refused while it was being proved');

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Turns } from '../../lib/turns.ts';
+import type { LogicalClock } from '../../lib/logical-clock.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
@@ -12,7 +12,7 @@ export interface SessionsOptions {
   readonly gateway: ViewerGateway;
   readonly ledger: ProofLedger;
   readonly clock: Clock;
-  readonly turns: Turns;
+  readonly logicalClock: LogicalClock;
   readonly maxAgeMs: number;
   readonly maxBytes?: number;
 }
@@ -24,7 +24,7 @@ export interface SessionDemand {
   readonly after?: number;
 }
 
-interface Flight {
+interface InFlightRead {
   readonly turn: number;
   readonly answer: Promise<SessionAnswer>;
 }
@@ -44,7 +44,7 @@ const ACCOUNTS = 100_000;
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #held: LRUCache<string, Held>;
-  readonly #flights = new Map<string, Flight>();
+  readonly #inFlight = new Map<string, InFlightRead>();
   readonly #orderCounts = new LRUCache<string, number>({ max: ACCOUNTS });
   readonly #staleSince = new LRUCache<string, number>({ max: ACCOUNTS });
   // Apart, so that a login is never read as the hash of a token.
@@ -67,16 +67,16 @@ export class Sessions {
       this.#tell(viewer, startedAtMs, 'cache');
       return held.answer;
     }
-    const flight = this.#flights.get(viewer.tokenHash);
-    if (flight && flight.turn > after) {
-      return flight.answer.finally(() => this.#tell(viewer, startedAtMs, 'shared'));
+    const inFlight = this.#inFlight.get(viewer.tokenHash);
+    if (inFlight && inFlight.turn > after) {
+      return inFlight.answer.finally(() => this.#tell(viewer, startedAtMs, 'shared'));
     }
     return this.#fetch(viewer);
   }
 
   /** Whether a snapshot for this token is under way, which whoever reads one now most likely shares. */
   isReading({ tokenHash }: Viewer): boolean {
-    return this.#flights.has(tokenHash);
+    return this.#inFlight.has(tokenHash);
   }
 
   /**
@@ -90,7 +90,7 @@ export class Sessions {
   ): SessionAnswer | Promise<SessionAnswer> {
     const own = answer.session.positions;
     if (own === null || isSame(idsOf(own), positions)) return answer;
-    return this.read(viewer, { after: this.#options.turns.next() });
+    return this.read(viewer, { after: this.#options.logicalClock.next() });
   }
 
   /** How many orders an account's newest snapshot has; 0 where none is known. */
@@ -100,7 +100,7 @@ export class Sessions {
 
   /** Something happened that no snapshot taken so far can know of. */
   accountChanged(login: string): void {
-    this.#staleSince.set(login, this.#options.turns.next());
+    this.#staleSince.set(login, this.#options.logicalClock.next());
   }
 
   /** Every answer of op 12 passes here: a held snapshot that names other positions is out of date. */
@@ -111,9 +111,9 @@ export class Sessions {
   }
 
   #fetch(viewer: Viewer): Promise<SessionAnswer> {
-    const { gateway, turns } = this.#options;
+    const { gateway, logicalClock } = this.#options;
     const key = viewer.tokenHash;
-    const turn = turns.next();
+    const turn = logicalClock.next();
     const answer = gateway.getSession(detached(viewer)).then((answer) => {
       // Begun before something changed: true for those who asked then, wrong for those who come later.
       if (turn > this.#staleTurn(viewer) && turn > (this.#held.peek(key)?.turn ?? 0)) {
@@ -123,10 +123,10 @@ export class Sessions {
       }
       return answer;
     });
-    const flight = { turn, answer };
-    this.#flights.set(key, flight);
+    const inFlight = { turn, answer };
+    this.#inFlight.set(key, inFlight);
     const landed = () => {
-      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+      if (this.#inFlight.get(key) === inFlight) this.#inFlight.delete(key);
     };
     answer.then(landed, landed);
     return answer;

@@ -5,7 +5,7 @@ import type { Prover } from '../account/prover.ts';
 import type { GroupProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import { CatalogFlights } from './catalog-flights.ts';
+import { CatalogFetches } from './catalog-fetches.ts';
 import { CatalogView } from './catalog-view.ts';
 import type { GroupCatalog } from './group-catalog.ts';
 import { GroupProver } from './group-prover.ts';
@@ -56,13 +56,13 @@ interface Wait {
 /** The catalog of each viewer's group: shared between those whom the gateway has accepted as its readers. */
 export class Catalogs {
   readonly #settings: Settings;
-  readonly #flights: CatalogFlights;
+  readonly #fetches: CatalogFetches;
   readonly #prover: GroupProver;
 
   constructor(settings: Settings) {
     this.#settings = settings;
-    this.#flights = new CatalogFlights(settings);
-    this.#prover = new GroupProver({ ...settings, flights: this.#flights });
+    this.#fetches = new CatalogFetches(settings);
+    this.#prover = new GroupProver({ ...settings, fetches: this.#fetches });
   }
 
   /** At once where the token is proved and a copy at hand. */
@@ -70,13 +70,13 @@ export class Catalogs {
     const { ledger, clock } = this.#settings;
     const wait: Wait = { viewer, sinceMs: clock.now(), source: 'cache' };
     const proof = ledger.group(viewer);
-    return (proof && this.#atHand(proof, wait)) ?? this.#waitFor(wait);
+    return (proof && this.#inMemory(proof, wait)) ?? this.#waitFor(wait);
   }
 
   /** Instruments of the largest catalog held: what a list of them may cost, known before anybody is proved. */
   get heldSize(): number {
     let size = 0;
-    for (const { copy } of this.#flights.catalogs()) size = Math.max(size, copy?.version.size ?? 0);
+    for (const { copy } of this.#fetches.catalogs()) size = Math.max(size, copy?.version.size ?? 0);
     return size;
   }
 
@@ -84,7 +84,7 @@ export class Catalogs {
   get staleGroups(): readonly string[] {
     const nowMs = this.#settings.clock.now();
     const stale: string[] = [];
-    for (const { group, copy } of this.#flights.catalogs()) {
+    for (const { group, copy } of this.#fetches.catalogs()) {
       if (copy && copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs) stale.push(group);
     }
     return stale;
@@ -98,7 +98,7 @@ export class Catalogs {
         (await this.#prover.prove(viewer, (source) => {
           wait.source = source;
         }));
-      const view = this.#atHand(proof, wait) ?? (await this.#fetch(proof, wait));
+      const view = this.#inMemory(proof, wait) ?? (await this.#fetch(proof, wait));
       if (view) return view;
     }
   }
@@ -108,28 +108,28 @@ export class Catalogs {
     const { ledger } = this.#settings;
     const { viewer } = wait;
     const { group } = proof;
-    const joined = this.#flights.under(group);
-    const flight = joined ?? this.#flights.launch(viewer, group, 'read');
+    const joined = this.#fetches.under(group);
+    const fetch = joined ?? this.#fetches.launch(viewer, group, 'read');
     wait.source = joined ? 'shared' : null;
-    const landing = await flight.landing;
+    const result = await fetch.result;
     const isStillProved = ledger.group(viewer)?.group === group;
-    if ('catalog' in landing) return isStillProved ? this.#view(landing.catalog, wait) : null;
-    if (landing.isPersonal && flight.leader !== viewer.tokenHash) return null;
-    const kept = isStillProved && !landing.isPersonal ? this.#atHand(proof, wait) : null;
+    if ('catalog' in result) return isStillProved ? this.#view(result.catalog, wait) : null;
+    if (result.isPersonal && fetch.leader !== viewer.tokenHash) return null;
+    const kept = isStillProved && !result.isPersonal ? this.#inMemory(proof, wait) : null;
     if (kept) return kept;
-    throw landing.error;
+    throw result.error;
   }
 
-  #atHand(proof: GroupProof, wait: Wait): CatalogView | null {
+  #inMemory(proof: GroupProof, wait: Wait): CatalogView | null {
     const { group } = proof;
     const { viewer } = wait;
     const nowMs = this.#settings.clock.now();
-    const catalog = this.#flights.catalog(group);
+    const catalog = this.#fetches.catalog(group);
     if (!catalog?.servesAt(nowMs)) return null;
     // Who has just waited for a copy does not ask for another.
-    const mayRefresh = wait.source === 'cache' && !this.#flights.under(group);
+    const mayRefresh = wait.source === 'cache' && !this.#fetches.under(group);
     if (mayRefresh && catalog.wantsRefresh(nowMs, viewer.tokenHash)) {
-      this.#flights.launch(viewer, group, 'refresh');
+      this.#fetches.launch(viewer, group, 'refresh');
     }
     return this.#view(catalog, wait);
   }

@@ -5,7 +5,7 @@ import type { Prover } from '../account/prover.ts';
 import type { GroupProof, ProofLedger } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import { type CatalogFlights, isPersonal } from './catalog-flights.ts';
+import { type CatalogFetches, isPersonal } from './catalog-fetches.ts';
 import { NoGroupError } from './no-group-error.ts';
 
 export interface GroupProverOptions {
@@ -13,7 +13,7 @@ export interface GroupProverOptions {
   readonly ledger: ProofLedger;
   readonly prover: Pick<Prover, 'group'>;
   readonly clock: Clock;
-  readonly flights: CatalogFlights;
+  readonly fetches: CatalogFetches;
 }
 
 /** Gets a token without proof one that it may read its group's catalog, for one call of its own. */
@@ -31,24 +31,24 @@ export class GroupProver {
     viewer: Viewer,
     fetched: (source: ReceiptSource | null) => void,
   ): Promise<GroupProof> {
-    const { ledger, flights, clock } = this.#options;
+    const { ledger, fetches, clock } = this.#options;
     const group = ledger.groupOf(viewer);
-    const serves = () => group !== null && flights.catalog(group)?.servesAt(clock.now());
+    const serves = () => group !== null && fetches.catalog(group)?.servesAt(clock.now());
     if (group === null || serves()) return this.#byCall(viewer, group);
     // The catalog has to be fetched anyway: with this token the fetch is the proof as well.
-    const flown = flights.under(group);
-    if (flown && flown.leader !== viewer.tokenHash) return this.#byCall(viewer, group);
-    const landing = await (flown ?? flights.launch(viewer, group, 'proof')).landing;
-    fetched(flown ? 'shared' : null);
+    const inFlight = fetches.under(group);
+    if (inFlight && inFlight.leader !== viewer.tokenHash) return this.#byCall(viewer, group);
+    const result = await (inFlight ?? fetches.launch(viewer, group, 'proof')).result;
+    fetched(inFlight ? 'shared' : null);
     const proof = ledger.group(viewer);
-    const failed = 'error' in landing && (landing.isPersonal || !serves());
+    const failed = 'error' in result && (result.isPersonal || !serves());
     // Proved meanwhile by a snapshot: for another group than the claimed one it opens that one's
     // catalog; for the same one asking again would double the wait for the same failure.
     if (proof && !(failed && proof.group === group)) return proof;
     if (!failed) return this.#byCall(viewer, group);
-    const elsewhere = isForbidden(landing.error) ? await this.#bySnapshot(viewer) : null;
+    const elsewhere = isForbidden(result.error) ? await this.#bySnapshot(viewer) : null;
     if (elsewhere && elsewhere.group !== group) return elsewhere;
-    throw landing.error;
+    throw result.error;
   }
 
   /** An account that was moved to another group keeps the old one in its token until it expires. */
@@ -86,7 +86,7 @@ export class GroupProver {
     throw failure ?? new NoGroupError();
   }
 
-  /** Its answer serves as proof and nothing else: only shared flights renew what is shared. */
+  /** Its answer serves as proof and nothing else: only shared fetches renew what is shared. */
   async #byCatalog(viewer: Viewer, group: string): Promise<void> {
     const key = viewer.tokenHash;
     let call = this.#calls.get(key);

@@ -15,7 +15,7 @@ export interface ReceiveOptions {
   readonly log: Pick<Log, 'warn'>;
 }
 
-export interface Arrival {
+export interface ReceivedAnswer {
   readonly answer: CatalogAnswer;
   readonly arrivedMs: number;
   /** What a 304 speaks of: the copy whose ETag was sent. */
@@ -23,16 +23,16 @@ export interface Arrival {
   readonly isRefresh: boolean;
 }
 
-/** Turns what op 1 answered into the group's copy at hand. Throws where it must not replace the one there is. */
+/** LogicalClock what op 1 answered into the group's copy at hand. Throws where it must not replace the one there is. */
 export async function receiveCopy(
   catalog: GroupCatalog,
-  arrival: Arrival,
+  received: ReceivedAnswer,
   options: ReceiveOptions,
 ): Promise<void> {
-  const { answer, arrivedMs, asked } = arrival;
+  const { answer, arrivedMs, asked } = received;
   if (!answer.modified) {
     if (!asked) throw contractError('a 304 that nobody asked for');
-    catalog.hold({ ...asked, ...agesOf(arrival, false, options) });
+    catalog.hold({ ...asked, ...agesOf(received, false, options) });
     return;
   }
   const isProvisional = isBad(answer);
@@ -55,7 +55,7 @@ export async function receiveCopy(
     skipped,
     // A 304 would prolong what nobody wants to keep.
     etag: isProvisional ? null : etag,
-    ...agesOf(arrival, isProvisional, options),
+    ...agesOf(received, isProvisional, options),
   });
 }
 
@@ -80,7 +80,7 @@ async function follow(
 type Ages = CopyTimes & Pick<CatalogCopy, 'arrivedMs' | 'ageOnArrivalMs'>;
 
 function agesOf(
-  { answer, arrivedMs, isRefresh }: Arrival,
+  { answer, arrivedMs, isRefresh }: ReceivedAnswer,
   isProvisional: boolean,
   { maxAgeMs, staleMs }: ReceiveOptions,
 ): Ages {

@@ -1,29 +1,29 @@
 import type { Position } from '../../gateway/model.ts';
-import type { FeedFace, FeedState, PositionChanges } from './feed-face.ts';
+import type { FeedState, FeedSummary, PositionChanges } from './feed-state.ts';
 
 /** What one subscriber was told last, which is all that is kept of it. */
 export interface FeedReader<Event> {
   /** Undefined where there is nothing new to tell. The first call always tells the list. */
-  news(face: FeedFace): Event | undefined;
+  news(face: FeedState): Event | undefined;
   /** The present state said again: a quiet market, not a dead line. */
-  repeat(face: FeedFace): Event;
+  repeat(face: FeedState): Event;
   /** What was told last, said again as no longer sure; undefined where nothing was told. */
   stale(): Event | undefined;
   /** Whether what was told last looks surer than the feed is. */
-  looksTooSure(face: FeedFace): boolean;
+  looksTooSure(face: FeedState): boolean;
 }
 
 /** Reads a snapshot and then deltas, or deltas at once where `after` is a cursor of the feed. */
 export class ChangesReader implements FeedReader<PositionChanges> {
   #after: string | null;
   #version: number | null = null;
-  #told: FeedState | null = null;
+  #told: FeedSummary | null = null;
 
   constructor(after: string | null) {
     this.#after = after;
   }
 
-  news(face: FeedFace): PositionChanges | undefined {
+  news(face: FeedState): PositionChanges | undefined {
     if (this.#told === null) return this.#first(face);
     if (this.#version === face.version && this.#told.status === face.status) return undefined;
     const event = face.changesSince(this.#version);
@@ -35,7 +35,7 @@ export class ChangesReader implements FeedReader<PositionChanges> {
     return this.#tell(face, event);
   }
 
-  repeat(face: FeedFace): PositionChanges {
+  repeat(face: FeedState): PositionChanges {
     return this.#tell(face, face.changesSince(this.#version));
   }
 
@@ -46,17 +46,17 @@ export class ChangesReader implements FeedReader<PositionChanges> {
     return { ...this.#told, snapshot: false, upserted: [], opened: [], closed: [] };
   }
 
-  looksTooSure(face: FeedFace): boolean {
+  looksTooSure(face: FeedState): boolean {
     return this.#told?.status === 'LIVE' && face.status === 'DELAYED';
   }
 
-  #first(face: FeedFace): PositionChanges {
+  #first(face: FeedState): PositionChanges {
     if (this.#after !== null) this.#version = face.versionOf(this.#after);
     this.#after = null;
     return this.#tell(face, face.changesSince(this.#version));
   }
 
-  #tell(face: FeedFace, event: PositionChanges): PositionChanges {
+  #tell(face: FeedState, event: PositionChanges): PositionChanges {
     this.#version = face.version;
     this.#told = face.state;
     return event;
@@ -68,11 +68,11 @@ export class ListReader implements FeedReader<readonly Position[]> {
   #arrangement: number | null = null;
   #told: readonly Position[] | undefined;
 
-  news(face: FeedFace): readonly Position[] | undefined {
+  news(face: FeedState): readonly Position[] | undefined {
     return this.#arrangement === face.arrangement ? undefined : this.repeat(face);
   }
 
-  repeat(face: FeedFace): readonly Position[] {
+  repeat(face: FeedState): readonly Position[] {
     this.#arrangement = face.arrangement;
     this.#told = face.positions;
     return this.#told;

@@ -1,7 +1,7 @@
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { FeedFace, type FeedStatus } from './feed-face.ts';
+import { FeedState, type FeedStatus } from './feed-state.ts';
 import { FirstList } from './first-list.ts';
 import { Poller, type PollerOptions } from './poller.ts';
 import type { PositionList, PositionsBoard } from './positions-board.ts';
@@ -29,10 +29,10 @@ export interface FeedOptions extends PollerOptions {
 
 /** One account's live list: who watches it, and what they are shown. */
 export class Feed implements SubscribedFeed {
-  readonly face = new FeedFace();
+  readonly face = new FeedState();
   readonly #options: FeedOptions;
   readonly #proof: AccountProof;
-  readonly #onGone: () => void;
+  readonly #onClosed: () => void;
   readonly #ring: TokenRing;
   readonly #poller: Poller;
   readonly #firstList: FirstList;
@@ -43,10 +43,10 @@ export class Feed implements SubscribedFeed {
   #shownArrangement = 0;
   #shownStatus: FeedStatus = 'LIVE';
 
-  constructor(proof: AccountProof, options: FeedOptions, onGone: () => void) {
+  constructor(proof: AccountProof, options: FeedOptions, onClosed: () => void) {
     this.#options = options;
     this.#proof = proof;
-    this.#onGone = onGone;
+    this.#onClosed = onClosed;
     this.#ring = new TokenRing(options.proofs, options.pollMs);
     this.#firstList = new FirstList(options.clock, options.gatewayTimeoutMs);
     this.#poller = new Poller(options, this.#ring, {
@@ -93,10 +93,10 @@ export class Feed implements SubscribedFeed {
     this.#restIfAlone();
   }
 
-  mayTell(viewer: Viewer): boolean {
+  maySend(viewer: Viewer): boolean {
     if (this.#options.proofs.holds(viewer)) return true;
     const member = this.#ring.get(viewer);
-    if (member) member.isHeldBack = true;
+    if (member) member.wasNotAttempted = true;
     return false;
   }
 
@@ -153,7 +153,7 @@ export class Feed implements SubscribedFeed {
     this.#cancelLinger?.();
     this.#cancelLinger = this.#options.clock.after(this.#options.lingerMs, () => {
       this.#unwatch();
-      this.#onGone();
+      this.#onClosed();
     });
   }
 
@@ -202,8 +202,8 @@ export class Feed implements SubscribedFeed {
 
   #wakeHeldBack(): void {
     for (const member of this.#ring) {
-      if (!member.isHeldBack || !this.#options.proofs.holds(member.viewer)) continue;
-      member.isHeldBack = false;
+      if (!member.wasNotAttempted || !this.#options.proofs.holds(member.viewer)) continue;
+      member.wasNotAttempted = false;
       for (const subscription of member.subscriptions) subscription.wake();
     }
   }

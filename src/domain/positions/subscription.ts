@@ -1,14 +1,14 @@
 import type { Clock } from '../../lib/clock.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import type { FeedFace } from './feed-face.ts';
 import type { FeedReader } from './feed-reader.ts';
+import type { FeedState } from './feed-state.ts';
 
 /** A feed as one of its subscriptions sees it. */
 export interface SubscribedFeed {
-  readonly face: FeedFace;
+  readonly face: FeedState;
   /** Whether this token may be told anything new just now; what is withheld is offered again. */
-  mayTell(viewer: Viewer): boolean;
+  maySend(viewer: Viewer): boolean;
   leave(subscription: Subscription): void;
 }
 
@@ -39,7 +39,7 @@ export class FeedSubscription<Event> implements Subscription {
   readonly events: PullStream<Event>;
   readonly #options: SubscriptionOptions<Event>;
   #feed: SubscribedFeed | null = null;
-  #toldAtMs = Number.NEGATIVE_INFINITY;
+  #emittedAtMs = Number.NEGATIVE_INFINITY;
   #timer: { readonly dueMs: number; readonly cancel: () => void } | null = null;
 
   constructor(options: SubscriptionOptions<Event>) {
@@ -74,19 +74,19 @@ export class FeedSubscription<Event> implements Subscription {
     const { timers, intervalMs, heartbeatMs } = this.#options;
     if (this.#feed === null || this.#feed.face.list === null) return undefined;
     const nowMs = timers.now();
-    const freeAtMs = this.#toldAtMs + intervalMs;
+    const freeAtMs = this.#emittedAtMs + intervalMs;
     if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
     const beatMs = Math.max(heartbeatMs, intervalMs);
-    const event = this.#toTell(this.#feed, nowMs >= this.#toldAtMs + beatMs);
-    if (event !== undefined) this.#toldAtMs = nowMs;
-    this.#wakeAt(this.#toldAtMs + beatMs);
+    const event = this.#nextEvent(this.#feed, nowMs >= this.#emittedAtMs + beatMs);
+    if (event !== undefined) this.#emittedAtMs = nowMs;
+    this.#wakeAt(this.#emittedAtMs + beatMs);
     return event;
   }
 
-  #toTell(feed: SubscribedFeed, isBeat: boolean): Event | undefined {
+  #nextEvent(feed: SubscribedFeed, isBeat: boolean): Event | undefined {
     const { reader, viewer } = this.#options;
     const { face } = feed;
-    if (feed.mayTell(viewer))
+    if (feed.maySend(viewer))
       return reader.news(face) ?? (isBeat ? reader.repeat(face) : undefined);
     return isBeat || reader.looksTooSure(face) ? reader.stale() : undefined;
   }

@@ -13,7 +13,7 @@ export interface RingMember {
   /** No renewal is tried before. */
   renewAtMs: number;
   /** A subscription of it was given nothing new for want of proof. */
-  isHeldBack: boolean;
+  wasNotAttempted: boolean;
   /** Calls off what is planned for the moment the token expires. */
   cancelExpiry: (() => void) | null;
 }
@@ -54,7 +54,7 @@ export class TokenRing {
       isRenewing: false,
       renewalsFailed: 0,
       renewAtMs: Number.NEGATIVE_INFINITY,
-      isHeldBack: false,
+      wasNotAttempted: false,
       cancelExpiry: null,
     };
     this.#members.set(viewer.tokenHash, member);

@@ -30,9 +30,9 @@ export interface Placed {
   readonly replayed: boolean;
 }
 
-interface Flight {
+interface InFlightOrder {
   readonly canonical: string;
-  /** True once the key is reserved for this flight; false where it ended without. */
+  /** True once the key is reserved for this inFlight; false where it ended without. */
   readonly isFirst: Promise<boolean>;
   readonly done: Promise<Placed>;
 }
@@ -48,7 +48,7 @@ export class Orders {
   readonly #pendingMs: number;
   readonly #following: FollowOptions;
   /** Orders under way here. They belong to nobody's request: who asked may long be gone. */
-  readonly #flights = new Map<string, Flight>();
+  readonly #inFlight = new Map<string, InFlightOrder>();
 
   constructor(options: OrdersOptions) {
     this.#options = options;
@@ -60,7 +60,7 @@ export class Orders {
 
   /** How many orders are under way. */
   get underWay(): number {
-    return this.#flights.size;
+    return this.#inFlight.size;
   }
 
   /**
@@ -72,15 +72,15 @@ export class Orders {
     const digest = canonical(ticket);
     const id = recordId(proof.login, ticket.idempotencyKey);
     for (;;) {
-      const flight = this.#flights.get(id);
-      if (!flight) return this.#take(id, detached(viewer), ticket, digest);
-      if (flight.canonical !== digest) {
-        if (await flight.isFirst) throw otherInput();
-        await flight.done.catch(() => {});
+      const inFlight = this.#inFlight.get(id);
+      if (!inFlight) return this.#take(id, detached(viewer), ticket, digest);
+      if (inFlight.canonical !== digest) {
+        if (await inFlight.isFirst) throw otherInput();
+        await inFlight.done.catch(() => {});
         continue;
       }
       try {
-        return { ...(await flight.done), replayed: true };
+        return { ...(await inFlight.done), replayed: true };
       } catch (error) {
         // That was about the first one's token; this one may have a better one.
         if (!isAboutToken(error)) throw error;
@@ -93,12 +93,12 @@ export class Orders {
     const { login } = proof;
     const id = recordId(login, key);
     for (;;) {
-      const flight = this.#flights.get(id);
-      const placed = await flight?.done.catch(() => null);
+      const inFlight = this.#inFlight.get(id);
+      const placed = await inFlight?.done.catch(() => null);
       if (placed) return { ...placed, replayed: true };
       const record = await this.#options.records.find(login, key);
       // One that began meanwhile is under way as well.
-      if (!record && !this.#flights.has(id)) return null;
+      if (!record && !this.#inFlight.has(id)) return null;
       const followed = record && (await follow(this.#following, login, key, record));
       if (followed) return { outcome: outcomeOf(followed), idempotencyKey: key, replayed: true };
     }
@@ -107,8 +107,8 @@ export class Orders {
   /** Resolves when no order is under way and no outcome waits to be written down. */
   async drain(): Promise<void> {
     for (;;) {
-      const flights = [...this.#flights.values()].map(({ done }) => done);
-      const waiting = [...flights, ...this.#recorder.unwritten];
+      const unfinished = [...this.#inFlight.values()].map(({ done }) => done);
+      const waiting = [...unfinished, ...this.#recorder.unwritten];
       if (waiting.length === 0) return;
       await Promise.allSettled(waiting);
     }
@@ -117,10 +117,10 @@ export class Orders {
   #take(id: string, viewer: Viewer, ticket: Ticket, digest: string): Promise<Placed> {
     const { promise: isFirst, resolve } = Promise.withResolvers<boolean>();
     const done = this.#run(viewer, ticket, digest, () => resolve(true)).finally(() => {
-      this.#flights.delete(id);
+      this.#inFlight.delete(id);
       resolve(false);
     });
-    this.#flights.set(id, { canonical: digest, isFirst, done });
+    this.#inFlight.set(id, { canonical: digest, isFirst, done });
     return done;
   }
 

@@ -93,7 +93,7 @@ export class Submitter {
       return unknownSince(startedAtMs);
     }
     const submission = judgeOrder(ticket.operation, exchange);
-    if (submission.outcome === 'accepted') this.#tellAccepted(viewer);
+    if (submission.outcome === 'accepted') this.#reportAccepted(viewer);
     return submission;
   }
 
@@ -104,7 +104,7 @@ export class Submitter {
       : gateway.placeLimitOrder(viewer, ticket.order);
   }
 
-  #tellAccepted(viewer: Viewer): void {
+  #reportAccepted(viewer: Viewer): void {
     try {
       this.#options.onAccepted(viewer);
     } catch (error) {

@@ -3,7 +3,7 @@ import type { ExecutionResult } from 'graphql';
 import type { CatalogView } from '../../domain/catalog/catalog-view.ts';
 import type { Encoding } from '../../lib/pack.ts';
 import type { CatalogUse } from './catalog-only.ts';
-import type { HeldAnswers } from './held-answers.ts';
+import type { ResponseCache } from './response-cache.ts';
 
 type Eventually<T> = T | Promise<T>;
 
@@ -18,7 +18,7 @@ export interface CatalogAnswer {
 }
 
 export interface CatalogQuestion {
-  readonly held: HeldAnswers;
+  readonly held: ResponseCache;
   readonly use: CatalogUse;
   /** Names document, operation and variables. */
   readonly question: string;

@@ -1,7 +1,7 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode, VariableValues } from 'graphql';
 import type { Flags } from './flags.ts';
 import { type GeneratedCode, generate } from './generated-code.ts';
-import { planOf } from './plan.ts';
+import { irOf } from './operation-ir.ts';
 
 /** One operation with its conditions decided, as a function. */
 export class CompiledCode {
@@ -24,8 +24,8 @@ export class CompiledCode {
     operation: OperationDefinitionNode,
     flags: Flags,
   ): CompiledCode | null {
-    const plan = planOf(schema, document, operation, flags);
-    return plan && new CompiledCode(generate(plan), plan.size);
+    const ir = irOf(schema, document, operation, flags);
+    return ir && new CompiledCode(generate(ir), ir.size);
   }
 
   /** Throws where a field cannot be given its arguments. */

@@ -9,8 +9,8 @@ import {
 import { withinBudget } from '../limits/budget-end.ts';
 import type { Meter } from '../limits/meter.ts';
 import { Metering } from '../limits/metering.ts';
-import type { CodeShelf } from './code-shelf.ts';
 import { CompiledCode } from './compiled-code.ts';
+import type { CompiledCodeCache } from './compiled-code-cache.ts';
 import { type Flags, flagNames, readFlags } from './flags.ts';
 import { Run } from './run.ts';
 
@@ -50,7 +50,7 @@ export class CompiledOperation {
   readonly #schemas: ExecutableSchema;
   readonly #document: DocumentNode;
   readonly #operation: OperationDefinitionNode;
-  readonly #shelf: CodeShelf;
+  readonly #codeCache: CompiledCodeCache;
   readonly #flagNames: readonly string[];
   readonly #variants = new Map<string, Variant>();
   #runsBefore = RUNS_BEFORE_COMPILING;
@@ -59,12 +59,12 @@ export class CompiledOperation {
     schemas: ExecutableSchema,
     document: DocumentNode,
     operation: OperationDefinitionNode,
-    shelf: CodeShelf,
+    shelf: CompiledCodeCache,
   ) {
     this.#schemas = schemas;
     this.#document = document;
     this.#operation = operation;
-    this.#shelf = shelf;
+    this.#codeCache = shelf;
     this.#flagNames = flagNames(document, operation);
   }
 
@@ -99,7 +99,7 @@ export class CompiledOperation {
       variant = { runs: 0, code: undefined };
       this.#variants.set(name, variant);
     }
-    if (variant.code) this.#shelf.used(variant.code);
+    if (variant.code) this.#codeCache.used(variant.code);
     if (variant.code !== undefined) return variant.code;
     variant.runs += 1;
     if (variant.runs < this.#runsBefore) return null;
@@ -111,7 +111,7 @@ export class CompiledOperation {
     const code = CompiledCode.of(schema, this.#document, this.#operation, flags);
     variant.code = code;
     if (code) {
-      this.#shelf.put(code, () => {
+      this.#codeCache.put(code, () => {
         variant.runs = 0;
         variant.code = undefined;
       });

@@ -1,12 +1,12 @@
 import type { GraphQLFieldResolver, GraphQLLeafType } from 'graphql';
 import { leafOf, NOT_WHOLE, type ReadLeaf } from './leaves.ts';
-import type { Plan, PlannedField, PlannedObject, PlannedResolver, PlannedValue } from './plan.ts';
+import type { FieldIr, ObjectIr, OperationIr, ResolverIr, ValueIr } from './operation-ir.ts';
 import type { RunRoot } from './run.ts';
 
 export interface GeneratedCode {
   readonly root: RunRoot;
   /** What fields with a resolver take, by their number. */
-  readonly args: readonly PlannedResolver['args'][];
+  readonly args: readonly ResolverIr['args'][];
 }
 
 /**
@@ -14,7 +14,7 @@ export interface GeneratedCode {
  * have one shape, which is what makes engines fast. Of what a client wrote nothing gets into the
  * text but names, and names are letters; values travel as values.
  */
-export function generate({ root }: Plan): GeneratedCode {
+export function generate({ root }: OperationIr): GeneratedCode {
   const writer = new Writer();
   const entry = writer.object(root, true);
   const make = new Function('leaves', 'resolvers', 'NOT_WHOLE', writer.text(entry));
@@ -27,7 +27,7 @@ export function generate({ root }: Plan): GeneratedCode {
 class Writer {
   readonly leaves: ReadLeaf[] = [];
   readonly resolvers: GraphQLFieldResolver<unknown, unknown>[] = [];
-  readonly args: PlannedResolver['args'][] = [];
+  readonly args: ResolverIr['args'][] = [];
   readonly #leafNames = new Map<GraphQLLeafType, string>();
   readonly #functions: string[] = [];
 
@@ -44,17 +44,17 @@ class Writer {
   }
 
   /** An expression for the object that `source` becomes. */
-  object(planned: PlannedObject, isRoot = false): string {
+  object(ir: ObjectIr, isRoot = false): string {
     const literal: string[] = [];
     const resolved: string[] = [];
-    for (const field of planned.fields) {
-      literal.push(`${keyOf(field.key)}: ${this.#placed(field, planned.typeName)}`);
+    for (const field of ir.fields) {
+      literal.push(`${keyOf(field.key)}: ${this.#placed(field, ir.typeName)}`);
       if (field.resolver) resolved.push(this.#resolved(field, field.resolver));
     }
     const name = `object${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, source) {
   ${isRoot ? '' : 'if (source === null || typeof source !== "object" || source instanceof Error || typeof source.then === "function") throw NOT_WHOLE;'}
-  run.count(${planned.weight});
+  run.count(${ir.weight});
   let value;
   const target = { ${literal.join(', ')} };
   ${resolved.join('\n  ')}
@@ -64,16 +64,13 @@ class Writer {
   }
 
   /** A field's place in the literal; what a resolver finds is put there afterwards. */
-  #placed({ property, value, resolver }: PlannedField, typeName: string): string {
+  #placed({ property, value, resolver }: FieldIr, typeName: string): string {
     if (property === null) return quoted(typeName);
     if (resolver) return 'null';
     return this.#read(value, `source[${quoted(property)}]`);
   }
 
-  #resolved(
-    { key, value }: PlannedField,
-    { resolve, args, takesArguments }: PlannedResolver,
-  ): string {
+  #resolved({ key, value }: FieldIr, { resolve, args, takesArguments }: ResolverIr): string {
     const at = this.resolvers.push(resolve) - 1;
     this.args.push(args);
     const complete = `complete${at}`;
@@ -93,34 +90,34 @@ class Writer {
   }
 
   /** An expression for what `from` looks like in the answer. */
-  #read(planned: PlannedValue, from: string): string {
-    const shown = this.#shown(planned);
-    if (planned.isNonNull) return shown(from);
+  #read(ir: ValueIr, from: string): string {
+    const shown = this.#shown(ir);
+    if (ir.isNonNull) return shown(from);
     return `(value = ${from}) == null ? null : ${shown('value')}`;
   }
 
-  #shown(planned: PlannedValue): (from: string) => string {
-    switch (planned.kind) {
+  #shown(ir: ValueIr): (from: string) => string {
+    switch (ir.kind) {
       case 'leaf': {
-        const leaf = this.#leaf(planned.type);
+        const leaf = this.#leaf(ir.type);
         return (from) => `${leaf}(${from}, run)`;
       }
       case 'object': {
-        const call = this.object(planned.object).replace('source)', '');
+        const call = this.object(ir.object).replace('source)', '');
         return (from) => `${call}${from})`;
       }
       case 'list': {
-        const list = this.#list(planned.item);
+        const list = this.#list(ir.item);
         return (from) => `${list}(run, ${from})`;
       }
     }
   }
 
-  #list(item: PlannedValue): string {
+  #list(item: ValueIr): string {
     return isOfObjects(item) ? this.#listOfObjects(item) : this.#listOfLeaves(item);
   }
 
-  #listOfLeaves(item: PlannedValue): string {
+  #listOfLeaves(item: ValueIr): string {
     const read = this.#read(item, 'values[at]');
     const name = `list${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, values) {
@@ -135,7 +132,7 @@ class Writer {
   }
 
   /** As far as this turn of the event loop allows; the rest follows into the same array. */
-  #listOfObjects(item: PlannedValue): string {
+  #listOfObjects(item: ValueIr): string {
     const read = this.#read(item, 'values[at]');
     const name = `list${this.#functions.length}`;
     const rest = `rest${this.#functions.length}`;
@@ -166,7 +163,7 @@ function ${name}(run, values) {
   }
 }
 
-function isOfObjects(value: PlannedValue): boolean {
+function isOfObjects(value: ValueIr): boolean {
   return value.kind === 'list' ? isOfObjects(value.item) : value.kind === 'object';
 }
 

@@ -14,7 +14,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { requestError } from '../../schema/public-error.ts';
 import { type CatalogUse, catalogUseOf } from '../catalog/catalog-only.ts';
-import { CodeShelf } from '../compiler/code-shelf.ts';
+import { CompiledCodeCache } from '../compiler/compiled-code-cache.ts';
 import {
   CompiledOperation,
   type ExecutableSchema,
@@ -26,7 +26,7 @@ import { type StructureLimits, structureErrors, tooComplex } from '../limits/lim
 import { ListSizes } from '../limits/list-sizes.ts';
 import { located } from '../located.ts';
 import { documentArguments, OperationArguments } from '../operation-arguments.ts';
-import { literalsOf, strikeSyntax, strikeTexts } from '../strike-literals.ts';
+import { literalsOf, redactSyntax, redactTexts } from '../redact-literals.ts';
 import { inexactLiteralError } from './inexact-literal.ts';
 import { sizeOfText } from './text-size.ts';
 
@@ -73,7 +73,7 @@ export class Documents {
   readonly #rules: readonly ValidationRule[];
   readonly #sizes: ListSizes;
   readonly #schemas: ExecutableSchema;
-  readonly #shelf = new CodeShelf();
+  readonly #codeCache = new CompiledCodeCache();
   readonly #prepared: LRUCache<string, DocumentResult>;
 
   constructor(options: DocumentOptions) {
@@ -123,7 +123,7 @@ export class Documents {
       operations.set(node.name?.value ?? null, {
         node,
         args: new OperationArguments(ofDocument, node),
-        compiled: new CompiledOperation(this.#schemas, document, node, this.#shelf),
+        compiled: new CompiledOperation(this.#schemas, document, node, this.#codeCache),
         catalogUse: catalogUseOf(schema, document, node),
         cost: costOf(schema, document, node, this.#sizes),
         name: `${digest} ${node.name?.value ?? ''}`,
@@ -144,7 +144,7 @@ function parseWithin(
     return parse(text);
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    const message = strikeSyntax(error.message);
+    const message = redactSyntax(error.message);
     return { errors: [located(requestError('GRAPHQL_PARSE_FAILED', message), error)] };
   }
 }
@@ -155,7 +155,7 @@ function published(invalid: readonly GraphQLError[], document: DocumentNode): Gr
   if (found.length === 0) return [tooMuchWork()];
   const literals = literalsOf(document);
   return found.map((error) =>
-    located(requestError('GRAPHQL_VALIDATION_FAILED', strikeTexts(error.message, literals)), error),
+    located(requestError('GRAPHQL_VALIDATION_FAILED', redactTexts(error.message, literals)), error),
   );
 }
 

@@ -38,7 +38,7 @@ export class TrustedDocuments {
   #unwatch: () => void = () => {};
   #loaded: Loaded = { byId: new Map(), byText: new Map() };
   #loading: Promise<void> = Promise.resolve();
-  #trouble: string | null = null;
+  #degradedReason: string | null = null;
 
   constructor(options: TrustedDocumentsOptions) {
     this.#options = options;
@@ -68,8 +68,8 @@ export class TrustedDocuments {
   }
 
   /** What is not as it should be, or null. */
-  trouble(): string | null {
-    return this.#trouble;
+  degradedReason(): string | null {
+    return this.#degradedReason;
   }
 
   close(): void {
@@ -83,11 +83,12 @@ export class TrustedDocuments {
       .then(async () => {
         try {
           this.#loaded = await load(this.#options);
-          this.#trouble = null;
+          this.#degradedReason = null;
         } catch (error) {
           // Clients go on with what was published before; a typo must not turn them all away.
-          this.#trouble = 'the manifest of trusted documents cannot be read; the former one counts';
-          this.#options.log.warn({ err: error }, this.#trouble);
+          this.#degradedReason =
+            'the manifest of trusted documents cannot be read; the former one counts';
+          this.#options.log.warn({ err: error }, this.#degradedReason);
         }
       });
   }

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { requestError } from '../../schema/public-error.ts';
 import { located } from '../located.ts';
-import { strikeTexts } from '../strike-literals.ts';
+import { redactTexts } from '../redact-literals.ts';
 import { repeatedPairs } from './repeats.ts';
 import { type Fragments, type Shape, ShapeMeasure } from './shape.ts';
 
@@ -95,7 +95,7 @@ function worstOfEach(found: readonly OperationErrors[]): GraphQLError[] {
 /** Validation would say so too, but what it does besides must not meet such fragments. */
 function circular(name: string): GraphQLError {
   // A name may be as long as a body.
-  const message = strikeTexts(`Fragment "${name}" leads back to itself.`, []);
+  const message = redactTexts(`Fragment "${name}" leads back to itself.`, []);
   return requestError('GRAPHQL_VALIDATION_FAILED', message);
 }
 

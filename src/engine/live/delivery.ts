@@ -95,13 +95,13 @@ export class Delivery implements AsyncGenerator<never, void, void>, StreamListen
     try {
       const text = this.#options.text(event);
       if (typeof text === 'string') this.#options.sink.send(text, this.#left);
-      else this.#tellLater(text);
+      else this.#sendLater(text);
     } catch (error) {
       this.#finish(error);
     }
   }
 
-  #tellLater(text: Promise<string>): void {
+  #sendLater(text: Promise<string>): void {
     text
       .then((arrived) => {
         // Who has left meanwhile is told nothing more.

@@ -56,7 +56,7 @@ export interface EventResultsOptions {
 
 export interface Following {
   /** True where the transport has its own way to say why a subscription ends; else an event says it. */
-  readonly tellsEnd: (error: unknown) => boolean;
+  readonly reportsEnd: (error: unknown) => boolean;
   readonly ended: () => void;
 }
 
@@ -82,13 +82,13 @@ export class EventResults {
   follow(
     events: AsyncIterable<unknown>,
     live: LiveOperation,
-    { tellsEnd, ended }: Following,
+    { reportsEnd, ended }: Following,
   ): FollowedEvents {
     const { signal } = live.caller;
     const stream = new FollowedEvents(events, {
       value: (event) => this.#resultOf(event as object, live),
       text: (event) => this.#textOf(event as object, live),
-      failure: (error) => (tellsEnd(error) ? null : this.#lastWord(error, live)),
+      failure: (error) => (reportsEnd(error) ? null : this.#finalResult(error, live)),
       ended: () => {
         signal?.removeEventListener('abort', leave);
         ended();
@@ -101,7 +101,7 @@ export class EventResults {
     return stream;
   }
 
-  #lastWord(error: unknown, { caller, requestId }: LiveOperation): ExecutionResult {
+  #finalResult(error: unknown, { caller, requestId }: LiveOperation): ExecutionResult {
     const { services, publisher } = this.#options;
     const context = new Context(services, caller, requestId);
     return publisher.publish({ errors: [asGraphQLError(error)] }, context);

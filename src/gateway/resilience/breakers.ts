@@ -5,8 +5,8 @@ import type { Exchange } from '../exchange.ts';
 import { OPERATIONS } from '../operations.ts';
 import type { Send, WireCall } from '../wire-call.ts';
 import { backendOf, byOperation } from './backend.ts';
-import type { CircuitBreaker, Passage } from './circuit-breaker.ts';
-import { CircuitOpenError } from './held-back.ts';
+import type { CircuitBreaker, Permit } from './circuit-breaker.ts';
+import { CircuitOpenError } from './not-attempted.ts';
 import { judgeHealth } from './verdict.ts';
 
 /** Sends only what the breaker of the call's backend lets through. */
@@ -27,7 +27,7 @@ export function withBreakers(send: Send, breakers: ReadonlyMap<string, CircuitBr
 
 function settle(
   breaker: CircuitBreaker,
-  passage: Passage,
+  passage: Permit,
   call: WireCall,
   exchange: Exchange,
 ): void {

@@ -13,7 +13,7 @@ export interface CircuitBreakerOptions extends FailureShareOptions {
 }
 
 /** The right to make one call, handed back with what it showed. */
-export interface Passage {
+export interface Permit {
   readonly isProbe: boolean;
   /** Closed and open times are numbered, so that a late answer is not taken for news. */
   readonly era: number;
@@ -27,7 +27,7 @@ export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   readonly #share: FailureShare;
   #era = 0;
-  #ordinary: Passage = { isProbe: false, era: 0 };
+  #ordinary: Permit = { isProbe: false, era: 0 };
   #isOpen = false;
   #probeAtMs = 0;
   #probes = 0;
@@ -43,7 +43,7 @@ export class CircuitBreaker {
   }
 
   /** Null: not now. Every passage is settled in the end. */
-  admit(): Passage | null {
+  admit(): Permit | null {
     if (!this.#isOpen) return this.#ordinary;
     const nowMs = this.#options.clock.now();
     if (nowMs < this.#probeAtMs) return null;
@@ -54,7 +54,7 @@ export class CircuitBreaker {
   }
 
   /** `account` is asked for only where a failure has to be somebody's. */
-  settle(passage: Passage, verdict: Verdict, account: () => string): void {
+  settle(passage: Permit, verdict: Verdict, account: () => string): void {
     // Sent before the breaker opened or closed: it tells of a time that is over.
     if (passage.era !== this.#era) return;
     if (passage.isProbe) this.#probed(verdict);

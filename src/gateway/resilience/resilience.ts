@@ -3,7 +3,7 @@ import type { Send } from '../wire-call.ts';
 import { listBackends } from './backend.ts';
 import { withBreakers } from './breakers.ts';
 import { CircuitBreaker, type CircuitState } from './circuit-breaker.ts';
-import { PollLane, withPollLane } from './poll-lane.ts';
+import { PollBulkhead, withPollBulkhead } from './poll-bulkhead.ts';
 import { withRetries } from './retries.ts';
 import { RetryBudget } from './retry-budget.ts';
 
@@ -50,7 +50,7 @@ export class Resilience {
   readonly send: Send;
   readonly #breakers = new Map<string, CircuitBreaker>();
   readonly #budgets = new Map<string, RetryBudget>();
-  readonly #lane: PollLane;
+  readonly #bulkhead: PollBulkhead;
 
   constructor(send: Send, { clock, random, pollConnections, onCircuit }: ResilienceOptions) {
     for (const backend of listBackends()) {
@@ -75,9 +75,9 @@ export class Resilience {
       });
       this.#budgets.set(backend, budget);
     }
-    this.#lane = new PollLane(clock, pollConnections);
+    this.#bulkhead = new PollBulkhead(clock, pollConnections);
     // From the inside out: each attempt asks the breaker, and a poll does so once it has its place.
-    const guarded = withPollLane(withBreakers(send, this.#breakers), this.#lane, clock);
+    const guarded = withPollBulkhead(withBreakers(send, this.#breakers), this.#bulkhead, clock);
     this.send = withRetries(guarded, { clock, random, budgets: this.#budgets });
   }
 
@@ -95,12 +95,12 @@ export class Resilience {
       openCircuits: each.filter(({ circuit }) => circuit !== 'closed').length,
       retries: each.reduce((sum, { retries }) => sum + (retries?.spent ?? 0), 0),
       backends,
-      polls: { underWay: this.#lane.taken, waiting: this.#lane.waiting },
+      polls: { underWay: this.#bulkhead.taken, waiting: this.#bulkhead.waiting },
     };
   }
 
   /** Which backends failed when last tried, in words for an operator; null: none. */
-  trouble(): string | null {
+  degradedReason(): string | null {
     const failing = [...this.#breakers].filter(([, { state }]) => state !== 'closed');
     if (failing.length === 0) return null;
     return `gateway failing: ${failing.map(([backend]) => backend).join(', ')}`;

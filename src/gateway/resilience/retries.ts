@@ -6,7 +6,7 @@ import type { Exchange } from '../exchange.ts';
 import { OPERATIONS } from '../operations.ts';
 import type { Send, WireCall } from '../wire-call.ts';
 import { byOperation } from './backend.ts';
-import { isHeldBack } from './held-back.ts';
+import { wasNotAttempted } from './not-attempted.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { isWorthRepeating } from './verdict.ts';
 
@@ -30,7 +30,7 @@ export function withRetries(send: Send, { clock, random, budgets }: RetryOptions
   async function sendRepeatable(call: WireCall, budget: RetryBudget): Promise<Exchange> {
     const endsAtMs = clock.now() + call.deadlineMs;
     const exchange = await send(call);
-    if (!isHeldBack(exchange)) budget.called();
+    if (!wasNotAttempted(exchange)) budget.called();
     return isWorthRepeating(call, exchange) ? repeat(call, exchange, budget, endsAtMs) : exchange;
   }
 
@@ -48,7 +48,7 @@ export function withRetries(send: Send, { clock, random, budgets }: RetryOptions
       const deadlineMs = endsAtMs - clock.now();
       const next =
         call.caller.signal?.aborted || deadlineMs <= 0 ? null : await send({ ...call, deadlineMs });
-      if (next === null || isHeldBack(next)) {
+      if (next === null || wasNotAttempted(next)) {
         // Nothing was sent, so what the gateway said last still stands.
         budget.giveBack();
         break;

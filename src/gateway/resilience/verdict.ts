@@ -2,7 +2,7 @@ import { DeadlineError } from '../errors.ts';
 import type { Exchange, NotSent } from '../exchange.ts';
 import { OPERATIONS } from '../operations.ts';
 import type { WireCall } from '../wire-call.ts';
-import { isHeldBack } from './held-back.ts';
+import { wasNotAttempted } from './not-attempted.ts';
 
 /** What one call tells about the health of its backend; `none` where it tells nothing. */
 export type Verdict = 'success' | 'failure' | 'none';
@@ -57,7 +57,7 @@ const OWN_FAULTS: ReadonlySet<unknown> = new Set([
 /** Refused, unreachable, unknown host, TLS: no connection was made. To find none free is not that. */
 function isConnectFailure(call: WireCall, exchange: NotSent): boolean {
   const { cause } = exchange;
-  if (isHeldBack(exchange) || cause instanceof DeadlineError) return false;
+  if (wasNotAttempted(exchange) || cause instanceof DeadlineError) return false;
   if (OPERATIONS[call.operation].effect === 'read' && call.caller.signal?.aborted) return false;
   return !(cause instanceof Error && 'code' in cause && OWN_FAULTS.has(cause.code));
 }

@@ -7,7 +7,7 @@ import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
-import { Turns } from '../../../src/lib/turns.ts';
+import { LogicalClock } from '../../../src/lib/logical-clock.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 export const MAX_AGE_MS = 60_000;
@@ -23,7 +23,7 @@ export interface OpenCall {
 export function openAccountWorld({ maxBytes }: { maxBytes?: number } = {}) {
   // The client notes the arrival of answers by the date.
   const clock = createScriptedClock(Date.now());
-  const turns = new Turns();
+  const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, proofMs: PROOF_MS });
   const calls: OpenCall[] = [];
   let sequence = 0;
@@ -61,13 +61,13 @@ export function openAccountWorld({ maxBytes }: { maxBytes?: number } = {}) {
     gateway,
     ledger,
     clock,
-    turns,
+    logicalClock,
     maxAgeMs: MAX_AGE_MS,
     ...bounded,
   });
   gateway.onPositions = (viewer, answer) => sessions.positionsAnswered(viewer, answer);
-  const prover = new Prover(ledger, sessions, turns);
-  return { clock, turns, ledger, gateway, sessions, prover, calls };
+  const prover = new Prover(ledger, sessions, logicalClock);
+  return { clock, logicalClock, ledger, gateway, sessions, prover, calls };
 }
 
 export function viewer(token: string, receipt?: (entry: ReceiptEntry) => void): Viewer {

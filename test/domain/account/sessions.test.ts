@@ -31,7 +31,7 @@ test('a snapshot may be asked for at a younger age, never at an older one', asyn
   void world.sessions.read(demo, { maxAgeMs: 5_000 });
   expect(world.calls).toHaveLength(2);
   await world.clock.advance(MAX_AGE_MS);
-  void world.sessions.read(demo, { maxAgeMs: 10 * MAX_AGE_MS, after: world.turns.next() });
+  void world.sessions.read(demo, { maxAgeMs: 10 * MAX_AGE_MS, after: world.logicalClock.next() });
   expect(world.calls).toHaveLength(3);
 });
 
@@ -52,7 +52,7 @@ test('a call that began before the account changed answers those who asked, and 
 test('of two calls the one begun later is kept, whichever is answered first', async () => {
   const world = openAccountWorld();
   const first = world.sessions.read(demo);
-  const second = world.sessions.read(demo, { after: world.turns.next() });
+  const second = world.sessions.read(demo, { after: world.logicalClock.next() });
   world.calls[1]?.answer(snapshot(2));
   await second;
   world.calls[0]?.answer(snapshot(1));

@@ -10,7 +10,7 @@ import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import { createPools } from '../../../src/gateway/pools.ts';
 import { createTransport } from '../../../src/gateway/transport.ts';
-import { Turns } from '../../../src/lib/turns.ts';
+import { LogicalClock } from '../../../src/lib/logical-clock.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
 
@@ -82,15 +82,15 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
   });
   const ledger = new ProofLedger({ clock, proofMs });
   const gateway = new ViewerGateway(client, ledger);
-  const turns = new Turns();
-  const sessions = new Sessions({ gateway, ledger, clock, turns, maxAgeMs: MINUTE_MS });
+  const logicalClock = new LogicalClock();
+  const sessions = new Sessions({ gateway, ledger, clock, logicalClock, maxAgeMs: MINUTE_MS });
   const log: LogLine[] = [];
   const write = (fields: unknown, message?: unknown) =>
     void log.push({ fields: fields as LogLine['fields'], message: String(message) });
   const catalogs = createCatalogs({
     gateway,
     ledger,
-    prover: new Prover(ledger, sessions, turns),
+    prover: new Prover(ledger, sessions, logicalClock),
     clock,
     random: () => 0.5,
     log: { warn: write },

@@ -43,7 +43,7 @@ describe('while the gateway fails at everything', () => {
     );
     await using open = openResilient(gateway.url);
     await readMany(open, 30);
-    expect(open.resilience.trouble()).toBe('gateway failing: reads');
+    expect(open.resilience.degradedReason()).toBe('gateway failing: reads');
     const callsBefore = gateway.requests.length;
     for (let second = 0; second < 30; second += 1) {
       await open.clock.advance(1_000);
@@ -59,7 +59,7 @@ describe('while the gateway fails at everything', () => {
       ends.push(await read(open, 1));
     }
     expect(ends.at(-1)).toBe('served');
-    expect(open.resilience.trouble()).toBeNull();
+    expect(open.resilience.degradedReason()).toBeNull();
     expect(open.circuits).toEqual(['reads open', 'reads closed']);
   });
 
@@ -74,7 +74,7 @@ describe('while the gateway fails at everything', () => {
     await open.clock.advance(5_000);
     expect(await read(open, 1)).toBe(status === 401 ? 'unauthenticated' : 'forbidden');
     expect(open.circuits).toEqual(['reads open']);
-    expect(open.resilience.trouble()).toBe('gateway failing: reads');
+    expect(open.resilience.degradedReason()).toBe('gateway failing: reads');
   });
 
   test('refusals among the failures do not hide them', async () => {
@@ -129,7 +129,7 @@ describe('while the gateway fails at everything', () => {
       });
     }
     expect(open.circuits).toEqual(['reads open', 'orders open']);
-    expect(open.resilience.trouble()).toBe('gateway failing: reads, orders');
+    expect(open.resilience.degradedReason()).toBe('gateway failing: reads, orders');
   });
 });
 

@@ -5,11 +5,11 @@ import type { CompiledCode } from './compiled-code.ts';
 const MAX_FIELDS = 40_000;
 
 /** All compiled code of the process: what was not used for longest makes room. */
-export class CodeShelf {
-  readonly #shelf: LRUCache<CompiledCode, () => void>;
+export class CompiledCodeCache {
+  readonly #codeCache: LRUCache<CompiledCode, () => void>;
 
   constructor(maxFields = MAX_FIELDS) {
-    this.#shelf = new LRUCache({
+    this.#codeCache = new LRUCache({
       maxSize: maxFields,
       sizeCalculation: (_dropped, { size }) => 1 + size,
       dispose: (dropped) => dropped(),
@@ -17,14 +17,14 @@ export class CodeShelf {
   }
 
   get heldFields(): number {
-    return this.#shelf.calculatedSize;
+    return this.#codeCache.calculatedSize;
   }
 
   put(code: CompiledCode, dropped: () => void): void {
-    this.#shelf.set(code, dropped);
+    this.#codeCache.set(code, dropped);
   }
 
   used(code: CompiledCode): void {
-    this.#shelf.get(code);
+    this.#codeCache.get(code);
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
-import { PollsBusyError } from '../../../src/gateway/resilience/held-back.ts';
-import { PollLane, withPollLane } from '../../../src/gateway/resilience/poll-lane.ts';
+import { PollsBusyError } from '../../../src/gateway/resilience/not-attempted.ts';
+import { PollBulkhead, withPollBulkhead } from '../../../src/gateway/resilience/poll-bulkhead.ts';
 import type { WireCall } from '../../../src/gateway/wire-call.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
@@ -9,9 +9,9 @@ const gone: Exchange = { sent: false, cause: new Error('refused') };
 
 function openLane(width: number) {
   const clock = createScriptedClock();
-  const lane = new PollLane(clock, width);
+  const lane = new PollBulkhead(clock, width);
   const sent: { call: WireCall; answer: () => void }[] = [];
-  const send = withPollLane(
+  const send = withPollBulkhead(
     (call) => new Promise((resolve) => sent.push({ call, answer: () => resolve(gone) })),
     lane,
     clock,

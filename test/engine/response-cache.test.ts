@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { HeldAnswers } from '../../src/engine/catalog/held-answers.ts';
+import { ResponseCache } from '../../src/engine/catalog/response-cache.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
 import { heldBytes } from '../support/heap.ts';
 
@@ -14,7 +14,7 @@ function noise(bytes: number, seed = 'noise'): Buffer {
 
 describe('what is held', () => {
   test('never weighs more than is allowed, the packed ones included', async () => {
-    const held = new HeldAnswers(MEGABYTE);
+    const held = new ResponseCache(MEGABYTE);
     for (let i = 0; i < 40; i += 1) {
       const bytes = noise(60_000, `answer ${i}`);
       held.hold(`key ${i}`, { etag: 'tag', plain: bytes });
@@ -29,7 +29,7 @@ describe('what is held', () => {
 
   test('weighs what it says, also where it is a multitude of small things', async () => {
     const before = heldBytes();
-    const held = new HeldAnswers(8 * MEGABYTE);
+    const held = new ResponseCache(8 * MEGABYTE);
     for (let i = 0; i < 60_000; i += 1) {
       // Each is cut out of a larger block, as texts of this size are.
       const bytes = Buffer.from(`{"data":{"instrument":{"id":"${i}"}}}`);
@@ -41,7 +41,7 @@ describe('what is held', () => {
   });
 
   test('that is larger than all there is room for is known by its tag alone', () => {
-    const held = new HeldAnswers(1_700);
+    const held = new ResponseCache(1_700);
     held.hold('small', { etag: 'tag', plain: Buffer.alloc(100) });
     held.hold('large', { etag: 'its tag', plain: Buffer.alloc(1_701) });
     expect(held.get('large')).toEqual({ etag: 'its tag', plain: null });
@@ -51,13 +51,13 @@ describe('what is held', () => {
 
 describe('a packed answer', () => {
   test('of which nothing else is held has no tag', async () => {
-    const held = new HeldAnswers();
+    const held = new ResponseCache();
     await held.packed('key', Buffer.alloc(5_000, 'abc'), 'gzip');
     expect(held.get('key')).toBeUndefined();
   });
 
   test('is made once for all who ask meanwhile', async () => {
-    const held = new HeldAnswers();
+    const held = new ResponseCache();
     const bytes = Buffer.alloc(200_000, 'abc');
     const all = await Promise.all([1, 2, 3].map(() => held.packed('key', bytes, 'br')));
     expect(all[1]).toBe(all[0]);
@@ -66,7 +66,7 @@ describe('a packed answer', () => {
   });
 
   test('is held beside the other packings of it', async () => {
-    const held = new HeldAnswers();
+    const held = new ResponseCache();
     const bytes = Buffer.alloc(200_000, 'abc');
     const gzipped = await held.packed('key', bytes, 'gzip');
     expect(gunzipSync(gzipped)).toEqual(bytes);
@@ -75,7 +75,7 @@ describe('a packed answer', () => {
   });
 
   test('takes the place of the plain one where both are too much', async () => {
-    const held = new HeldAnswers(10_000);
+    const held = new ResponseCache(10_000);
     const bytes = Buffer.concat([Buffer.alloc(8_500, 'abc'), noise(500)]);
     held.hold('key', { etag: 'tag', plain: bytes });
     const packed = await held.packed('key', bytes, 'gzip');
@@ -84,7 +84,7 @@ describe('a packed answer', () => {
   });
 
   test('is given also where there is no room to hold it', async () => {
-    const held = new HeldAnswers(10);
+    const held = new ResponseCache(10);
     const bytes = Buffer.alloc(5_000, 'abc');
     expect(gunzipSync(await held.packed('key', bytes, 'gzip'))).toEqual(bytes);
     expect(held.heldBytes).toBe(0);

@@ -2,10 +2,10 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Gone } from '../../lib/departure.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Send, WireCall } from '../wire-call.ts';
-import { PollsBusyError } from './held-back.ts';
+import { PollsBusyError } from './not-attempted.ts';
 
 /** The connections that polls may hold; who finds none free waits in line. */
-export class PollLane {
+export class PollBulkhead {
   readonly #clock: Clock;
   readonly #width: number;
   readonly #line = new Set<() => void>();
@@ -54,7 +54,7 @@ export class PollLane {
 }
 
 /** Keeps the feeds' polls from taking every connection away from those who wait for an answer. */
-export function withPollLane(send: Send, lane: PollLane, clock: Clock): Send {
+export function withPollBulkhead(send: Send, lane: PollBulkhead, clock: Clock): Send {
   async function sendPoll(call: WireCall): Promise<Exchange> {
     const endsAtMs = clock.now() + call.deadlineMs;
     if (!(await lane.enter(call.deadlineMs, call.caller.signal))) {

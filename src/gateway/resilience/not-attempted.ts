@@ -1,11 +1,11 @@
 import type { Exchange } from '../exchange.ts';
 
 /** Why a call was not even tried: our own decision, which says nothing new about the gateway. */
-export class HeldBackError extends Error {
-  override readonly name: string = 'HeldBackError';
+export class NotAttemptedError extends Error {
+  override readonly name: string = 'NotAttemptedError';
 }
 
-export class CircuitOpenError extends HeldBackError {
+export class CircuitOpenError extends NotAttemptedError {
   override readonly name = 'CircuitOpenError';
 
   constructor(backend: string) {
@@ -13,7 +13,7 @@ export class CircuitOpenError extends HeldBackError {
   }
 }
 
-export class PollsBusyError extends HeldBackError {
+export class PollsBusyError extends NotAttemptedError {
   override readonly name = 'PollsBusyError';
 
   constructor() {
@@ -21,6 +21,6 @@ export class PollsBusyError extends HeldBackError {
   }
 }
 
-export function isHeldBack(exchange: Exchange): boolean {
-  return !exchange.sent && exchange.cause instanceof HeldBackError;
+export function wasNotAttempted(exchange: Exchange): boolean {
+  return !exchange.sent && exchange.cause instanceof NotAttemptedError;
 }

@@ -1,5 +1,5 @@
 import { type DocumentNode, Kind, visit } from 'graphql';
-import { strikeOut } from '../lib/redact.ts';
+import { redact } from '../lib/redact.ts';
 
 const STRUCK = '[…]';
 // Shorter texts are words of the language as often as they are secrets.
@@ -11,7 +11,7 @@ const LONGEST_MESSAGE = 500;
 const ESCAPED = /["\\\p{C}]/u;
 
 /** A password with a typo around it must not come back in the message about the typo. */
-export function strikeTexts(message: string, texts: Iterable<string>): string {
+export function redactTexts(message: string, texts: Iterable<string>): string {
   let struck = shortened(message);
   const { length } = struck;
   const found = [...texts].filter(
@@ -23,7 +23,7 @@ export function strikeTexts(message: string, texts: Iterable<string>): string {
     // Messages quote what they found in the language's own notation.
     struck = struck.replaceAll(notation(text), STRUCK);
   }
-  return strikeOut(struck);
+  return redact(struck);
 }
 
 /** The value that makes a message long comes last in it. */
@@ -47,8 +47,8 @@ function notation(text: string): string {
  * A text that cannot even be parsed is quoted by the parser, at most as one token. Where a quote is
  * missing or one too many, parts of a password are names and numbers to it.
  */
-export function strikeSyntax(message: string): string {
-  return strikeOut(message.replace(/\b(Name|Int|Float|String|BlockString) ".*"/s, `$1 ${STRUCK}`));
+export function redactSyntax(message: string): string {
+  return redact(message.replace(/\b(Name|Int|Float|String|BlockString) ".*"/s, `$1 ${STRUCK}`));
 }
 
 export function literalsOf(document: DocumentNode): Set<string> {

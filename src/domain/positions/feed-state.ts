@@ -7,7 +7,7 @@ import type { PositionTotals } from './totals.ts';
 export type FeedStatus = 'LIVE' | 'DELAYED';
 
 /** What every event says of the list, whatever its reader knew of it before. */
-export interface FeedState {
+export interface FeedSummary {
   readonly cursor: string;
   readonly totals: PositionTotals;
   readonly status: FeedStatus;
@@ -16,7 +16,7 @@ export interface FeedState {
 }
 
 /** One event of the changes: a whole list, or what turns the list last told into the present one. */
-export interface PositionChanges extends FeedState {
+export interface PositionChanges extends FeedSummary {
   readonly snapshot: boolean;
   readonly upserted: readonly Position[];
   readonly opened: readonly string[];
@@ -55,12 +55,12 @@ class FeedEvents {
  * What a feed shows at this moment. All readers who stand at the same version are given the very
  * same event object, so that it is computed once, and can be serialised once.
  */
-export class FeedFace {
+export class FeedState {
   readonly #timeline = new Timeline();
   readonly #cursors = new Cursors();
   readonly #events = new FeedEvents();
   #list: PositionList | null = null;
-  #state: FeedState | null = null;
+  #state: FeedSummary | null = null;
   #asOf = new Date(0);
   #status: FeedStatus = 'LIVE';
   #cursor: { readonly version: number; readonly text: string } | null = null;
@@ -124,7 +124,7 @@ export class FeedFace {
   }
 
   /** The state that all events of this moment tell; one object for all who keep it. */
-  get state(): FeedState {
+  get state(): FeedSummary {
     this.#state ??= {
       cursor: this.#present(),
       totals: this.#timeline.totals,

@@ -10,7 +10,7 @@ const CONTROL_PATH = /^(?:\/[a-z\d-]+)+$/;
 const OF_PROXIES = new Set(['via', 'forwarded', 'x-real-ip']);
 
 /** Hands `/sandbox/…` on to the sandbox gateway's own controls: from this machine only. */
-export class SandboxDoor {
+export class SandboxProxy {
   readonly #gatewayUrl: string;
   readonly #origins: AllowedOrigins;
 

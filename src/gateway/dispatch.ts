@@ -13,17 +13,17 @@ const EMPTY = Buffer.alloc(0);
 const NO_HEADERS: Answer['headers'] = Object.freeze({});
 
 /** One dispatch through undici, which ends exactly once. */
-export class Flight implements Dispatcher.DispatchHandler {
+export class Dispatch implements Dispatcher.DispatchHandler {
   readonly #call: WireCall;
-  /** Of all flights: how many went out so far. */
+  /** Of all dispatches: how many went out so far. */
   readonly #counter: { sent: number };
   readonly #observe: ObserveCall;
-  // The promise's own function: a closure kept here would tie each flight to the next one's.
+  // The promise's own function: a closure kept here would tie each dispatch to the next one's.
   readonly #resolve: (exchange: Exchange) => void;
   readonly #signal: Gone | undefined;
   readonly #deadline: NodeJS.Timeout;
   readonly #startedAt = performance.now();
-  // A function: for an object as a listener Node keeps a closure of its own, and no flight would die young.
+  // A function: for an object as a listener Node keeps a closure of its own, and no dispatch would die young.
   readonly #onAbort = () => this.fail('aborted', new Error('nobody waits for it any more'));
   #controller: Dispatcher.DispatchController | null = null;
   #sentAtMs = 0;
@@ -158,8 +158,8 @@ export class Flight implements Dispatcher.DispatchHandler {
   }
 }
 
-function expire(flight: Flight): void {
-  flight.expire();
+function expire(dispatch: Dispatch): void {
+  dispatch.expire();
 }
 
 /** Hardly any header is there twice: then undici's own object does. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SandboxDoor } from '../../src/server/sandbox-door.ts';
+import { SandboxProxy } from '../../src/server/sandbox-proxy.ts';
 import { statusesOf } from '../chaos/raw-connection.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { rawRequest } from '../support/raw-request.ts';
@@ -92,7 +92,7 @@ describe('a path that leads out of the controls', () => {
 });
 
 test('a name of this machine does not open them to a peer elsewhere', () => {
-  const door = new SandboxDoor(app.url, { origins: [], anyLocalhost: false });
+  const door = new SandboxProxy(app.url, { origins: [], anyLocalhost: false });
   const opensTo = (remoteAddress: string) =>
     door.isOpenTo({
       socket: { remoteAddress },

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Encoding, pack } from '../../lib/pack.ts';
 import type { CatalogUse } from './catalog-only.ts';
 
-export interface HeldAnswer {
+export interface CachedResponse {
   readonly etag: string;
   /** Null where the bytes are not held: they are too many, or every request has its own. */
   readonly plain: Buffer | null;
@@ -10,7 +10,7 @@ export interface HeldAnswer {
 
 /** An answer, and packed as far as anybody has asked for it. */
 interface Entry {
-  readonly answer: HeldAnswer | null;
+  readonly answer: CachedResponse | null;
   readonly br?: Buffer;
   readonly gzip?: Buffer;
 }
@@ -25,7 +25,7 @@ const BYTES_PER_ENTRY = 700;
  * the same. Whoever is sent them has been proved first; what is held here is nobody's own, as the
  * marks of its fields said and as its run has shown.
  */
-export class HeldAnswers {
+export class ResponseCache {
   readonly #maxOfOne: number;
   readonly #entries: LRUCache<string, Entry>;
   readonly #packing = new Map<string, Promise<Buffer>>();
@@ -40,11 +40,11 @@ export class HeldAnswers {
     return this.#entries.calculatedSize;
   }
 
-  get(name: string): HeldAnswer | undefined {
+  get(name: string): CachedResponse | undefined {
     return this.#entries.get(name)?.answer ?? undefined;
   }
 
-  hold(name: string, { etag, plain }: HeldAnswer): void {
+  hold(name: string, { etag, plain }: CachedResponse): void {
     const entry = this.#entries.peek(name);
     const answer = { etag, plain: plain && alone(plain) };
     if (!this.#put(name, { ...entry, answer })) {

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { Clock } from '../lib/clock.ts';
 
-export interface PulseOptions {
+export interface KeepAliveOptions {
   readonly clock: Clock;
   /** How often each socket is pinged. */
   readonly pingMs: number;
@@ -12,7 +12,7 @@ export interface PulseOptions {
 /** One end of a line, and when something last came from the other. */
 export interface Line {
   readonly socket: WebSocket;
-  heardAtMs: number;
+  lastReceivedAtMs: number;
 }
 
 // Sockets are pinged in turns: thousands of pings at once would hold up what is worth more.
@@ -22,14 +22,14 @@ const TURNS = 12;
  * Pings sockets, and cuts those that have been silent for too long: a line that is half open looks
  * just like a quiet one. One timer for all of them.
  */
-export class Pulse {
-  readonly #options: PulseOptions;
+export class KeepAlive {
+  readonly #options: KeepAliveOptions;
   readonly #turns: readonly Set<Line>[] = Array.from({ length: TURNS }, () => new Set());
   #joined = 0;
   #turn = 0;
   #isBeating = false;
 
-  constructor(options: PulseOptions) {
+  constructor(options: KeepAliveOptions) {
     this.#options = options;
   }
 
@@ -56,8 +56,8 @@ export class Pulse {
     const { clock, silenceMs } = this.#options;
     const silentSinceMs = clock.now() - silenceMs;
     this.#turn = (this.#turn + 1) % TURNS;
-    for (const { socket, heardAtMs } of this.#turns[this.#turn] as Set<Line>) {
-      if (heardAtMs <= silentSinceMs) socket.terminate();
+    for (const { socket, lastReceivedAtMs } of this.#turns[this.#turn] as Set<Line>) {
+      if (lastReceivedAtMs <= silentSinceMs) socket.terminate();
       // Behind bytes that nobody takes a ping would only be one more of them.
       else if (socket.readyState === socket.OPEN && socket.bufferedAmount === 0) socket.ping();
     }

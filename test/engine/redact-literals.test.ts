@@ -1,33 +1,33 @@
 import { expect, test } from 'vitest';
-import { strikeTexts, textsIn } from '../../src/engine/strike-literals.ts';
+import { redactTexts, textsIn } from '../../src/engine/redact-literals.ts';
 
 test('a text that begins another leaves nothing of it behind', () => {
-  const struck = strikeTexts('invalid value "demo-pass-word"', ['demo', 'demo-pass-word']);
+  const struck = redactTexts('invalid value "demo-pass-word"', ['demo', 'demo-pass-word']);
   expect(struck).toBe('invalid value "[…]"');
 });
 
 test.each(['abc', '007', 'abcdefg'])('a text as short as %s is struck', (text) => {
-  expect(strikeTexts(`invalid value "${text}"`, [text])).toBe('invalid value "[…]"');
+  expect(redactTexts(`invalid value "${text}"`, [text])).toBe('invalid value "[…]"');
 });
 
 test('words of two letters stay, or no message could be read', () => {
-  expect(strikeTexts('it is no ID', ['is', 'ID'])).toBe('it is no ID');
+  expect(redactTexts('it is no ID', ['is', 'ID'])).toBe('it is no ID');
 });
 
 test('a text is struck as it is, and as the language writes it', () => {
-  expect(strikeTexts(String.raw`found "say \"friend\""`, ['say "friend"'])).toBe('found "[…]"');
+  expect(redactTexts(String.raw`found "say \"friend\""`, ['say "friend"'])).toBe('found "[…]"');
 });
 
 test('a message that quotes a long value is cut before it', () => {
   const value = 'secret '.repeat(100);
   const said = 'Variable "$f" has invalid value at .a[0]: It cannot be: ';
-  expect(strikeTexts(`${said}"${value}"`, [])).toBe(
+  expect(redactTexts(`${said}"${value}"`, [])).toBe(
     'Variable "$f" has invalid value at .a[0]: It cannot be.',
   );
-  expect(strikeTexts(`Expected no field "k", found: { ${value} }`, [])).toBe(
+  expect(redactTexts(`Expected no field "k", found: { ${value} }`, [])).toBe(
     'Expected no field "k".',
   );
-  expect(strikeTexts(`Cannot query field "${value}".`, [])).not.toContain('secret');
+  expect(redactTexts(`Cannot query field "${value}".`, [])).not.toContain('secret');
 });
 
 test('texts and numbers are found at any depth', () => {

@@ -1,7 +1,7 @@
 /**
  * What began after what, without a clock: a clock may stand still between two events, or jump back.
  */
-export class Turns {
+export class LogicalClock {
   #last = 0;
 
   next(): number {

@@ -25,37 +25,37 @@ import { weightOfKey } from '../limits/meter.ts';
 import { type Flags, isIncluded } from './flags.ts';
 
 /** What is done for each field of an operation, in the order of the answer's keys. */
-export interface Plan {
-  readonly root: PlannedObject;
+export interface OperationIr {
+  readonly root: ObjectIr;
   /** How many fields there are: what compiling costs, and what compiled code weighs. */
   readonly size: number;
 }
 
-export interface PlannedObject {
+export interface ObjectIr {
   readonly typeName: string;
   /** What each such object counts in an answer. */
   readonly weight: number;
-  readonly fields: readonly PlannedField[];
+  readonly fields: readonly FieldIr[];
 }
 
-export interface PlannedField {
+export interface FieldIr {
   readonly key: string;
   /** The property that holds it; null for the name of its object's type. */
   readonly property: string | null;
-  readonly value: PlannedValue;
+  readonly value: ValueIr;
   /** Null where the property is the value. */
-  readonly resolver: PlannedResolver | null;
+  readonly resolver: ResolverIr | null;
 }
 
-export type PlannedValue = { readonly isNonNull: boolean } & (
+export type ValueIr = { readonly isNonNull: boolean } & (
   | { readonly kind: 'leaf'; readonly type: GraphQLLeafType }
-  | { readonly kind: 'list'; readonly item: PlannedValue }
-  | { readonly kind: 'object'; readonly object: PlannedObject }
+  | { readonly kind: 'list'; readonly item: ValueIr }
+  | { readonly kind: 'object'; readonly object: ObjectIr }
 );
 
 export type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unknown>>;
 
-export interface PlannedResolver {
+export interface ResolverIr {
   readonly resolve: GraphQLFieldResolver<unknown, unknown>;
   /** The same for every run, or read anew from its variables. */
   readonly args: Readonly<Record<string, unknown>> | ReadArguments;
@@ -70,32 +70,32 @@ const MAX_FIELDS = 1_000;
  * Null for what is left to the reference executor: introspection, whose resolvers want to know all
  * about the schema; unions and interfaces, which few queries have; mutations, which run in turn.
  */
-export function planOf(
+export function irOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   flags: Flags,
-): Plan | null {
+): OperationIr | null {
   const root = schema.getRootType(operation.operation);
   if (!root || operation.operation === 'mutation') return null;
-  const planner = new Planner(schema, document, flags);
+  const irBuilder = new IrBuilder(schema, document, flags);
   try {
-    const object = planner.object(root, [operation.selectionSet]);
+    const object = irBuilder.object(root, [operation.selectionSet]);
     const isResolved = object.fields.every(({ property, resolver }) => !property || resolver);
-    return isResolved ? { root: object, size: planner.size } : null;
+    return isResolved ? { root: object, size: irBuilder.size } : null;
   } catch (error) {
-    if (error instanceof NotPlannedError) return null;
+    if (error instanceof NotCompilableError) return null;
     throw error;
   }
 }
 
-class NotPlannedError extends Error {
-  override readonly name = 'NotPlannedError';
+class NotCompilableError extends Error {
+  override readonly name = 'NotCompilableError';
 }
 
 const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
 
-class Planner {
+class IrBuilder {
   readonly #schema: GraphQLSchema;
   readonly #flags: Flags;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -111,8 +111,8 @@ class Planner {
     );
   }
 
-  object(type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): PlannedObject {
-    if (type.isTypeOf) throw new NotPlannedError('its values have to be asked');
+  object(type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): ObjectIr {
+    if (type.isTypeOf) throw new NotCompilableError('its values have to be asked');
     const groups = new Map<string, FieldNode[]>();
     const visited = new Set<string>();
     for (const { selections } of selectionSets) this.#collect(type, selections, groups, visited);
@@ -154,45 +154,42 @@ class Planner {
     return isAbstractType(wanted) && this.#schema.isSubType(wanted, type);
   }
 
-  #field(type: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): PlannedField {
+  #field(type: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): FieldIr {
     this.size += 1;
-    if (this.size > MAX_FIELDS) throw new NotPlannedError('too large');
+    if (this.size > MAX_FIELDS) throw new NotCompilableError('too large');
     const [node] = nodes as [FieldNode];
     const field = this.#schema.getField(type, node.name.value);
-    if (!field) throw new NotPlannedError('unknown');
+    if (!field) throw new NotCompilableError('unknown');
     if (field.name === '__typename') {
       const value = this.#value(field.type, []);
       return { key, property: null, value, resolver: null };
     }
-    if (field.name.startsWith('__')) throw new NotPlannedError('introspection');
+    if (field.name.startsWith('__')) throw new NotCompilableError('introspection');
     const value = this.#value(field.type, nodes);
     return { key, property: field.name, value, resolver: resolverOf(field, node) };
   }
 
-  #value(type: GraphQLOutputType, nodes: readonly FieldNode[]): PlannedValue {
+  #value(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueIr {
     const isNonNull = isNonNullType(type);
     const inner = isNonNull ? type.ofType : type;
     if (isLeafType(inner)) return { kind: 'leaf', isNonNull, type: inner };
     if (isListType(inner)) {
       return { kind: 'list', isNonNull, item: this.#value(inner.ofType, nodes) };
     }
-    if (!isObjectType(inner)) throw new NotPlannedError('its type depends on the value');
+    if (!isObjectType(inner)) throw new NotCompilableError('its type depends on the value');
     const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     return { kind: 'object', isNonNull, object: this.object(inner, selectionSets) };
   }
 }
 
-function resolverOf(
-  field: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-): PlannedResolver | null {
+function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): ResolverIr | null {
   const { resolve } = field;
   if (!resolve) {
-    if (field.args.length > 0) throw new NotPlannedError('arguments that nobody reads');
+    if (field.args.length > 0) throw new NotCompilableError('arguments that nobody reads');
     return null;
   }
   // The fourth parameter is all that the executor knows of the field; compiled code knows nothing.
-  if (resolve.length > 3) throw new NotPlannedError('a resolver that looks at the document');
+  if (resolve.length > 3) throw new NotCompilableError('a resolver that looks at the document');
   const takesArguments = field.args.length > 0;
   if (namesVariable(node)) {
     const args: ReadArguments = (variables) => getArgumentValues(field, node, variables);
@@ -201,7 +198,7 @@ function resolverOf(
   try {
     return { resolve, args: getArgumentValues(field, node, NO_VARIABLES), takesArguments };
   } catch (error) {
-    throw new NotPlannedError('arguments that cannot be read', { cause: error });
+    throw new NotCompilableError('arguments that cannot be read', { cause: error });
   }
 }
 

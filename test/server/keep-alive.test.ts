@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { type Line, Pulse } from '../../src/server/pulse.ts';
+import { KeepAlive, type Line } from '../../src/server/keep-alive.ts';
 import { eventually } from '../support/eventually.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
@@ -13,7 +13,7 @@ const SILENCE_MS = 75_000;
 /** Both ends of some sockets, their server ends watched by one pulse. */
 async function openLines(count: number) {
   const clock = createScriptedClock();
-  const pulse = new Pulse({ clock, pingMs: PING_MS, silenceMs: SILENCE_MS });
+  const pulse = new KeepAlive({ clock, pingMs: PING_MS, silenceMs: SILENCE_MS });
   const http = createServer().listen(0, '127.0.0.1');
   await once(http, 'listening');
   const server = new WebSocketServer({ server: http });
@@ -27,9 +27,9 @@ async function openLines(count: number) {
       pings += 1;
     });
     const [socket] = (await arrived) as [WebSocket];
-    const line: Line = { socket, heardAtMs: clock.now() };
+    const line: Line = { socket, lastReceivedAtMs: clock.now() };
     socket.on('pong', () => {
-      line.heardAtMs = clock.now();
+      line.lastReceivedAtMs = clock.now();
     });
     await eventually(() => client.readyState === client.OPEN);
     lines.push({ client, line, pings: () => pings, leave: pulse.join(line) });
@@ -64,7 +64,7 @@ test('a socket that answers lives on; one that is silent for too long is cut', a
   for (let rounds = 1; rounds <= 6; rounds += 1) {
     await bench.clock.advance(PING_MS);
     await eventually(() => reader?.pings() === rounds);
-    await eventually(() => reader?.line.heardAtMs === bench.clock.now());
+    await eventually(() => reader?.line.lastReceivedAtMs === bench.clock.now());
     expect(silent?.line.socket.readyState).toBe(WebSocket.OPEN);
   }
   // Each socket's turn comes at its own time within the interval.
@@ -80,7 +80,7 @@ test('a reader that is back within a minute has lost nothing', async () => {
   await bench.clock.advance(60_000);
   expect(line?.line.socket.readyState).toBe(WebSocket.OPEN);
   line?.client.resume();
-  await eventually(() => line?.line.heardAtMs === bench.clock.now());
+  await eventually(() => line?.line.lastReceivedAtMs === bench.clock.now());
   await bench.clock.advance(60_000);
   expect(line?.line.socket.readyState).toBe(WebSocket.OPEN);
 });

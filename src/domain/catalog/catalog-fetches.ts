@@ -10,7 +10,7 @@ import { GroupCatalog } from './group-catalog.ts';
 import { type ReceiveOptions, receiveCopy } from './receive-copy.ts';
 import { REMEMBERED_BYTES } from './search-index.ts';
 
-export interface FlightOptions extends ReceiveOptions {
+export interface CatalogFetchOptions extends ReceiveOptions {
   readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -20,13 +20,13 @@ export interface FlightOptions extends ReceiveOptions {
 }
 
 /** A call of op 1 that is under way. */
-export interface Flight {
+export interface InFlightFetch {
   /** Hash of the token it was made with. */
   readonly leader: string;
-  readonly landing: Promise<Landing>;
+  readonly result: Promise<FetchResult>;
 }
 
-export type Landing =
+export type FetchResult =
   | { readonly catalog: GroupCatalog }
   | {
       readonly error: unknown;
@@ -46,12 +46,12 @@ const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
 
 /** The groups' catalogs, and the one call at a time that each of them gets. */
-export class CatalogFlights {
-  readonly #options: FlightOptions;
+export class CatalogFetches {
+  readonly #options: CatalogFetchOptions;
   readonly #catalogs: LRUCache<string, GroupCatalog>;
-  readonly #flights = new Map<string, Flight>();
+  readonly #inFlight = new Map<string, InFlightFetch>();
 
-  constructor(options: FlightOptions) {
+  constructor(options: CatalogFetchOptions) {
     this.#options = options;
     const { maxGroups, maxBytes } = options;
     this.#catalogs = new LRUCache({
@@ -71,26 +71,26 @@ export class CatalogFlights {
     yield* this.#catalogs.values();
   }
 
-  under(group: string): Flight | undefined {
-    return this.#flights.get(group);
+  under(group: string): InFlightFetch | undefined {
+    return this.#inFlight.get(group);
   }
 
-  launch(viewer: Viewer, group: string, purpose: Purpose): Flight {
-    const landing = this.#fly(viewer, group, purpose).finally(() => this.#flights.delete(group));
-    const flight = { leader: viewer.tokenHash, landing };
-    this.#flights.set(group, flight);
-    return flight;
+  launch(viewer: Viewer, group: string, purpose: Purpose): InFlightFetch {
+    const result = this.#fetch(viewer, group, purpose).finally(() => this.#inFlight.delete(group));
+    const inFlight = { leader: viewer.tokenHash, result };
+    this.#inFlight.set(group, inFlight);
+    return inFlight;
   }
 
-  async #fly(viewer: Viewer, group: string, purpose: Purpose): Promise<Landing> {
+  async #fetch(viewer: Viewer, group: string, purpose: Purpose): Promise<FetchResult> {
     const { gateway, clock, historyBytes } = this.#options;
     const catalog = this.#catalogs.peek(group) ?? new GroupCatalog(group, historyBytes);
     const asked = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
     try {
       const caller = purpose === 'refresh' ? unnoticed(viewer) : detached(viewer);
       const answer = await gateway.getAllTickers(caller, group, asked?.etag ?? null);
-      const arrival = { answer, arrivedMs: clock.now(), asked, isRefresh: purpose === 'refresh' };
-      await receiveCopy(catalog, arrival, this.#options);
+      const received = { answer, arrivedMs: clock.now(), asked, isRefresh: purpose === 'refresh' };
+      await receiveCopy(catalog, received, this.#options);
       this.#catalogs.set(group, catalog);
       return { catalog };
     } catch (error) {

@@ -14,7 +14,7 @@ export interface RequestSettings {
 }
 
 /** What all requests of an operation have in common, made once. */
-export interface RequestPlan {
+export interface RequestTemplate {
   readonly path: (values: PathValues) => string;
   /** Names and values in turn; `more` are those of this one request. */
   readonly headers: (caller: Caller, more: readonly string[]) => string[];
@@ -22,15 +22,15 @@ export interface RequestPlan {
   readonly maxBytes: number;
 }
 
-export function requestPlans(
+export function requestTemplates(
   settings: RequestSettings,
-): Readonly<Record<OperationName, RequestPlan>> {
+): Readonly<Record<OperationName, RequestTemplate>> {
   const names = Object.keys(OPERATIONS) as OperationName[];
   const plans = names.map((name) => [name, planOf(name, settings)] as const);
-  return Object.fromEntries(plans) as Record<OperationName, RequestPlan>;
+  return Object.fromEntries(plans) as Record<OperationName, RequestTemplate>;
 }
 
-function planOf(name: OperationName, settings: RequestSettings): RequestPlan {
+function planOf(name: OperationName, settings: RequestSettings): RequestTemplate {
   const operation: Operation = OPERATIONS[name];
   const isCatalog = name === 'getAllTickers';
   const { timeoutMs, orderTimeoutMs, catalogTimeoutMs, maxBytes, catalogMaxBytes } = settings;
@@ -46,7 +46,7 @@ function planOf(name: OperationName, settings: RequestSettings): RequestPlan {
 function createHeaders(
   { verb }: Operation,
   { headers, forwardClient }: RequestSettings,
-): RequestPlan['headers'] {
+): RequestTemplate['headers'] {
   const fixed = Object.entries({
     accept: 'application/json',
     // Whatever is not read is written with a body.
