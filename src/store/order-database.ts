@@ -73,10 +73,14 @@ export class OrderDatabase {
       const mode = tasks.every((task) => task.do === 'find') ? 'DEFERRED' : 'IMMEDIATE';
       answers = this.#tracked.transact(mode, PATIENCE_MS, (state) => {
         if (mode === 'IMMEDIATE') this.#forgetOld(state);
+        // Only a change shows whether the file can be written again.
+        if (mode === 'IMMEDIATE' && this.#failure) state.writes += 1;
         return tasks.map((task) => this.#answer(task, state));
       });
-      if (this.#failure) onWarn(`${path} can be used again`);
-      this.#failure = null;
+      if (mode === 'IMMEDIATE' && this.#failure) {
+        this.#failure = null;
+        onWarn(`${path} can be used again`);
+      }
     } catch (error) {
       const failure = toFileError(error);
       if (failure.message !== this.#failure?.message) onWarn(`${path} ${failure.message}`);
@@ -125,8 +129,6 @@ export class OrderDatabase {
         case 'find':
           return this.#record(task.login, task.key, state);
         case 'check':
-          // Only a change shows whether the file can be written again.
-          if (this.#failure) state.writes += 1;
           return null;
       }
     } catch (error) {

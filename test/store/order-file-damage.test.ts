@@ -79,12 +79,18 @@ describe('a damaged file of order records', () => {
     for (const at of places) {
       image.restore({ '': flipped(database, at, 1) });
       const warnings: string[] = [];
-      using opened = openDatabase(folder.path, { onWarn: (warning) => warnings.push(warning) });
-      expect(warnings).toEqual([expect.stringContaining('has damaged records')]);
-      expect(opened.run([]).degradedReason).toBe('order records are damaged');
-      expect(reserve(opened, 'key 7')).toBe('the record of this key is damaged');
-      expect(reserve(opened, 'key 8')).toMatchObject({ outcome: { orderId: 'order key 8' } });
-      expect(reserve(opened, 'new')).toBe(null);
+      {
+        using opened = openDatabase(folder.path, { onWarn: (warning) => warnings.push(warning) });
+        expect(warnings).toEqual([expect.stringContaining('has damaged records')]);
+        expect(opened.run([]).degradedReason).toBe('order records are damaged');
+        expect(reserve(opened, 'key 7')).toBe('the record of this key is damaged');
+        expect(reserve(opened, 'key 8')).toMatchObject({ outcome: { orderId: 'order key 8' } });
+        expect(reserve(opened, 'new')).toBe(null);
+        opened.declareComplete();
+      }
+      using next = openDatabase(folder.path);
+      expect(next.run([]).degradedReason).toBe(null);
+      expect(reserve(next, 'key 8')).toMatchObject({ outcome: { orderId: 'order key 8' } });
     }
   });
 

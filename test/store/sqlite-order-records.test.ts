@@ -152,6 +152,9 @@ describe('order records in SQLite', () => {
     const last = `k${outcomes.length - 1}`;
     expect(await full.records.find('1', last)).toBe(null);
     expect(await full.records.find('1', 'earlier')).not.toBe(null);
+    // That it can be read says nothing about the next order.
+    expect(await full.records.degradedReason()).toMatch(/cannot (grow|be read or written)/);
+    expect(full.warnings).toHaveLength(1);
     execFileSync('prlimit', ['--pid', String(full.pid), '--fsize=unlimited:']);
     await eventually(async () => (await full.records.degradedReason()) === null);
     expect(await full.records.reserve(request('1', last))).toMatchObject({ reserved: true });
