@@ -10,7 +10,7 @@ import { accepted, rejected, request, reserved, unknown } from './order-records-
 
 // Nobody is taken for dead within a test: who is waited for is what these are about.
 const timing: RedisTiming = { beatMs: 50, graceMs: 300, leaseMs: 60_000, patienceMs: 2_000 };
-const PREFIX = '{trading-graph:orders}';
+const PREFIX = 'trading-graph:{orders}';
 const MARKER = `${PREFIX}:epoch`;
 const MEMBERS = `${PREFIX}:members`;
 const EXPECTED = `${PREFIX}:expected`;
