@@ -9,11 +9,11 @@ import { placesOf } from './located.ts';
 export interface PublisherOptions {
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Whether answers say what they cost behind the facade. */
+  /** True when responses report what they cost behind the facade. */
   readonly receipts: boolean;
 }
 
-/** The last step before an answer leaves: errors lose what is ours alone, the log keeps it. */
+/** The last step before a response is sent: errors are masked, and the log keeps their causes. */
 export class Publisher {
   readonly #options: PublisherOptions;
 
@@ -31,7 +31,7 @@ export class Publisher {
     };
   }
 
-  /** What an answer says beside its data; null where it says nothing. */
+  /** The `extensions` of a response; null where there are none. */
   extensions(context: Context): Record<string, unknown> | null {
     if (!this.#options.receipts) return null;
     const { cost, fields, waitedMs } = context;
@@ -40,7 +40,7 @@ export class Publisher {
   }
 
   #errors(errors: readonly GraphQLError[], context: Context): GraphQLError[] {
-    // One failing read shows at every field that wanted it, and belongs into the log once.
+    // One failing read surfaces at every field that needed it, and is logged once.
     const logged = new Set<unknown>();
     return errors.map((error) => {
       const cause = error.originalError ?? error;
@@ -72,7 +72,7 @@ export class Publisher {
   }
 }
 
-/** One of the engine's own, made for clients to read. */
+/** True for the engine's own errors, whose messages are written for clients. */
 function isPublic({ originalError, extensions }: GraphQLError): boolean {
   return originalError === undefined && typeof extensions.retryable === 'boolean';
 }

@@ -1,4 +1,4 @@
-/** Whether somebody has gone, and a way to be told: as much of an AbortSignal as is needed here. */
+/** The part of AbortSignal that this program needs: whether the client has disconnected, and an event. */
 export interface Gone {
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;
@@ -6,8 +6,8 @@ export interface Gone {
 }
 
 /**
- * An AbortController and its signal in one, for a fraction of what those cost: there is one for each
- * request, and hardly any ever tells anything.
+ * An AbortController and its signal in one object, at a fraction of their cost: each request has
+ * one, and few are ever aborted.
  */
 export class Departure implements Gone {
   #aborted = false;

@@ -40,11 +40,11 @@ export async function ask(question: Question): Promise<Answers | null> {
   const args = argsOf(question);
   if (args === null) return null;
   const expected = await byReference(question, args);
-  const shelf = new CompiledCodeCache();
-  const compiled = compiledFrom(args.document, question.operationName, shelf);
+  const codeCache = new CompiledCodeCache();
+  const compiled = compiledFrom(args.document, question.operationName, codeCache);
   compiled.compile();
   const found = await compiled.execute(args, meterFor());
-  return { expected, found, isCompiled: shelf.heldFields > 0 };
+  return { expected, found, isCompiled: codeCache.fieldCount > 0 };
 }
 
 /**
@@ -89,13 +89,13 @@ export function argsOf(question: Question): ValidatedExecutionArgs | null {
 export function compiledFrom(
   document: DocumentNode,
   name: string | undefined,
-  shelf: CompiledCodeCache,
+  codeCache: CompiledCodeCache,
 ) {
   const operation = document.definitions.find(
     (one): one is OperationDefinitionNode =>
       one.kind === Kind.OPERATION_DEFINITION && (name === undefined || one.name?.value === name),
   );
-  return new CompiledOperation(schemas, document, operation as OperationDefinitionNode, shelf);
+  return new CompiledOperation(schemas, document, operation as OperationDefinitionNode, codeCache);
 }
 
 const schemas = executableSchema(hostileSchema);

@@ -115,22 +115,22 @@ test('each alias has its own arguments, defaults and enum values', async () => {
 describe('a document', () => {
   const text = '{ nodeMustRead { id } }';
 
-  function executions(times: number, shelf: CompiledCodeCache): void {
+  function executions(times: number, codeCache: CompiledCodeCache): void {
     const args = argsOf({ text }) as ValidatedExecutionArgs;
-    const compiled = compiledFrom(args.document, undefined, shelf);
+    const compiled = compiledFrom(args.document, undefined, codeCache);
     for (let i = 0; i < times; i += 1) void compiled.execute(args, meterFor());
   }
 
   test('that comes once is not compiled', () => {
-    const shelf = new CompiledCodeCache();
-    executions(1, shelf);
-    expect(shelf.heldFields).toBe(0);
+    const codeCache = new CompiledCodeCache();
+    executions(1, codeCache);
+    expect(codeCache.fieldCount).toBe(0);
   });
 
   test('that comes often is', () => {
-    const shelf = new CompiledCodeCache();
-    executions(10, shelf);
-    expect(shelf.heldFields).toBeGreaterThan(0);
+    const codeCache = new CompiledCodeCache();
+    executions(10, codeCache);
+    expect(codeCache.fieldCount).toBeGreaterThan(0);
   });
 
   test('that is very large is not, however often it comes', async () => {
@@ -147,8 +147,12 @@ describe('a document', () => {
       const variables = Object.fromEntries(names.map((name, at) => [name, (bits & (1 << at)) > 0]));
       return argsOf({ text: `query (${head}) { nodeMustRead { ${fields} } }`, variables });
     };
-    const shelf = new CompiledCodeCache();
-    const compiled = compiledFrom((args(0) as ValidatedExecutionArgs).document, undefined, shelf);
+    const codeCache = new CompiledCodeCache();
+    const compiled = compiledFrom(
+      (args(0) as ValidatedExecutionArgs).document,
+      undefined,
+      codeCache,
+    );
     compiled.compile();
     for (let bits = 0; bits < 128; bits += 1) {
       const told = args(bits) as ValidatedExecutionArgs;
@@ -156,19 +160,19 @@ describe('a document', () => {
         shown(await executeRootSelectionSet(told)),
       );
     }
-    expect(shelf.heldFields).toBeLessThanOrEqual(16 * 10);
+    expect(codeCache.fieldCount).toBeLessThanOrEqual(16 * 10);
   });
 
   test('whose code had to make room is answered all the same', async () => {
-    const shelf = new CompiledCodeCache(20);
+    const codeCache = new CompiledCodeCache(20);
     const documents = Array.from({ length: 30 }, (_, i) => `{ a${i}: nodeMustRead { id text } }`);
     const asked = documents.map((each) => argsOf({ text: each }) as ValidatedExecutionArgs);
-    const compiled = asked.map(({ document }) => compiledFrom(document, undefined, shelf));
+    const compiled = asked.map(({ document }) => compiledFrom(document, undefined, codeCache));
     for (let round = 0; round < 5; round += 1) {
       for (const [at, args] of asked.entries()) {
         const expected = shown(await executeRootSelectionSet(args));
         expect(shown((await compiled[at]?.execute(args, meterFor())) ?? {})).toBe(expected);
-        expect(shelf.heldFields).toBeLessThanOrEqual(20);
+        expect(codeCache.fieldCount).toBeLessThanOrEqual(20);
       }
     }
   });

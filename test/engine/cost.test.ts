@@ -19,9 +19,9 @@ function cost(text: string, variables: Record<string, unknown> = {}, held = HELD
   const amount = costOf(schema, document, operation, sizes);
   return evaluate(amount, {
     variables,
-    heldInstruments: () => held,
-    heldPositions: () => 0,
-    heldOrders: () => 0,
+    cachedInstruments: () => held,
+    cachedPositions: () => 0,
+    cachedOrders: () => 0,
   });
 }
 

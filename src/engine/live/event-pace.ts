@@ -7,10 +7,10 @@ export interface EventPaceOptions {
 }
 
 interface Account {
-  /** Fields that its events may still have; negative where it has had too many. */
+  /** The tokens left for the fields of its events; negative after too many. */
   available: number;
   atMs: number;
-  /** Events that wait, the first for longest. */
+  /** Queued events, oldest first. */
   readonly waiting: Waiting[];
 }
 
@@ -24,15 +24,15 @@ const MAX_ACCOUNTS = 20_000;
 const MINUTE_MS = 60_000;
 
 /**
- * A token bucket for each account over the fields of its events. Where an account's subscriptions
- * come to more, their events wait in turn; what happens meanwhile is merged behind them.
+ * A token bucket for each account over the fields of its events. Beyond the rate, events wait in a
+ * queue and later ones are merged behind them.
  */
 export class EventPace {
   readonly #fieldsPerMinute: number;
   readonly #clock: Clock;
   readonly #accounts = new LRUCache<string, Account>({
     max: MAX_ACCOUNTS,
-    // Whoever waits must not be forgotten: better none of them waits.
+    // Evicting an account must not strand its queued events, so all of them are released.
     dispose: (account) => {
       for (const { go } of account.waiting.splice(0)) go(0);
     },
@@ -43,7 +43,10 @@ export class EventPace {
     this.#clock = clock;
   }
 
-  /** Reserves what an event is expected to hold. Null: at once; else how long it has waited. */
+  /**
+   * Reserves the expected fields of an event. Null means that it may go; otherwise resolves with
+   * the time waited.
+   */
   admit(key: string, fields: number): Promise<number> | null {
     const account = this.#account(key);
     if (account.waiting.length === 0 && account.available > 0) {
@@ -56,7 +59,7 @@ export class EventPace {
     });
   }
 
-  /** What the event came to, in place of what was reserved for it. */
+  /** Replaces the reservation with the number of fields that the event had. */
   settle(key: string, reserved: number, fields: number): void {
     const account = this.#accounts.get(key);
     if (account) account.available += reserved - fields;
