@@ -6,14 +6,14 @@ import { heldBytes } from '../support/heap.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** Does not shrink when it is packed. */
+/** A text that does not compress. */
 function noise(bytes: number, seed = 'noise'): Buffer {
   const random = createRandom(seed);
   return Buffer.from(Array.from({ length: bytes }, () => Math.floor(random() * 256)));
 }
 
-describe('what is held', () => {
-  test('never weighs more than is allowed, the packed ones included', async () => {
+describe('a cached answer', () => {
+  test('stays within the bound with all others, the packed ones included', async () => {
     const held = new ResponseCache(MEGABYTE);
     for (let i = 0; i < 40; i += 1) {
       const bytes = noise(60_000, `answer ${i}`);
@@ -27,7 +27,7 @@ describe('what is held', () => {
     expect(held.get('key 39')?.plain).toEqual(noise(60_000, 'answer 39'));
   });
 
-  test('weighs what it says, also where it is a multitude of small things', async () => {
+  test('counts the memory it takes, even when it consists of many small parts', async () => {
     const before = heldBytes();
     const held = new ResponseCache(8 * MEGABYTE);
     for (let i = 0; i < 60_000; i += 1) {
@@ -40,7 +40,7 @@ describe('what is held', () => {
     expect(held.heldBytes).toBeGreaterThan(7 * MEGABYTE);
   });
 
-  test('that is larger than all there is room for is known by its tag alone', () => {
+  test('that is larger than the whole cache is known by its tag alone', () => {
     const held = new ResponseCache(1_700);
     held.hold('small', { etag: 'tag', plain: Buffer.alloc(100) });
     held.hold('large', { etag: 'its tag', plain: Buffer.alloc(1_701) });
@@ -49,14 +49,14 @@ describe('what is held', () => {
   });
 });
 
-describe('a packed answer', () => {
-  test('of which nothing else is held has no tag', async () => {
+describe('a compressed answer', () => {
+  test('without a cached plain answer has no tag', async () => {
     const held = new ResponseCache();
     await held.packed('key', Buffer.alloc(5_000, 'abc'), 'gzip');
     expect(held.get('key')).toBeUndefined();
   });
 
-  test('is made once for all who ask meanwhile', async () => {
+  test('is made once for concurrent requests', async () => {
     const held = new ResponseCache();
     const bytes = Buffer.alloc(200_000, 'abc');
     const all = await Promise.all([1, 2, 3].map(() => held.packed('key', bytes, 'br')));
@@ -65,7 +65,7 @@ describe('a packed answer', () => {
     expect(brotliDecompressSync(all[0] as Buffer)).toEqual(bytes);
   });
 
-  test('is held beside the other packings of it', async () => {
+  test('is cached beside its other encodings', async () => {
     const held = new ResponseCache();
     const bytes = Buffer.alloc(200_000, 'abc');
     const gzipped = await held.packed('key', bytes, 'gzip');
@@ -74,7 +74,7 @@ describe('a packed answer', () => {
     expect(held.packed('key', bytes, 'gzip')).toEqual(gzipped);
   });
 
-  test('takes the place of the plain one where both are too much', async () => {
+  test('takes the place of the plain one where there is no room for both', async () => {
     const held = new ResponseCache(10_000);
     const bytes = Buffer.concat([Buffer.alloc(8_500, 'abc'), noise(500)]);
     held.hold('key', { etag: 'tag', plain: bytes });
@@ -83,7 +83,7 @@ describe('a packed answer', () => {
     expect(held.packed('key', bytes, 'gzip')).toBe(packed);
   });
 
-  test('is given also where there is no room to hold it', async () => {
+  test('is served even where there is no room to cache it', async () => {
     const held = new ResponseCache(10);
     const bytes = Buffer.alloc(5_000, 'abc');
     expect(gunzipSync(await held.packed('key', bytes, 'gzip'))).toEqual(bytes);
