@@ -19,7 +19,7 @@ export interface OrderDatabaseOptions {
   readonly onWarn: (message: string) => void;
 }
 
-/** Plain data, as it goes to the thread and back. */
+/** Plain data, since it is cloned to the worker thread and back. */
 export type Task =
   | { readonly do: 'reserve' | 'release'; readonly reservation: Reservation }
   | { readonly do: 'settle'; readonly reservation: Reservation; readonly outcome: RecordedOutcome }
@@ -33,11 +33,11 @@ export interface Batch {
   readonly degradedReason: string | null;
 }
 
-// Well within the patience of an order that waits for its reservation.
+// Well within the deadline of an order that waits for its reservation.
 const PATIENCE_MS = 2_000;
 const INCOMPLETE = 'the order records may be incomplete (trading-graph orders --help)';
 
-/** The order records in their file. What cannot be known is refused, never taken for new. */
+/** The order records in their file. A key whose state cannot be known is refused, never taken for new. */
 export class OrderDatabase {
   readonly #options: OrderDatabaseOptions;
   readonly #tracked: TrackedFile;
@@ -90,13 +90,13 @@ export class OrderDatabase {
     return { answers, held: this.#tracked.state.rows, degradedReason: this.#degradedReason() };
   }
 
-  /** An operator's word that records are missing. */
+  /** The operator's mark that records are missing. */
   declareIncomplete(): void {
     const incompleteFrom = JSON.stringify(momentOf(this.#options.clock));
     this.#tracked.change((state) => void Object.assign(state, { incompleteFrom }));
   }
 
-  /** An operator's word that orders whose records are missing or damaged may be sent again. */
+  /** The operator's mark that orders whose records are missing or damaged may be sent again. */
   declareComplete(): void {
     this.#tracked.change((state) => {
       // First: a row cannot be taken out of an index that does not have it.
@@ -133,7 +133,7 @@ export class OrderDatabase {
       }
     } catch (error) {
       if (!(error instanceof RecordsUnavailableError)) throw error;
-      // The outcome of a damaged record has nowhere to go, however often it is tried.
+      // The outcome of a damaged record has nowhere to go, however often it is retried.
       return task.do === 'settle' || task.do === 'release' ? null : error.message;
     }
   }
@@ -164,7 +164,7 @@ export class OrderDatabase {
   #release(reservation: Reservation, state: FileState): null {
     const row = this.#row(reservation);
     if (row?.reservation !== reservation.id) return null;
-    // Past its time others may have been told that nobody knows.
+    // Past its time clients may have received `unknown` for it.
     if (rows.toRecord(row, this.#options.clock).pendingMs > 0) this.#delete(row, state);
     return null;
   }

@@ -74,7 +74,7 @@ export function keyHash(login: string, key: string): number {
   return Number.parseInt(digest([login, key]).slice(0, 13), 16);
 }
 
-/** Over account, key and content: tells where anything but this program has changed them. */
+/** Over account, key and content: detects a change by anything but this program. */
 export function rowDigest(row: Omit<OrderRow, 'id' | 'digest'>): string {
   const { login, key, reservation, input, pendingMs, outcome, at, boot, uptimeMs } = row;
   const content = [reservation, input, pendingMs, outcome, at, boot, uptimeMs];

@@ -52,7 +52,7 @@ export async function openSqliteOrderRecords({
     return answer;
   }
 
-  // Finds out without an order that the file has come to harm, or can be used again.
+  // Detects without an order that the file is damaged, or can be used again.
   let isClosed = false;
   let cancelCheck = clock.after(CHECK_MS, function check() {
     const again = () => {

@@ -23,7 +23,7 @@ const schemas = executableSchema(schema);
 const LONG = 'x'.repeat(640);
 const ROW = { text: LONG, texts: Array(16).fill('a'), numbers: Array(80).fill(1), id: LONG };
 
-// Compiled code wants resolvers at the root.
+// Compiled code needs resolvers at the root.
 for (const [type, names] of [
   [schema.getQueryType(), ['row', 'rows']],
   [schema.getMutationType(), ['buy']],
@@ -44,7 +44,7 @@ function operationOf(document: DocumentNode): CompiledOperation {
   );
 }
 
-/** How much both executors count, which is the same. */
+/** The count of both executors, which is the same. */
 async function fieldsOf(text: string, rootValue: unknown): Promise<number> {
   const counted = await Promise.all(
     [true, false].map(async (isCompiled) => {

@@ -13,7 +13,7 @@ function setUp() {
     clock,
     pace,
     admitted,
-    /** Asks for an event of an account, and notes when it may go. */
+    /** Requests an event of an account, and notes when it may go. */
     ask(key: string, name: string, fields: number) {
       const wait = pace.admit(key, fields);
       if (wait === null) admitted.push([name, 0]);
@@ -22,14 +22,14 @@ function setUp() {
   };
 }
 
-test('events go at once while their account has fields left', () => {
+test('events go immediately while their account has fields left', () => {
   const { pace } = setUp();
   for (let at = 0; at < 6; at += 1) expect(pace.admit('a', 1_000)).toBeNull();
   expect(pace.admit('a', 1_000)).not.toBeNull();
   expect(pace.admit('b', 1_000)).toBeNull();
 });
 
-test('beyond it they wait in turn, until the fields are earned', async () => {
+test('beyond it they wait in line, until the fields are earned', async () => {
   const { clock, admitted, ask } = setUp();
   ask('a', 'first', FIELDS + 1_000);
   ask('a', 'second', 100);
@@ -47,7 +47,7 @@ test('beyond it they wait in turn, until the fields are earned', async () => {
   expect(thirdMs).toBeGreaterThan(secondMs);
 });
 
-test('what an event came to replaces what was reserved for it', () => {
+test('the actual cost of an event replaces its reservation', () => {
   const { pace } = setUp();
   expect(pace.admit('a', FIELDS)).toBeNull();
   expect(pace.admit('a', 1)).not.toBeNull();
@@ -61,7 +61,7 @@ test('what an event came to replaces what was reserved for it', () => {
   expect(dear.admit('a', 1)).not.toBeNull();
 });
 
-test('whoever waits goes before those who come later', async () => {
+test('the line is first in, first out', async () => {
   const { clock, admitted, ask } = setUp();
   ask('a', 'first', FIELDS);
   ask('a', 'waiting', 1_000);

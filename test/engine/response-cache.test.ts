@@ -6,7 +6,7 @@ import { heldBytes } from '../support/heap.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** Does not shrink when it is packed. */
+/** A text that does not compress. */
 function noise(bytes: number, seed = 'noise'): Buffer {
   const random = createRandom(seed);
   return Buffer.from(Array.from({ length: bytes }, () => Math.floor(random() * 256)));
@@ -27,7 +27,7 @@ describe('what is held', () => {
     expect(cache.get('key 39')?.plain).toEqual(noise(60_000, 'answer 39'));
   });
 
-  test('weighs what it says, also where it is a multitude of small things', async () => {
+  test('counts the memory it takes, even when it consists of many small parts', async () => {
     const before = heldBytes();
     const cache = new ResponseCache(8 * MEGABYTE);
     for (let i = 0; i < 60_000; i += 1) {

@@ -1,21 +1,21 @@
 import { expect, test, vi } from 'vitest';
 import { Departure } from '../../src/lib/departure.ts';
 
-test('whoever listens is told once, in the order in which they came', () => {
+test('each listener is notified once, in the order of registration', () => {
   const departure = new Departure();
-  const told: string[] = [];
-  const first = () => told.push('first');
+  const notified: string[] = [];
+  const first = () => notified.push('first');
   departure.addEventListener('abort', first);
-  departure.addEventListener('abort', () => told.push('second'));
+  departure.addEventListener('abort', () => notified.push('second'));
   departure.addEventListener('abort', first);
   expect(departure.aborted).toBe(false);
   departure.abort();
   departure.abort();
-  expect(told).toEqual(['first', 'second']);
+  expect(notified).toEqual(['first', 'second']);
   expect(departure.aborted).toBe(true);
 });
 
-test('whoever has stopped listening is not told, and may stop again', () => {
+test('a removed listener is not notified, and may be removed again', () => {
   const departure = new Departure();
   const [left, stays] = [vi.fn(), vi.fn()];
   departure.addEventListener('abort', left);
@@ -27,7 +27,7 @@ test('whoever has stopped listening is not told, and may stop again', () => {
   expect(stays).toHaveBeenCalledOnce();
 });
 
-test('one listener may take another away while all are told', () => {
+test('a listener may remove itself while all are notified', () => {
   const departure = new Departure();
   const stays = vi.fn();
   const leaving = () => departure.removeEventListener('abort', leaving);
@@ -37,7 +37,7 @@ test('one listener may take another away while all are told', () => {
   expect(stays).toHaveBeenCalledOnce();
 });
 
-test('who comes too late is told nothing: it can see for itself', () => {
+test('a listener that is added after the abort is not notified: `aborted` is already true', () => {
   const departure = new Departure();
   departure.abort();
   const late = vi.fn();

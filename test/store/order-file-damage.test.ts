@@ -11,7 +11,7 @@ function flipped(bytes: Buffer, at: number, bit: number): Buffer {
   return copy;
 }
 
-/** Every damage is survived without an order that would be sent again; answers with how it was met. */
+/** Each damage is survived without an order that would be sent again; returns how it was handled. */
 function meet(path: string, restores: Iterable<() => void>) {
   const met = { stopped: 0, refused: 0, unharmed: 0 };
   const lost: string[] = [];
@@ -39,7 +39,7 @@ describe('a damaged file of order records', () => {
         folder.path,
         (function* () {
           for (let at = part; at < length; at += 4) {
-            // Another bit in each byte, all eight of them in turn.
+            // Another bit in each byte, all eight of them in rotation.
             yield () => image.restore({ '': flipped(image.database, at, (at >> 2) % 8) });
           }
         })(),
@@ -94,7 +94,7 @@ describe('a damaged file of order records', () => {
     }
   });
 
-  test('gets no record back, and no other order its key, by what another program wrote', () => {
+  test('gets no record back, and no other order its key, by writes of another program', () => {
     using folder = createFolder();
     for (const change of [
       "UPDATE orders SET key = 'other' WHERE key = 'key 3'",

@@ -12,7 +12,7 @@ import { isWorthRepeating } from './verdict.ts';
 
 export interface RetryOptions {
   readonly clock: Clock;
-  /** 0 up to 1. */
+  /** From 0 up to 1. */
   readonly random: () => number;
   readonly budgets: ReadonlyMap<string, RetryBudget>;
 }
@@ -23,7 +23,7 @@ const MAX_MS = 1_000;
 // With less than this left a retry could only turn an answer into a time-out.
 const SHORTEST_ATTEMPT_MS = 50;
 
-/** Repeats reads that may go better a moment later, all within the one deadline of the call. */
+/** Retries reads that may succeed a moment later, all within the one deadline of the call. */
 export function withRetries(send: Send, { clock, random, budgets }: RetryOptions): Send {
   const budgetOf = byOperation(budgets);
 
@@ -49,7 +49,7 @@ export function withRetries(send: Send, { clock, random, budgets }: RetryOptions
       const next =
         call.caller.signal?.aborted || deadlineMs <= 0 ? null : await send({ ...call, deadlineMs });
       if (next === null || wasNotAttempted(next)) {
-        // Nothing was sent, so what the gateway said last still stands.
+        // Nothing was sent, so the gateway's last answer still counts.
         budget.giveBack();
         break;
       }
@@ -64,12 +64,12 @@ export function withRetries(send: Send, { clock, random, budgets }: RetryOptions
   };
 }
 
-/** A PUT may be harmless to repeat, but that is for its sender to decide; a feed has its own rhythm. */
+/** A PUT may be harmless to retry, but that is for its sender to decide; a feed has its own interval. */
 function isRepeatable({ operation, caller }: WireCall): boolean {
   return OPERATIONS[operation].effect === 'read' && caller.priority !== 'poll';
 }
 
-/** Chance is added to what the gateway asks for, never taken off. */
+/** Jitter is added to the gateway's Retry-After, never taken off, and keeps replicas from retrying in step. */
 function restBefore(retry: number, exchange: Exchange, random: () => number): number {
   const ownMs = backoffMs(retry, { baseMs: BASE_MS, maxMs: MAX_MS, random });
   if (!exchange.sent || !exchange.answered) return ownMs;
