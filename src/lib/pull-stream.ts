@@ -1,3 +1,5 @@
+import { Departure } from './departure.ts';
+
 export interface PullStreamOptions<T> {
   /** Called once, by the first pull: a stream that nobody ever reads holds nothing. */
   readonly open: () => void;
@@ -22,6 +24,8 @@ type Waiter<T> = PromiseWithResolvers<IteratorResult<T, undefined>>;
  * therefore leaves nothing behind that could grow.
  */
 export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
+  /** Aborted when the stream ends: for what is under way with a value that was taken before. */
+  readonly ending = new Departure();
   readonly #options: PullStreamOptions<T>;
   readonly #waiters: Waiter<T>[] = [];
   #listener: StreamListener | null = null;
@@ -80,6 +84,7 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     this.#error = error;
     for (const waiter of this.#waiters.splice(0)) this.#last().then(waiter.resolve, waiter.reject);
     if (wasOpen) this.#options.close();
+    this.ending.abort();
     this.#listener?.ended(this.#takeError());
   }
 

@@ -107,7 +107,8 @@ export class Delivery implements AsyncGenerator<never, void, void>, StreamListen
         // Who has left meanwhile is told nothing more.
         if (!this.#isOver) this.#options.sink.send(arrived, this.#left);
       })
-      .catch((error: unknown) => this.#finish(error));
+      // A stream that has ended has said why to its listener alone.
+      .catch((error: unknown) => this.#finish(this.#end === null ? error : this.#end.error));
   }
 
   #sent(): void {
