@@ -40,36 +40,44 @@ export class Publisher {
   }
 
   #errors(errors: readonly GraphQLError[], context: Context): GraphQLError[] {
-    // One failing read surfaces at every field that needed it, and is logged once.
-    const logged = new Set<unknown>();
+    const { requestId } = context;
+    // One failing read surfaces at every field that needed it: it is described and logged once.
+    const known = new Map<unknown, PublicCause>();
     return errors.map((error) => {
       const cause = error.originalError ?? error;
-      const published = this.publicError(error, context.requestId);
-      if (!logged.has(cause)) this.#log(cause, published, context.requestId);
-      logged.add(cause);
-      this.#options.metrics.errors.inc({ code: String(published.extensions.code) });
-      return published;
+      const described = known.get(cause) ?? publicCause(error, cause, requestId);
+      if (!known.has(cause)) this.#log(cause, described, requestId);
+      known.set(cause, described);
+      this.#options.metrics.errors.inc({ code: String(described.extensions.code) });
+      if (described === error) return error;
+      return new GraphQLError(described.message, {
+        ...placesOf(error),
+        path: error.path,
+        extensions: described.extensions,
+      });
     });
   }
 
-  publicError(error: GraphQLError, requestId: string): GraphQLError {
-    if (isPublic(error)) return error;
-    const described = describe(error.originalError ?? error);
-    const extensions = publicExtensions(described);
-    return new GraphQLError(described.message, {
-      ...placesOf(error),
-      path: error.path,
-      extensions: described.code === 'INTERNAL' ? { ...extensions, requestId } : extensions,
-    });
-  }
-
-  #log(cause: unknown, { extensions }: GraphQLError, requestId: string): void {
+  #log(cause: unknown, { extensions }: PublicCause, requestId: string): void {
     const { log } = this.#options;
     const about = { requestId, code: extensions.code, err: cause };
     if (extensions.code === 'INTERNAL') log.error(about, 'a fault of the facade');
     else if (cause instanceof GatewayError) log.warn(about, 'the gateway failed a field');
     else log.debug(about, 'a field was refused');
   }
+}
+
+/** What clients are told of a failure, wherever in the answer it shows. */
+type PublicCause = Pick<GraphQLError, 'message' | 'extensions'>;
+
+function publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
+  if (isPublic(error)) return error;
+  const described = describe(cause);
+  const extensions = publicExtensions(described);
+  return {
+    message: described.message,
+    extensions: described.code === 'INTERNAL' ? { ...extensions, requestId } : extensions,
+  };
 }
 
 /** True for the engine's own errors, whose messages are written for clients. */

@@ -1,3 +1,5 @@
+import { Departure } from './departure.ts';
+
 export interface PullStreamOptions<T> {
   /** Called once, by the first pull: a stream that is never read opens nothing. */
   readonly open: () => void;
@@ -25,6 +27,8 @@ type Waiter<T> = PromiseWithResolvers<IteratorResult<T, undefined>>;
  * stops reading accumulates nothing.
  */
 export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
+  /** Aborted when the stream ends: for what is under way with a value that was taken before. */
+  readonly ending = new Departure();
   readonly #options: PullStreamOptions<T>;
   readonly #waiters: Waiter<T>[] = [];
   #listener: StreamListener | null = null;
@@ -83,6 +87,7 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     this.#error = error;
     for (const waiter of this.#waiters.splice(0)) this.#last().then(waiter.resolve, waiter.reject);
     if (wasOpen) this.#options.close();
+    this.ending.abort();
     this.#listener?.ended(this.#takeError());
   }
 

@@ -110,3 +110,26 @@ test('other errors of a mutation stand beside those of the budget', async () => 
     ['b', 'read'],
   ]);
 });
+
+test.each([
+  ['at once', () => fail()],
+  ['as a promise', async () => fail()],
+])('an error counts as much as it takes to make and to send: %s', async (_how, read) => {
+  const document = parse('{ rows { text } }');
+  const count = 100;
+  const rows = Array.from({ length: count }, () => ({ text: read }));
+  const args = validateExecutionArgs({ schema, document, rootValue: { rows } });
+  if (!('schema' in args)) throw args[0];
+  const meter = meterFor(1_000);
+  const { data, errors } = await operationOf(document).execute(args, meter);
+  expect(data).toBeNull();
+  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
+  const enough = meterFor(2_000);
+  const whole = await operationOf(document).execute(args, enough);
+  expect(whole.errors).toHaveLength(count);
+  expect(enough.fields).toBe(1 + count * 17);
+});
+
+function fail(): never {
+  throw new Error('this one fails');
+}

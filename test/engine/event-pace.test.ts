@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { EventPace } from '../../src/engine/live/event-pace.ts';
+import { Departure } from '../../src/lib/departure.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 const FIELDS = 6_000;
@@ -85,4 +86,27 @@ test('one that waits alone is admitted as well', async () => {
   ask('a', 'alone', 1);
   await clock.advance(2 * SECOND);
   expect(admitted.map(([name]) => name)).toEqual(['first', 'alone']);
+});
+
+test('an event whose subscription ends waits no longer, and those behind it wait as if it had never come', async () => {
+  const { clock, pace, admitted, ask } = setUp();
+  ask('a', 'first', FIELDS + 1_000);
+  const ending = new Departure();
+  const left = pace.admit('a', FIELDS, ending);
+  ask('a', 'second', 100);
+  ending.abort();
+  expect(await left).toBe(0);
+  await clock.advance(11 * SECOND);
+  expect(admitted.map(([name]) => name)).toEqual(['first', 'second']);
+});
+
+test('subscriptions that come and leave while an account waits set no timers of their own', async () => {
+  const { clock, pace } = setUp();
+  pace.admit('a', 2 * FIELDS);
+  for (let at = 0; at < 100; at += 1) {
+    const ending = new Departure();
+    void pace.admit('a', 1, ending);
+    ending.abort();
+  }
+  expect(clock.pending).toBe(1);
 });

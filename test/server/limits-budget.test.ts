@@ -128,6 +128,17 @@ describe('an answer that turns out larger than estimated', () => {
   });
 });
 
+test('an answer of errors ends as well: each of them is longer than a field', async () => {
+  await using app = await startTestApp({ MAX_COST: '400' });
+  await buyMany(app);
+  const token = app.sandbox.token({ email: HOLDER });
+  app.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403 });
+  const text = '{ positions { id instrument { id } } }';
+  const { data, errors } = await app.query(text, { token });
+  expect(data).toBeNull();
+  expect(errors.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
+});
+
 describe('in a minute', () => {
   test('the fields resolved for an account are limited, whatever the number of requests', async () => {
     await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '2000' });

@@ -16,6 +16,8 @@ export const COSTLY_FIELDS = 5_000;
 const CHARACTERS_PER_FIELD = 64;
 /** A list of leaves counts one field, and one more for each further so many entries. */
 const ENTRIES_PER_FIELD = 8;
+/** An error takes some hundred characters of the answer, and longer to make than many a field. */
+export const FIELDS_PER_ERROR = 16;
 
 export interface MeterOptions {
   /** The budget of the answer, in fields. */

@@ -15,7 +15,14 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { extraForList, extraForText, type Meter, OVER_BUDGET, weightOfKey } from './meter.ts';
+import {
+  extraForList,
+  extraForText,
+  FIELDS_PER_ERROR,
+  type Meter,
+  OVER_BUDGET,
+  weightOfKey,
+} from './meter.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 type Resolver = GraphQLFieldResolver<unknown, unknown>;
@@ -93,18 +100,30 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
     return isObjects ? inSlices(value, meter) : value;
   }
 
+  function countError(): void {
+    meter.count(FIELDS_PER_ERROR);
+  }
+
+  function resolved(...args: Parameters<Resolver>): unknown {
+    try {
+      return resolve(...args);
+    } catch (error) {
+      countError();
+      throw meter.isOver && !isExempt ? OVER_BUDGET : error;
+    }
+  }
+
   function answer(
     source: unknown,
     args: Record<string, unknown>,
     context: unknown,
     info: GraphQLResolveInfo,
   ): unknown {
-    const value = resolve(source, args, context, info);
+    const value = resolved(source, args, context, info);
     if (!isPromiseLike(value)) return answered(value);
-    if (isObjects) return value.then((resolved) => answered(resolved));
     // This is a side branch, because errors are ordered by when the executor's own promises settle.
-    if (extraOf) value.then((resolved) => countExtra(resolved), ignore);
-    return value;
+    value.then(isObjects || !extraOf ? ignore : (found) => void countExtra(found), countError);
+    return isObjects ? value.then((found) => answered(found)) : value;
   }
 
   return (source, args, context, info) => {

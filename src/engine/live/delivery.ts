@@ -108,7 +108,8 @@ export class Delivery implements AsyncGenerator<never, void, void>, StreamListen
         // The client may have disconnected in the meantime.
         if (!this.#isOver) this.#options.sink.send(written, this.#left);
       })
-      .catch((error: unknown) => this.#finish(error));
+      // A stream that has ended has said why to its listener alone.
+      .catch((error: unknown) => this.#finish(this.#end === null ? error : this.#end.error));
   }
 
   #sent(): void {

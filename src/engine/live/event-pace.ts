@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
+import type { Gone } from '../../lib/departure.ts';
 
 export interface EventPaceOptions {
   readonly fieldsPerMinute: number;
@@ -12,6 +13,8 @@ interface Account {
   atMs: number;
   /** Queued events, oldest first. */
   readonly waiting: Waiting[];
+  /** A timer is set that lets the next of them go. */
+  isPlanned: boolean;
 }
 
 interface Waiting {
@@ -45,17 +48,28 @@ export class EventPace {
 
   /**
    * Reserves the expected fields of an event. Null means that it may go; otherwise resolves with
-   * the time waited.
+   * the time waited. An event whose subscription ends meanwhile waits no longer, and has no fields.
    */
-  admit(key: string, fields: number): Promise<number> | null {
+  admit(key: string, fields: number, ending?: Gone): Promise<number> | null {
     const account = this.#account(key);
     if (account.waiting.length === 0 && account.available > 0) {
       account.available -= fields;
       return null;
     }
-    return new Promise((go) => {
-      account.waiting.push({ fields, go, sinceMs: this.#clock.now() });
-      if (account.waiting.length === 1) this.#releaseLater(account);
+    return new Promise((resolve) => {
+      const sinceMs = this.#clock.now();
+      const leave = () => {
+        account.waiting.splice(account.waiting.indexOf(waiting), 1);
+        resolve(this.#clock.now() - sinceMs);
+      };
+      const go = (waitedMs: number) => {
+        ending?.removeEventListener('abort', leave);
+        resolve(waitedMs);
+      };
+      const waiting: Waiting = { fields, go, sinceMs };
+      account.waiting.push(waiting);
+      ending?.addEventListener('abort', leave);
+      if (!account.isPlanned) this.#releaseLater(account);
     });
   }
 
@@ -68,7 +82,8 @@ export class EventPace {
   #account(key: string): Account {
     let account = this.#accounts.get(key);
     if (!account) {
-      account = { available: this.#fieldsPerMinute, atMs: this.#clock.now(), waiting: [] };
+      const available = this.#fieldsPerMinute;
+      account = { available, atMs: this.#clock.now(), waiting: [], isPlanned: false };
       this.#accounts.set(key, account);
     }
     this.#refill(account);
@@ -83,12 +98,14 @@ export class EventPace {
   }
 
   #releaseLater(account: Account): void {
+    account.isPlanned = true;
     const missing = Math.max(0, 1 - account.available);
     const waitMs = Math.ceil((missing * MINUTE_MS) / this.#fieldsPerMinute);
     this.#clock.after(Math.max(1, waitMs), () => this.#release(account));
   }
 
   #release(account: Account): void {
+    account.isPlanned = false;
     this.#refill(account);
     while (account.available > 0) {
       const next = account.waiting.shift();

@@ -6,6 +6,7 @@ import {
 } from 'graphql';
 import type { Caller } from '../../gateway/caller.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { PullStream } from '../../lib/pull-stream.ts';
 import { Context } from '../../schema/context.ts';
 import type { Services } from '../../schema/services.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
@@ -30,6 +31,11 @@ export interface LiveOperation {
   /** The estimated fields of the next event, and the tokens reserved for the present one. */
   expected: number;
   reserved: number;
+}
+
+/** Ends what waits for an event's turn when the subscription has ended meanwhile. */
+class SubscriptionEndedError extends Error {
+  override readonly name = 'SubscriptionEndedError';
 }
 
 /** One event's result, with the meter that counted it. */
@@ -86,9 +92,12 @@ export class EventResults {
   ): FollowedEvents {
     const { signal } = live.caller;
     const stream = new FollowedEvents(events, {
-      value: (event) => this.#resultOf(event as object, live),
-      text: (event) => this.#textOf(event as object, live),
-      failure: (error) => (reportsEnd(error) ? null : this.#finalResult(error, live)),
+      value: (event) => this.#resultOf(event as object, live, events),
+      text: (event) => this.#textOf(event as object, live, events),
+      failure: (error) =>
+        error instanceof SubscriptionEndedError || reportsEnd(error)
+          ? null
+          : this.#finalResult(error, live),
       ended: () => {
         signal?.removeEventListener('abort', leave);
         ended();
@@ -107,8 +116,8 @@ export class EventResults {
     return publisher.publish({ errors: [asGraphQLError(error)] }, context);
   }
 
-  #textOf(event: object, live: LiveOperation): Eventually<string> {
-    return this.#paced(live, (waitedMs) => this.#text(event, live, waitedMs));
+  #textOf(event: object, live: LiveOperation, events: AsyncIterable<unknown>): Eventually<string> {
+    return this.#paced(live, events, (waitedMs) => this.#text(event, live, waitedMs));
   }
 
   #text(event: object, live: LiveOperation, waitedMs: number): Eventually<string> {
@@ -137,8 +146,12 @@ export class EventResults {
     return text;
   }
 
-  #resultOf(event: object, live: LiveOperation): Eventually<ExecutionResult> {
-    return this.#paced(live, (waitedMs) => this.#result(event, live, waitedMs));
+  #resultOf(
+    event: object,
+    live: LiveOperation,
+    events: AsyncIterable<unknown>,
+  ): Eventually<ExecutionResult> {
+    return this.#paced(live, events, (waitedMs) => this.#result(event, live, waitedMs));
   }
 
   #result(event: object, live: LiveOperation, waitedMs: number): Eventually<ExecutionResult> {
@@ -182,10 +195,17 @@ export class EventResults {
   }
 
   /** Runs synchronously, or once the account's token bucket allows it. */
-  #paced<T>(live: LiveOperation, make: (waitedMs: number) => Eventually<T>): Eventually<T> {
+  #paced<T>(
+    live: LiveOperation,
+    events: AsyncIterable<unknown>,
+    make: (waitedMs: number) => Eventually<T>,
+  ): Eventually<T> {
     live.reserved = live.expected;
-    const wait = this.#options.pace.admit(live.key, live.reserved);
-    return wait === null ? make(0) : wait.then(make);
+    const stream = events instanceof PullStream ? events : null;
+    const wait = this.#options.pace.admit(live.key, live.reserved, stream?.ending);
+    if (wait === null) return make(0);
+    // The wait can be long: whose token was refused meanwhile is sent nothing more of the account's.
+    return wait.then((waitedMs) => (stream?.isEnded ? endOf(stream) : make(waitedMs)));
   }
 
   #settled<T>(live: LiveOperation, fields: number, value: T): T {
@@ -244,6 +264,12 @@ export class EventResults {
     }
     return isShared;
   }
+}
+
+/** Fails with what has ended the stream, if that is still to be said. */
+async function endOf(stream: PullStream<unknown>): Promise<never> {
+  await stream.next();
+  throw new SubscriptionEndedError();
 }
 
 function isOfAccount(
