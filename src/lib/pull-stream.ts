@@ -1,4 +1,4 @@
-import { Departure } from './departure.ts';
+import { LightAbortController } from './light-abort-controller.ts';
 
 export interface PullStreamOptions<T> {
   /** Called once, by the first pull: a stream that is never read opens nothing. */
@@ -28,7 +28,7 @@ type Waiter<T> = PromiseWithResolvers<IteratorResult<T, undefined>>;
  */
 export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
   /** Aborted when the stream ends: for what is under way with a value that was taken before. */
-  readonly ending = new Departure();
+  readonly ending = new LightAbortController();
   readonly #options: PullStreamOptions<T>;
   readonly #waiters: Waiter<T>[] = [];
   #listener: StreamListener | null = null;

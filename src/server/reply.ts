@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../gateway/caller.ts';
-import { Departure } from '../lib/departure.ts';
+import { LightAbortController } from '../lib/light-abort-controller.ts';
 import { type Encoding, pack } from '../lib/pack.ts';
 import { preferredEncoding } from './encoding.ts';
 import { requestIdFrom } from './request-id.ts';
@@ -27,7 +27,7 @@ export class Reply implements Recipient {
   readonly request: IncomingMessage;
   readonly requestId: string;
   /** Aborts the work for a client that has disconnected. */
-  readonly disconnected = new Departure();
+  readonly disconnected = new LightAbortController();
   readonly #response: ServerResponse;
   readonly #watcher: ReplyWatcher;
   /** Names and values alternate: node writes such a list without any lookup. */

@@ -7,7 +7,7 @@ import type { ClientKeys } from '../engine/client-key.ts';
 import { tooComplex } from '../engine/limits/limits.ts';
 import { waiting } from '../engine/request-quota.ts';
 import type { Clock } from '../lib/clock.ts';
-import { Departure } from '../lib/departure.ts';
+import { LightAbortController } from '../lib/light-abort-controller.ts';
 import { bearerToken } from './bearer.ts';
 import { asArguments, begin } from './begin-operation.ts';
 import { mayUpgrade } from './cors.ts';
@@ -131,7 +131,7 @@ export class WebSocketEndpoint {
     { stream, address, pass }: AcceptedUpgrade,
   ): void {
     const { log, clock, buffers } = this.#settings;
-    const disconnected = new Departure();
+    const disconnected = new LightAbortController();
     const client = { address, userAgent: request.headers['user-agent'] ?? null };
     const caller = { token: null, signal: disconnected, client };
     const paced = new PacedSocket(socket, stream, caller, buffers);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { EventPace } from '../../src/engine/live/event-pace.ts';
-import { Departure } from '../../src/lib/departure.ts';
+import { LightAbortController } from '../../src/lib/light-abort-controller.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 const FIELDS = 6_000;
@@ -91,7 +91,7 @@ test('one that waits alone is admitted as well', async () => {
 test('an event whose subscription ends waits no longer, and those behind it wait as if it had never come', async () => {
   const { clock, pace, admitted, ask } = setUp();
   ask('a', 'first', FIELDS + 1_000);
-  const ending = new Departure();
+  const ending = new LightAbortController();
   const left = pace.admit('a', FIELDS, ending);
   ask('a', 'second', 100);
   ending.abort();
@@ -104,7 +104,7 @@ test('subscriptions that come and leave while an account waits set no timers of 
   const { clock, pace } = setUp();
   pace.admit('a', 2 * FIELDS);
   for (let at = 0; at < 100; at += 1) {
-    const ending = new Departure();
+    const ending = new LightAbortController();
     void pace.admit('a', 1, ending);
     ending.abort();
   }

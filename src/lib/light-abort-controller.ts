@@ -1,5 +1,5 @@
 /** The part of AbortSignal that this program needs: whether the client has disconnected, and an event. */
-export interface Gone {
+export interface AbortSignalLike {
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;
   removeEventListener(type: 'abort', listener: () => void): void;
@@ -9,7 +9,7 @@ export interface Gone {
  * An AbortController and its signal in one object, at a fraction of their cost: each request has
  * one, and few are ever aborted.
  */
-export class Departure implements Gone {
+export class LightAbortController implements AbortSignalLike {
   #aborted = false;
   #listeners: (() => void)[] = [];
 
