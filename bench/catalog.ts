@@ -1,5 +1,5 @@
 /**
- * What the catalog costs: joins, searches, pages, a new version and its index, the memory of versions.
+ * Measures the catalog: joins, searches, pages, a new version and its index, the memory of versions.
  * `node --expose-gc bench/catalog.ts [instruments]` prints its figures and judges nothing.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -102,7 +102,7 @@ function measurePages(version: CatalogVersion): void {
   }
 }
 
-/** What stays on the heap for a version that is gone, and for the one at hand. */
+/** Measures the heap that a superseded version and the present one take. */
 async function measureMemory(): Promise<void> {
   if (!globalThis.gc) return row('memory', 'needs --expose-gc');
   const before = heapBytes();
@@ -131,7 +131,7 @@ async function measureMemory(): Promise<void> {
   }
 }
 
-/** As the gateway's answer brings them: every object new. */
+/** Like a parsed gateway answer: every object is new. */
 async function arrived(wires: readonly WireInstrument[]): Promise<readonly Instrument[]> {
   return (await toInstruments(JSON.parse(JSON.stringify(wires)))).instruments;
 }

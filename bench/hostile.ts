@@ -1,5 +1,5 @@
 /**
- * The worst that a signed-in account can do to the others, found by a search over the schema.
+ * The worst that one signed-in account can do to the others, found by a search over the schema.
  * `node bench/hostile.ts [--quick | --full] [--seed 1] [--set NAME=value] [--documents]` prints Markdown.
  */
 import { parseArgs } from 'node:util';

@@ -10,7 +10,7 @@ export interface LatencyPace {
   readonly sampleMs: number;
 }
 
-/** How long one client alone waits, and how much longer than for the wire. */
+/** The latency of one client alone, and how much of it is above the wire's. */
 export async function latencyTable(
   { gateway, contestants }: Field,
   workloads: readonly Workload[],
@@ -44,7 +44,7 @@ async function alone(
   durationMs: number,
 ): Promise<readonly number[]> {
   const [known] = samples;
-  const ask = contestant.knowsByHeart && known ? () => known : next;
+  const ask = contestant.replaysRecording && known ? () => known : next;
   const { latenciesMs } = await fire({
     port: contestant.port,
     connections: 1,

@@ -1,5 +1,5 @@
 /**
- * What live positions cost, beside a bare loop that makes the same polls and sends the same bytes.
+ * Measures live positions beside a bare loop that makes the same polls and sends the same bytes.
  * `node bench/live.ts [--quick] [--sockets 5000] [--accounts 1000] [--interval 1000]` prints Markdown.
  */
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** Measures this project beside what else could stand in its place, and prints the tables as Markdown. */
+/** Measures this project beside the alternatives, and prints the tables as Markdown. */
 import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -59,7 +59,7 @@ async function run(): Promise<void> {
     return;
   }
   if (rows.length > 0) print(await cpuTable(field, rows, pace));
-  // Peers are for the first table, where nothing else is asked for by name.
+  // Peers are for the first table, unless others are requested by name.
   if (withPeers && wanted.length === 0) return;
   if (isWanted('latency')) {
     const alone = workloads.filter(({ name }) => ROWS_ALONE.includes(name));

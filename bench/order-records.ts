@@ -1,4 +1,4 @@
-/** What a reservation in SQLite costs: its latency at several paces, and the event loop's share. Prints Markdown. */
+/** Measures a reservation in SQLite: its latency at several rates, and the event loop's share. Prints Markdown. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -9,7 +9,7 @@ import type { Workload } from './support/workloads.ts';
 
 const SHOWN = 10;
 
-/** Which parts of the program the time of each kind of request goes to; the profiles are kept. */
+/** The share of each part of the program in the time of each kind of request; the profiles are kept. */
 export async function profileTable(
   { gateway, ours }: Field,
   workloads: readonly Workload[],

@@ -10,7 +10,7 @@ const CONNECTIONS = 16;
 const REST_MS = 10;
 const WARM_MS = 2_000;
 
-/** How late the event loop is while screens are asked for, with a new catalog every other second and without. */
+/** The event loop's delay while screens are requested, with a new catalog every other second and without. */
 export async function refreshTable(field: Field, durationMs: number): Promise<string> {
   const { gateway, surroundings } = field;
   const rows: string[][] = [];
@@ -41,7 +41,7 @@ export async function refreshTable(field: Field, durationMs: number): Promise<st
   return table(['Event loop under load', 'catalogs', 'screens/s', ...head], rows);
 }
 
-/** Home screens and searches in turn. */
+/** Home screens and searches alternate. */
 async function screens(ours: Contestant, { workloads }: Field, durationMs: number) {
   const asked = workloads.filter(({ name }) => name === 'home' || name === 'search-fresh');
   let turn = 0;

@@ -16,7 +16,7 @@ const SEEDS = 2 ** 31;
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '5' },
-    /** Of the first run; each later one adds 1. */
+    /** The seed of the first run; each later one adds 1. */
     seed: { type: 'string', default: String(Math.floor(Math.random() * SEEDS)) },
   },
 });

@@ -126,7 +126,7 @@ function chooseNode() {
 
 // Two starts at once on a fresh clone: the second waits, or both would install into one folder.
 async function lock() {
-  let told = false;
+  let hasSaid = false;
   for (;;) {
     try {
       writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
@@ -140,8 +140,8 @@ async function lock() {
       rmSync(lockFile, { force: true });
       continue;
     }
-    if (!told) say('Waiting for another start that is installing packages …');
-    told = true;
+    if (!hasSaid) say('Waiting for another start that is installing packages …');
+    hasSaid = true;
     await sleep(200);
   }
 }

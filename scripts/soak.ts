@@ -1,4 +1,4 @@
-// The facade under changing documents, variables and catalog versions: prints what it holds
+// The facade under changing documents, variables and catalog versions: prints its heap
 // after each pause, and fails where that goes on growing. `node scripts/soak.ts [--seconds 60]`
 import { parseArgs } from 'node:util';
 import { growthOf } from '../test/support/growth.ts';

@@ -42,7 +42,7 @@ export interface App {
   readonly url: string;
   readonly adminUrl: string;
   readonly sandbox: Sandbox | null;
-  /** Stops taking work, finishes what is under way, closes everything. */
+  /** Stops accepting work, finishes in-flight requests and closes everything. */
   close(): Promise<void>;
 }
 
@@ -51,35 +51,36 @@ interface Closable {
 }
 
 const PING_MS = 12_000;
-// Longer than the minute for which a client may be too busy, or too far down a tunnel, to read.
+// Longer than the minute for which a client may be too busy, or its connection too poor, to read.
 const SILENCE_MS = 75_000;
 const MAX_OPERATIONS_PER_SOCKET = 100;
 // A person has a few devices with a few windows each.
 const SOCKETS_PER_ACCOUNT = 128;
 const SUBSCRIPTIONS_PER_ACCOUNT = 256;
-// Until a token is proved, which its first subscription does: networks put many behind one address.
+// This limit applies until a first subscription proves the token: networks put many users behind
+// one address.
 const UNPROVED_PER_ADDRESS = 5_000;
-// Sockets included; beyond it new connections are closed at once.
+// This counts sockets too; further connections are closed as soon as they are accepted.
 const MAX_CONNECTIONS = 20_000;
-// The events of an account may hold as many fields in a minute as so many of the largest answers.
+// The events of an account may contain as many fields in a minute as so many of the largest answers.
 const EVENT_ANSWERS_PER_MINUTE = 5;
 
 export interface AppOptions {
   readonly log?: Log;
-  /** Off: every request takes the way of the unusual ones. It answers alike, and is slower. */
+  /** When false, every request takes the general path, which is slower and answers alike. */
   readonly directPath?: boolean;
-  /** The graph to serve, in place of the whole one. */
+  /** The schema to serve in place of the whole one. */
   readonly schema?: GraphQLSchema;
-  /** What prepared documents, and answers made of the catalog, may weigh; left out: what is usual. */
+  /** The maximum bytes of prepared documents and of cached catalog responses; a default where left out. */
   readonly cacheBytes?: { readonly documents?: number; readonly answers?: number };
   readonly connections?: ConnectionLimits;
 }
 
-/** What is the same for every installation; a test can come by other figures sooner. */
+/** Limits that are the same for every installation; tests lower them. */
 export interface ConnectionLimits {
   readonly most?: number;
   readonly unprovedPerAddress?: number;
-  /** How long a reader may take no byte, and how long an answer waits for its client's other readers. */
+  /** How long a reader may take no byte, and how long a response waits for its client's other readers. */
   readonly unreadMs?: number;
   readonly patienceMs?: number;
 }
@@ -100,7 +101,7 @@ export async function startApp(
     unprovedPerAddress = UNPROVED_PER_ADDRESS,
     ...patience
   } = connections;
-  // What was started is closed again where a later part cannot start.
+  // Disposal closes what was started where a later part cannot start.
   await using started = new AsyncDisposableStack();
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
@@ -132,7 +133,7 @@ export async function startApp(
     started.defer(() => resource?.close());
     return resource;
   };
-  // All that can turn out not to be usable, so that one start tells of everything.
+  // Everything that may prove unusable opens together, so that one start reports all problems.
   const [stores, trusted] = await openAll([
     kept(openConfiguredStores(config, (message) => log.warn({}, message))),
     kept(openConfiguredDocuments(config, documents, log)),
@@ -165,7 +166,7 @@ export async function startApp(
       clock: systemClock,
     }),
     publisher: new Publisher({ log, metrics, receipts: config.sandbox }),
-    held: new ResponseCache(cacheBytes.answers),
+    responses: new ResponseCache(cacheBytes.answers),
   });
 
   const addresses = new ClientAddresses({
@@ -245,7 +246,7 @@ export async function startApp(
 
   async function drain(): Promise<void> {
     await Promise.all([webSockets.drain(), server.drain()]);
-    // An order outlives the request that asked for it; its outcome is written down first.
+    // An order outlives its request, so its outcome is recorded before the process ends.
     await domain.orders.drain();
   }
 

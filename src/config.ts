@@ -23,7 +23,7 @@ const KNOWN_NAMES: ReadonlySet<string> = new Set(
 );
 
 export interface Config extends Omit<Values, Settled> {
-  /** The embedded sandbox gateway runs, since no gateway is named. */
+  /** The embedded sandbox gateway runs, since no gateway is configured. */
   readonly sandbox: boolean;
   /** A file, or the word `memory`. */
   readonly orderStore: string;
@@ -34,18 +34,18 @@ export interface Config extends Omit<Values, Settled> {
 
 export type Environment = Variables;
 
-/** What the environment says, right or wrong. */
+/** The parsed environment, valid or not. */
 export interface ParsedEnvironment {
-  /** With the default in place of each value that is wrong. */
+  /** Contains the default in place of each value that is wrong. */
   readonly config: Config;
   readonly problems: readonly string[];
   /** The settings that have a problem of their own. */
   readonly faulty: ReadonlySet<SettingName>;
-  /** What is probably a mistake and stops nothing. */
+  /** Probable mistakes that do not prevent a start. */
   readonly warnings: readonly string[];
 }
 
-/** Everything that is wrong with the environment, one line for each problem. */
+/** Lists everything that is wrong with the environment, one line for each problem. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -56,7 +56,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Throws a ConfigError that lists all problems at once. */
+/** Throws one ConfigError that lists all problems. */
 export function readConfig(environment: Environment): Config {
   const { config, problems } = parseEnvironment(environment);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -76,7 +76,7 @@ export function parseEnvironment(environment: Environment): ParsedEnvironment {
   const values = Object.fromEntries(entries) as Values;
   problems.push(...formerSettings(environment));
   for (const { about, problem } of contradictions(values)) {
-    // A variable that is wrong by itself has its line already.
+    // A variable that is wrong by itself already has a line.
     if (!about.some((name) => faulty.has(name))) problems.push(problem);
   }
   const warnings = warnOfUnknownNames(environment, KNOWN_NAMES);

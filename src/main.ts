@@ -4,7 +4,7 @@ import { type App, createAppLog, startApp } from './app.ts';
 import { withoutPassword } from './config/shown.ts';
 import { type Config, ConfigError, parseEnvironment } from './config.ts';
 
-/** The process: reads the configuration, starts, and on SIGTERM or SIGINT drains and leaves. */
+/** The process: reads the configuration, starts, and shuts down gracefully on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
   const { config, problems, faulty, warnings } = parseEnvironment(process.env);
   if (problems.length > 0) {
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      // A second signal is somebody in a hurry.
+      // A second signal skips the graceful shutdown.
       if (stopping) process.exit(1);
       stopping = true;
       log.info({ signal }, 'draining');
@@ -32,12 +32,12 @@ async function main(): Promise<void> {
     });
   }
 
-  // Last: whoever reads it may send a signal at once.
+  // This line is logged last, because its reader may send a signal immediately.
   log.info(servingRecord(config, app), 'serving');
   if (config.sandbox) welcome(app);
 }
 
-/** What an operator wants to see of a process that has just come up. */
+/** The log record of a process that has just started. */
 function servingRecord(config: Config, { url, adminUrl }: App) {
   const { gatewayUrl, redisUrl, orderStore } = config;
   return {

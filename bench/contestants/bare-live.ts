@@ -1,7 +1,7 @@
 /**
  * The least that live positions can cost: one poll per account and interval with undici, and what came
  * sent on as one message to each of the account's sockets when it differs from the last. No lists are
- * compared, no token is proved, nobody asks for other fields than the next.
+ * compared, no token is proved, and every client selects the same fields.
  */
 import { createServer } from 'node:http';
 import { setInterval, setTimeout } from 'node:timers';
@@ -56,7 +56,7 @@ function watch(token: string, socket: WebSocket): void {
   account.stop = () => clearTimeout(phase);
 }
 
-/** Nobody's account is polled. */
+/** Stops the poll of an account whose last socket has closed. */
 function leave(socket: WebSocket): void {
   for (const [login, account] of accounts) {
     if (!account.sockets.delete(socket) || account.sockets.size > 0) continue;

@@ -1,4 +1,4 @@
-/** What an idle socket costs by the libraries alone: graphql-ws over `ws`, and a subscription that stays silent. */
+/** The cost of an idle socket by the libraries alone: graphql-ws over `ws`, with a silent subscription. */
 import { createServer } from 'node:http';
 import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';

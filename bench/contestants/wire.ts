@@ -1,6 +1,6 @@
 /**
  * The floor: the same requests come in, the same calls go to the gateway, the same bytes go out, and
- * nothing happens in between. The answers were made by others beforehand.
+ * nothing happens in between. The answers are recorded beforehand.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

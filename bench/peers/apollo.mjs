@@ -4,10 +4,10 @@ import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { toMethod, toPosition } from '../contestants/by-hand/mapping.ts';
 import { search } from '../contestants/by-hand/search.ts';
-import { createHeld } from './held.mjs';
+import { createCache } from './cache.mjs';
 import { typeDefs } from './schema.mjs';
 
-const held = createHeld();
+const cache = createCache();
 
 class TradingApi extends RESTDataSource {
   baseURL = process.env.GATEWAY_URL;
@@ -22,11 +22,11 @@ class TradingApi extends RESTDataSource {
   }
 
   session() {
-    return held.session(this.token, (path) => this.get(path));
+    return cache.session(this.token, (path) => this.get(path));
   }
 
   catalog() {
-    return held.catalog(this.token, (path) => this.get(path));
+    return cache.catalog(this.token, (path) => this.get(path));
   }
 
   async positions() {

@@ -1,9 +1,9 @@
-/** The reads of the screens with Node's own `fetch`, as most would write them. */
+/** The reads of the screens with Node's own `fetch`, as most teams would write them. */
 import { toMethod, toPosition } from '../contestants/by-hand/mapping.ts';
-import { createHeld } from './held.mjs';
+import { createCache } from './cache.mjs';
 
 const { GATEWAY_URL } = process.env;
-const held = createHeld();
+const cache = createCache();
 
 async function get(path, authorization) {
   const response = await fetch(GATEWAY_URL + path, { headers: { authorization } });
@@ -12,8 +12,8 @@ async function get(path, authorization) {
 }
 
 export const reads = {
-  session: (token) => held.session(token, get),
-  catalog: (token) => held.catalog(token, get),
+  session: (token) => cache.session(token, get),
+  catalog: (token) => cache.catalog(token, get),
   positions: async (token) => (await get('/trading/positions', token)).positions.map(toPosition),
   withdrawalMethods: async (token) =>
     (await get('/payments/client/withdrawal-methods', token)).flat().map(toMethod),

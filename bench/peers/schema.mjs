@@ -1,4 +1,4 @@
-/** The part of the schema that the compared screens ask for, for the servers that start from SDL. */
+/** The part of the schema that the compared screens select, for the servers that start from SDL. */
 export const typeDefs = `
   type Query {
     session: Session!

@@ -1,7 +1,7 @@
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
-/** Finds the end of one answer after the other on a connection, without looking into them. */
+/** Finds the end of one answer after the other on a connection, without parsing them. */
 export class AnswerReader {
   status = 0;
   #head: Buffer | null = null;

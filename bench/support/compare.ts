@@ -4,14 +4,14 @@ import type { Workload } from './workloads.ts';
 
 const SHOWN = 300;
 
-/** Whoever answers something else is not measured: it did other work. Throws at the first difference. */
+/** A contestant with a different answer does other work and is not measured. Throws at the first difference. */
 export async function compareAnswers(
   model: Contestant,
   other: Contestant,
   { title, samples, encoding, mayEndEarly }: Workload,
 ): Promise<void> {
-  // What is known by heart comes in turn, whatever was asked.
-  if (other.knowsByHeart && samples.length > 1) return;
+  // Recorded answers are replayed in a fixed order, whatever was requested.
+  if (other.replaysRecording && samples.length > 1) return;
   for (const question of samples) {
     const expected = await model.ask(question, encoding);
     const answered = await other.ask(question, encoding);
@@ -30,7 +30,7 @@ export async function compareAnswers(
   }
 }
 
-/** Whether every list of one is the beginning of the other's. */
+/** Returns true where every list of one is the beginning of the other's. */
 function startsWith(whole: unknown, beginning: unknown): boolean {
   if (Array.isArray(whole) && Array.isArray(beginning)) {
     return isDeepStrictEqual(whole.slice(0, beginning.length), beginning);

@@ -4,7 +4,7 @@ import type { ProbedProcess } from './probed-process.ts';
 
 export type Encoding = 'identity' | 'gzip' | 'br';
 
-/** What a screen asks: of a GraphQL endpoint the document, of a hand-written one the path. */
+/** The request of a screen: the document for a GraphQL endpoint, the path for a hand-written one. */
 export interface Question {
   readonly path: string;
   readonly document: string;
@@ -16,10 +16,10 @@ export interface ContestantOptions {
   readonly port: number;
   readonly process: ProbedProcess;
   readonly speaks: 'graphql' | 'paths';
-  /** Where its GraphQL is. */
+  /** The path of its GraphQL endpoint. */
   readonly endpoint?: string;
-  /** Looks at the path alone, whatever is asked there. */
-  readonly knowsByHeart?: boolean;
+  /** Routes by the path alone, whatever the request's body. */
+  readonly replaysRecording?: boolean;
   /** One per connection, as clients have their own. */
   readonly tokens: readonly string[];
 }
@@ -31,12 +31,12 @@ export interface ContestantAnswer {
   readonly data: unknown;
 }
 
-/** A server that is measured, and how it wants to be asked. */
+/** A server that is measured, and its way of taking requests. */
 export class Contestant {
   readonly name: string;
   readonly port: number;
   readonly process: ProbedProcess;
-  readonly knowsByHeart: boolean;
+  readonly replaysRecording: boolean;
   readonly #options: ContestantOptions;
   readonly #prepared = new WeakMap<Question, Map<string, Buffer>>();
 
@@ -44,11 +44,11 @@ export class Contestant {
     this.name = options.name;
     this.port = options.port;
     this.process = options.process;
-    this.knowsByHeart = options.knowsByHeart ?? false;
+    this.replaysRecording = options.replaysRecording ?? false;
     this.#options = options;
   }
 
-  /** The whole request as bytes; made once for a question that comes again. */
+  /** The whole request as bytes; memoized for a question that repeats. */
   request(question: Question, encoding: Encoding, connection: number): Buffer {
     let prepared = this.#prepared.get(question);
     if (!prepared) {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** The contestant at work has one core to itself; who asks and who stands in for the gateway share another. */
+/** The contestant has one core to itself; the load generator and the gateway share another. */
 export const CONTESTANT_CORE = 1;
 export const GATEWAY_CORE = 0;
 

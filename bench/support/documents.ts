@@ -1,4 +1,4 @@
-/** What a GraphQL client sends for each screen; the hand-written contestants answer the same. */
+/** The document of each screen for a GraphQL client; the hand-written contestants answer the same. */
 
 const INSTRUMENT_FIELDS = `
   id symbol name description logo delayed sharia shariaStatus leverage pdt digits session quotes

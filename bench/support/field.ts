@@ -17,7 +17,7 @@ export interface Field extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly surroundings: Surroundings;
   readonly workloads: readonly Workload[];
-  /** The wire first: it is what the others are measured by. */
+  /** The wire first: it is the baseline of the others. */
   readonly contestants: readonly Contestant[];
   readonly ours: Contestant;
 }
@@ -32,7 +32,7 @@ export interface Guests {
   readonly peers: boolean;
 }
 
-/** Everybody in place and warm, and seen to answer alike. */
+/** All contestants started and warm, and checked to answer alike. */
 export async function openField({ besides, peers }: Guests): Promise<Field> {
   await using opened = new AsyncDisposableStack();
   const gateway = opened.use(await startGateway(INSTRUMENTS, CLIENTS));

@@ -1,6 +1,6 @@
 /**
- * The gateway behind the contestants: says what the sandbox gateway said, without its work, so that the
- * core it shares with whoever asks is never the slower one.
+ * The gateway behind the contestants: replays the sandbox gateway's answers, without its work, so that the
+ * core it shares with the load generator is never the slower one.
  */
 import { createServer, type Socket } from 'node:net';
 import { type Recording, record } from './recording.ts';
@@ -16,7 +16,7 @@ export type GatewayOrder =
 
 export interface GatewayCounts {
   readonly calls: number;
-  /** Of those: how often the whole catalog was fetched. */
+  /** The fetches among those that got the whole catalog. */
   readonly catalogs: number;
 }
 
@@ -58,7 +58,7 @@ function serve(socket: Socket): void {
   });
 }
 
-/** Only reads come here, so a head is all there is. */
+/** Only reads are sent here, so a head is all there is. */
 function answerTo(head: string, said: Recording): Buffer {
   calls += 1;
   const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'));

@@ -7,7 +7,7 @@ import { ProbedProcess } from './probed-process.ts';
 
 export type LiveName = 'ours' | 'bare loop' | 'libraries alone';
 
-/** A server at work, and those who watch. */
+/** A running server and its subscribers. */
 export interface LiveContestant extends AsyncDisposable {
   readonly process: ProbedProcess;
   readonly crowd: LiveCrowd;
@@ -17,7 +17,7 @@ export interface LiveContestant extends AsyncDisposable {
 
 export interface LiveSettings {
   readonly intervalMs: number;
-  /** What the bare loop sends, whatever came in. */
+  /** The message that the bare loop sends, whatever it received. */
   readonly message?: string;
 }
 

@@ -17,7 +17,7 @@ export interface CrowdFigures {
 const SOCKETS_PER_ADDRESS = 10;
 const AT_ONCE = 50;
 
-/** Many sockets, from many addresses of this machine as from many homes; each event is counted, not looked into. */
+/** Many sockets from many addresses of this machine, like clients at home; each event is counted, not parsed. */
 export class LiveCrowd {
   readonly #port: number;
   readonly #watchers: Watcher[] = [];
@@ -30,7 +30,7 @@ export class LiveCrowd {
     this.#port = port;
   }
 
-  /** One socket per token, greeted and no more. */
+  /** Opens one socket per token, through `connection_init` and no further. */
   async connect(tokens: readonly string[]): Promise<void> {
     for (let at = 0; at < tokens.length; at += AT_ONCE) {
       const some = tokens.slice(at, at + AT_ONCE);
@@ -38,7 +38,7 @@ export class LiveCrowd {
     }
   }
 
-  /** Those who are not yet; resolved when each has its first event. */
+  /** Subscribes the sockets that are not yet; resolves when each has its first event. */
   async subscribe(query: string): Promise<void> {
     const message = JSON.stringify({ id: '1', type: 'subscribe', payload: { query } });
     const waiting = this.#watchers.filter(({ isSubscribed }) => !isSubscribed);
@@ -58,7 +58,7 @@ export class LiveCrowd {
   /** The next event of the first of them, as it came. */
   async sample(): Promise<string> {
     const [watcher] = this.#watchers;
-    if (!watcher) throw new Error('nobody watches');
+    if (!watcher) throw new Error('no socket is connected');
     const [data] = await once(watcher.socket, 'message');
     return String(data);
   }
@@ -74,7 +74,7 @@ export class LiveCrowd {
 
   figures(): CrowdFigures {
     const nowMs = performance.now();
-    // Whoever is still waiting has waited for as long already.
+    // A socket without an event so far counts with its wait until now.
     for (const { lastAtMs } of this.#watchers) this.#gap(nowMs - lastAtMs);
     return {
       events: this.#events,
@@ -83,7 +83,7 @@ export class LiveCrowd {
     };
   }
 
-  /** Nobody reads any more; what the kernels hold for them fills up. */
+  /** Pauses every reader, so that the kernel's buffers fill up. */
   pause(): void {
     for (const { socket } of this.#watchers) socket.pause();
   }
@@ -103,19 +103,19 @@ export class LiveCrowd {
       perMessageDeflate: false,
     });
     await once(socket, 'open');
-    const greeted = once(socket, 'message');
+    const acknowledged = once(socket, 'message');
     const payload = { authorization: `Bearer ${token}` };
     socket.send(JSON.stringify({ type: 'connection_init', payload }));
-    await greeted;
+    await acknowledged;
     const watcher: Watcher = { socket, isSubscribed: false, lastAtMs: performance.now() };
     socket.on('close', (code, reason) => {
       if (code !== 1006) throw new Error(`a socket was closed: ${code} ${reason}`);
     });
-    socket.on('message', () => this.#heard(watcher));
+    socket.on('message', () => this.#onEvent(watcher));
     this.#watchers.push(watcher);
   }
 
-  #heard(watcher: Watcher): void {
+  #onEvent(watcher: Watcher): void {
     const nowMs = performance.now();
     this.#events += 1;
     this.#gap(nowMs - watcher.lastAtMs);

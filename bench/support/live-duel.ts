@@ -8,7 +8,7 @@ import { stayAwake } from './stay-awake.ts';
 
 export interface LivePace {
   readonly intervalMs: number;
-  /** How many events each has told before anything is measured. */
+  /** The number of events each sends before anything is measured. */
   readonly warmEvents: number;
   /** Between the last socket's first event and the first window. */
   readonly settleMs: number;
@@ -28,14 +28,14 @@ export interface WindowFigures extends CrowdFigures {
   readonly delayP99Ms: number;
 }
 
-/** What one crowd cost each of the two, window by window. */
+/** The cost of one crowd for each of the two, window by window. */
 export interface DuelFigures {
   readonly size: CrowdSize;
   readonly intervalMs: number;
   readonly eventBytes: number;
   readonly ours: readonly WindowFigures[];
   readonly bare: readonly WindowFigures[];
-  /** Of ours. */
+  /** The polls of our contestant. */
   readonly pollsPerSecond: number;
   /** The median of each window's ratio. */
   readonly ratio: number;
@@ -81,7 +81,7 @@ export class LiveDuel implements AsyncDisposable {
     return new LiveDuel(gateway, pace, { ours, bare, eventBytes: message.length });
   }
 
-  /** Node compiles what has run often: both tell as many events before they are measured. */
+  /** Node compiles what has run often: both send as many events before they are measured. */
   async warm(): Promise<void> {
     await this.#under(WARM_CROWD, async (crowds) => {
       for (const crowd of crowds) crowd.begin(this.#pace.intervalMs);
@@ -140,7 +140,7 @@ export class LiveDuel implements AsyncDisposable {
     }
   }
 
-  /** The gateway counts calls, whoever makes them: so the other one leaves. */
+  /** The gateway counts calls, whoever makes them, so the other contestant's sockets are closed. */
   async #pollsOfOurs(bare: LiveCrowd): Promise<number> {
     bare.close();
     await delay(LEAVING_MS);

@@ -16,11 +16,11 @@ const AT_ONCE = 50;
 
 export interface LiveGatewayOptions {
   readonly instruments?: number;
-  /** How often the market moves by itself; 0: only when it is told to. */
+  /** The interval at which the market moves by itself; 0: only on demand. */
   readonly tickMs?: number;
 }
 
-/** The sandbox gateway in a process of its own, and a market that moves when it is told to. */
+/** The sandbox gateway in a process of its own, with a market that moves on demand. */
 export async function startLiveGateway({
   instruments = 500,
   tickMs = 0,

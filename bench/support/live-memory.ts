@@ -5,23 +5,23 @@ import { table } from './markdown.ts';
 
 const POLL_MS = 10_000;
 const SOCKETS_PER_ACCOUNT = 5;
-/** Of the cells below, which one says what a socket with a subscription keeps resident. */
+/** The index of the cell below that shows the resident memory of a socket with a subscription. */
 const SUBSCRIBED_RESIDENT = 3;
 
 export interface MemoryOptions {
   readonly sockets: number;
-  /** Before each look. */
+  /** The pause before each measurement. */
   readonly settleMs: number;
 }
 
 export interface MemoryFigures {
   readonly text: string;
   readonly sockets: number;
-  /** What a socket of ours with its subscription takes. */
+  /** The resident memory of one of our sockets with its subscription. */
   readonly residentKilobytes: number;
 }
 
-/** Sockets that are open and quiet, beside the same of the libraries with nothing of ours. */
+/** Sockets that are open and quiet, beside the same of the libraries without our code. */
 export async function memoryTable(
   gateway: LiveGateway,
   options: MemoryOptions,
@@ -38,7 +38,7 @@ export async function memoryTable(
     table(
       [
         '',
-        'greeted: heap',
+        'connection_init: heap',
         'resident',
         'with a subscription: heap',
         'resident',
@@ -59,7 +59,7 @@ async function memoryOf(
   await using contestant = await startLive(name, gateway, { intervalMs: POLL_MS });
   const { crowd } = contestant;
   const [warm = '', ...others] = tokens;
-  // What is made once, for the first, is no socket's.
+  // The first socket pays for what is made once, so it does not count.
   await crowd.connect([warm]);
   await crowd.subscribe(QUERY);
   const before = await held(contestant, settleMs);

@@ -9,7 +9,7 @@ const MEGABYTE = 1_048_576;
 
 const ROW =
   '{ id symbol name logo priceCurrent priceOpen profit units invested createdAt updatedAt }';
-// Large events, so that the kernel's own room for a reader is soon full.
+// Large events, so that the kernel's buffers for a reader are soon full.
 const QUERY = `subscription { positionChanges { cursor ${Array.from(
   { length: 28 },
   (_, at) => `copy${at}: upserted ${ROW}`,

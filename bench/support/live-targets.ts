@@ -12,7 +12,7 @@ export interface TargetFigures {
   readonly memory: MemoryFigures;
 }
 
-/** What the project wants of its live positions, and what this run has measured. */
+/** The project's targets for live positions, and the figures of this run. */
 export function targetTable({ shared, apart, memory }: TargetFigures): string {
   const share = (windows: DuelFigures['ours']) => `${median(windows.map(coreShare)).toFixed(1)} %`;
   return [

@@ -6,9 +6,9 @@ export interface Load {
   readonly port: number;
   readonly connections: number;
   readonly durationMs: number;
-  /** How long each rests between an answer and its next question. */
+  /** The pause of each connection between an answer and its next request. */
   readonly restMs?: number;
-  /** Whether it looks for answers all the time, instead of sleeping until one comes. */
+  /** Busy-polls for answers, instead of sleeping until one comes. */
   readonly staysAwake?: boolean;
   /** The bytes of the next request on a connection. */
   readonly next: (connection: number) => Buffer;
@@ -20,7 +20,7 @@ export interface LoadResult {
 }
 
 /**
- * Each connection asks again once it is answered. It writes prepared bytes and counts what
+ * Each connection sends again once it is answered. It writes prepared bytes and counts what
  * comes back: a full HTTP client would need more of its core than the contestants of theirs.
  */
 export async function fire(load: Load): Promise<LoadResult> {

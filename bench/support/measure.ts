@@ -16,16 +16,16 @@ export interface Pace {
 export interface Figure {
   /** Microseconds of CPU for one request: the median of the rounds. */
   readonly cpu: number;
-  /** How many times the first contestant's CPU: the median over the rounds, each compared within itself. */
+  /** The multiple of the first contestant's CPU: the median over the rounds, each compared within itself. */
   readonly ratio: number;
   readonly perSecond: number;
 }
 
-// What was begun for the last sample is over by then.
+// Work that the last sample began is over by then.
 const SETTLING_MS = 30;
 
 /**
- * Rounds in which each contestant has its turn, so that what else goes on in the machine meets all of
+ * Rounds with a sample of each contestant, so that the machine's other load meets all of
  * them alike.
  */
 export async function measure(
@@ -79,7 +79,7 @@ async function sample(
   durationMs: number,
 ): Promise<Sample> {
   const [known] = samples;
-  const ask = contestant.knowsByHeart && known ? () => known : next;
+  const ask = contestant.replaysRecording && known ? () => known : next;
   const before = await contestant.process.ask({ ask: 'cpu' });
   const { answered } = await fire({
     port: contestant.port,

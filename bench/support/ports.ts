@@ -14,7 +14,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Comes back when the process takes connections; throws what it printed where it does not. */
+/** Resolves when the process accepts connections; throws its output where it does not. */
 export async function accepting(child: ProbedProcess, port: number): Promise<void> {
   const deadlineMs = Date.now() + STARTS_WITHIN_MS;
   while (!(await accepts(port))) {

@@ -1,5 +1,5 @@
 /**
- * Preloaded into each contestant: tells the bench what the process knows of itself. CPU counts all of
+ * Preloaded into each contestant: reports the process's own figures to the bench. CPU counts all of
  * its threads, so that work on the thread pool is not free.
  */
 import { writeFileSync } from 'node:fs';
@@ -35,13 +35,13 @@ let delay: ReturnType<typeof monitorEventLoopDelay> | null = null;
 let session: Session | null = null;
 
 process.on('message', (question: ProbeQuestion) => {
-  // Messages that ask nothing of the probe are for the program.
+  // Messages without a question for the probe are for the program.
   if (question.ask === undefined) return;
   void answer(question).then((value) => process.send?.({ answer: value }));
 });
-// A contestant ends when it is told to, not when its probe does.
+// A contestant ends on its signal, not when its probe does.
 process.channel?.unref();
-// A bench that was broken off must not leave its processes behind.
+// A bench that was interrupted must not leave its processes behind.
 process.on('disconnect', () => process.exit());
 
 async function answer(question: ProbeQuestion): Promise<unknown> {

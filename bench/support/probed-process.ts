@@ -14,14 +14,14 @@ export interface ProcessOptions {
 
 const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url));
 
-/** Nobody is there to answer; the message is what the process printed last. */
+/** The process has ended; the message is its last output. */
 export class ProcessEndedError extends Error {
   constructor(output: string) {
     super(`the process has ended: ${output.slice(-2_000)}`);
   }
 }
 
-/** A Node process on a core of its own that can be asked what it has used. */
+/** A Node process on a core of its own that reports its resource usage. */
 export class ProbedProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #output: string[] = [];
@@ -36,7 +36,7 @@ export class ProbedProcess implements AsyncDisposable {
       script,
     ]);
     this.#child = spawn(command, args, {
-      // Nothing of the caller's own settings: the same run everywhere.
+      // None of the caller's own settings: the same run everywhere.
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -56,7 +56,7 @@ export class ProbedProcess implements AsyncDisposable {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** What it printed: the reason, where it did not come up. */
+  /** Its output, which has the reason where it did not start. */
   get output(): string {
     return this.#output.join('');
   }
@@ -75,7 +75,7 @@ export class ProbedProcess implements AsyncDisposable {
       const ended = this.#ended.then(() => {
         throw new ProcessEndedError(this.output);
       });
-      // That nothing can be sent to a process at its end is said by the end itself.
+      // A failure to send to a process at its end is reported by the end itself.
       this.#child.send(message, () => {});
       const [{ answer }] = (await Promise.race([answered, ended])) as [{ answer: unknown }];
       return answer;

@@ -16,14 +16,14 @@ interface Profile {
 
 export interface SelfTime {
   readonly where: string;
-  /** Of the time in which the process did anything. */
+  /** The share of the time in which the process did anything. */
   readonly share: number;
 }
 
 const IDLE = '(idle)';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Which functions the time was spent in itself, the most first. */
+/** The functions by their self time, the largest first. */
 export function selfTimes(file: string, grouping: 'by function' | 'by part'): SelfTime[] {
   const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(file, 'utf8')) as Profile;
   const names = new Map(

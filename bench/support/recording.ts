@@ -2,14 +2,14 @@ import { request } from 'undici';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
 
 const EMAIL = 'pro@example.com';
-/** How many lists of positions there are, each with other prices. */
+/** The number of lists of positions, each with other prices. */
 const TICKS = 64;
 const EDITIONS = 4;
 const CHANGED_ROWS = 25;
 // The others are not for this user's group.
 const SHARE_OF_GROUP = 0.9;
 
-/** What the sandbox gateway answers its professional user, as whole HTTP answers. */
+/** The sandbox gateway's answers to its professional user, as whole HTTP answers. */
 export interface Recording {
   readonly session: Buffer;
   readonly withdrawalMethods: Buffer;
@@ -19,7 +19,7 @@ export interface Recording {
   readonly tokens: readonly string[];
 }
 
-/** Asks the sandbox gateway everything once, so that it can be said again at next to no cost. */
+/** Records every answer of the sandbox gateway once, so that it can be replayed at next to no cost. */
 export async function record(instruments: number, tokens: number): Promise<Recording> {
   await using sandbox = await startSandbox({
     seed: 'bench',

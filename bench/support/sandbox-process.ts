@@ -1,4 +1,4 @@
-/** The sandbox gateway by itself, for whom its own work is not what is measured. */
+/** The sandbox gateway in a process of its own, where its own work must not be measured. */
 import { startSandbox } from '../../src/sandbox/start.ts';
 
 const { PORT, INSTRUMENTS = '500', TICK_MS = '0' } = process.env;

@@ -14,13 +14,14 @@ export interface Surroundings {
   readonly tokens: readonly string[];
 }
 
-interface Entry extends Pick<ContestantOptions, 'name' | 'speaks' | 'knowsByHeart' | 'endpoint'> {
+interface Entry
+  extends Pick<ContestantOptions, 'name' | 'speaks' | 'replaysRecording' | 'endpoint'> {
   readonly script: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
 }
 
-/** How a further one of this project's processes differs from the first. */
+/** The difference between a further one of this project's processes and the first. */
 export interface Variant {
   readonly name: string;
   /** Another checkout of the project. */
@@ -58,7 +59,7 @@ export function startByHand(surroundings: Surroundings): Promise<Contestant> {
   return start(surroundings, { name: 'by hand', speaks: 'paths', script });
 }
 
-/** The wire sends what `model` answers. */
+/** The wire replays the answers of `model`. */
 export async function startWire(
   surroundings: Surroundings,
   model: Contestant,
@@ -72,7 +73,7 @@ export async function startWire(
     return await start(surroundings, {
       name: 'wire',
       speaks: 'paths',
-      knowsByHeart: true,
+      replaysRecording: true,
       script,
       environment: { ANSWERS: file },
     });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Contestant } from './contestant.ts';
 import { type Surroundings, start } from './start-contestants.ts';
 
-/** What a team would take instead, by the file that sets it up. */
+/** The usual alternatives, by the file that sets each up. */
 const PEERS = [
   { name: 'yoga, Pothos', file: 'yoga.mjs', endpoint: '/graphql' },
   { name: 'Mercurius, jit', file: 'mercurius.mjs', endpoint: '/graphql' },
@@ -37,7 +37,7 @@ export function startPeers(surroundings: Surroundings): Promise<Contestant>[] {
   );
 }
 
-/** Their packages are none of the project's: they come when somebody asks to see them. */
+/** Their packages are none of the project's: they are installed on demand. */
 function install(): void {
   const wanted = readFileSync(`${FOLDER}package-lock.json`, 'utf8');
   if (existsSync(`${FOLDER}node_modules/.package-lock.json`) && isInstalled(wanted)) return;

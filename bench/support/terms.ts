@@ -1,7 +1,7 @@
 const SHORTEST = 2;
 // Few people type more before they see what they look for.
 const LONGEST = 12;
-// The same search to the reader, another request to whoever remembers answers.
+// The same search to the reader, another request to a response cache.
 const WRITINGS = [
   (term: string) => term,
   (term: string) => term.toLowerCase(),
@@ -9,7 +9,7 @@ const WRITINGS = [
   (term: string) => `${term} `,
 ];
 
-/** What people type into a search box, letter by letter, each term long after its like. */
+/** Search terms as people type them, letter by letter, each term long after its like. */
 export function createTerms(instruments: readonly { symbol: string; name: string }[]) {
   const terms = new Set<string>();
   for (const { symbol, name } of instruments) {

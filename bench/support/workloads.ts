@@ -3,7 +3,7 @@ import { CATALOG, CUSTOMER_ID, HOME, POSITIONS, SEARCH } from './documents.ts';
 import type { Market } from './gateway-process.ts';
 import { createTerms } from './terms.ts';
 
-/** One row of the table: what is asked, over and over, while the market stands still or moves. */
+/** One row of the table: a request that repeats while the market stands still or moves. */
 export interface Workload {
   readonly name: string;
   readonly title: string;
@@ -12,12 +12,12 @@ export interface Workload {
   readonly connections: number;
   readonly market: Market;
   readonly encoding: Encoding;
-  /** What the gateway is asked for each request, once session and catalog are held. */
+  /** The gateway's calls for each request, once session and catalog are cached. */
   readonly calls: readonly string[];
   readonly next: () => Question;
-  /** Those whose answers are compared, and which the wire has prepared. */
+  /** The requests whose answers are compared, and which the wire has prepared. */
   readonly samples: readonly Question[];
-  /** Whether others may find less: not everybody forgives a slip of the pen. */
+  /** True where others may find less: not every search forgives a typo. */
   readonly mayEndEarly: boolean;
 }
 
@@ -28,7 +28,7 @@ const CALLS = {
 };
 
 const CONNECTIONS = 16;
-// Of four megabytes each, more under way would only wait in buffers.
+// Of four megabytes each, more in flight would only wait in buffers.
 const CONNECTIONS_OF_LARGE = 4;
 const SAMPLED_TERMS = 100;
 const REPEATED_TERM = 'corp';
@@ -80,7 +80,7 @@ function still(
   };
 }
 
-/** A term that nobody asked for before, each time. */
+/** A new term each time, which no cache has seen. */
 function freshSearch(instruments: readonly { symbol: string; name: string }[]): Workload {
   const terms = createTerms(instruments);
   const next = () => searchFor(terms.next(), '/search?fresh');

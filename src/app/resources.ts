@@ -70,8 +70,9 @@ export async function atAddress<T>(
 }
 
 /**
- * Adds to what has stopped a start the listeners' addresses that cannot be used either. They are tried only
- * then: a listener that is opened for a trial answers nobody, which a probe could take for a service.
+ * Adds the problems of the listeners' addresses to those that have stopped a start. Addresses are
+ * tried only then: a listener opened for a trial serves no requests, and a probe could take it for
+ * a running service.
  */
 export function withAddressProblems(
   config: Config,
@@ -86,8 +87,9 @@ export function withAddressProblems(
 }
 
 /**
- * Tries what the configuration names, as a start would, and leaves it as it was. It completes the list of
- * problems: settings that have one already are passed over, for their defaults are not what was meant.
+ * Tries what the configuration names, as a start would, and leaves it unchanged. It completes the
+ * list of problems; settings that already have one are skipped, since their defaults are not what
+ * was meant.
  */
 export async function findUnusable(
   config: Config,

@@ -1,11 +1,11 @@
 import { type Command, EXIT_OK, EXIT_USAGE, type Terminal } from './command.ts';
 
-/** The commands by name; each is loaded only when it is asked for. */
+/** The commands by name; each is loaded only when it runs. */
 export type Commands = Readonly<
   Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>
 >;
 
-/** Runs the command that the arguments name; answers with the exit code. */
+/** Runs the command that the arguments name and resolves with its exit code. */
 export async function dispatch(
   commands: Commands,
   args: readonly string[],
@@ -16,7 +16,7 @@ export async function dispatch(
     for (const line of usage(commands)) terminal.out(line);
     return name === undefined ? EXIT_USAGE : EXIT_OK;
   }
-  // Not `in`: "constructor" is no command.
+  // `in` would accept inherited names such as "constructor".
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (entry === undefined) {
     terminal.err(`There is no command ${name}.`);

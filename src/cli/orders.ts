@@ -5,7 +5,7 @@ import { SqliteFileError } from '../lib/sqlite-errors.ts';
 import { OrderDatabase } from '../store/order-database.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './command.ts';
 
-/** The operator's word about the file of the order records, which may know less than it should. */
+/** Reports whether the file of the order records is complete, and lets the operator correct that. */
 export const ordersCommand: Command = {
   usage: [
     'Usage: trading-graph orders <status | complete | incomplete> [--file <path>]',

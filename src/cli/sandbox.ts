@@ -5,7 +5,7 @@ import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from '.
 
 const DEFAULT_PORT = 4_010;
 
-/** The sandbox gateway by itself, for whoever wants it in a process of its own. */
+/** Runs the sandbox gateway in a process of its own. */
 export const sandboxCommand: Command = {
   usage: [
     'Usage: trading-graph sandbox [--port <number>] [--host <address>]',
@@ -51,7 +51,7 @@ async function serve(flags: Flags, terminal: Terminal): Promise<number> {
     loginClaim: config.gatewayLoginClaim,
     groupClaim: config.gatewayGroupClaim,
   });
-  // Listened for before anybody is told that there is something to stop.
+  // The signal handler is installed before the output invites anyone to stop the process.
   const stopped = terminal.stopped();
   terminal.out(`The sandbox gateway listens on ${sandbox.url}`);
   terminal.out('Log in as demo@example.com, pro@example.com or fresh@example.com, password demo.');
@@ -59,7 +59,7 @@ async function serve(flags: Flags, terminal: Terminal): Promise<number> {
   return EXIT_OK;
 }
 
-/** A text instead of the flags says what is wrong with them. */
+/** Returns the flags, or a text that explains what is wrong with them. */
 function readFlags(args: readonly string[]): Flags | string {
   try {
     const { values } = parseArgs({
@@ -76,7 +76,7 @@ function readFlags(args: readonly string[]): Flags | string {
   }
 }
 
-/** Null: not the operator's mistake but ours. */
+/** Null for an error that the operator did not cause. */
 function problemLines(problem: unknown, { host, port }: Flags): readonly string[] | null {
   if (problem instanceof ConfigError) return problem.problems;
   switch ((problem as NodeJS.ErrnoException)?.code) {

@@ -7,7 +7,10 @@ export interface Contradiction {
   readonly problem: string;
 }
 
-/** What is wrong only together: each with the variables it is about, so that none is blamed twice. */
+/**
+ * Finds settings that contradict each other, each with the variables involved, so that none is
+ * reported twice.
+ */
 export function* contradictions(values: Values): Generator<Contradiction> {
   if (values.gatewayUrl === null && values.nodeEnv === 'production' && values.sandbox !== true) {
     yield {
@@ -55,7 +58,7 @@ export function* contradictions(values: Values): Generator<Contradiction> {
     ['JWT_ISSUER', values.jwtIssuer],
     ['JWT_AUDIENCE', values.jwtAudience],
   ] as const) {
-    // Without a key nothing would be verified, and the operator would believe that it is.
+    // Without a key nothing would be verified, while the operator believes that it is.
     if (expected === null || hasKey) continue;
     yield {
       about: [name, 'JWT_JWKS_URL', 'JWT_SECRET'],

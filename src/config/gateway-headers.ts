@@ -20,7 +20,7 @@ const TAKEN = new Set([
   'upgrade',
 ]);
 
-/** Problems name the header, never its value: the values are secrets. */
+/** Problems name the header and never its value: the values are secrets. */
 export const gatewayHeaders: Kind<Readonly<Record<string, string>>> = {
   schema: z.string().transform((value, context) => {
     const headers = new Map<string, string>();

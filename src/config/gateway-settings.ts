@@ -8,14 +8,14 @@ const secondsOrNone = wholeNumber(0, LONGEST_SECONDS);
 const count = wholeNumber(1);
 const claim = text('the name of a claim');
 
-// Fields of an order's body; the direction under one of these names would overwrite it.
+// These are fields of an order's body, which a direction under the same name would overwrite.
 const bodyField = text(
   'the name of a JSON field that the order does not have already',
   /^(?!(symbol|type|amount|sl|tp|price|slAmount|tpAmount|comment|__proto__)$)[\w.-]+$/,
 );
 const pathPart = text('letters, digits and `-`, `.`, `_`, `~`', /^[a-z\d][a-z\d._~-]*$/i);
 
-/** How the trading gateway is reached, and how old its answers may get. */
+/** The connection to the trading gateway, and the maximum age of its responses. */
 export const GATEWAY_SETTINGS = {
   GATEWAY_URL: setting({
     kind: baseUrl,
@@ -72,7 +72,7 @@ export const GATEWAY_SETTINGS = {
   }),
   CATALOG_TIMEOUT_MS: setting({ kind: ms, fallback: 30_000, means: 'deadline of a catalog fetch' }),
   GATEWAY_CONNECTIONS: setting({
-    // One for each of the three pools.
+    // Each of the three pools needs at least one connection.
     kind: wholeNumber(3, 65_535),
     fallback: 128,
     means: 'most connections to the gateway, over all pools',

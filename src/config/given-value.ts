@@ -3,23 +3,23 @@ import { readSecretFile } from './secret-file.ts';
 import type { Setting } from './setting.ts';
 import { shown } from './shown.ts';
 
-/** What the environment gives for a setting: itself, or by the name of a file that holds it. */
+/** A setting's value from the environment: the variable itself, or the file that NAME_FILE names. */
 export interface GivenValue {
   readonly text: string;
-  /** The variable with its value, as a problem's line names them. */
+  /** The variable with its value, as the line of a problem shows them. */
   readonly label: string;
   readonly isFile: boolean;
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Null where nothing is given; a text instead says why what is given cannot be used. */
+/** Null where no value is set; a string explains why the value cannot be used. */
 export function givenValue(
   name: string,
   setting: Setting<unknown>,
   environment: Variables,
 ): GivenValue | string | null {
-  // Compose files and CI write an empty text where they mean nothing.
+  // Compose files and CI write an empty string for an unset variable.
   const text = environment[name] || null;
   const path = (mayBeFile(setting) && environment[fileVariable(name)]) || null;
   if (path === null) {

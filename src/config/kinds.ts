@@ -1,17 +1,17 @@
 import { isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
 
-/** One kind of value: how its text is read, and what to tell somebody who wrote another. */
+/** A kind of value: how its text is parsed, and the message for a text that is not valid. */
 export interface Kind<T> {
   readonly schema: z.ZodType<T, string>;
   readonly allowed: string;
 }
 
-/** Beyond this a timer of Node fires at once instead of late. */
+/** Node fires a timer beyond this immediately. */
 export const LONGEST_MS = 2_147_483_647;
 export const LONGEST_SECONDS = 2_147_483;
 
-/** Digits only: `1s`, `1e3`, `0x10` and `-1` are refused rather than guessed at. */
+/** Accepts digits only: `1s`, `1e3`, `0x10` and `-1` are refused rather than guessed at. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Kind<number> {
   const schema = z
     .string()
@@ -50,7 +50,10 @@ export const webUrl: Kind<string> = {
   allowed: 'an http or https address',
 };
 
-/** Paths are appended to it and headers have a variable of their own, so nothing else fits into it. */
+/**
+ * Paths are appended to the URL, and headers have a setting of their own, so it may have no other
+ * parts.
+ */
 export const baseUrl: Kind<string> = {
   schema: z
     .string()
@@ -68,7 +71,7 @@ export const redisUrl: Kind<string> = {
   allowed: 'a redis:// or rediss:// address with the number of a database, or the path of a socket',
 };
 
-/** Origins as a browser writes them; anything more could never match. */
+/** Origins as a browser writes them; any other spelling could never match. */
 export const origins: Kind<readonly string[]> = {
   schema: list((item) => {
     const url = parseUrl(item);
@@ -79,7 +82,7 @@ export const origins: Kind<readonly string[]> = {
   allowed: 'origins with commas between them, like https://app.example.com (no path, no `*`)',
 };
 
-/** No `*`: browsers take it for every header but authorization, and nobody means that. */
+/** Refuses `*`, since browsers exclude the authorization header from it, which operators do not expect. */
 export const headerNames: Kind<readonly string[]> = {
   schema: list((item) => /^[a-z\d][a-z\d_-]*$/i.test(item)).transform((names) =>
     names.map((name) => name.toLowerCase()),
@@ -112,6 +115,6 @@ function isWebUrl(url: URL | null): url is URL {
 }
 
 function parseUrl(value: string): URL | null {
-  // The parser drops tabs and line ends and repairs backslashes; what it would have to repair is refused.
+  // The parser drops tabs and line ends and repairs backslashes; a text that needs repair is refused.
   return /[\s\\]/.test(value) ? null : URL.parse(value);
 }

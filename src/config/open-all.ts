@@ -1,8 +1,8 @@
 import { ConfigError } from '../config.ts';
 
 /**
- * Like Promise.all, but waits for all, and a ConfigError lists the problems of all. An error of any other
- * kind is a fault of the program and comes first.
+ * Like Promise.all, but waits for all, and its ConfigError lists the problems of all. An error of
+ * any other kind is a bug and takes precedence.
  */
 export async function openAll<const T extends readonly Promise<unknown>[]>(opening: T) {
   const settled = await Promise.allSettled(opening);

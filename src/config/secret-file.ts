@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { assertPlainFile } from '../lib/read-plain-file.ts';
 
-// As long as the longest value of a setting may be, and its line end.
+// The longest value of a setting, and its line end.
 const MAX_BYTES = 64 * 1024;
 
 /**
- * The text of a file that holds a secret, without the line end that editors and `echo` add. It never
- * waits: a pipe that nobody writes to would keep the start from saying anything.
+ * Reads the text of a secret's file, without the line end that editors and `echo` add. It never
+ * blocks: a pipe without a writer would stall the start silently.
  */
 export function readSecretFile(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

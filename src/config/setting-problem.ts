@@ -1,7 +1,7 @@
 import type { SettingName } from './settings.ts';
 import { shown } from './shown.ts';
 
-// What can only be found out by trying.
+// These conditions are only known by trying.
 const USABLE = {
   PORT: 'a port that is free and open to this user',
   ADMIN_PORT: 'a port that is free and open to this user',
@@ -12,7 +12,7 @@ const USABLE = {
   PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
 } as const satisfies Partial<Record<SettingName, string>>;
 
-/** The line for a value that is well formed and cannot be used here and now. */
+/** The line for a valid value that cannot be used in this environment. */
 export function settingProblem(
   name: keyof typeof USABLE,
   value: string | number,

@@ -19,7 +19,7 @@ const ms = wholeNumber(1, LONGEST_MS);
 const count = wholeNumber(1);
 const countOrNone = wholeNumber(0);
 
-/** Every variable the program reads, in the order in which docs/configuration.md lists them. */
+/** Every variable that the program reads, in the order of docs/configuration.md. */
 export const SETTINGS = {
   NODE_ENV: setting({
     kind: text('any word'),

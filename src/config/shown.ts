@@ -1,6 +1,6 @@
 const LONGEST = 120;
 
-/** A value as a problem's line quotes it: on one line, short, without the password of an address. */
+/** Quotes a value in a problem: on one line, short, without the password of a URL. */
 export function shown(value: string): string {
   const clean = withoutPassword(value);
   return JSON.stringify(clean.length > LONGEST ? `${clean.slice(0, LONGEST)}…` : clean);
@@ -9,7 +9,7 @@ export function shown(value: string): string {
 export function withoutPassword(address: string): string {
   return (
     address
-      // Up to the last @, since a password that was not encoded may hold one as well.
+      // Up to the last @, since an unencoded password may contain one as well.
       .replace(/^([a-z][a-z\d+.-]*:(?:\/\/)?)?[\s\S]*@/i, '$1***@')
       .replace(/\?[\s\S]*/, '?***')
   );

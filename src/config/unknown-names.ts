@@ -1,13 +1,13 @@
 import type { Variables } from './given-value.ts';
 
-// The standard's own variables are many, and read by other parts than this configuration.
+// OpenTelemetry defines many variables, which other parts of the program read.
 const OF_OTHERS = /^OTEL_/;
-// "HOME" is near "HOST", and "POST" near "PORT": short names prove nothing.
+// "HOME" is near "HOST", and "POST" near "PORT", so short names are not compared.
 const LEAST_LETTERS = 5;
 const LETTERS_PER_TYPO = 5;
 const LEAST_STEM_LETTERS = 7;
 
-/** One line for each variable that was probably meant to be one of the known; its value is never shown. */
+/** Warns of each variable that is probably a misspelt setting, without showing its value. */
 export function warnOfUnknownNames(
   environment: Variables,
   known: ReadonlySet<string>,
@@ -24,7 +24,7 @@ function nearestName(name: string, known: ReadonlySet<string>): string | null {
   let least = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
     const edits = editDistance(name, candidate);
-    // Nothing is nearer than the name whose last word alone is missing.
+    // A name that lacks only a candidate's last word counts as a single edit.
     const distance = name === stemOf(candidate) ? 1 : edits;
     if (distance >= least || !(isTypo(name, edits) || sharesStem(name, candidate))) continue;
     nearest = candidate;
@@ -37,7 +37,10 @@ function isTypo(name: string, edits: number): boolean {
   return name.length >= LEAST_LETTERS && edits <= Math.floor(name.length / LETTERS_PER_TYPO);
 }
 
-/** One last word is missing, added or another: CATALOG_MAX_AGE, GRAPHIQL_ENABLED, GATEWAY_TIMEOUT_SECONDS. */
+/**
+ * The last word is missing, added or different: CATALOG_MAX_AGE, GRAPHIQL_ENABLED,
+ * GATEWAY_TIMEOUT_SECONDS.
+ */
 function sharesStem(name: string, candidate: string): boolean {
   const [stem, other] = [stemOf(name), stemOf(candidate)];
   if (stem === candidate) return candidate.length >= LEAST_STEM_LETTERS;

@@ -9,12 +9,12 @@ type ValueOf<Entry> = Entry extends Setting<infer T> & { readonly fallback: infe
   ? T | (null extends F ? null : never)
   : never;
 
-/** Each variable's value, before those that depend on others are settled. */
+/** The value of each variable, before those that depend on others are determined. */
 export type Values = {
   readonly [Name in SettingName as CamelCase<Name>]: ValueOf<(typeof SETTINGS)[Name]>;
 };
 
-/** POSITIONS_POLL_MS → positionsPollMs */
+/** Converts POSITIONS_POLL_MS to positionsPollMs. */
 export function camelCase(name: string): string {
   return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }

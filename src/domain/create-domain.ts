@@ -20,7 +20,7 @@ import { PositionsBoard } from './positions/positions-board.ts';
 import { OrderDesk } from './trading/order-desk.ts';
 import { Orders } from './trading/orders.ts';
 
-/** The configuration's values that the business depends on. */
+/** The configuration's values that the domain layer depends on. */
 export interface DomainSettings {
   readonly authProofSeconds: number;
   readonly sessionMaxAgeSeconds: number;
@@ -48,7 +48,7 @@ export interface DomainParts {
   readonly settings: DomainSettings;
 }
 
-/** Everything of the business that lasts, each part told of the others that it needs. */
+/** Creates the process-wide domain services and connects them to each other. */
 export function createDomain({ client, stores, metrics, log, settings }: DomainParts) {
   const { records, versions, counters } = stores;
   const clock = systemClock;
@@ -103,7 +103,7 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
     pollMaxMs: settings.positionsPollMaxMs,
     pollsPerSecond: settings.gatewayPollsPerSecond,
     gatewayTimeoutMs: settings.gatewayTimeoutMs,
-    onUnexpected: (error) => log.error({ err: error }, 'a poll failed for a reason of our own'),
+    onUnexpected: (error) => log.error({ err: error }, 'a poll failed with an unexpected error'),
   });
   const openPositions = new OpenPositions({
     gateway,
@@ -137,7 +137,7 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
     hub,
     holdings: {
       positions: (login: string) => board.sizeFor(login),
-      orders: (login: string) => sessions.ordersHeld(login),
+      orders: (login: string) => sessions.orderCount(login),
     },
     orders,
     orderDesk,

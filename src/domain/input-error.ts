@@ -1,4 +1,4 @@
-/** What a client asked for is outside what is allowed; `argument` is the path of the culprit. */
+/** A client's input is outside what is allowed; `argument` is the path of the offending value. */
 export class InputError extends Error {
   override readonly name = 'InputError';
   readonly argument: string;

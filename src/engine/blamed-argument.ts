@@ -4,8 +4,9 @@ const INVALID =
   /^Variable "\$(\w+)" has invalid value(?: at (\S+))?: (?:Expected value of type "\w+" (?:not )?to include (?:required|unknown) field "(\w+)")?/;
 
 /**
- * Which argument an unfit variable was meant for, as a path such as `input.size.units`; null where
- * that cannot be told. A client shows the error beside a field of its form, and knows no variables.
+ * Finds the argument that an unfit variable was meant for, as a path such as `input.size.units`;
+ * null where it cannot be determined. A client shows the error beside a field of its form and knows
+ * no variables.
  */
 export function blamedArgument(message: string, document: DocumentNode): string | null {
   const found = INVALID.exec(message);

@@ -7,7 +7,7 @@ import { tokenHash } from '../lib/token-hash.ts';
 export interface ClientKey {
   readonly kind: 'account' | 'claim at address' | 'address';
   readonly key: string;
-  /** The proved account's. */
+  /** The login of a proved account. */
   readonly login?: string;
 }
 

@@ -40,10 +40,10 @@ export interface EngineOptions {
   readonly pace: EventPace;
   readonly services: Services;
   readonly publisher: Publisher;
-  readonly held: ResponseCache;
+  readonly responses: ResponseCache;
 }
 
-/** A document's life, the same for every transport: checked, prepared once, run many times. */
+/** The life cycle of a document, the same for every transport: checked, prepared once, run many times. */
 export class Engine {
   readonly #options: EngineOptions;
   readonly #parts: OperationParts;
@@ -53,7 +53,7 @@ export class Engine {
     this.#parts = { ...options, eventResults: new EventResults(options) };
   }
 
-  /** At once, but where the count of requests is kept elsewhere. */
+  /** Synchronous, unless the request counter is in a shared store. */
   open(params: unknown, incoming: IncomingRequest): Ready | Refused | Promise<Ready | Refused> {
     const client = this.#options.clients.of(incoming.caller);
     const taken = this.#options.quota.take(client);
@@ -79,7 +79,7 @@ export class Engine {
     const { incoming, client } = requestContext;
     const request = readRequest(params);
     if (request instanceof GraphQLError) return { ...refused([request]), isWellFormed: false };
-    // Before anything looks at the values.
+    // The depth is limited before anything recurses into the values.
     const unfit = variablesError(request.variables);
     if (unfit) return refused([unfit]);
     const prepared = this.#options.documents.find(request);
@@ -109,10 +109,11 @@ export class Engine {
     if ('errors' in read) return refused(read.errors.map(blaming(document, variables)));
     const cost = evaluate(prepared.cost, {
       variables,
-      heldInstruments: () => services.catalogs.heldSize,
-      // Or the error would tell a forged token how much somebody holds.
-      heldPositions: () => (login === undefined ? 0 : services.holdings.positions(login)),
-      heldOrders: () => (login === undefined ? 0 : services.holdings.orders(login)),
+      cachedInstruments: () => services.catalogs.heldSize,
+      // Only for a proved login: the error would otherwise disclose to a forged token how much an
+      // account has.
+      cachedPositions: () => (login === undefined ? 0 : services.holdings.positions(login)),
+      cachedOrders: () => (login === undefined ? 0 : services.holdings.orders(login)),
     });
     if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
     const run = { document, prepared, variables, values: read.values, cost };
@@ -120,7 +121,7 @@ export class Engine {
   }
 }
 
-/** What is wrong with variables, without what they hold. */
+/** Rewrites the errors of variables so that they name the argument and quote no value. */
 function blaming(
   document: DocumentNode,
   variables: Readonly<Record<string, unknown>>,
@@ -129,7 +130,7 @@ function blaming(
   return ({ message }) => {
     const argument = blamedArgument(message, document);
     const more = argument === null ? {} : { argument };
-    // Printed as the symbol that it is.
+    // GraphQL prints INEXACT as a symbol.
     const shown = message.replaceAll(String(INEXACT), `${INEXACT.description}`);
     return requestError('BAD_USER_INPUT', redactTexts(shown, texts), more);
   };

@@ -3,11 +3,11 @@ import type { Meter } from './limits/meter.ts';
 
 type Eventually<T> = T | Promise<T>;
 
-// What JSON.stringify writes within some tens of microseconds.
+// JSON.stringify writes this many nodes within some tens of microseconds.
 const NODES_AT_ONCE = 256;
 const PIECES_BETWEEN_LOOKS = 32;
 
-/** The result as JSON: at once, or in slices where it is large. */
+/** Serializes the result: synchronously, or in slices where it is large. */
 export function jsonText(result: ExecutionResult, meter: Meter): Eventually<string> {
   return meter.isCostly ? textInSlices(result, meter) : JSON.stringify(result);
 }
@@ -22,7 +22,7 @@ async function textInSlices(result: ExecutionResult, meter: Meter): Promise<stri
   return writer.text;
 }
 
-/** A list or an object of which some entries are written. */
+/** A list or an object that is partly written. */
 interface Open {
   readonly values: readonly unknown[];
   /** Null for a list. */
@@ -30,7 +30,7 @@ interface Open {
   at: number;
 }
 
-/** Writes what JSON.stringify writes of data, piece by piece. */
+/** Writes data piece by piece, exactly as JSON.stringify would. */
 class JsonWriter {
   readonly #open: Open[] = [];
   text = '';
@@ -58,7 +58,7 @@ class JsonWriter {
     const key = open.keys?.[open.at];
     this.text += `${open.at > 0 ? ',' : ''}${key === undefined ? '' : `${JSON.stringify(key)}:`}`;
     open.at += 1;
-    // A list's undefined entry is null in JSON; an object's was left out when it was entered.
+    // JSON.stringify writes an undefined item of a list as null; undefined properties are filtered earlier.
     if (isSmall(value)) this.text += JSON.stringify(value) ?? 'null';
     else this.#enter(value as object);
   }
@@ -76,7 +76,7 @@ class JsonWriter {
   }
 }
 
-/** Whether it is written at once; what has a text of its own, as errors have, is as well. */
+/** True for a value that is written in one call; one with a `toJSON`, as errors have, always is. */
 function isSmall(value: unknown): boolean {
   return nodesIn(value, NODES_AT_ONCE) <= NODES_AT_ONCE;
 }

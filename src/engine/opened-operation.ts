@@ -25,7 +25,7 @@ import { tooManySubscriptions } from './refusal.ts';
 
 type Eventually<T> = T | Promise<T>;
 
-/** Who comes through which door. */
+/** An incoming request: its caller, and the transport's restrictions. */
 export interface IncomingRequest {
   readonly caller: Caller;
   readonly requestId: string;
@@ -40,21 +40,21 @@ export interface Ready {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operationName: string | null;
-  /** Whether it reads the catalog alone: then it can be answered from there. */
+  /** True when it reads the catalog alone, so that the response cache can answer it. */
   readonly readsCatalogOnly: boolean;
   execute(): Eventually<ExecutionResult>;
-  /** What `execute` has answered, as JSON. */
+  /** Serializes the result of `execute` as JSON. */
   text(result: ExecutionResult): Eventually<string>;
-  /** Whether its answer is made, and written, in slices. */
+  /** True when its answer is completed and serialized in slices. */
   readonly isCostly: boolean;
   answerFromCatalog(ifNoneMatch: string | undefined): Eventually<CatalogAnswer | ExecutionResult>;
-  /** Why it ends, its last event says; unless `reportsEnd`, told of the reason, has another way. */
+  /** The last event carries the reason of an early end, unless `reportsEnd` reports it another way. */
   subscribe(
     reportsEnd?: (error: unknown) => boolean,
   ): Promise<AsyncIterable<ExecutionResult> | ExecutionResult>;
 }
 
-/** A incoming, whom it counts against, and how that client stands. */
+/** An incoming request, the client it counts against, and the response headers of that client's limits. */
 export interface RequestContext {
   readonly incoming: IncomingRequest;
   readonly client: ClientKey;
@@ -70,11 +70,11 @@ export interface OperationParts {
   readonly maxCost: number;
   readonly publisher: Publisher;
   readonly subscriptions: SubscriptionSlots;
-  readonly held: ResponseCache;
+  readonly responses: ResponseCache;
   readonly eventResults: EventResults;
 }
 
-/** What is run: an operation, its variables, and what it may cost. */
+/** An operation to execute, its variables and its estimated cost. */
 export interface ExecutionInput {
   readonly document: DocumentNode;
   readonly prepared: PreparedOperation;
@@ -83,7 +83,7 @@ export interface ExecutionInput {
   readonly cost: number;
 }
 
-/** Methods, and not functions made for each request: most are never called. */
+/** A class, because most methods are never called and closures would be created for each request. */
 export class OpenedOperation implements Ready {
   readonly ready = true;
   readonly #parts: OperationParts;
@@ -138,20 +138,20 @@ export class OpenedOperation implements Ready {
   execute(): Eventually<ExecutionResult> {
     const result = this.#run();
     return result instanceof Promise
-      ? result.then((arrived) => this.#publish(arrived))
+      ? result.then((settled) => this.#publish(settled))
       : this.#publish(result);
   }
 
   #run(): Eventually<ExecutionResult> {
     const { scheduler, client, isCostly } = this.#meter;
-    // A hundred of them may arrive in one turn of the event loop: each waits for a turn of its own.
+    // A hundred of them may be received in one turn of the event loop, so each waits for its own turn.
     return isCostly ? scheduler.turn(client).then(() => this.#execute()) : this.#execute();
   }
 
   #execute(): Eventually<ExecutionResult> {
     const result = this.#input.prepared.compiled.execute(this.#args(), this.#meter);
     return result instanceof Promise
-      ? result.then((arrived) => this.#executed(arrived))
+      ? result.then((settled) => this.#executed(settled))
       : this.#executed(result);
   }
 
@@ -174,16 +174,16 @@ export class OpenedOperation implements Ready {
     if (catalogUse === null) return this.execute();
     return answerFromCatalog(
       {
-        held: this.#parts.held,
+        cache: this.#parts.responses,
         use: catalogUse,
-        // As they were read: what the document does not ask for makes no difference.
+        // Coerced values: variables that the document does not use make no difference.
         question: `${name} ${JSON.stringify(this.#input.values.coerced)}`,
         read: () => this.#context.scope.catalog(),
         run: () => this.#run(),
         isPersonal: () => this.#context.isPersonal,
         publish: (result) => this.#publish(result),
         text: (result) => this.text(result),
-        // What is in memory already costs its bytes, of which the estimate is the measure.
+        // A cache hit is charged the estimate, as a measure of the bytes that are sent.
         sent: () => this.#charge(this.#input.cost),
         extensions: () => this.#parts.publisher.extensions(this.#context),
       },
@@ -205,7 +205,7 @@ export class OpenedOperation implements Ready {
     }
     const { prepared, cost } = this.#input;
     const { caller, requestId } = incoming;
-    // By now the subscription has proved its token, so that its account is known.
+    // By now the subscription has proved its token, so its account is known.
     const { key } = this.#parts.clients.of(caller);
     // Each event has a context of its own; this one must not live as long as the subscription.
     const live = {
@@ -231,7 +231,7 @@ export class OpenedOperation implements Ready {
   }
 }
 
-/** The stream of events, or the result that tells why there is none: the executor throws nothing. */
+/** The event stream, or a result with the error: the executor throws nothing. */
 async function sourceOf(
   args: ValidatedExecutionArgs,
 ): Promise<AsyncIterable<unknown> | ExecutionResult> {

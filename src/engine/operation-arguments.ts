@@ -12,7 +12,7 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 
-// Each prints the value that it is about.
+// Each error prints the value that it is about.
 const MAX_VARIABLE_ERRORS = 3;
 const NO_VARIABLES: VariableValues = { sources: Object.create(null), coerced: Object.create(null) };
 const ANY_OPERATION: OperationDefinitionNode = {
@@ -24,11 +24,11 @@ const ANY_OPERATION: OperationDefinitionNode = {
 export interface OneRun {
   readonly context: unknown;
   readonly values: VariableValues;
-  /** As they were sent. */
+  /** The raw values from the request. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** What the operations of a document have in common. */
+/** The executor's arguments that the operations of a document share. */
 export interface DocumentArguments {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -50,7 +50,7 @@ export function documentArguments(
   return { schema, document, hideSuggestions, fragments: { fragments, fragmentDefinitions } };
 }
 
-/** What an executor wants to be given of an operation: all but a run's own is reckoned once. */
+/** The executor's arguments of an operation; all but those of one run are computed once. */
 export class OperationArguments {
   readonly #of: DocumentArguments;
   readonly #operation: OperationDefinitionNode;
@@ -60,12 +60,12 @@ export class OperationArguments {
     const { schema, document, hideSuggestions, fragments } = ofDocument;
     this.#of = ofDocument;
     this.#operation = operation;
-    // Fifty operations with tables of fragments each would outweigh all else of their document.
+    // Copies of fragment tables for fifty operations would outweigh the rest of their document.
     const own = prepared(schema, hideSuggestions, [{ ...operation, variableDefinitions: [] }]);
     this.#common = { ...own, ...fragments, document, operation };
   }
 
-  /** What the variables stand for; or what is wrong with them. */
+  /** Coerces the variables, or returns their errors. */
   read(
     variables: Readonly<Record<string, unknown>>,
   ): { readonly values: VariableValues } | { readonly errors: readonly GraphQLError[] } {
@@ -89,7 +89,7 @@ export class OperationArguments {
   }
 }
 
-/** The executor's own preparation wants values for variables, of which there are none yet. */
+/** The executor's own preparation requires values for variables, which do not exist yet. */
 function prepared(
   schema: GraphQLSchema,
   hideSuggestions: boolean,

@@ -9,11 +9,11 @@ import { placesOf } from './located.ts';
 export interface PublisherOptions {
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Whether answers say what they cost behind the facade. */
+  /** True when responses report what they cost behind the facade. */
   readonly receipts: boolean;
 }
 
-/** The last step before an answer leaves: errors lose what is ours alone, the log keeps it. */
+/** The last step before a response is sent: errors are masked, and the log keeps their causes. */
 export class Publisher {
   readonly #options: PublisherOptions;
 
@@ -31,7 +31,7 @@ export class Publisher {
     };
   }
 
-  /** What an answer says beside its data; null where it says nothing. */
+  /** The `extensions` of a response; null where there are none. */
   extensions(context: Context): Record<string, unknown> | null {
     if (!this.#options.receipts) return null;
     const { cost, fields, waitedMs } = context;
@@ -40,30 +40,25 @@ export class Publisher {
   }
 
   #errors(errors: readonly GraphQLError[], context: Context): GraphQLError[] {
-    // One failing read shows at every field that wanted it, and belongs into the log once.
-    const logged = new Set<unknown>();
+    const { requestId } = context;
+    // One failing read surfaces at every field that needed it: it is described and logged once.
+    const known = new Map<unknown, PublicCause>();
     return errors.map((error) => {
       const cause = error.originalError ?? error;
-      const published = this.publicError(error, context.requestId);
-      if (!logged.has(cause)) this.#log(cause, published, context.requestId);
-      logged.add(cause);
-      this.#options.metrics.errors.inc({ code: String(published.extensions.code) });
-      return published;
+      const described = known.get(cause) ?? publicCause(error, cause, requestId);
+      if (!known.has(cause)) this.#log(cause, described, requestId);
+      known.set(cause, described);
+      this.#options.metrics.errors.inc({ code: String(described.extensions.code) });
+      if (described === error) return error;
+      return new GraphQLError(described.message, {
+        ...placesOf(error),
+        path: error.path,
+        extensions: described.extensions,
+      });
     });
   }
 
-  publicError(error: GraphQLError, requestId: string): GraphQLError {
-    if (isPublic(error)) return error;
-    const described = describe(error.originalError ?? error);
-    const extensions = publicExtensions(described);
-    return new GraphQLError(described.message, {
-      ...placesOf(error),
-      path: error.path,
-      extensions: described.code === 'INTERNAL' ? { ...extensions, requestId } : extensions,
-    });
-  }
-
-  #log(cause: unknown, { extensions }: GraphQLError, requestId: string): void {
+  #log(cause: unknown, { extensions }: PublicCause, requestId: string): void {
     const { log } = this.#options;
     const about = { requestId, code: extensions.code, err: cause };
     if (extensions.code === 'INTERNAL') log.error(about, 'a fault of the facade');
@@ -72,7 +67,20 @@ export class Publisher {
   }
 }
 
-/** One of the engine's own, made for clients to read. */
+/** What clients are told of a failure, wherever in the answer it shows. */
+type PublicCause = Pick<GraphQLError, 'message' | 'extensions'>;
+
+function publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
+  if (isPublic(error)) return error;
+  const described = describe(cause);
+  const extensions = publicExtensions(described);
+  return {
+    message: described.message,
+    extensions: described.code === 'INTERNAL' ? { ...extensions, requestId } : extensions,
+  };
+}
+
+/** True for the engine's own errors, whose messages are written for clients. */
 function isPublic({ originalError, extensions }: GraphQLError): boolean {
   return originalError === undefined && typeof extensions.retryable === 'boolean';
 }

@@ -1,32 +1,32 @@
 import { type DocumentNode, Kind, visit } from 'graphql';
 import { redact } from '../lib/redact.ts';
 
-const STRUCK = '[…]';
+const REDACTED = '[…]';
 // Shorter texts are words of the language as often as they are secrets.
 const SHORTEST_SECRET = 3;
 
-// Messages quote values whole: a few kilobytes of them, in each of some errors, would be megabytes.
+// Messages quote values whole: a few kilobytes in each of several errors would be megabytes.
 const LONGEST_MESSAGE = 500;
-// What JSON and GraphQL write otherwise than it is.
+// Characters that JSON and GraphQL escape.
 const ESCAPED = /["\\\p{C}]/u;
 
-/** A password with a typo around it must not come back in the message about the typo. */
+/** Redacts values that a message quotes, such as a password beside a typo. */
 export function redactTexts(message: string, texts: Iterable<string>): string {
-  let struck = shortened(message);
-  const { length } = struck;
+  let redacted = shortened(message);
+  const { length } = redacted;
   const found = [...texts].filter(
-    (text) => text.length >= SHORTEST_SECRET && text.length <= length && mayHold(struck, text),
+    (text) => text.length >= SHORTEST_SECRET && text.length <= length && mayHold(redacted, text),
   );
-  // Longest first: a short text inside a long one would leave the rest of it standing.
+  // Longest first: redacting a substring first would leave the rest of a longer secret.
   for (const text of found.sort((a, b) => b.length - a.length)) {
-    struck = struck.replaceAll(text, STRUCK);
-    // Messages quote what they found in the language's own notation.
-    struck = struck.replaceAll(notation(text), STRUCK);
+    redacted = redacted.replaceAll(text, REDACTED);
+    // Messages quote texts in escaped form as well.
+    redacted = redacted.replaceAll(notation(text), REDACTED);
   }
-  return redact(struck);
+  return redact(redacted);
 }
 
-/** The value that makes a message long comes last in it. */
+/** Drops the quoted value at the end of a long message. */
 function shortened(message: string): string {
   if (message.length <= LONGEST_MESSAGE) return message;
   const value = message.search(/(?:, found)?: *\n? *["[{]/);
@@ -44,11 +44,11 @@ function notation(text: string): string {
 }
 
 /**
- * A text that cannot even be parsed is quoted by the parser, at most as one token. Where a quote is
- * missing or one too many, parts of a password are names and numbers to it.
+ * Redacts a syntax error, in which the parser quotes at most one token. With a quotation mark
+ * missing or one too many, it takes parts of a password for names and numbers.
  */
 export function redactSyntax(message: string): string {
-  return redact(message.replace(/\b(Name|Int|Float|String|BlockString) ".*"/s, `$1 ${STRUCK}`));
+  return redact(message.replace(/\b(Name|Int|Float|String|BlockString) ".*"/s, `$1 ${REDACTED}`));
 }
 
 export function literalsOf(document: DocumentNode): Set<string> {
@@ -63,7 +63,7 @@ export function literalsOf(document: DocumentNode): Set<string> {
     [Kind.FLOAT]({ value }) {
       texts.add(value);
     },
-    // A password without its quotes reads as an enum's value.
+    // A password without its quotation marks parses as an enum value.
     [Kind.ENUM]({ value }) {
       texts.add(value);
     },
@@ -71,7 +71,7 @@ export function literalsOf(document: DocumentNode): Set<string> {
   return texts;
 }
 
-// Enough for any form; what an attacker adds beyond it are not somebody's secrets.
+// Enough for any form; what an attacker adds beyond it is no secret.
 const MOST_TEXTS = 500;
 
 export function textsIn(value: unknown, texts = new Set<string>()): Set<string> {
@@ -81,7 +81,7 @@ export function textsIn(value: unknown, texts = new Set<string>()): Set<string> 
     if (typeof next === 'string') texts.add(next);
     else if (typeof next === 'number') texts.add(String(next));
     else if (typeof next === 'object' && next !== null) {
-      // One by one: as arguments of one call, a long list would not fit onto the stack.
+      // A loop, because a long list as the arguments of one call would overflow the stack.
       for (const inner of Object.values(next)) pending.push(inner);
     }
   }

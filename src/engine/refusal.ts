@@ -1,17 +1,17 @@
 import type { GraphQLError } from 'graphql';
 import { waiting } from './request-quota.ts';
 
-/** Nothing was carried out: the request itself is wrong. */
+/** Nothing was executed: the request itself is at fault. */
 export interface Refused {
   readonly ready: false;
   readonly status: number;
-  /** A request as the protocol wants it, whose document or variables are wrong. */
+  /** True for a request that conforms to the protocol and whose document or variables are wrong. */
   readonly isWellFormed: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly errors: readonly GraphQLError[];
 }
 
-// A client that holds this many has to close some before it may have more.
+// A client at the limit has to close a subscription before it can open another.
 const SUBSCRIPTIONS_RETRY_SECONDS = 5;
 
 export function refused(errors: readonly GraphQLError[], status = 400): Refused {

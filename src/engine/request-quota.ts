@@ -16,7 +16,7 @@ export interface Quota {
 
 const MINUTE = 60;
 
-/** How many operations a client may start in a minute, by whichever transport. */
+/** Limits the operations that a client may start in a minute, over all transports. */
 export class RequestQuota {
   readonly #counter: RateCounter;
   readonly #policy: string;
@@ -43,7 +43,7 @@ export class RequestQuota {
   }
 }
 
-/** A refusal of the whole request, and when to come back. */
+/** Refuses the whole request, with the seconds after which to retry. */
 export function waiting(
   seconds: number,
   headers: Readonly<Record<string, string>> = {},

@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import { requestError } from '../schema/public-error.ts';
 import { documentId } from './documents/document-id.ts';
 
-/** One operation as a client sent it, by whichever door: with a document, the id of one, or both. */
+/** One operation as a client sent it over any transport: with a document, its id, or both. */
 export interface GraphQLRequest {
   readonly text: string | null;
   readonly id: string | null;
@@ -12,7 +12,7 @@ export interface GraphQLRequest {
 
 const LONGEST_ID = 512;
 
-/** Parameters come as JSON of any shape: what they are is checked once, for every transport. */
+/** Parameters are JSON of any shape, so they are checked once, for every transport. */
 export function readRequest(params: unknown): GraphQLRequest | GraphQLError {
   if (!isObject(params)) return malformed('The request is one object.');
   const { query, operationName, variables, extensions } = params;
@@ -24,11 +24,11 @@ export function readRequest(params: unknown): GraphQLRequest | GraphQLError {
   const id = readId(params.documentId, extensions?.persistedQuery);
   if (id !== null && typeof id !== 'string') return id;
   const text = typeof query === 'string' && query.trim() !== '' ? query : null;
-  // Beside an id an empty text counts as none: some protocols insist on there being one.
+  // With an id, an empty text counts as none: some protocols require the field.
   if (text === null && (id === null || (query != null && query !== ''))) {
     return malformed('`query` is the text of a document.');
   }
-  // An empty name comes from tools that always send the field.
+  // Some tools always send the field, and leave it empty.
   return { text, id, operationName: operationName || null, variables: variables ?? {} };
 }
 

@@ -16,7 +16,7 @@ import { type Sharing, sharingOf } from '../schema/sharing.ts';
 
 /**
  * The marks of all fields that an operation selects, whatever its variables include or skip. Null
- * where one of them bears none, as the fields of introspection do.
+ * where a field has none, as the fields of introspection do.
  */
 export function marksOf(
   schema: GraphQLSchema,
@@ -33,7 +33,7 @@ class MarkCollector {
   readonly marks = new Set<Sharing>();
   readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** Fragments and abstract types lead to the same selections on many ways. */
+  /** Fragments and abstract types reach the same selections by several paths. */
   readonly #visited = new Map<SelectionSetNode, Set<GraphQLNamedType>>();
 
   constructor(schema: GraphQLSchema, { definitions }: DocumentNode) {
@@ -45,7 +45,7 @@ class MarkCollector {
     );
   }
 
-  /** False where a field without a mark is found. */
+  /** Returns false where a field has no mark. */
   collect(type: GraphQLNamedType | undefined, selectionSet: SelectionSetNode): boolean {
     if (!type) return false;
     const types = this.#visited.get(selectionSet) ?? new Set();
@@ -58,7 +58,7 @@ class MarkCollector {
   #select(type: GraphQLNamedType, selection: SelectionNode): boolean {
     if (selection.kind === Kind.FIELD) {
       const { name, selectionSet } = selection;
-      // The name of a type is the schema's.
+      // `__typename` comes from the schema.
       if (name.value === '__typename') return true;
       return this.#fieldsOf(type, name.value).every((field) => this.#mark(field, selectionSet));
     }
@@ -82,7 +82,7 @@ class MarkCollector {
     return !selectionSet || this.collect(getNamedType(field.type), selectionSet);
   }
 
-  /** An interface's field is resolved by whichever object stands there: each of them counts. */
+  /** An interface's field is resolved by the object's type, so the marks of each of them count. */
   #fieldsOf(
     type: GraphQLNamedType,
     name: string,

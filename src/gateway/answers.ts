@@ -37,7 +37,7 @@ export interface PositionsAnswer extends Sent {
   readonly bytes: Buffer;
 }
 
-/** What became of a small write that the gateway answered. */
+/** The outcome of a small write that the gateway answered. */
 export type Acknowledgement =
   | { readonly outcome: 'acknowledged' }
   | { readonly outcome: 'rejected'; readonly refusal: Refusal };

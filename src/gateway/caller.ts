@@ -1,7 +1,7 @@
-import type { Gone } from '../lib/departure.ts';
+import type { AbortSignalLike } from '../lib/light-abort-controller.ts';
 import type { OperationName } from './operations.ts';
 
-/** Where an answer came from: a call of this request, what was held, or a call somebody else had under way. */
+/** Where an answer came from: a call of this request, the cache, or another request's in-flight call. */
 export type ReceiptSource = 'call' | 'cache' | 'shared';
 
 export interface ReceiptEntry {
@@ -13,14 +13,14 @@ export interface ReceiptEntry {
 /** On whose behalf the gateway is called. */
 export interface Caller {
   readonly token: string | null;
-  /** Ends a read that nobody waits for any more; a write runs to its own deadline. */
-  readonly signal?: Gone;
+  /** Aborts a read once no client waits for it; a write runs to its own deadline. */
+  readonly signal?: AbortSignalLike;
   /** The client's own address and agent, sent on where GATEWAY_FORWARD_CLIENT says so. */
   readonly client?: { readonly address: string; readonly userAgent: string | null };
-  /** The login that the token claims; whose a failure is, not whose the data is. */
+  /** The login that the token claims. It says whose a failure is, not whose the data is. */
   readonly account?: string;
-  /** A feed's poll: nobody waits for this one answer, another poll follows anyway. */
+  /** Marks a feed's poll: no client waits for this one answer, and another poll follows anyway. */
   readonly priority?: 'poll';
-  /** Told of each call when it has ended. */
+  /** Called with each call once it has ended. */
   readonly receipt?: (entry: ReceiptEntry) => void;
 }

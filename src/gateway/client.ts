@@ -48,13 +48,13 @@ export interface DeviceRegistration {
 interface CallDetails {
   readonly path?: PathValues;
   readonly body?: unknown;
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly headers?: readonly string[];
 }
 
 const NO_DETAILS: CallDetails = { path: {}, headers: [] };
 
-/** The gateway's 15 operations, one method each. Reads throw a GatewayError; an order tells what happened. */
+/** The gateway's 15 operations, one method each. Reads throw a GatewayError; an order returns its outcome. */
 export class GatewayClient {
   readonly #options: GatewayClientOptions;
   readonly #plans: Readonly<Record<OperationName, RequestTemplate>>;
@@ -74,7 +74,7 @@ export class GatewayClient {
     );
     const sent = sentOf(answer);
     if (answer.status === 304) {
-      if (etag === null) throw contractError(operation, 'a 304 that nobody asked for');
+      if (etag === null) throw contractError(operation, 'an unrequested 304');
       return { modified: false, headers: answer.headers, ...sent };
     }
     const rows = jsonOf(answer);
@@ -105,7 +105,7 @@ export class GatewayClient {
   async forgotPassword(caller: Caller, email: string): Promise<Acknowledgement> {
     const operation = 'forgotPassword';
     const exchange = await this.#call(operation, tokenless(caller), { body: { email } });
-    // Here a 401 or 403 has no token to speak of: it refuses the request, like any other 4xx.
+    // Here a 401 or 403 is not about a token: it refuses the request, like any other 4xx.
     if (exchange.sent && exchange.answered && [401, 403].includes(exchange.status)) {
       return { outcome: 'rejected', refusal: toRefusal(jsonOf(exchange)) };
     }
@@ -164,7 +164,7 @@ export class GatewayClient {
     return methods;
   }
 
-  /** Where the bytes equal the previous answer's, so do the positions: nothing is parsed. */
+  /** Memoized: equal bytes mean equal positions, so nothing is parsed on this hot path. */
   async getOpenPositions(
     caller: Caller,
     previous: PositionsAnswer | null,
@@ -222,16 +222,16 @@ export class GatewayClient {
 
 function bodyOf(operation: OperationName, exchange: Exchange): Answer {
   const answer = judgeRead(operation, exchange);
-  if (answer.status === 304) throw contractError(operation, 'a 304 that nobody asked for');
+  if (answer.status === 304) throw contractError(operation, 'an unrequested 304');
   return answer;
 }
 
-/** Who signs in is nobody yet, whatever token the request came with. */
+/** A client that signs in is anonymous, whatever token the request came with. */
 function tokenless(caller: Caller): Caller {
   return { ...caller, token: null };
 }
 
-/** What goes back in `If-None-Match` must be a legal header, or no catalog could be asked for again. */
+/** `If-None-Match` must be a legal header, or no catalog could be requested again. */
 function entityTag(header: string | undefined): string | null {
   return header !== undefined && /^(?!\*$)[\x21-\x7e]+$/.test(header) ? header : null;
 }

@@ -9,7 +9,7 @@ import { createTransport } from './transport.ts';
 
 export interface GatewayOptions extends Omit<GatewayClientOptions, 'send'> {
   readonly url: string;
-  /** Most connections over all areas. */
+  /** The most connections over all areas. */
   readonly connections: number;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -21,10 +21,10 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-// Of a read's deadline: a host that swallows packets is known as one before the deadline blurs it.
+// A share of a read's deadline: a host that drops packets fails at connecting, before the deadline blurs why.
 const CONNECT_SHARE = 0.7;
 
-/** The way to the gateway, from the client's methods down to the sockets. */
+/** Wires the client of the gateway, from its methods down to the sockets. */
 export function createGateway(options: GatewayOptions): Gateway {
   const { url, connections, metrics, log, timeoutMs } = options;
   const pools = createPools({

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { type Dispatcher, errors } from 'undici';
-import type { Gone } from '../lib/departure.ts';
+import type { AbortSignalLike } from '../lib/light-abort-controller.ts';
 import { DeadlineError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
@@ -15,23 +15,23 @@ const NO_HEADERS: Answer['headers'] = Object.freeze({});
 /** One dispatch through undici, which ends exactly once. */
 export class Dispatch implements Dispatcher.DispatchHandler {
   readonly #call: WireCall;
-  /** Of all dispatches: how many went out so far. */
+  /** The number of dispatches so far, which orders them. */
   readonly #counter: { sent: number };
   readonly #observe: ObserveCall;
   // The promise's own function: a closure kept here would tie each dispatch to the next one's.
   readonly #resolve: (exchange: Exchange) => void;
-  readonly #signal: Gone | undefined;
+  readonly #signal: AbortSignalLike | undefined;
   readonly #deadline: NodeJS.Timeout;
   readonly #startedAt = performance.now();
   // A function: for an object as a listener Node keeps a closure of its own, and no dispatch would die young.
-  readonly #onAbort = () => this.fail('aborted', new Error('nobody waits for it any more'));
+  readonly #onAbort = () => this.fail('aborted', new Error('the request was aborted'));
   #controller: Dispatcher.DispatchController | null = null;
   #sentAtMs = 0;
   #sequence = 0;
   #status = 0;
   #headers = NO_HEADERS;
   #length = 0;
-  /** Most answers come in one piece. */
+  /** Most answers come in one chunk. */
   #first: Buffer = EMPTY;
   #chunks: Buffer[] | null = null;
   #ended = false;
@@ -46,7 +46,7 @@ export class Dispatch implements Dispatcher.DispatchHandler {
     this.#counter = counter;
     this.#observe = observe;
     this.#resolve = resolve;
-    // A write is never called back: what the client does after asking cannot make its outcome unknown.
+    // A write is never aborted: a client that disconnects cannot make its outcome unknown.
     const signal = OPERATIONS[call.operation].effect === 'read' ? call.caller.signal : undefined;
     this.#signal = signal;
     this.#deadline = setTimeout(expire, call.deadlineMs, this);
@@ -63,13 +63,13 @@ export class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * undici writes the head in the same turn, right after this: from here on the gateway may have
+   * undici writes the head in the same tick, right after this: from here on the gateway may have
    * acted. What is thrown here stops it before a byte is written, and leaves the connection whole.
    */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#ended) throw new Error('given up before it was sent');
     if (this.#controller !== null) {
-      // undici reserves the right to begin a request anew after a lost connection; an order it may not.
+      // undici reserves the right to resend a request after a lost connection; an order must not be resent.
       const error = new Error('the connection was lost');
       this.fail('connection', error);
       throw error;
@@ -145,11 +145,11 @@ export class Dispatch implements Dispatcher.DispatchHandler {
     clearTimeout(this.#deadline);
     this.#signal?.removeEventListener('abort', this.#onAbort);
     const packed = packedAnswer(exchange);
-    if (packed === null) this.#tell(exchange);
-    else unpacked(packed, this.#call.maxBytes).then((whole) => this.#tell(whole));
+    if (packed === null) this.#settle(exchange);
+    else unpacked(packed, this.#call.maxBytes).then((whole) => this.#settle(whole));
   }
 
-  #tell(exchange: Exchange): void {
+  #settle(exchange: Exchange): void {
     const { operation, caller } = this.#call;
     const ms = performance.now() - this.#startedAt;
     this.#resolve(exchange);
@@ -162,7 +162,7 @@ function expire(dispatch: Dispatch): void {
   dispatch.expire();
 }
 
-/** Hardly any header is there twice: then undici's own object does. */
+/** Hardly any header occurs twice, so undici's own object serves as it is. */
 function flatten(headers: Headers): Answer['headers'] {
   for (const name in headers) if (Array.isArray(headers[name])) return joined(headers);
   return headers as Answer['headers'];

@@ -2,9 +2,9 @@ import type { OperationName } from './operations.ts';
 import type { Refusal } from './wire/answers.ts';
 
 /**
- * Why a call of the gateway gave no answer to use:
+ * The reasons for which a call of the gateway has no usable answer:
  * - `unauthenticated` 401, `forbidden` 403, `rate-limited` 429;
- * - `rejected`: another 4xx, with the gateway's own words in `refusal`;
+ * - `rejected`: another 4xx, with the gateway's own message in `refusal`;
  * - `unavailable`: for a write, surely never sent; for a read also a 5xx or a connection that broke;
  * - `unknown`: a write went out and no readable answer came back;
  * - `timeout`: a read had no answer within its deadline;
@@ -51,7 +51,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** A call had no whole answer in its time, or not even a connection. */
+/** A call had no whole answer before its deadline, or not even a connection. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 

@@ -1,5 +1,5 @@
 /**
- * What happened on the wire in one call, before anybody judges it. The judgement differs by what is
+ * The result of one call on the wire, before it is judged. The judgement differs by what is
  * at stake (read, write, order) and is a pure function of this.
  */
 export type Exchange = NotSent | NoAnswer | Answer;

@@ -6,7 +6,7 @@ import type { OperationName } from './operations.ts';
 import { type Refusal, toRefusal } from './wire/answers.ts';
 import { isRow } from './wire/scalars.ts';
 
-/** What a read got: its answer where the status is 2xx (or 304), else a thrown reason. */
+/** Returns a read's answer where the status is 2xx (or 304), and throws the reason otherwise. */
 export function judgeRead(operation: OperationName, exchange: Exchange): Answer {
   const answer = answerOf(operation, exchange, readGotNoAnswer);
   if (isSuccess(answer.status) || answer.status === 304) return answer;
@@ -19,7 +19,7 @@ export function judgeRead(operation: OperationName, exchange: Exchange): Answer 
   );
 }
 
-/** What became of a small write. In doubt it is `unknown`: to repeat it or not is the client's to weigh. */
+/** Returns the outcome of a small write. In doubt it is `unknown`: whether to retry is the client's choice. */
 export function judgeWrite(operation: OperationName, exchange: Exchange): Acknowledgement {
   const answer = answerOf(operation, exchange, writeGotNoAnswer);
   const common = commonRefusal(operation, answer);
@@ -35,7 +35,7 @@ export function judgeWrite(operation: OperationName, exchange: Exchange): Acknow
   });
 }
 
-/** Ops 2 and 3 have no token to refuse: here even 401 and 403 are words about the input. */
+/** Ops 2 and 3 take no token: here even 401 and 403 are about the input. */
 export function judgeSignIn(operation: OperationName, exchange: Exchange): Answer | Refusal {
   const answer = answerOf(operation, exchange, readGotNoAnswer);
   if (isSuccess(answer.status)) return answer;
@@ -73,7 +73,7 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
 
-/** A 4xx that is the gateway's word on the request itself, and not on its sender, its time or its rate. */
+/** A 4xx that is about the request itself, and not about its sender, its time or its rate. */
 function isRefusalStatus(status: number): boolean {
   return status >= 400 && status <= 499 && ![401, 403, 408, 429].includes(status);
 }

@@ -1,5 +1,5 @@
 /**
- * What the rest of the program sees of the gateway's answers: readonly, checked once, with the names
+ * The gateway's answers as the rest of the program sees them: readonly, checked once, with the names
  * of the schema's fields, so that most fields are plain exposures.
  */
 
@@ -54,7 +54,7 @@ export interface Instrument {
   readonly access: readonly string[];
 }
 
-/** Milliseconds since the epoch: plain numbers cost nothing where nobody asks to see them. */
+/** Milliseconds since the epoch: plain numbers cost nothing where no client selects them. */
 export type Moment = number;
 
 /** The fields that an open position and a pending order share. */
@@ -136,7 +136,7 @@ export interface WithdrawalMethod {
   readonly subtitle: string | null;
 }
 
-/** What op 4 is asked to do: at once, or when the market reaches `price` where one is given. */
+/** The request of op 4: a market order, or a pending one where a `price` is given. */
 export interface MarketOrder {
   readonly symbol: string;
   readonly side: Side;
@@ -152,7 +152,7 @@ export interface Protection {
   readonly value: number;
 }
 
-/** What op 5 is asked to do; `amount` is in USD, the account's currency. */
+/** The request of op 5; `amount` is in USD, the account's currency. */
 export interface LimitOrder {
   readonly symbol: string;
   readonly side: Side;

@@ -1,15 +1,15 @@
 /** The 15 operations of the interface: the one table of their numbers, verbs, paths and areas. */
 
-/** Areas have pools and breakers of their own, so that one that hurts leaves the others alone. */
+/** Areas are bulkheads: each has pools and breakers of its own, so that a slow one leaves the others alone. */
 export type Area = 'reads' | 'orders' | 'rest';
 
 /**
- * What a 200 proves of the token it answers: that the token is accepted and its `login` its own, that it
+ * A 200 proves something about its token: that the token is accepted and its `login` its own, that it
  * is accepted (`token`), that it may read one `group`'s catalog, or `nothing`.
  */
 export type Proves = 'login' | 'token' | 'group' | 'nothing';
 
-/** What a lost answer means: nothing for a read, doubt for a write, money for an order. */
+/** The effect of a lost answer: nothing for a read, doubt for a write, money for an order. */
 export type Effect = 'read' | 'write' | 'order';
 
 export interface Operation {

@@ -1,6 +1,6 @@
 import type { LimitOrder, MarketOrder, Protection, Side } from './model.ts';
 
-/** Op 4's body. Only what was asked for is named: an absent price means "at once". */
+/** Op 4's body. Only the requested fields are named: an absent price means a market order. */
 export function marketOrderBody(order: MarketOrder, directionField: string) {
   return {
     symbol: order.symbol,

@@ -7,7 +7,7 @@ export type PathValues = Readonly<Record<string, string>>;
  * decode before they resolve dots, so a value that could climb is never sent.
  */
 export function createPath(template: string): (values: PathValues) => string {
-  // What stands between the names, and the names, in turn.
+  // The literal parts and the names alternate.
   const [first = '', ...rest] = template.split(/\{(\w+)\}/);
   if (rest.length === 0) return () => first;
   return (values) => {

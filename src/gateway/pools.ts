@@ -3,7 +3,7 @@ import type { Area } from './operations.ts';
 
 export interface PoolOptions {
   readonly gatewayUrl: string;
-  /** Most connections over all areas. */
+  /** The most connections over all areas. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
 }
@@ -16,7 +16,7 @@ export interface Pools extends Readonly<Record<Area, Pool>> {
 
 const SHARES: Readonly<Record<Area, number>> = { reads: 0.5, orders: 0.25, rest: 0.25 };
 
-// A gateway that closes an idle connection just as an order is written leaves its fate unknown.
+// An idle connection that the gateway closes just as an order is written leaves its outcome unknown.
 const ORDER_IDLE_MS = 1_000;
 const IDLE_MS = 4_000;
 const LONGEST_IDLE_MS = 30_000;
@@ -47,7 +47,7 @@ export function createPools({ gatewayUrl, connections, connectTimeoutMs }: PoolO
   };
 }
 
-/** How many of all connections an area has to itself. */
+/** The connections of an area, as a share of all. */
 export function connectionsOf(area: Area, connections: number): number {
   return Math.max(1, Math.floor(connections * SHARES[area]));
 }

@@ -13,10 +13,10 @@ export interface RequestSettings {
   readonly catalogMaxBytes: number;
 }
 
-/** What all requests of an operation have in common, made once. */
+/** The parts that all requests of an operation share, made once. */
 export interface RequestTemplate {
   readonly path: (values: PathValues) => string;
-  /** Names and values in turn; `more` are those of this one request. */
+  /** Names and values alternate; `more` are those of this one request. */
   readonly headers: (caller: Caller, more: readonly string[]) => string[];
   readonly deadlineMs: number;
   readonly maxBytes: number;
@@ -49,7 +49,7 @@ function createHeaders(
 ): RequestTemplate['headers'] {
   const fixed = Object.entries({
     accept: 'application/json',
-    // Whatever is not read is written with a body.
+    // Every request but a read has a body.
     ...(verb !== 'GET' && { 'content-type': 'application/json' }),
     ...headers,
   }).flat();

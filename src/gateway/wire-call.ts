@@ -6,7 +6,7 @@ import type { OperationName } from './operations.ts';
 export interface WireCall {
   readonly operation: OperationName;
   readonly path: string;
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly headers: readonly string[];
   readonly body: string | null;
   readonly deadlineMs: number;
@@ -14,8 +14,8 @@ export interface WireCall {
   readonly caller: Caller;
 }
 
-/** Never rejects: what happened, happened, and is told. */
+/** Never rejects: every failure is an exchange as well. */
 export type Send = (call: WireCall) => Promise<Exchange>;
 
-/** Told of each call what came of it on the wire, before whoever waits for it. */
+/** Called with the outcome of each call on the wire, before the call resolves. */
 export type ObserveCall = (operation: OperationName, exchange: Exchange, ms: number) => void;

@@ -1,18 +1,18 @@
 import { isIPv6 } from 'node:net';
 
 const DOTTED_TAIL = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/;
-// What an IPv6 address begins with that stands for an IPv4 one (RFC 4291, 2.5.5.2).
+// The prefix of IPv4-mapped IPv6 addresses (RFC 4291, 2.5.5.2).
 const MAPPED = '0:0:0:0:0:ffff';
 
-/** One spelling for each client: without a zone, and an IPv4-mapped IPv6 address as IPv4. */
+/** Normalizes an address: without a zone, and IPv4-mapped IPv6 as IPv4. */
 export function plainAddress(address: string): string {
   const bare = address.split('%', 1)[0] ?? '';
   return (isIPv6(bare) ? mappedIPv4(bare) : null) ?? bare.toLowerCase();
 }
 
 /**
- * What limits per address go by. A host has all of an IPv6 /64 to itself and could take a new address
- * for each request.
+ * The key of limits per address: the /64 of an IPv6 address, because a host has all of it and could
+ * use a new address for each request.
  */
 export function addressKey(address: string): string {
   const plain = plainAddress(address);
@@ -20,7 +20,7 @@ export function addressKey(address: string): string {
   return `${groups(plain).slice(0, 4).join(':')}::/64`;
 }
 
-/** Null where the address is IPv6 in its own right. */
+/** Null where the address is native IPv6. */
 function mappedIPv4(address: string): string | null {
   const all = groups(address.toLowerCase());
   if (all.slice(0, 6).join(':') !== MAPPED) return null;
@@ -40,7 +40,7 @@ function groups(address: string): string[] {
   return [...before, ...Array.from({ length: missing }, () => '0'), ...after];
 }
 
-/** An address may end in dotted form, which stands for two groups. */
+/** Rewrites a dotted IPv4 suffix as two groups. */
 function inHexadecimal(address: string): string {
   return address.replace(DOTTED_TAIL, (_dotted, ...parts) => {
     const [a, b, c, d] = parts.map(Number) as [number, number, number, number];

@@ -1,13 +1,13 @@
 export interface BackoffOptions {
   readonly baseMs: number;
   readonly maxMs: number;
-  /** 0 up to 1. */
+  /** Returns a number from 0 up to 1. */
   readonly random: () => number;
 }
 
 /**
- * How long to wait after so many failures in a row: doubling, the upper half of it by chance.
- * Without chance, all who failed together would come back together.
+ * Exponential backoff, with jitter in the upper half. Without jitter, clients that failed together
+ * would retry in step.
  */
 export function backoffMs(failures: number, { baseMs, maxMs, random }: BackoffOptions): number {
   const ceilingMs = Math.min(maxMs, baseMs * 2 ** failures);

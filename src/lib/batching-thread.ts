@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** What a thread says; the first is that it is ready, or why it is not. */
+/** A message from the thread; the first says that it is ready, or why it is not. */
 export type FromThread<Result> =
   | { readonly ready: true }
   | { readonly refusal: string }
@@ -13,7 +13,7 @@ export interface BatchingThreadOptions<Result> {
   readonly workerData: unknown;
   readonly onWarn: (message: string) => void;
   readonly onEnd: () => void;
-  /** Called with what came of a batch, before those are answered who wait for it. */
+  /** Called with the result of a batch, before its callers are answered. */
   readonly onResult: (result: Result) => void;
 }
 
@@ -23,10 +23,10 @@ interface Waiting<Task, Result> {
   readonly reject: (error: Error) => void;
 }
 
-// A longer batch would hold up what others share with the thread.
+// A longer batch would delay other users of the thread's resource.
 const BATCH_TASKS = 200;
 
-/** A thread that takes tasks in batches: what comes while one is under way makes up the next. */
+/** A worker thread that takes tasks in batches: those queued during one batch form the next. */
 export class BatchingThread<Task, Result> {
   readonly #worker: Worker;
   #queue: Waiting<Task, Result>[] = [];
@@ -43,7 +43,7 @@ export class BatchingThread<Task, Result> {
     });
   }
 
-  /** Rejects with the thread's own sentence where it cannot do its work. */
+  /** Rejects with the thread's own message where it cannot start. */
   static start<Task, Result>(
     options: BatchingThreadOptions<Result>,
   ): Promise<BatchingThread<Task, Result>> {
@@ -63,7 +63,7 @@ export class BatchingThread<Task, Result> {
     });
   }
 
-  /** Resolves with what came of the batch, and the task's place in it. */
+  /** Resolves with the result of the batch, and the task's index in it. */
   ask(task: Task): Promise<readonly [result: Result, index: number]> {
     return new Promise((resolve, reject) => {
       if (this.#isClosing || this.#isEnded) return reject(ended());
@@ -72,7 +72,7 @@ export class BatchingThread<Task, Result> {
     });
   }
 
-  /** What was asked before is still answered. */
+  /** Tasks that were queued before are still answered. */
   async close(): Promise<void> {
     if (this.#isEnded) return;
     this.#isClosing = true;

@@ -1,12 +1,15 @@
-/** Time as a value that is passed in, so that a test can hold it still and move it. */
+/** Time is passed in as a value, so that a test can stop and advance it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Runs `task` once after `ms`; the answer cancels it. The timer never keeps the process alive. */
+  /**
+   * Runs `task` once after `ms` and returns a function that cancels it. The timer never keeps the
+   * process alive.
+   */
   after(ms: number, task: () => void): () => void;
 }
 
-// setTimeout turns anything above 2^31-1 into 1 ms, which would make a far deadline fire at once.
+// setTimeout turns a delay above 2^31-1 into 1 ms, so a far deadline would fire immediately.
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 export const systemClock: Clock = {
@@ -18,5 +21,5 @@ export const systemClock: Clock = {
   },
 };
 
-/** For how long something takes: it never jumps, whatever becomes of the date. Its zero is the process's start. */
+/** A monotonic clock for durations, which ignores changes of the date. It starts at 0 with the process. */
 export const steadyClock: Clock = { now: () => performance.now(), after: systemClock.after };

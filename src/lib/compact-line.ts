@@ -1,4 +1,4 @@
-/** A line of the JSON log as one short line for the console: `08:14:02 warn  message name=value`. */
+/** Shortens a line of the JSON log for the console: `08:14:02 warn  message name=value`. */
 export function compactLine(json: string): string {
   const { time, level, msg, err, ...rest } = JSON.parse(json) as Record<string, unknown>;
   const clock = typeof time === 'string' ? time.slice(11, 19) : '';

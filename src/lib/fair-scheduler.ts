@@ -1,12 +1,12 @@
 type Task = () => void;
 
-// Short enough that whoever else waits hardly notices, long enough that the switch costs little beside it.
+// Short enough that other requests hardly wait, long enough that the switch costs little in comparison.
 const SLICE_MS = 5;
 
 /**
- * Divides long synchronous work into slices: one slice in each turn of the event loop, in between
- * which sockets are read and written. Clients take turns, so that one of them with a hundred
- * slices waiting delays another's first by one slice alone.
+ * Divides long synchronous work into slices, one in each turn of the event loop, so that socket I/O
+ * runs in between. Clients are served round-robin: one with a hundred slices delays another's first
+ * by one slice only.
  */
 export class FairScheduler {
   // A Map keeps the order of insertion: the first key is the one that has waited longest.
@@ -19,7 +19,7 @@ export class FairScheduler {
     this.#sliceMs = sliceMs;
   }
 
-  /** Whether long work has had its share of the present turn of the event loop, whoever did it. */
+  /** True when the current turn of the event loop has used up its slice, for any client. */
   isSliceOver(): boolean {
     const nowMs = performance.now();
     if (this.#turnBeganAtMs === null) {

@@ -3,8 +3,8 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 const DIGITS = 16;
 
 /**
- * How far another file has come, kept beside it: a file that has come less far is an older copy.
- * Written after each commit and never synced, so it may lag behind, and is never ahead.
+ * A count of another file's commits, kept beside it: a file with fewer commits is an older copy.
+ * The mark is written after each commit without fsync, so it may lag behind and is never ahead.
  */
 export class HighWaterMark {
   readonly #file: number;
@@ -13,7 +13,7 @@ export class HighWaterMark {
     this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
-  /** 0 where there is none. */
+  /** Returns 0 where there is none. */
   read(): number {
     const bytes = Buffer.alloc(DIGITS);
     readSync(this.#file, bytes, 0, DIGITS, 0);
@@ -24,7 +24,7 @@ export class HighWaterMark {
     try {
       writeSync(this.#file, String(count).padStart(DIGITS, '0'), 0);
     } catch {
-      // What it marks is committed already, and a mark that lags behind only tells less.
+      // The commit itself is durable, and a mark that lags behind only detects less.
     }
   }
 

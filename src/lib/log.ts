@@ -11,15 +11,15 @@ export interface Log extends Pick<pino.Logger, Level | 'isLevelEnabled'> {
 
 export interface LogOptions {
   readonly level: pino.LevelWithSilent;
-  /** `json`: one object per line, for machines. `compact`: one short line, for somebody at a console. */
+  /** `json`: one object per line, for machines. `compact`: one short line, for a console. */
   readonly format: 'json' | 'compact';
   /** Default: stdout. */
   readonly destination?: { write(line: string): void };
 }
 
 /**
- * A log that strikes secrets out by itself, at any depth, in records, texts, errors and child
- * loggers: who writes a line need not think of it.
+ * A log that redacts secrets at any depth, in records, texts, errors and child loggers, so that no
+ * caller has to.
  */
 export function createLog({ level, format, destination }: LogOptions): Log {
   const output = destination ?? pino.destination({ dest: 1, sync: true });
@@ -31,10 +31,10 @@ export function createLog({ level, format, destination }: LogOptions): Log {
       formatters: {
         level: (label) => ({ level: label }),
       },
-      // Errors arrive as plain records already.
+      // The hook below has already turned errors into plain records.
       serializers: { err: (error: unknown) => error },
       hooks: {
-        // Runs only for levels that are on, and sees the arguments of a format text too.
+        // Runs only for enabled levels, and sees the arguments of a format text too.
         logMethod(args, method) {
           Reflect.apply(method, this, redactArguments(args));
         },
@@ -43,7 +43,7 @@ export function createLog({ level, format, destination }: LogOptions): Log {
     format === 'json' ? output : { write: (line: string) => output.write(compactLine(line)) },
   );
   const { child } = log;
-  // Bindings are written once, past the hook; children inherit this from their parent.
+  // Bindings are serialized once without the hook; child loggers inherit this from their parent.
   return Object.assign(log, {
     child(this: pino.Logger, bindings: Record<string, unknown>): Log {
       return Reflect.apply(child, this, [redactRecord(bindings)]);

@@ -1,6 +1,4 @@
-/**
- * What began after what, without a clock: a clock may stand still between two events, or jump back.
- */
+/** Orders events by a counter, because a wall clock may stand still between two of them, or jump back. */
 export class LogicalClock {
   #last = 0;
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** Times that several processes of one machine, and a later process, can compare. */
+/** Times that processes on one machine, running now or later, can compare. */
 export interface MachineClock {
-  /** Names this run of the machine; only within it can uptimes be compared. */
+  /** Identifies a boot of the machine, within which uptimes are comparable. */
   readonly boot: string;
-  /** Nobody can set it. */
+  /** A monotonic time that cannot be set. */
   uptimeMs(): number;
   /** Milliseconds since the epoch. */
   nowMs(): number;
@@ -29,10 +29,10 @@ export function momentOf(clock: MachineClock, atMs = clock.nowMs()): Moment {
   return { at: new Date(atMs).toISOString(), boot: clock.boot, uptimeMs };
 }
 
-/** By the machine's uptime; only over a restart of the machine by the date, which may be wrong. */
+/** Computed from the machine's uptime; across a reboot from the date, which may be wrong. */
 export function ageMs({ at, boot, uptimeMs }: Moment, clock: MachineClock): number {
   const age = boot === clock.boot ? clock.uptimeMs() - uptimeMs : clock.nowMs() - Date.parse(at);
-  // Below 0 where somebody has set the date back.
+  // The difference is below 0 where the date was set back.
   return Math.max(0, age);
 }
 
@@ -40,7 +40,7 @@ function readBoot(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
   } catch {
-    // Where the system has no such name, uptimes count within this process alone.
+    // Without a boot id, uptimes are comparable within this process only.
     return randomUUID();
   }
 }

@@ -1,12 +1,15 @@
 export interface StreamMap<In, Out> {
   readonly value: (value: In) => Out | Promise<Out>;
-  /** What a failing source becomes: a last value, or null for a plain end. Left out, the failure passes. */
+  /**
+   * Maps a failure of the source to a last value, or null for a plain end. Left out, the stream
+   * rejects.
+   */
   readonly failure?: (error: unknown) => Out | null;
-  /** Called when there will be no more values, for whichever reason; perhaps more than once. */
+  /** Called when the stream has ended, for any reason, perhaps more than once. */
   readonly ended?: () => void;
 }
 
-/** Maps a stream. */
+/** Maps each value of a stream. */
 export function mapStream<In, Out>(
   source: AsyncIterable<In>,
   map: StreamMap<In, Out>,
@@ -17,8 +20,8 @@ export function mapStream<In, Out>(
 const END: IteratorReturnResult<void> = { done: true, value: undefined };
 
 /**
- * Unlike a generator's, its `return` reaches the source at once, also while a `next` is pending:
- * who leaves a quiet stream must not stay subscribed until its next event.
+ * Unlike a generator's, its `return` ends the source immediately, even while a `next` is pending: a
+ * closed subscription to a quiet stream must not wait for its next event.
  */
 export class MappedStream<In, Out> implements AsyncGenerator<Out, void, void> {
   readonly #source: AsyncIterator<In>;

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * What operators watch. Labels are words of the program alone (operations, codes, outcomes): an
+ * The metrics for operators. Labels come from fixed sets (operations, codes, outcomes): an
  * identifier in a label would be a leak, and a new time series for each user.
  */
 export class Metrics {
@@ -49,7 +49,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry, prefix: 'trading_graph_' });
   }
 
-  /** A figure that somebody else keeps, read when it is asked for. */
+  /** A gauge that is read from its source on each scrape. */
   watch(name: string, help: string, read: () => number): void {
     new Gauge({
       name: `trading_graph_${name}`,

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 
-// As statfs(2) names them: their locks are kept by other machines, or by nobody.
+// Types of statfs(2) for file systems whose locks are kept on another machine, or not at all.
 const NETWORK = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -12,7 +12,7 @@ const NETWORK = new Map([
   [0x01161970, 'GFS2'],
   [0x7461636f, 'OCFS2'],
 ]);
-/** Behind these may be a disk of this machine as well. */
+/** These may be backed by a local disk as well. */
 const DOUBTFUL = new Map([
   [0x65735546, 'FUSE'],
   [0x01021997, '9P'],
@@ -23,12 +23,12 @@ export interface NetworkFileSystem {
   readonly isCertain: boolean;
 }
 
-/** The network file system that a folder is on, as far as its type tells; null: none. */
+/** Names the network file system of a folder, as far as its type shows one; null for none. */
 export function networkFileSystem(
   folder: string,
   type = statfsSync(folder).type,
 ): NetworkFileSystem | null {
-  // Some platforms give the 32 bits as a negative number.
+  // Some platforms return the 32 bits as a negative number.
   const magic = type >>> 0;
   const name = NETWORK.get(magic) ?? DOUBTFUL.get(magic);
   return name === undefined ? null : { name, isCertain: NETWORK.has(magic) };

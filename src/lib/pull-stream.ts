@@ -1,27 +1,34 @@
+import { LightAbortController } from './light-abort-controller.ts';
+
 export interface PullStreamOptions<T> {
-  /** Called once, by the first pull: a stream that nobody ever reads holds nothing. */
+  /** Called once, by the first pull: a stream that is never read opens nothing. */
   readonly open: () => void;
-  /** What the reader gets now; undefined where it must wait until it is woken. */
+  /** Returns the next value; undefined where the reader must wait until it is woken. */
   readonly take: () => T | undefined;
-  /** Called once, when a stream that was opened has ended, by either side. */
+  /** Called once, when an opened stream has ended, from either side. */
   readonly close: () => void;
 }
 
-/** Who takes values when told to, instead of asking for each with `next`: no promise, no turn of the loop. */
+/**
+ * Receives values synchronously by calling `take` when notified, without a promise and a microtask
+ * per `next`.
+ */
 export interface StreamListener {
-  /** There may be something to take. */
+  /** Notifies that there may be a value to take. */
   woken(): void;
-  /** There will be nothing more. Called once. */
+  /** Notifies, once, that the stream has ended. */
   ended(error: Error | null): void;
 }
 
 type Waiter<T> = PromiseWithResolvers<IteratorResult<T, undefined>>;
 
 /**
- * An async iterator that makes its values when they are asked for. A reader that stops reading
- * therefore leaves nothing behind that could grow.
+ * An async iterator that computes values on demand: back-pressure without a queue, so a reader that
+ * stops reading accumulates nothing.
  */
 export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
+  /** Aborted when the stream ends: for what is under way with a value that was taken before. */
+  readonly ending = new LightAbortController();
   readonly #options: PullStreamOptions<T>;
   readonly #waiters: Waiter<T>[] = [];
   #listener: StreamListener | null = null;
@@ -49,7 +56,7 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     return waiter.promise;
   }
 
-  /** In place of `next`: the listener is woken whenever it may `take`, for the first time at once. */
+  /** Replaces `next`: the listener is woken, the first time immediately, whenever it may `take`. */
   listen(listener: StreamListener): void {
     this.#open();
     this.#listener = listener;
@@ -57,12 +64,12 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     else listener.woken();
   }
 
-  /** What there is now. For the listener. */
+  /** Returns the current value to the listener. */
   take(): T | undefined {
     return this.#state === 'open' ? this.#options.take() : undefined;
   }
 
-  /** Something may have changed: hands it to a reader that waits. */
+  /** Offers a possible new value to a waiting reader. */
   wake(): void {
     if (this.#listener !== null && this.#state === 'open') this.#listener.woken();
     while (this.#waiters.length > 0) {
@@ -72,7 +79,7 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     }
   }
 
-  /** Ends the stream; with an error, that is the last thing its reader gets. */
+  /** Ends the stream; an error is delivered last. */
   end(error: Error | null = null): void {
     if (this.isEnded) return;
     const wasOpen = this.#state === 'open';
@@ -80,6 +87,7 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     this.#error = error;
     for (const waiter of this.#waiters.splice(0)) this.#last().then(waiter.resolve, waiter.reject);
     if (wasOpen) this.#options.close();
+    this.ending.abort();
     this.#listener?.ended(this.#takeError());
   }
 

@@ -4,8 +4,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * The text of a file that an operator has named. Pipes and devices are refused, and nothing is waited
- * for or read without end: some files under /proc have no end, or nothing to read yet.
+ * Reads the text of a file that an operator has configured. Pipes and devices are refused, and
+ * reads are bounded and non-blocking, because some files under /proc have no end, or no data yet.
  */
 export async function readPlainFile(path: string, maxBytes: number): Promise<string> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

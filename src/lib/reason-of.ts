@@ -1,4 +1,4 @@
-// What an operator reads in place of "ENOTDIR: not a directory, open '/a/b'".
+// Operators read these in place of "ENOTDIR: not a directory, open '/a/b'".
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'the disk fails',
 };
 
-/** Why something failed, in a few words on one line. */
+/** Describes a failure in a few words on one line. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;

@@ -1,6 +1,6 @@
 import { redact, redactTokens } from './redact.ts';
 
-const STRUCK = '[struck out]';
+const REDACTED = '[struck out]';
 const DEEPEST = 8;
 // A socket or a request that slipped into a record must not stall the process.
 const MOST_VALUES = 2_000;
@@ -9,7 +9,7 @@ const SECRET_NAME =
   /(authorization|cookies?|e?mail|passkey|password|phone|phonenumber|secret|token|tokens|apikey)$/;
 const SECRET_NAMES = new Set(['address', 'walletaddress', 'gatewayheaders', 'mobile', 'redisurl']);
 
-/** A copy of a record for the log, without what its names or its texts say is secret. */
+/** Copies a record for the log, with secrets redacted by the names of properties and by patterns. */
 export function redactRecord(record: object): Record<string, unknown> {
   return new Redaction().record(record);
 }
@@ -22,7 +22,7 @@ class Redaction {
     const entries: [string, unknown][] = [];
     for (const [name, value] of Object.entries(record)) {
       const isKept = value === null || value === undefined || !isSecret(name);
-      entries.push([name, isKept ? this.#value(value, isFromError) : STRUCK]);
+      entries.push([name, isKept ? this.#value(value, isFromError) : REDACTED]);
     }
     return Object.fromEntries(entries);
   }
@@ -44,7 +44,7 @@ class Redaction {
 
   #object(value: object, isFromError: boolean): unknown {
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-    // Addresses carry passwords in front of the host and anything behind the path.
+    // URLs contain passwords before the host and may contain secrets after the path.
     if (value instanceof URL) return `${value.origin}${value.pathname}`;
     if (Array.isArray(value)) return value.map((item) => this.#value(item, isFromError));
     if (value instanceof Error) return this.#error(value);
@@ -55,7 +55,7 @@ class Redaction {
     return this.record(value, isFromError);
   }
 
-  /** Messages may quote what the gateway, a parser or a user wrote. */
+  /** Messages may quote the gateway, a parser or a user. */
   #error(error: Error): Record<string, unknown> {
     return {
       type: error.name,

@@ -1,7 +1,7 @@
-// A longer wait than this is a mistake of somebody's clock, not a plan.
+// A longer wait is the mistake of a wrong clock, not a plan.
 const LONGEST_SECONDS = 3_600;
 
-/** `Retry-After` in either of its forms, seconds or a date; null where there is none to read. */
+/** Parses `Retry-After` as seconds or as a date; null where it is absent or invalid. */
 export function retryAfterSeconds(header: string | undefined, nowMs: number): number | null {
   const value = header?.trim();
   if (!value) return null;

@@ -1,19 +1,19 @@
 import type { Clock } from './clock.ts';
 
 export interface RollingWindowOptions<Slice> {
-  /** One that never jumps: a step of the wall clock would forget everything, or nothing for hours. */
+  /** A monotonic clock: a step of the wall clock would expire everything, or nothing for hours. */
   readonly clock: Clock;
   readonly spanMs: number;
   readonly slices: number;
   readonly create: () => Slice;
 }
 
-/** What happened lately, in slices of time of which the oldest is forgotten as a new one begins. */
+/** Recent events in slices of time; the oldest slice expires when a new one begins. */
 export class RollingWindow<Slice> {
   readonly #options: RollingWindowOptions<Slice>;
   readonly #sliceMs: number;
   #held: { readonly index: number; readonly slice: Slice }[] = [];
-  /** The slice of now, until it is over: with a clock that never jumps nothing else need be asked. */
+  /** The current slice, until it ends: with a monotonic clock no other check is needed. */
   #latest: Slice | null = null;
   #latestEndsAtMs = 0;
 
@@ -22,7 +22,7 @@ export class RollingWindow<Slice> {
     this.#sliceMs = options.spanMs / options.slices;
   }
 
-  /** Where that which happens now belongs. */
+  /** Returns the slice for events that happen now. */
   current(): Slice {
     if (this.#latest !== null && this.#options.clock.now() < this.#latestEndsAtMs) {
       return this.#latest;
@@ -36,7 +36,7 @@ export class RollingWindow<Slice> {
     return slice;
   }
 
-  /** What is still remembered, oldest first. */
+  /** Returns the unexpired slices, oldest first. */
   slices(): readonly Slice[] {
     this.#forget();
     return this.#held.map(({ slice }) => slice);

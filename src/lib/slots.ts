@@ -1,4 +1,4 @@
-/** How many of something each key holds at a time. A key that holds none takes no room. */
+/** Counts how many slots each key holds. A key without any takes no memory. */
 export class Slots {
   readonly #held = new Map<string, number>();
 
@@ -6,7 +6,7 @@ export class Slots {
     return this.#held.get(key) ?? 0;
   }
 
-  /** The answer gives the slot back; further calls of it do nothing. Null where all are taken. */
+  /** Returns an idempotent function that releases the slot, or null where all are taken. */
   take(key: string, most: number): (() => void) | null {
     const held = this.held(key);
     if (held >= most) return null;

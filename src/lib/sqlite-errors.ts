@@ -1,7 +1,7 @@
-/** A file cannot be used, and nothing may be guessed: its message goes on where the path ends. */
+/** A file cannot be used safely; the message continues a sentence that begins with its path. */
 export class SqliteFileError extends Error {
   override readonly name = 'SqliteFileError';
-  /** The file is not what was written, and will not be by itself. */
+  /** True where the content is damaged, which does not pass by itself. */
   readonly isDamage: boolean;
 
   constructor(message: string, { isDamage = false, ...options }: SqliteFileErrorOptions = {}) {
@@ -31,7 +31,7 @@ const PROBLEMS = new Map([
   [NOT_A_DATABASE, 'is no database, or is damaged: restore it, or move it away'],
 ]);
 
-/** What Node says about files in the words of SQLite. */
+/** Maps Node's file errors to SQLite's codes. */
 const CODES_OF_NODE = new Map([
   ...(['EACCES', 'EPERM', 'EROFS'] as const).map((code) => [code, 8] as const),
   ...(['ENOSPC', 'EDQUOT'] as const).map((code) => [code, 13] as const),
@@ -42,7 +42,7 @@ export function isBusy(error: unknown): boolean {
   return (codeOf(error) & 0xff) === BUSY;
 }
 
-/** What is wrong with the file, and what to do about it, in one sentence. */
+/** Describes the problem with the file, and its remedy, in one sentence. */
 export function toFileError(error: unknown): SqliteFileError {
   if (error instanceof SqliteFileError) return error;
   const code = codeOf(error);

@@ -7,13 +7,13 @@ import { DAMAGED, isBusy, MOVED, SqliteFileError, toFileError } from './sqlite-e
 
 export interface SqliteFileOptions {
   readonly path: string;
-  /** Where there is no file, none is made. */
+  /** When true, a missing file is an error and is not created. */
   readonly mustExist?: boolean;
   /** Marks the file as this program's. */
   readonly applicationId: number;
   readonly version: number;
   readonly schema: string;
-  /** Fills a new file; the inode is the one it will have. */
+  /** Fills a new file, whose inode is passed. */
   readonly fill: (database: DatabaseSync, inode: string) => void;
   readonly onWarn: (message: string) => void;
 }
@@ -24,20 +24,20 @@ const PROGRESS_MS = 1_000;
 const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * A database whose commits are on the disk, and which several processes of this machine may share.
- * With a rollback journal: damage to a write-ahead log loses its commits without a word.
+ * A durable database that several processes of one machine may share. It uses a rollback journal,
+ * because damage to a write-ahead log loses commits silently.
  */
 export class SqliteFile {
   readonly database: DatabaseSync;
-  /** Changes where another file takes the path while this one is open. */
+  /** Changes when another file replaces this one at the path. */
   readonly inode: string;
-  /** Tells the file from a copy, as `isSameFile` compares it. */
+  /** Distinguishes the file from a copy; compared by `isSameFile`. */
   readonly identity: string;
-  /** What the indexes lack or have too much; everything else that is wrong keeps the file from being opened. */
+  /** Missing or surplus index entries; any other damage prevents opening the file. */
   readonly indexProblems: readonly string[];
   readonly #path: string;
 
-  /** Makes the file where there is none; throws a SqliteFileError where it cannot be used. */
+  /** Creates the file where there is none; throws a SqliteFileError where it cannot be used. */
   constructor(options: SqliteFileOptions) {
     const { path, onWarn } = options;
     this.#path = path;
@@ -47,13 +47,13 @@ export class SqliteFile {
       prepareFolder(dirname(path), onWarn);
       if (inodeOf(path) === null) makeFile(options);
       const { size } = statSync(path);
-      // SQLite takes it for a new database.
+      // SQLite would treat an empty file as a new database.
       if (size === 0) throw new SqliteFileError('is empty: restore it, or move it away');
       this.inode = inodeOf(path) ?? '';
       this.database = opened.adopt(connect(path, options), (database) => database.close());
       this.indexProblems = this.#verify(options);
-      // Not before it is known to be ours: the path may lead to anything by mistake.
-      // Whatever its mode: the time of its last change is then another than that of its birth.
+      // Only after the file is identified as this program's: the path may be misconfigured.
+      // Always, because it makes the ctime differ from the birth time, which are equal right after a copy.
       chmodSync(path, 0o600);
       this.identity = identityOf(path);
       opened.move();
@@ -62,12 +62,12 @@ export class SqliteFile {
     }
   }
 
-  /** Whether the path still leads to what was opened. */
+  /** True while the path still leads to the opened file. */
   get isInPlace(): boolean {
     return inodeOf(this.#path) === this.inode;
   }
 
-  /** One statement outside of a transaction. */
+  /** Runs one statement outside of a transaction. */
   read<T>(statement: () => T): T {
     try {
       return patiently(START_PATIENCE_MS, statement);
@@ -76,12 +76,12 @@ export class SqliteFile {
     }
   }
 
-  /** All rows of a query that ends in its table's name, in the order of their `id`. */
+  /** Iterates all rows of a query that ends in its table's name, ordered by `id`. */
   *rows<Row extends { readonly id: number }>(
     query: string,
     onProgress: (message: string) => void,
   ): Generator<Row> {
-    // In portions, or another process's commits would have to wait for the last row.
+    // Pages keep the lock short, or another process's commits would wait for the last row.
     const portion = this.database.prepare(
       `${query} WHERE id > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     );
@@ -98,7 +98,7 @@ export class SqliteFile {
     }
   }
 
-  /** Runs `work` again where another process is in the way; throws a SqliteFileError. */
+  /** Retries `work` while another process holds the lock; throws a SqliteFileError. */
   transact<T>(mode: 'DEFERRED' | 'IMMEDIATE', patienceMs: number, work: () => T): T {
     const { database } = this;
     try {
@@ -106,9 +106,9 @@ export class SqliteFile {
         database.exec(`BEGIN ${mode}`);
         try {
           const result = work();
-          // Within the transaction, or others would go first.
+          // COMMIT is retried within the open transaction, or other processes would go first.
           patiently(patienceMs, () => database.exec('COMMIT'));
-          // Afterwards: whoever opens what stands there now must not lack this commit.
+          // Checked after the commit: a process that opens the path from now on must not miss this commit.
           if (!this.isInPlace) throw new SqliteFileError(MOVED);
           return result;
         } catch (error) {
@@ -137,7 +137,7 @@ export class SqliteFile {
     }
     using expected = new DatabaseSync(':memory:');
     expected.exec(schema);
-    // A flipped bit there can change what a comparison means.
+    // A flipped bit in the schema can change what a comparison means.
     if (this.read(() => schemaOf(this.database)) !== schemaOf(expected)) {
       throw new SqliteFileError(DAMAGED, { isDamage: true });
     }
@@ -165,7 +165,7 @@ function prepareFolder(folder: string, onWarn: (message: string) => void): void 
   if (network) onWarn(`${folder} is on ${network.name}: a network's locks cannot be relied on`);
 }
 
-/** Never half a file, not even after a crash, and never over one that another process has made. */
+/** Creates the file atomically, even across a crash, and never over one that another process has made. */
 function makeFile({ path, applicationId, version, schema, fill }: SqliteFileOptions): void {
   const draft = `${path}.new-${randomUUID()}`;
   try {
@@ -188,11 +188,11 @@ function connect(
   path: string,
   expected: Pick<SqliteFileOptions, 'applicationId'> | null,
 ): DatabaseSync {
-  // SQLite's own way of waiting lets a busy process starve the others.
+  // SQLite's own busy timeout lets one busy process starve the others.
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     patiently(START_PATIENCE_MS, () => {
-      // Before anything is changed about the file.
+      // The file is identified before anything in it is changed.
       const id = database.prepare('PRAGMA application_id').get()?.application_id;
       if (expected && id !== expected.applicationId) {
         throw new SqliteFileError("is no file of this program's: name another, or move it away");
@@ -216,22 +216,22 @@ function patiently<T>(patienceMs: number, task: () => T): T {
       return task();
     } catch (error) {
       if (!isBusy(error) || performance.now() >= giveUpAtMs) throw error;
-      // Jitter, or those who wait would get in each other's way again and again.
+      // Jitter keeps waiting processes from retrying in step.
       Atomics.wait(SLEEPER, 0, 0, 0.3 + 2 * Math.random());
     }
   }
 }
 
 /**
- * An inode is given to the next file once its own is removed, so the time of birth goes with it.
- * Where there is none, it is 0 or the time of the last change.
+ * Inode and birth time, because the inode of a removed file is reused. Where the file system keeps
+ * no birth time, Node answers 0 or the ctime.
  */
 function identityOf(path: string): string {
   const { ino, birthtimeNs, ctimeNs } = statSync(path, { bigint: true });
   return `${ino} ${birthtimeNs === ctimeNs ? 0 : birthtimeNs}`;
 }
 
-/** Times of birth count where both are known. */
+/** Birth times are compared where both are known. */
 export function isSameFile(one: string, other: string): boolean {
   const [inode, born = '0'] = one.split(' ');
   const [otherInode, otherBorn = '0'] = other.split(' ');

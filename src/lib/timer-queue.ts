@@ -2,16 +2,16 @@ import type { Clock } from './clock.ts';
 
 interface Timer {
   readonly dueMs: number;
-  /** Of two that fall due together the one set first goes first. */
+  /** Of two timers that are due together, the one set first fires first. */
   readonly order: number;
   readonly task: () => void;
-  /** Where it stands in the heap; -1 once it has run or was cancelled. */
+  /** The index in the heap; -1 once it has fired or was cancelled. */
   index: number;
 }
 
 /**
- * Any number of timers on a single one of the clock's: a heap, in which setting, cancelling and
- * firing cost a handful of comparisons even where tens of thousands wait.
+ * Any number of timers on a single timer of the clock: a heap in which setting, cancelling and
+ * firing cost a handful of comparisons, even with tens of thousands of timers.
  */
 export function createTimerQueue(clock: Clock): Clock {
   const heap: Timer[] = [];
@@ -31,7 +31,7 @@ export function createTimerQueue(clock: Clock): Clock {
     disarm = null;
     armedForMs = Number.POSITIVE_INFINITY;
     const nowMs = clock.now();
-    // What a task sets for this very moment waits for the next round, or one could hold the loop for ever.
+    // A timer set by a task for this moment fires in the next round, or a task could loop for ever.
     const limit = orders;
     try {
       for (let top = heap[0]; top && top.dueMs <= nowMs && top.order < limit; top = heap[0]) {

@@ -4,8 +4,8 @@ let lastToken: string | null = null;
 let lastHash = '';
 
 /**
- * What is kept for a token is kept under its hash: a dump of this process's memory should not be a
- * list of sessions to take over. Several parts of one request ask in turn, so the last is remembered.
+ * Hashes a token, since caches are keyed by the hash: a memory dump should not be a list of
+ * sessions to take over. The last hash is memoized, because one request needs it several times.
  */
 export function tokenHash(token: string): string {
   if (token !== lastToken) recall(token, hash('sha256', token, 'hex'));
@@ -17,7 +17,7 @@ function recall(token: string, itsHash: string): void {
   lastHash = itsHash;
 }
 
-/** A token that comes again and again, on one connection: hashed once. */
+/** The token of a connection, hashed once for all its requests. */
 export class RecurringToken {
   readonly #token: string;
   readonly #hash: string;
@@ -27,7 +27,7 @@ export class RecurringToken {
     this.#hash = tokenHash(token);
   }
 
-  /** The token, whose hash is at hand for who asks next. */
+  /** Returns the token, and memoizes its hash for the next `tokenHash`. */
   get text(): string {
     recall(this.#token, this.#hash);
     return this.#token;

@@ -7,24 +7,24 @@ import { isSameFile, SqliteFile, type SqliteFileOptions } from './sqlite-file.ts
 
 export interface TrackedFileOptions extends Omit<SqliteFileOptions, 'fill'> {
   readonly clock: MachineClock;
-  /** SQL that counts what `rows` of the state counts. */
+  /** SQL that counts the rows which the state's `rows` records. */
   readonly count: string;
 }
 
 export interface FileState {
-  /** Counts all changes: a file with fewer is an older copy. Whoever changes something raises it. */
+  /** The number of changes, incremented by each: a file with fewer is an older copy. */
   writes: number;
-  /** How many rows there are: fewer are a loss. */
+  /** The number of rows: a smaller count is a loss. */
   rows: number;
   /** The file's identity, which a copy does not share. */
   file: string;
-  /** The moment, as JSON, since which rows may be missing; null: none are. */
+  /** The moment, as JSON, since which rows may be missing; null where none are. */
   incompleteFrom: string | null;
 }
 
 type StoredState = FileState & { readonly digest: string };
 
-// REAL: a damaged integer may be more than JavaScript can read.
+// The column is REAL because a damaged integer may be more than JavaScript can read.
 const STATE_SCHEMA = `
 CREATE TABLE state (
   writes REAL NOT NULL, rows REAL NOT NULL, file TEXT NOT NULL, incompleteFrom TEXT,
@@ -32,7 +32,7 @@ CREATE TABLE state (
 ) STRICT`;
 const START_PATIENCE_MS = 10_000;
 
-/** A file that notices when it lacks what it once had: an older copy, or one that lost rows. */
+/** A file that detects lost data: an older copy of itself, or missing rows. */
 export class TrackedFile {
   readonly file: SqliteFile;
   readonly #mark: HighWaterMark;
@@ -58,7 +58,7 @@ export class TrackedFile {
     opened.move();
   }
 
-  /** As of the last transaction. */
+  /** The state as of the last transaction. */
   get state(): Readonly<FileState> {
     return this.#state;
   }
@@ -84,7 +84,7 @@ export class TrackedFile {
     return result;
   }
 
-  /** A change of the state itself. */
+  /** Changes only the state itself. */
   change(work: (state: FileState) => void): void {
     this.transact('IMMEDIATE', START_PATIENCE_MS, (state) => {
       state.writes += 1;
@@ -97,7 +97,7 @@ export class TrackedFile {
     this.#mark.close();
   }
 
-  /** A first change, which shows that the file can be written, and whether it is the one it was. */
+  /** Makes a first change, which checks that the file is writable and that it is the original. */
   #begin(state: FileState, { path, clock, count, onWarn }: TrackedFileOptions): void {
     const [rows] = Object.values(this.file.database.prepare(count).get() ?? {});
     if (rows !== state.rows) {

@@ -10,14 +10,14 @@ export interface WatchPathOptions {
   readonly onChange: () => void;
 }
 
-// Not every file system tells of changes: a network's or a container's may have to be asked.
+// Some file systems, of networks and containers, emit no events, so the path is also polled.
 const ASK_MS = 2_000;
-// A tool that writes several files is through by then.
+// A tool that writes several files has finished by then.
 const SETTLE_MS = 50;
 
 /**
- * Tells of each change of a file or of a folder's files, however they come to be changed. Whoever
- * waits for it before reading misses no change.
+ * Reports each change of a file, or of a folder's files, however it is made. A caller that awaits
+ * this before reading misses no change.
  */
 export async function watchPath({ path, clock, onChange }: WatchPathOptions): Promise<() => void> {
   let known = await signatureOf(path);
@@ -43,7 +43,7 @@ export async function watchPath({ path, clock, onChange }: WatchPathOptions): Pr
       const watcher = watch(each, { persistent: false }, () => {
         if (!isClosed) wait(SETTLE_MS);
       });
-      // What cannot be watched any more is still asked for.
+      // Polling continues where a watcher fails.
       watcher.on('error', () => watcher.close());
       return [watcher];
     } catch {

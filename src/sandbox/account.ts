@@ -5,21 +5,21 @@ import { cents } from './money.ts';
 import type { SandboxUser } from './users.ts';
 import type { WithdrawalMethod } from './withdrawal-methods.ts';
 
-/** What an open position and a pending order have in common; `priceOpen` of a pending order is its trigger. */
+/** The common part of open positions and pending orders; `priceOpen` of a pending order is its trigger. */
 interface Holding {
   readonly id: string;
   readonly listed: Listed;
   readonly isBuy: boolean;
   readonly units: number;
   readonly priceOpen: number;
-  /** 0 where there is none. */
+  /** 0 without a stop-loss. */
   readonly sl: number;
   readonly tp: number;
   readonly comment: string;
   readonly createdAtMs: number;
   readonly leverage: number;
   readonly rateMargin: number;
-  /** The money it ties up, in cents-true US dollars. */
+  /** The money it ties up, in US dollars rounded to cents. */
   readonly invested: number;
 }
 
@@ -38,7 +38,7 @@ export interface Account {
   readonly methods: WithdrawalMethod[];
   readonly values: Map<string, unknown>;
   balance: number;
-  /** Goes up with every change, so that an answer made earlier is known to be old. */
+  /** Increases with every change, so that a memoized answer is known to be stale. */
   revision: number;
   prevBalance: number;
   prevEquity: number;
@@ -50,11 +50,11 @@ export interface Figures {
   readonly storage: number;
   /** balance + credit + profits + storage. */
   readonly equity: number;
-  /** What a new order may tie up: equity less what positions and pending orders tie up already. */
+  /** The money that a new order may tie up: equity less what positions and pending orders tie up already. */
   readonly free: number;
 }
 
-/** Adds up the account at the market's prices of this moment. */
+/** Computes the account's figures at the market's current prices. */
 export function figuresOf(account: Account, market: Market): Figures {
   let invested = 0;
   let profits = 0;
@@ -84,7 +84,7 @@ export function profitOf(
   return cents((isBuy ? change : -change) * units * market.rate(listed.wire.pCurrency));
 }
 
-/** US dollars that `units` tie up when opened at `price`. */
+/** Computes the US dollars that `units` tie up when opened at `price`. */
 export function investedIn(
   listed: Listed,
   units: number,

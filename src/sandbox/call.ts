@@ -6,15 +6,15 @@ import type { TokenClaims, Tokens } from './tokens.ts';
 import type { SandboxUser } from './users.ts';
 import type { World } from './world.ts';
 
-/** One request for one of the 15 operations, read and understood as far as its body and token go. */
+/** One request for one of the 15 operations, with its body parsed and its token verified. */
 export interface Call {
   readonly operation: OperationName;
-  /** The path's value, decoded; empty where the path has none. */
+  /** The decoded path parameter; empty where the path has none. */
   readonly param: string;
-  /** Undefined where there was no body, or no JSON in it. */
+  /** Undefined without a body, or where it is no JSON. */
   readonly body: unknown;
   readonly headers: IncomingHttpHeaders;
-  /** Null where the token is missing or not valid. */
+  /** Null without a valid token. */
   readonly claims: TokenClaims | null;
 }
 
@@ -23,16 +23,16 @@ export interface UserCall extends Call {
   readonly user: SandboxUser;
 }
 
-/** What the operations work on; the world is a new one after each reset. */
+/** The state that operations work on; each reset replaces the world. */
 export interface Context {
   readonly world: World;
   readonly tokens: Tokens;
   readonly clock: Clock;
   readonly directionField: string;
   readonly mobileWallet: string;
-  /** How long an order of TEST.SLOW takes. */
+  /** The duration of an order of TEST.SLOW. */
   readonly slowMs: number;
-  /** Resolves false where the sandbox closed meanwhile. */
+  /** Resolves to false where the sandbox closes meanwhile. */
   wait(ms: number): Promise<boolean>;
 }
 

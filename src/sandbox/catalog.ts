@@ -15,21 +15,21 @@ export interface CatalogEdition {
   readonly zipped: Buffer;
 }
 
-/** How the next edition differs; what is left out stays as it is. */
+/** Changes of the next edition; a property that is left out stays as it is. */
 export interface CatalogChange {
-  /** How many rows get another description, and are there still. */
+  /** The number of rows that get another description. */
   readonly change?: number | undefined;
   readonly add?: number | undefined;
   readonly remove?: number | undefined;
-  /** How many rows break the interface's table, from now on. */
+  /** The number of rows that break the interface's table, from now on. */
   readonly broken?: number | undefined;
   /** True: no rows at all, until set back to false. */
   readonly empty?: boolean | undefined;
 }
 
-/** How the answers speak of their age from now on; what is left out stays as it is. */
+/** Caching headers from now on; a property that is left out stays as it is. */
 export interface CatalogHeaders {
-  /** Counts on from there; null: no Age header. */
+  /** The Age header counts on from there; null omits it. */
   readonly ageSeconds?: number | null | undefined;
   readonly cacheControl?: string | null | undefined;
   readonly etag?: boolean | undefined;
@@ -42,12 +42,12 @@ export interface Catalogs {
   change(change: CatalogChange): void;
   /** Caching headers of an answer that is sent now. */
   headers(etag: string): OutgoingHttpHeaders;
-  /** Null or false: without that header. */
+  /** Null or false omits the header. */
   setHeaders(headers: CatalogHeaders): void;
 }
 
 const REPUBLISHED_AFTER_SECONDS = 3_600;
-// Rows between two breaths: a catalog of 100,000 must not hold up the polls for a second.
+// Rows per turn of the event loop: a catalog of 100,000 must not delay the polls by a second.
 const ROWS_AT_ONCE = 2_000;
 const zip = promisify(gzip);
 
@@ -97,7 +97,7 @@ export function createCatalogs(seed: string, listed: readonly Listed[], clock: C
     setHeaders({ ageSeconds, cacheControl: control, etag, headers }) {
       if (typeof ageSeconds === 'number') {
         publishedAtMs = clock.now() - ageSeconds * 1000;
-        // An age put by hand may be any; it is not wrapped into the hour.
+        // An Age that a test sets may be any; it is not wrapped into the hour.
         republishes = false;
       }
       if (ageSeconds !== undefined) saysAge = ageSeconds !== null;
@@ -127,7 +127,7 @@ async function print(
   chunks.push(Buffer.from(']'));
   const plain = Buffer.concat(chunks);
   const digest = createHash('sha1').update(plain).digest('base64url');
-  // Weak, because the zipped bytes go under the same tag.
+  // A weak ETag, because the compressed representation has the same one.
   return { etag: `W/"${digest}"`, plain, zipped: await zip(plain, { level: 1 }) };
 }
 
@@ -144,7 +144,7 @@ function rewrite(rows: readonly Listed[], count: number, edition: number): Liste
   });
 }
 
-/** From the end, and never what clients rely on: the first rows stay. */
+/** Removes from the end, because clients rely on the first rows. */
 function withdraw(rows: readonly Listed[], count: number): Listed[] {
   return rows.slice(0, Math.max(0, rows.length - count));
 }

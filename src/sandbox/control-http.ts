@@ -22,7 +22,7 @@ export function createControlListener(
     const verb = request.method ?? 'GET';
     const url = new URL(request.url ?? '/', 'http://sandbox');
     if (path === '/sandbox/redirected') {
-      // Nobody who follows the rules comes here: it is noted, so that a test can tell.
+      // No correct client requests an unknown path, so it is recorded for tests to see.
       observations.note({
         atMs: clock.now(),
         method: verb,
@@ -62,8 +62,8 @@ function ordersOf(control: SandboxControl): Readonly<Record<string, Order>> {
     }),
     'GET /sandbox/orders': () => ({ orders: control.orders() }),
     'POST /sandbox/tokens': (input) => {
-      const wish = readTokenOptions(input);
-      return { access_token: control.token(wish) };
+      const options = readTokenOptions(input);
+      return { access_token: control.token(options) };
     },
     'POST /sandbox/tokens/revoke': ({ token, login }) => {
       if (typeof token === 'string') control.revoke({ token });

@@ -26,7 +26,7 @@ const fault = z.strictObject({
   bytes: z.int().min(0).max(17_179_869_184).optional(),
 });
 
-const tokenWish = z.strictObject({
+const tokenOptions = z.strictObject({
   email: z.string().optional(),
   login: count.optional(),
   group: z.string().optional(),
@@ -34,7 +34,7 @@ const tokenWish = z.strictObject({
   signature: z.enum(['valid', 'forged']).optional(),
 });
 
-const catalogWish = z.strictObject({
+const catalogChange = z.strictObject({
   change: count.optional(),
   add: count.max(100_000).optional(),
   remove: count.optional(),
@@ -51,15 +51,17 @@ export function readFault(input: unknown): Fault {
 }
 
 export function readTokenOptions(input: unknown): TokenOptionsInput {
-  const wish = read(tokenWish, input);
+  const options = read(tokenOptions, input);
   const user =
-    wish.email === undefined ? findUserByLogin(wish.login ?? 0) : findUserByEmail(wish.email);
+    options.email === undefined
+      ? findUserByLogin(options.login ?? 0)
+      : findUserByEmail(options.email);
   if (user === null) throw new Refused('email or login of a sandbox user is required');
-  return wish;
+  return options;
 }
 
 export function readCatalogChange(input: unknown): CatalogChange & CatalogHeaders {
-  return read(catalogWish, input);
+  return read(catalogChange, input);
 }
 
 function read<T>(schema: z.ZodType<T>, input: unknown): T {

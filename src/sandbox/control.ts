@@ -10,35 +10,35 @@ import type { World } from './world.ts';
 export interface TokenOptionsInput {
   readonly email?: string | undefined;
   readonly login?: number | undefined;
-  /** Claimed in the token; left out: the user's own. */
+  /** The group claimed in the token; by default the user's own. */
   readonly group?: string | undefined;
-  /** Negative: expired already. */
+  /** A negative value mints a token that has expired already. */
   readonly expiresInSeconds?: number | undefined;
   readonly signature?: 'valid' | 'forged' | undefined;
 }
 
-/** What a test or an operator can tell the sandbox, and ask it; `/sandbox/…` is the same over HTTP. */
+/** The control API of the sandbox for tests and operators; `/sandbox/…` is the same over HTTP. */
 export interface SandboxControl {
   fail(fault: Fault): void;
   faults(): readonly Fault[];
   clearFaults(): void;
-  /** How often an operation was called; without one, all of them. */
+  /** Counts the calls of an operation, or of all of them. */
   calls(operation?: OperationName, login?: number): number;
   callCounts(): CallCounts;
-  /** Forgets counts and requests. */
+  /** Resets counts and recorded requests. */
   clearCalls(): void;
-  /** The last requests, oldest first. */
+  /** Returns the last requests, oldest first. */
   requests(operation?: OperationName): readonly RecordedRequest[];
-  /** Every order that was applied, in order. */
+  /** Returns every applied order, oldest first. */
   orders(): readonly LedgerEntry[];
-  token(wish: TokenOptionsInput): string;
+  token(options: TokenOptionsInput): string;
   revoke(which: { readonly token: string } | { readonly login: number }): void;
   tick(times?: number): void;
-  /** Puts a price, and what it triggers happens at once. False: no such instrument. */
+  /** Sets a price and synchronously executes what it triggers. Returns false for an unknown instrument. */
   putPrice(symbol: string, price: number): boolean;
   setOpen(symbol: string, open: boolean): boolean;
   changeCatalog(change: CatalogChange & CatalogHeaders): void;
-  /** Back to the seed: accounts, prices, catalogs; faults, calls and revocations are forgotten. */
+  /** Restores accounts, prices and catalogs from the seed, and clears faults, calls and revocations. */
   reset(): void;
 }
 

@@ -8,14 +8,14 @@ import { type OrderRefusal, termsOf } from './order-terms.ts';
 
 export type Placed = { readonly orderId: string } | { readonly refusal: OrderRefusal };
 
-/** Where orders become positions and positions close: the state table of the interface. */
+/** Executes orders and closes positions: the state table of the interface. */
 export interface Desk {
   place(account: Account, request: OrderRequest, operation: OrderOperation): Placed;
-  /** Books a position or an order that an account starts with. */
+  /** Books an initial position or order of an account. */
   hold(account: Account, holding: OpenPosition | PendingOrder): void;
-  /** What the new prices set off: pending orders that execute, positions that close. */
+  /** Applies new prices: pending orders execute, positions close. */
   settle(changed: Iterable<number>): void;
-  /** The instruments that anybody holds or waits for. */
+  /** Lists the instruments with open positions or pending orders. */
   held(): Iterable<number>;
 }
 
@@ -80,12 +80,12 @@ export function createDesk({ market, ledger, find, isOpen, nowMs }: DeskOptions)
     const { account, id } = interest;
     const order = account.orders.get(id);
     if (order !== undefined && isReached(order, price)) execute(account, order, price);
-    // In the same breath: a jump may pass the trigger and the stop-loss behind it at once.
+    // Checked synchronously, because one jump may pass both the trigger and the stop-loss behind it.
     const position = account.positions.get(id);
     if (position !== undefined && isOver(position, price)) close(interest, position);
   }
 
-  /** The position keeps the order's id, so that a client can follow one into the other. */
+  /** The position keeps the order's id, so that a client can match the two. */
   function execute(account: Account, order: PendingOrder, price: number): void {
     const { isLimit: _, ...holding } = order;
     account.orders.delete(order.id);

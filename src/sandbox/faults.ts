@@ -1,6 +1,6 @@
 import type { OperationName } from '../gateway/operations.ts';
 
-/** The ways in which a call can be made to go wrong. */
+/** The faults that can be injected into a call. */
 export const FAULT_KINDS = [
   'status',
   'delay',
@@ -22,24 +22,24 @@ export const FAULT_KINDS = [
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export interface Fault {
-  /** `*`: whichever is called. */
+  /** `*` means any operation. */
   readonly operation: OperationName | '*';
   readonly kind: FaultKind;
   readonly status?: number | undefined;
-  /** A text goes out as it is, anything else as JSON. */
+  /** A string is sent as it is, any other value as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** How long before anything happens; for `drip`, between two bytes. */
+  /** The delay before the fault; for `drip`, between two bytes. */
   readonly delayMs?: number | undefined;
-  /** How many calls it hits; left out: all, until it is cleared. */
+  /** The number of calls it hits; all until it is cleared where this is left out. */
   readonly times?: number | undefined;
-  /** How many calls pass unharmed first. */
+  /** The number of calls that pass unharmed first. */
   readonly skip?: number | undefined;
-  /** Only calls with a token of this login. */
+  /** Limits the fault to calls with a token of this login. */
   readonly login?: number | undefined;
-  /** Whether the operation is carried out before its answer is spoilt. */
+  /** Whether the operation is carried out before its answer is corrupted. */
   readonly apply?: boolean | undefined;
-  /** Size of an `oversize` answer, or of an unpacked `gzip-bomb`. */
+  /** The size of an `oversize` answer, or of a decompressed `gzip-bomb`. */
   readonly bytes?: number | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface Faults {
   add(fault: Fault): void;
   list(): readonly Fault[];
   clear(): void;
-  /** The fault that hits this call, which uses up one of its times. */
+  /** Returns the fault that hits this call, and counts it against `times`. */
   take(operation: OperationName, login: number | null): Fault | null;
 }
 

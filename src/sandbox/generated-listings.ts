@@ -104,7 +104,7 @@ const SECTORS: readonly (readonly [number, readonly string[]])[] = [
   [60, ['Properties', 'Realty', 'Estates']],
 ];
 
-/** Made-up companies: as many as asked for, the same for the same seed, no symbol twice. */
+/** Generates made-up companies, deterministic per seed, with unique symbols. */
 export function generateListings(seed: string, count: number, taken: Set<string>): Listing[] {
   const random = createRandom(`${seed}/listings`);
   const listings: Listing[] = [];

@@ -7,13 +7,13 @@ export type Kind = 'equity' | 'forex' | 'index' | 'crypto' | 'commodity';
 export interface Group {
   readonly name: string;
   readonly leverage: Readonly<Record<Kind, number>>;
-  /** What the standard overnight rates are multiplied by; null: no overnight rates at all. */
+  /** Multiplies the standard overnight rates; null means no overnight rates at all. */
   readonly swapFactor: number | null;
 }
 
 export const STANDARD = 'standard-usd';
 export const PRO = 'pro-usd';
-/** Named the way trading platforms nest their groups, so that a path value needs its encoding. */
+/** Trading platforms nest groups with backslashes, so that the path parameter needs encoding. */
 export const SWAP_FREE = 'retail\\swap-free usd';
 
 const GROUPS: readonly Group[] = [
@@ -38,7 +38,6 @@ export function findGroup(name: string): Group | undefined {
   return GROUPS.find((group) => group.name === name);
 }
 
-/** The instrument on this group's terms. */
 export function onTermsOf(group: Group, kind: Kind, instrument: WireInstrument): WireInstrument {
   const { swap, ...rest } = instrument;
   const terms = { ...rest, leverage: group.leverage[kind] };

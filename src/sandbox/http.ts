@@ -1,11 +1,11 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 
-/** What an operation answers, before a fault may spoil it. */
+/** The answer of an operation, before a fault may corrupt it. */
 export interface Reply {
   readonly status: number;
   readonly body: Buffer | string;
   readonly headers?: OutgoingHttpHeaders;
-  /** The connection is reset in place of this answer. */
+  /** Resets the connection in place of this answer. */
   readonly lost?: boolean;
 }
 
@@ -16,7 +16,7 @@ export function json(status: number, body: unknown, headers?: OutgoingHttpHeader
   return headers === undefined ? reply : { ...reply, headers };
 }
 
-/** The request's body; null where it is larger than the sandbox takes, or was never finished. */
+/** Reads the request's body; null where it is too large for the sandbox, or aborted. */
 export function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -24,7 +24,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer | null> {
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= LARGEST_BODY_BYTES) chunks.push(chunk);
-      // The rest is read and dropped, so that the answer can still be sent.
+      // The rest is read and discarded, so that the answer can still be sent.
       else resolve(null);
     });
     request.on('end', () => resolve(Buffer.concat(chunks)));
@@ -33,7 +33,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer | null> {
   });
 }
 
-/** Undefined where the text is no JSON. */
+/** Returns undefined where the text is no JSON. */
 export function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());

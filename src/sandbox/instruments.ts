@@ -6,7 +6,7 @@ import { BASE_LISTINGS, type Listing, PRO_LISTINGS } from './listings.ts';
 import { hash } from './random.ts';
 import { TEST_LISTINGS } from './test-instruments.ts';
 
-/** An instrument and where its price stands before the first tick. */
+/** An instrument and its price before the first tick. */
 export interface Listed {
   readonly index: number;
   readonly kind: Kind;
@@ -15,13 +15,13 @@ export interface Listed {
   readonly wire: WireInstrument;
 }
 
-/** Trading modes, as trading platforms number them. */
+/** The trading modes by the numbers of trading platforms. */
 const MODE_CLOSED = 0;
 export const MODE_FULL = 4;
 
 /**
- * Every instrument the sandbox knows. The standard group's catalog has `count` of them; base
- * listings beyond it are in no catalog but keep their price, because currencies convert by them.
+ * Creates every instrument of the sandbox. The standard group's catalog has `count` of them; base
+ * listings beyond it are in no catalog but have a price, because currency conversion needs it.
  */
 export function createInstruments(seed: string, count: number): Listed[] {
   const known = [...TEST_LISTINGS, ...BASE_LISTINGS];
@@ -38,7 +38,7 @@ export function createInstruments(seed: string, count: number): Listed[] {
 export function dress(listing: Listing, index: number, access: string[]): Listed {
   const { kind, symbol, price } = listing;
   const style = STYLES[kind];
-  const chance = hash(symbol);
+  const hashed = hash(symbol);
   const digits = kind === 'forex' && price > 20 ? 3 : style.digits(price);
   const [mCurrency, pCurrency] = currencies(listing);
   const mFx = conversionPair(mCurrency);
@@ -48,7 +48,7 @@ export function dress(listing: Listing, index: number, access: string[]): Listed
     _id: symbol,
     logo: `https://logos.example.com/${symbol.toLowerCase()}.svg`,
     friendlyName: listing.name,
-    delayed: chance % 11 === 0 && !test,
+    delayed: hashed % 11 === 0 && !test,
     desc: describe(listing),
     sharia: listing.sharia === 'COMPLIANT',
     shariaStatus: listing.sharia,
@@ -69,9 +69,9 @@ export function dress(listing: Listing, index: number, access: string[]): Listed
     pCurrency,
     access,
   };
-  // The interface lets these four be missing, so some rows go without.
-  if (chance % 9 !== 3) wire.tradingHours = style.tradingHours;
-  if (chance % 7 !== 5) wire.swap = { long: -style.swap, short: -style.swap / 2, mode: 5, tick: 3 };
+  // These four are optional in the interface, so some rows omit them.
+  if (hashed % 9 !== 3) wire.tradingHours = style.tradingHours;
+  if (hashed % 7 !== 5) wire.swap = { long: -style.swap, short: -style.swap / 2, mode: 5, tick: 3 };
   if (mFx !== undefined) wire.mFx = mFx;
   if (pFx !== undefined) wire.pFx = pFx;
   return { index, kind, firstPrice: price, wire };
@@ -106,7 +106,7 @@ const INDEX_CURRENCY: Readonly<Record<string, string>> = {
   AUS200: 'AUD',
 };
 
-/** The currency its margin counts in, and the one its profit comes in. */
+/** Returns the margin currency and the profit currency. */
 function currencies({ kind, symbol }: Listing): [string, string] {
   if (kind === 'forex') return [symbol.slice(0, 3), symbol.slice(3)];
   const suffix = symbol.split('.')[1] ?? '';

@@ -1,10 +1,10 @@
 import type { WireInstrument } from '../gateway/wire/instrument.ts';
 import type { Kind } from './groups.ts';
 
-/** How a margin is worked out: from the base currency alone, or from the price. */
+/** The modes of margin calculation: from the base currency alone, or from the price. */
 export const CALC_FOREX = 0;
 
-/** How far a price strays in one tick, as a share of it: the standard deviation. */
+/** The relative standard deviation of a price per tick. */
 export const VOLATILITY: Readonly<Record<Kind, number>> = {
   equity: 8e-4,
   forex: 1e-4,
@@ -13,7 +13,7 @@ export const VOLATILITY: Readonly<Record<Kind, number>> = {
   commodity: 6e-4,
 };
 
-/** What the instruments of one kind have in common. */
+/** The properties that instruments of one kind share. */
 interface Style {
   readonly text: string;
   readonly leverage: number;
@@ -31,7 +31,7 @@ const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri'];
 const EVERY_DAY = ['Sun', ...WEEKDAYS, 'Sat'];
 const days = (names: string[], hours: string) => names.map((day) => `${day} ${hours}`);
 
-// One object per kind, shared by its rows: a hundred thousand of them must fit.
+// One object per kind is shared by all rows, or a hundred thousand of them would not fit in memory.
 export const STYLES: Readonly<Record<Kind, Style>> = {
   equity: {
     text: 'Share, traded as a contract for difference.',

@@ -1,4 +1,4 @@
-/** An order that the sandbox applied: the place where a test sees whether one was sent twice. */
+/** An order that the sandbox applied; here a test sees whether one was sent twice. */
 export interface LedgerEntry {
   readonly sequence: number;
   readonly atMs: number;

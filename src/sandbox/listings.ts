@@ -1,6 +1,6 @@
 import type { Kind } from './groups.ts';
 
-/** What the sandbox knows of an instrument before it is dressed up as a catalog row. */
+/** The source data of an instrument, from which its catalog row is made. */
 export interface Listing {
   readonly kind: Kind;
   readonly symbol: string;
@@ -111,7 +111,7 @@ const ROWS: readonly Row[] = [
   ['equity', 'NESN.SW', 'Nestle S.A.', 92.86, 'c', 30, 302020],
 ];
 
-/** Traded in the professional group alone. */
+/** Only the professional group trades these. */
 const PRO_ROWS: readonly Row[] = [
   ['index', 'ES.FUT', 'US 500 Futures', 5448.25, 'n', 0, 0],
   ['index', 'NQ.FUT', 'US Tech 100 Futures', 19302.5, 'n', 0, 0],

@@ -5,21 +5,21 @@ import { hash, noise } from './random.ts';
 import { TEST_LISTINGS } from './test-instruments.ts';
 
 export interface Market {
-  /** Changes whenever a price does. */
+  /** Increases with every change of a price. */
   readonly version: number;
   price(index: number): number;
-  /** When this price last changed. */
+  /** The time of this price's last change. */
   changedAtMs(index: number): number;
-  /** US dollars for one unit of the currency. */
+  /** Returns US dollars for one unit of the currency. */
   rate(currency: string): number;
-  /** Moves what is held, the base list's prices and a sample of the rest; names what changed. */
+  /** Moves the prices of held instruments, of the base list and of a sample of the rest; returns the changed ones. */
   tick(held: Iterable<number>, nowMs: number): number[];
-  /** Puts a price where a test wants it; false where it stood there already. */
+  /** Sets a price; returns false where it has not changed. */
   put(index: number, price: number, nowMs: number): boolean;
 }
 
-// A tick must cost the same with a hundred thousand instruments as with five hundred: what nobody
-// holds moves in turns.
+// A tick must cost the same with a hundred thousand instruments as with five hundred, so a rotating
+// sample of the instruments without positions moves.
 const ALWAYS_MOVING = 100;
 const SAMPLE = 64;
 
@@ -70,7 +70,7 @@ export function createMarket(
       ticks += 1;
       const moving = new Set(held);
       const always = Math.min(ALWAYS_MOVING, instruments.length);
-      // The test instruments come first; they stand still unless a price is put.
+      // The test instruments come first; they stand still unless a price is set.
       for (let index = TEST_LISTINGS.length; index < always; index += 1) moving.add(index);
       for (let i = 0; i < SAMPLE; i += 1) moving.add((ticks * SAMPLE + i) % instruments.length);
       const changed = [...moving].filter(

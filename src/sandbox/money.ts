@@ -1,4 +1,4 @@
-/** Rounds half away from zero to so many decimals, without the tails that binary fractions leave. */
+/** Rounds half away from zero to so many decimals, without binary representation errors. */
 export function round(value: number, decimals: number): number {
   const scale = 10 ** decimals;
   const scaled = Math.abs(value) * scale;

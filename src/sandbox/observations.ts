@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationName } from '../gateway/operations.ts';
 
-/** A request as the sandbox received it; the token is a fingerprint only. */
+/** A request as the sandbox received it, with a fingerprint in place of the token. */
 export interface RecordedRequest {
   readonly atMs: number;
   readonly method: string;
   readonly path: string;
-  /** Null where no operation has this path. */
+  /** Null for an unknown path. */
   readonly operation: OperationName | null;
   readonly login: number | null;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export type Counts = Partial<Record<OperationName, number>>;
 export interface CallCounts {
   readonly total: number;
   readonly operations: Counts;
-  /** By the login of the token that the call carried. */
+  /** Counts by the login of the call's token. */
   readonly logins: Readonly<Record<string, Counts>>;
 }
 
@@ -28,7 +28,7 @@ export interface ReceivedRequest extends Omit<RecordedRequest, 'headers' | 'body
   readonly body: Buffer;
 }
 
-/** What the sandbox was asked: counts for good, and the last requests in full. */
+/** Records all calls as counts, and the last requests in full. */
 export interface Observations {
   note(received: ReceivedRequest): void;
   counts(): CallCounts;
@@ -110,7 +110,7 @@ function show({ headers, body, ...received }: ReceivedRequest): RecordedRequest 
   return { ...received, headers: shown, body: body.subarray(0, SHOWN_BODY_BYTES).toString() };
 }
 
-/** Enough to tell two tokens apart, nothing to log in with. */
+/** Distinguishes tokens without revealing them. */
 function fingerprint(authorization: string): string {
   const token = authorization.replace(/^Bearer /i, '');
   return `sha256:${createHash('sha256').update(token).digest('hex').slice(0, 16)}`;

@@ -1,16 +1,16 @@
 import type { Row } from '../gateway/wire/scalars.ts';
 
-/** What operations 4 and 5 are asked to do, once the body has been found well-formed. */
+/** The well-formed request of operations 4 and 5. */
 export interface OrderRequest {
   readonly symbol: string;
   readonly isBuy: boolean;
   readonly size: { readonly by: 'units' | 'amount'; readonly value: number };
-  /** Null: at once, at the market's price. */
+  /** Null for a market order. */
   readonly price: number | null;
-  /** 0 where there is none. */
+  /** 0 without a stop-loss. */
   readonly sl: number;
   readonly tp: number;
-  /** Money to lose or win before it closes; 0 where there is none. */
+  /** The loss or profit in money at which it closes; 0 without one. */
   readonly slAmount: number;
   readonly tpAmount: number;
   readonly comment: string;

@@ -12,16 +12,16 @@ export interface OrderRefusal {
   readonly message: string;
 }
 
-/** What an order comes to at this moment's prices. */
+/** The terms of an order at the current prices. */
 export interface OrderTerms {
   readonly holding: Omit<PendingOrder, 'id' | 'createdAtMs' | 'comment' | 'isLimit'>;
-  /** Null: not pending, it executes at once. */
+  /** Null where the order is not pending, but executes immediately. */
   readonly isLimit: boolean | null;
 }
 
 type Refused = { readonly refusal: OrderRefusal };
 
-/** The desk's rules, in the order in which they are looked at; the first that is broken refuses. */
+/** Checks the desk's rules in order; the first that is broken refuses. */
 export function termsOf(
   account: Account,
   request: OrderRequest,
@@ -56,7 +56,7 @@ export function termsOf(
   if (invested > figuresOf(account, market).free) {
     return refuse('NOT_ENOUGH_MONEY', `This order takes ${invested} USD.`);
   }
-  // What is better than the market's price waits for it as a limit order, what is worse as a stop order.
+  // A price better than the market's makes a limit order, a worse one a stop order.
   const isBetter = isBuy ? priceOpen < marketPrice : priceOpen > marketPrice;
   return {
     holding: { listed, isBuy, units, priceOpen, sl, tp, leverage, rateMargin, invested },
@@ -78,7 +78,7 @@ function unitsOf(
   if (size.by === 'units') return size.value;
   const { calc, step } = listed.wire;
   const perUnit = (calc === CALC_FOREX ? rateMargin : price * rateMargin) / leverage;
-  // Rounded down: an order of 100 USD never ties up more than that.
+  // Rounds down, so that an order of 100 USD never ties up more than that.
   return round(Math.floor(size.value / perUnit / step + 1e-9) * step, 8);
 }
 
@@ -96,7 +96,7 @@ function exits(
 ): { sl: number; tp: number } {
   const perUnit = units * market.rate(wire.pCurrency);
   const side = request.isBuy ? 1 : -1;
-  // A loss larger than the price itself can never be reached: no level, that is 0.
+  // A loss larger than the price itself can never be reached, so there is no level: 0.
   const at = (amount: number) => Math.max(0, round(price + (side * amount) / perUnit, wire.digits));
   return {
     sl: request.slAmount > 0 ? at(-request.slAmount) : request.sl,

@@ -1,9 +1,9 @@
-/** Chance that repeats itself: the same seed gives the same numbers, on any machine. */
+/** Deterministic randomness: the same seed gives the same numbers on any machine. */
 
-/** The next number in [0, 1). */
+/** Returns the next number in [0, 1). */
 export type Random = () => number;
 
-/** FNV-1a: spreads a text over 32 bits. */
+/** FNV-1a with 32 bits. */
 export function hash(text: string): number {
   let bits = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) {
@@ -21,8 +21,8 @@ export function createRandom(seed: string): Random {
 }
 
 /**
- * About normal, mean 0, within ±3. It has no state, so that what one instrument does at a tick never
- * depends on how many others moved before it.
+ * Approximately normal, mean 0, within ±3. It is stateless, so that the move of one instrument at a
+ * tick never depends on how many others moved before it.
  */
 export function noise(seed: number, index: number, tick: number): number {
   const base = (seed ^ Math.imul(index + 1, 0x9e3779b1) ^ Math.imul(tick + 1, 0x85ebca6b)) | 0;

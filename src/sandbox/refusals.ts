@@ -4,7 +4,7 @@ import type { Call, Context, Handler, UserCall } from './call.ts';
 import { json, type Reply } from './http.ts';
 import { findUserByLogin } from './users.ts';
 
-/** A refusal in the shape that the interface gives this operation's errors. */
+/** Refuses a call in the shape that the interface gives this operation's errors. */
 export function refuse(
   operation: OperationName,
   status: number,
@@ -35,7 +35,7 @@ export function malformed(operation: OperationName, field: string, problem: stri
   return refuse(operation, 400, 'VALIDATION_FAILED', message, { field, problem });
 }
 
-/** For the operations that need a token: nobody else gets in. */
+/** Wraps an operation that needs a token: any other call gets a 401. */
 export function authenticated(
   handle: (call: UserCall, context: Context) => Reply | Promise<Reply>,
 ): Handler {
@@ -46,7 +46,7 @@ export function authenticated(
   };
 }
 
-/** The body as an object; null where it is anything else. */
+/** Returns the body as an object, or null where it is anything else. */
 export function bodyRow(call: Call): Row | null {
   return isRow(call.body) ? call.body : null;
 }

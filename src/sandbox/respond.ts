@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Reply } from './http.ts';
 
-/** Sends an answer as it is. Whoever hung up meanwhile gets nothing. */
+/** Sends an answer as it is, unless the client has disconnected meanwhile. */
 export function respond(response: ServerResponse, reply: Reply): void {
   if (response.destroyed) return;
   if (reply.lost) {
@@ -17,7 +17,7 @@ export function respond(response: ServerResponse, reply: Reply): void {
   response.writeHead(reply.status, { ...headers, 'content-length': length }).end(reply.body);
 }
 
-/** A reset, not a polite end: what a crashed process or a firewall leaves behind. */
+/** Resets the connection (RST, not FIN), as a crashed process or a firewall does. */
 export function reset(response: ServerResponse): void {
   response.socket?.resetAndDestroy();
 }

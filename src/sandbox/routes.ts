@@ -7,7 +7,7 @@ export interface Route {
 
 export type Routing = Route | 'unknown' | 'wrong-method' | 'bad-encoding';
 
-/** Finds the operation of a verb and a path, as the operations' table says. */
+/** Finds the operation of an HTTP method and a path in the operations' table. */
 export function createRoutes(mobileWallet: string): (verb: string, path: string) => Routing {
   const fixed = new Map<string, OperationName>();
   const open: { verb: string; prefix: string; operation: OperationName }[] = [];

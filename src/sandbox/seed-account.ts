@@ -16,7 +16,7 @@ import { firstMethods } from './withdrawal-methods.ts';
 
 export interface SeedOptions {
   readonly seed: string;
-  /** What a group may trade, without the test instruments; the same list each time. */
+  /** Returns what a group may trade, without the test instruments, in a stable order. */
   readonly tradeable: (group: string) => readonly Listed[];
   readonly market: Market;
   readonly hold: (account: Account, holding: OpenPosition | PendingOrder) => void;
@@ -25,7 +25,7 @@ export interface SeedOptions {
 const SEEDED_AT_MS = Date.UTC(2026, 0, 2, 14, 30);
 const HOUR_MS = 3_600_000;
 
-/** An account as it stands before anybody touches it: a user's own figures and holdings, from the seed. */
+/** Creates an account's initial figures, positions and orders from the seed. */
 export function seedAccount(user: SandboxUser, options: SeedOptions): Account {
   const account: Account = {
     user,
@@ -50,7 +50,7 @@ export function seedAccount(user: SandboxUser, options: SeedOptions): Account {
   return account;
 }
 
-/** First what everybody knows; load users hold anything, so that all prices have to move. */
+/** Well-known instruments come first; load users hold any of them, so that all prices have to move. */
 function choose(
   user: SandboxUser,
   count: number,
@@ -102,7 +102,7 @@ function termsOf(
   };
 }
 
-/** Opened a while ago, so that it starts with a profit or a loss; every other one is protected. */
+/** Backdates a position, so that it starts with a profit or a loss; every other one has stop-loss and take-profit. */
 function opened(terms: Terms, i: number, random: Random): OpenPosition {
   const { listed, isBuy, priceOpen: market, units, leverage, rateMargin } = terms;
   const { digits } = listed.wire;

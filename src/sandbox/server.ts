@@ -15,18 +15,18 @@ export interface ServerParts {
   readonly faults: Faults;
   readonly observations: Observations;
   readonly routes: ReturnType<typeof createRoutes>;
-  /** What stands before every path but the control surface's. */
+  /** The prefix of every path except the control API's. */
   readonly pathPrefix: string;
-  /** No `Keep-Alive: timeout` header, so that a client cannot hang up first. */
+  /** Omits the `Keep-Alive: timeout` header, so that a client cannot close first. */
   readonly hidesIdleTimeout: boolean;
-  /** Answers under `/sandbox/`. */
+  /** Handles requests under `/sandbox/`. */
   readonly control: (request: IncomingMessage, path: string) => Promise<Reply>;
 }
 
 const CONTROL = '/sandbox/';
 const NO_BODY = Buffer.alloc(0);
 
-/** One request: find the operation, read it, count it, carry it out or let a fault have it. */
+/** Handles one request: routes, reads and counts it, then carries it out or injects a fault. */
 export function createListener(parts: ServerParts): RequestListener {
   return (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] as string;
@@ -37,7 +37,7 @@ export function createListener(parts: ServerParts): RequestListener {
       ? parts.control(request, path).then((reply) => respond(response, reply))
       : serve(parts, request, response, path);
     served.catch(() => {
-      // A bug in the sandbox must look like one, and must not take the process down.
+      // A bug in the sandbox is answered with a 500, and must not crash the process.
       if (response.headersSent) response.destroy();
       else respond(response, json(500, { error: 'SANDBOX_BUG', message: 'The sandbox failed.' }));
     });
@@ -108,7 +108,7 @@ function unrouted(why: string): Reply {
 function tooLarge({ operation }: Route): Reply {
   const message = `${OPERATIONS[operation].verb} takes up to 1 MB.`;
   const reply = refuse(operation, 413, 'PAYLOAD_TOO_LARGE', message);
-  // What is left of the body would stand before the next request.
+  // The unread rest of the body would be parsed as the next request.
   return { ...reply, headers: { connection: 'close' } };
 }
 

@@ -10,7 +10,7 @@ import {
 import type { Market } from './market.ts';
 import { round } from './money.ts';
 
-/** Answers of operations 10 and 12 as bytes, made once per account until something changes. */
+/** Memoizes the answers of operations 10 and 12 per account until something changes. */
 export interface Snapshots {
   session(account: Account): Buffer;
   positions(account: Account): Buffer;

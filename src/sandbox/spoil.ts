@@ -9,10 +9,10 @@ export interface Spoiling {
   readonly response: ServerResponse;
   /** Carries the operation out. */
   readonly apply: () => Promise<Reply>;
-  /** A refusal in the operation's own shape. */
+  /** Refuses in the operation's own shape. */
   readonly refuse: (status: number) => Reply;
   readonly revoke: () => void;
-  /** Resolves false where the sandbox closed meanwhile. */
+  /** Resolves to false where the sandbox closes meanwhile. */
   readonly wait: (ms: number) => Promise<boolean>;
 }
 
@@ -20,7 +20,7 @@ const GIGABYTE = 1_073_741_824;
 const MEGABYTE = 1_048_576;
 const UNAPPLIED = json(200, { success: true, orderId: '1', err: '', message: 'Spoilt answer.' });
 
-// What a broken answer leaves undone: these never reach the operation unless they are told to.
+// With these faults the operation is not carried out, unless `apply` says so.
 const NOT_APPLIED = new Set<FaultKind>([
   'status',
   'reset-before',
@@ -30,7 +30,7 @@ const NOT_APPLIED = new Set<FaultKind>([
   'html',
 ]);
 
-/** Answers a call in the way that the fault asks for. */
+/** Answers a call with the fault. */
 export async function spoil(spoiling: Spoiling): Promise<void> {
   const { fault, response, wait } = spoiling;
   if (fault.kind !== 'drip' && fault.delayMs !== undefined && !(await wait(fault.delayMs))) return;
@@ -94,7 +94,7 @@ function statusReply({ fault, refuse }: Spoiling): Reply {
   return { status, body: typeof body === 'string' ? body : JSON.stringify(body), headers };
 }
 
-/** Half the bytes that the head promised. */
+/** Sends half the bytes of its Content-Length. */
 function cut(response: ServerResponse, { status, body, headers }: Reply): void {
   const bytes = Buffer.from(body);
   response.writeHead(status, { ...typed(headers), 'content-length': bytes.length });
@@ -124,13 +124,13 @@ async function oversize(response: ServerResponse, reply: Reply, bytes: number): 
   response.writeHead(reply.status, typed(reply.headers));
   response.write('["');
   for (let sent = 0; sent < bytes && !response.destroyed; sent += chunk.length) {
-    // Written only as fast as it is read: the sandbox's own memory stays small.
+    // Back-pressure keeps the sandbox's own memory small.
     if (!response.write(chunk)) await drainedOrClosed(response);
   }
   response.end('"]');
 }
 
-/** Gzip members may follow one another, so a gigabyte of blanks costs a megabyte to send. */
+/** Gzip members may be concatenated, so a gigabyte of blanks costs a megabyte to send. */
 function gzipBomb(response: ServerResponse, reply: Reply, bytes: number): void {
   const member = gzipSync(Buffer.alloc(MEGABYTE, ' '));
   const body = Buffer.concat([

@@ -16,38 +16,38 @@ import { createWorld } from './world.ts';
 
 export interface SandboxOptions {
   readonly seed?: string | undefined;
-  /** Size of the standard group's catalog. */
+  /** The size of the standard group's catalog. */
   readonly instruments?: number | undefined;
-  /** How often the market moves; 0: only when told to. */
+  /** The interval between market ticks; with 0 only the control API ticks. */
   readonly tickMs?: number | undefined;
   readonly host?: string | undefined;
-  /** 0: any free one. */
+  /** 0 means any free port. */
   readonly port?: number | undefined;
   readonly clock?: Clock | undefined;
-  /** Signs the tokens (HS256); left out: made from the seed. */
+  /** Signs the tokens (HS256); by default derived from the seed. */
   readonly secret?: string | undefined;
   readonly tokenTtlSeconds?: number | undefined;
   readonly loginClaim?: string | undefined;
   readonly groupClaim?: string | undefined;
   readonly directionField?: string | undefined;
   readonly mobileWallet?: string | undefined;
-  /** How long an order of TEST.SLOW takes. */
+  /** The duration of an order of TEST.SLOW. */
   readonly slowMs?: number | undefined;
-  /** When an idle connection is closed, without a word of it beforehand. */
+  /** The time after which an idle connection is closed without a `Keep-Alive` header announcing it. */
   readonly idleTimeoutMs?: number | undefined;
-  /** Stands before every path, such as `/api/v1`. */
+  /** The prefix of every path, such as `/api/v1`. */
   readonly pathPrefix?: string | undefined;
 }
 
 export interface Sandbox extends SandboxControl, AsyncDisposable {
-  /** The gateway's base address. */
+  /** The gateway's base URL. */
   readonly url: string;
   readonly port: number;
   readonly secret: string;
   close(): Promise<void>;
 }
 
-/** Starts the whole gateway on a port of this machine. */
+/** Starts the sandbox gateway on a local port. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { seed = '1', instruments = 500, tickMs = 1_000, clock = systemClock } = options;
   const { host = '127.0.0.1', port = 0, pathPrefix = '', mobileWallet = 'mobile-wallet' } = options;
@@ -96,7 +96,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     }),
   );
   server.keepAliveTimeout = options.idleTimeoutMs ?? 65_000;
-  // Node waits a second longer than it says, which is no rehearsal of a gateway that hangs up.
+  // Node waits a second longer than it announces; a gateway that closes first does not.
   if (options.idleTimeoutMs !== undefined) server.keepAliveTimeoutBuffer = 0;
   server.listen(port, host);
   await once(server, 'listening');
@@ -130,7 +130,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-/** The same for the same seed, so that a token outlives a restart of its sandbox. */
+/** Deterministic per seed, so that a token stays valid after a restart of the sandbox. */
 function secretOf(seed: string): string {
   return createHash('sha256').update(`sandbox token secret/${seed}`).digest('hex');
 }

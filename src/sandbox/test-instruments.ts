@@ -1,6 +1,6 @@
 import type { Listing } from './listings.ts';
 
-/** Instruments that always behave so, whoever orders them. */
+/** Orders of these instruments always behave as the symbol says. */
 export const TEST_REJECT = 'TEST.REJECT';
 export const TEST_UNKNOWN = 'TEST.UNKNOWN';
 export const TEST_SLOW = 'TEST.SLOW';

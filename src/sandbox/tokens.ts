@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 
-/** What a valid token says of its bearer. */
+/** The claims of a valid token. */
 export interface TokenClaims {
   readonly login: number;
   readonly group: string;
@@ -14,16 +14,16 @@ export interface TokenRequest {
   readonly login: number;
   readonly group: string;
   readonly expiresInSeconds?: number | undefined;
-  /** `forged`: signed with another key. */
+  /** `forged` signs with another key. */
   readonly signature?: 'valid' | 'forged' | undefined;
 }
 
 export interface Tokens {
   mint(request: TokenRequest): string;
-  /** Null where the token is malformed, forged, expired or revoked. */
+  /** Returns null where the token is malformed, forged, expired or revoked. */
   verify(token: string): TokenClaims | null;
   revoke(token: string): void;
-  /** Every token that this login has so far. */
+  /** Revokes every token issued to this login so far. */
   revokeLogin(login: number): void;
   reset(): void;
 }
@@ -37,7 +37,7 @@ export interface TokenOptions {
 }
 
 const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
-// Signatures are checked once per token; beyond this many tokens the memory starts over.
+// Signature checks are memoized per token; beyond this many tokens the cache is cleared.
 const REMEMBERED = 20_000;
 
 export function createTokens(options: TokenOptions): Tokens {
@@ -72,7 +72,7 @@ export function createTokens(options: TokenOptions): Tokens {
     const expiresAtSeconds = claims?.exp;
     if (!Number.isInteger(login) || typeof group !== 'string') return null;
     if (typeof expiresAtSeconds !== 'number') return null;
-    // A token made elsewhere with the right key has no serial: it counts as older than any revocation.
+    // A token minted elsewhere with the right key has no serial: it counts as older than any revocation.
     return { login, group, expiresAtSeconds, serial: Number(claims?.jti) || 0 };
   }
 
@@ -104,7 +104,7 @@ export function createTokens(options: TokenOptions): Tokens {
     revokeLogin(login) {
       revokedUpTo.set(login, serial);
     },
-    // The serial goes on, so that a token minted after a reset is not the twin of one minted before.
+    // The serial is not reset, so that a token minted after a reset never equals one minted before.
     reset() {
       revoked.clear();
       revokedUpTo.clear();

@@ -9,10 +9,10 @@ export interface SandboxUser {
   readonly balance: number;
   readonly credit: number;
   readonly kycStatus: string;
-  /** How many positions and pending orders the account starts with. */
+  /** The number of positions and pending orders that the account starts with. */
   readonly positions: number;
   readonly orders: number;
-  /** What stands in the way: of a login, or of what an account may do. */
+  /** The reason why a login, or an action of the account, is refused. */
   readonly obstacle: Obstacle | null;
 }
 
@@ -87,7 +87,7 @@ export function findUserByLogin(login: number): SandboxUser | null {
   return isLoad ? loadUser(login - FIRST_LOAD_LOGIN) : null;
 }
 
-/** `user-<n>@example.com`: as many accounts as a load test wants, made when first asked for. */
+/** `user-<n>@example.com`: any number of accounts for load tests, created on first use. */
 function loadUser(number: number): SandboxUser {
   return {
     ...PLAIN,

@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** Waits that end at once when the sandbox closes. */
+/** Timers that end early when the sandbox closes. */
 export interface Waits {
-  /** Resolves false where it ended early. */
+  /** Resolves to false where it ended early. */
   wait(ms: number): Promise<boolean>;
   end(): void;
 }

@@ -51,7 +51,7 @@ export function mobileWallet(id: number, provider: string, phone: string): Withd
   };
 }
 
-/** The interface nests the list in a list; here each kind of destination is a list of its own. */
+/** The interface nests the list in a list; here each kind of destination is an inner list. */
 export function nested(methods: readonly WithdrawalMethod[]): WithdrawalMethod[][] {
   const kinds = Map.groupBy(methods, (method) => method.crmType);
   return kinds.size === 0 ? [[]] : [...kinds.values()];

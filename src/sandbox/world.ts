@@ -9,19 +9,19 @@ import { seedAccount } from './seed-account.ts';
 import { createSnapshots, type Snapshots } from './snapshot.ts';
 import type { SandboxUser } from './users.ts';
 
-/** Everything that a reset puts back to the seed. */
+/** The state that a reset restores from the seed. */
 export interface World {
   readonly market: Market;
   readonly catalogs: Catalogs;
   readonly desk: Desk;
   readonly ledger: Ledger;
   readonly snapshots: Snapshots;
-  /** Symbols whose market a test has closed. */
+  /** Contains the symbols whose market a test has closed. */
   readonly closed: Set<string>;
   account(user: SandboxUser): Account;
   find(symbol: string): Listed | undefined;
   tick(): void;
-  /** False where there is no such instrument. */
+  /** Returns false for an unknown instrument. */
   putPrice(symbol: string, price: number): boolean;
 }
 
@@ -31,7 +31,7 @@ export interface WorldOptions {
   readonly clock: Clock;
 }
 
-/** When the seed's prices were made: a fixed date, so that the same seed gives the same bytes. */
+/** A fixed date for the seed's prices, so that the same seed gives the same bytes. */
 const SEEDED_AT_MS = Date.UTC(2026, 0, 5);
 
 export function createWorld({ seed, instruments: count, clock }: WorldOptions): World {

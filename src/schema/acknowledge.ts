@@ -41,7 +41,7 @@ const RejectedRef = builder
 
 export const AcknowledgeResult = builder.unionType('AcknowledgeResult', {
   description:
-    'Done or refused. A third thing can happen, that nobody knows: then the field has the error `OUTCOME_UNKNOWN`.',
+    'Done or refused. Where the outcome is unknown, the field has the error `OUTCOME_UNKNOWN` instead.',
   types: [AcknowledgedRef, RejectedRef],
   resolveType: ({ outcome }: Acknowledgement) =>
     outcome === 'acknowledged' ? 'Acknowledged' : 'Rejected',

@@ -3,16 +3,19 @@ import type { ReadRecord } from './read-record.ts';
 import { Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
-/** One operation's context, or that of one event of a subscription. What lives longer is in `services`. */
+/**
+ * The context of one operation, or of one event of a subscription. Anything that lives longer is in
+ * `services`.
+ */
 export class Context implements ReadRecord {
   readonly services: Services;
   isPersonal = false;
   readsCatalog = false;
-  /** Fields that the answer can hold. */
+  /** The fields that the answer can contain, as estimated. */
   cost = 0;
-  /** Fields that it holds, as they were counted. */
+  /** The fields of the answer, as counted. */
   fields = 0;
-  /** For how long an event was held back, because its account's events came to too much. */
+  /** The time for which an event was delayed by its account's token bucket. */
   waitedMs = 0;
   readonly #caller: Caller;
   readonly #requestId: string;
@@ -26,7 +29,7 @@ export class Context implements ReadRecord {
     this.#caller = caller;
   }
 
-  /** These two belong to one request: a field that shows them can be shown to nobody else. */
+  /** These two belong to one request: a result that contains them is never shared. */
   get requestId(): string {
     this.isPersonal = true;
     return this.#requestId;
@@ -37,15 +40,15 @@ export class Context implements ReadRecord {
     return this.#receipts;
   }
 
-  /** What the fields being resolved now may read. */
+  /** The reads available to the fields being resolved now. */
   get scope(): Scope {
     this.#current ??= this.#ownScope();
     return this.#current;
   }
 
   /**
-   * Every mutation field runs through here. They run one after the other, so the scope that a write
-   * leaves behind serves just the fields selected on its own answer.
+   * Every mutation field runs through here. They run serially, so the scope that a write leaves
+   * behind serves only the fields selected on its own result.
    */
   async write<T>(send: (scope: Scope) => Promise<T>): Promise<T> {
     const own = this.#ownScope();
@@ -58,7 +61,7 @@ export class Context implements ReadRecord {
     }
   }
 
-  /** For the fields of a login's own answer: until the next write they read with the new token. */
+  /** Used for the fields of a login's own result: until the next write they read with the new token. */
   actAs(token: string): void {
     this.#current = this.#ownScope().withToken(token);
   }

@@ -1,12 +1,11 @@
 /** Every code that `extensions.code` of an error can hold; `docs/errors.md` is printed from this table. */
 export interface ErrorCode {
-  /** What happened. */
   readonly cause: string;
-  /** Whether the same request can be sent again with hope, and without harm. */
+  /** True when the same request may succeed if it is repeated, and repeating it does no harm. */
   readonly retryable: boolean;
-  /** What a client does. */
+  /** The instruction for a client's developer. */
   readonly advice: string;
-  /** What a person may be told. */
+  /** A message for the user. */
   readonly show: string;
 }
 

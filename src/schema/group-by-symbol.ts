@@ -2,7 +2,7 @@ interface Holding {
   readonly symbol: string;
 }
 
-// A list never changes once it is made, so neither does its grouping; it goes when the list goes.
+// A list is immutable, so its grouping is memoized; the WeakMap drops it with the list.
 const groups = new WeakMap<readonly Holding[], ReadonlyMap<string, readonly Holding[]>>();
 
 export function groupBySymbol<T extends Holding>(

@@ -22,7 +22,7 @@ const OrderKind = builder.enumType('OrderKind', {
 export const PositionRef = builder.objectRef<Position>('Position');
 export const OrderRef = builder.objectRef<Order>('Order');
 
-// One list for both, or the same field would sooner or later mean two things.
+// One loop defines the field for both types, or its meanings would diverge over time.
 for (const [ref, what] of [
   [PositionRef, 'position'],
   [OrderRef, 'order'],
@@ -201,7 +201,7 @@ builder.queryFields((t) => ({
     type: [OrderRef],
     nullable: true,
     description:
-      'The pending orders, as the account’s snapshot has them, which is held for a minute; null where it has no such list. It is read again where the positions beside it, or those of a live feed, are not the snapshot’s own.',
+      'The pending orders, as the account’s snapshot has them, which is cached for a minute; null where it has no such list. It is read again where the positions beside it, or those of a live feed, are not the snapshot’s own.',
     args: {
       maxAge: t.arg.int({
         required: false,

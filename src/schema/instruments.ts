@@ -156,12 +156,12 @@ const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').im
       ...perGroup,
       type: [InstrumentRef],
       nullable: false,
-      description: 'What is new or has changed.',
+      description: 'The instruments that are new or have changed.',
     }),
     removed: t.exposeIDList('removed', {
       ...perGroup,
       nullable: false,
-      description: 'What is gone.',
+      description: 'The ids of the instruments that were removed.',
     }),
   }),
 });

@@ -55,7 +55,7 @@ const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges')
     snapshot: t.exposeBoolean('snapshot', {
       ...perAccount,
       nullable: false,
-      description: 'Whether `upserted` is the whole list: then the client forgets what it held.',
+      description: 'Whether `upserted` is the whole list: then the client discards its copy.',
     }),
     upserted: t.expose('upserted', {
       ...perAccount,
@@ -102,7 +102,8 @@ builder.subscriptionFields((t) => ({
     ...perAccount,
     type: [PositionRef],
     nullable: false,
-    description: 'The open positions: the whole list at once, then again whenever it has changed.',
+    description:
+      'The open positions: the whole list immediately, then again whenever it has changed.',
     args: { intervalMs: t.arg.int({ required: false, description: intervalDescription }) },
     subscribe: async (
       _root,
@@ -151,13 +152,13 @@ async function watching<Stream>(
     viewer: Parameters<Hub['watchPositions']>[1],
   ) => Stream,
 ): Promise<Stream> {
-  // Before any call of the gateway: a wrong argument costs nothing.
+  // The arguments are checked before any call of the gateway.
   readIntervalMs(intervalMs);
   try {
     const viewer = await scope.viewer();
     return watch(services.hub, await services.prover.account(viewer), viewer);
   } catch (error) {
-    // Where there is no token, a fresh one in its place is nothing to ask for.
+    // Without a token a refusal is no request for a fresh one.
     throw (scope.caller.token === null ? null : refusalOf(error)) ?? error;
   }
 }

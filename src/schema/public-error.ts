@@ -21,8 +21,8 @@ interface Described {
 }
 
 /**
- * What a client may know of an error. Nothing passes that is not named here: whatever this does not
- * recognise is INTERNAL, and its own words stay in the log.
+ * Describes an error for clients. Only messages listed here are passed on: an unrecognised error is
+ * INTERNAL, and its own message stays in the log.
  */
 export function describe(error: unknown): Described {
   if (error instanceof InputError) {
@@ -36,7 +36,7 @@ export function describe(error: unknown): Described {
     return { code: 'UNAUTHENTICATED', message: `Sign in: ${error.message}.` };
   }
   if (error instanceof TokenEndedError) {
-    // The gateway may have said why: a user must be told that the account is restricted.
+    // The gateway may have given a reason: a user must learn that the account is restricted.
     if (error.cause instanceof GatewayError) return describeGateway(error.cause);
     const message =
       error.code === 'FORBIDDEN' ? 'The gateway does not allow this.' : 'Sign in again.';
@@ -65,7 +65,7 @@ export function publicExtensions({ code, more }: Described): PublicExtensions {
   return { code, retryable: ERROR_CODES[code].retryable, ...more };
 }
 
-/** An error that is about the request as a whole, before any field was looked at. */
+/** An error about the request as a whole, before any field was executed. */
 export function requestError(
   code: Code,
   message: string,
@@ -108,10 +108,10 @@ const MESSAGE_OF_KIND: Readonly<Record<GatewayErrorKind, string>> = {
   contract: 'The gateway gave an answer outside its interface.',
 };
 
-// Without a word from the gateway: long enough for it to breathe, short enough for a person to wait.
+// The default without `Retry-After`: it relieves the gateway and is acceptable to a person.
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
-// What these write is the same the second time.
+// These writes are idempotent.
 const HARMLESS_WRITES: ReadonlySet<string> = new Set([
   'setValue',
   'markNotificationsRead',
@@ -136,6 +136,6 @@ function describeGateway(error: GatewayError): Described {
 
 function gatewayWords({ refusal }: GatewayError) {
   if (refusal === null || (refusal.error === null && refusal.message === null)) return {};
-  const struck = (words: string | null) => (words === null ? null : redact(words));
-  return { gatewayError: { error: struck(refusal.error), message: struck(refusal.message) } };
+  const redacted = (words: string | null) => (words === null ? null : redact(words));
+  return { gatewayError: { error: redacted(refusal.error), message: redacted(refusal.message) } };
 }

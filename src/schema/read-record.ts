@@ -1,10 +1,10 @@
 /**
- * What a run has read so far. The marks of its fields say beforehand whether the result may be shared,
- * this says afterwards whether it may: a field that is marked wrongly shows here.
+ * Records what a run has read so far. The marks of its fields predict whether the result may be
+ * shared; this record verifies it afterwards, so that a wrong mark shares nothing.
  */
 export interface ReadRecord {
-  /** Something of the viewer's, or of this one request. */
+  /** True once the run has read a value of the viewer or of this one request. */
   isPersonal: boolean;
-  /** The catalog of a group for which the viewer is proved. */
+  /** True once the run has read the catalog of a group for which the viewer is proved. */
   readsCatalog: boolean;
 }

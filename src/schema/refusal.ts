@@ -1,6 +1,9 @@
 import { builder } from './builder.ts';
 
-/** An interface without a source: each type that refuses keeps the gateway's words in its own place. */
+/**
+ * An interface without fields of a source: each type that refuses keeps the gateway's messages in
+ * its own place.
+ */
 export const RefusalRef = builder.interfaceRef<object>('Refusal').implement({
   description: 'What every refusal has: the gateway’s own words.',
   fields: (t) => ({

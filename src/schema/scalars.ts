@@ -9,7 +9,8 @@ const { serialize: _, coerceOutputValue: __, ...input } = DateTimeResolver.toCon
 const DateTime = new GraphQLScalarType<Date, string>({
   ...input,
   description: 'A moment in ISO 8601, in UTC: `2026-11-20T09:30:00.000Z`.',
-  // A text, not a Date: one value with a `toJSON` takes a whole answer off the fast path of JSON.stringify.
+  // A string instead of a Date: one value with a `toJSON` makes JSON.stringify leave its fast path
+  // for the whole response.
   coerceOutputValue: (value) => momentText(typeof value === 'number' ? value : moment(value)),
 });
 
@@ -25,7 +26,7 @@ const JSONValue = new GraphQLScalarType({
 builder.addScalarType('DateTime', DateTime);
 builder.addScalarType('JSON', JSONValue);
 
-/** By now the request's limits have bounded how deep it nests. */
+/** The limits on variables have already bounded the depth of the value. */
 function refuseInexact(value: unknown): void {
   if (value === INEXACT) throw new GraphQLError(`JSON cannot represent ${INEXACT.description}`);
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(refuseInexact);

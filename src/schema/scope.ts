@@ -14,8 +14,9 @@ import type { Services } from './services.ts';
 type Eventually<T> = T | Promise<T>;
 
 /**
- * What one viewer reads between two writes: each of the gateway's answers at most once, however
- * often a document names it. After a write a new scope begins, whose reads are sent after it.
+ * The memoized reads of one viewer between two writes: each gateway operation is called at most
+ * once, however often a document selects it. After a write a new scope begins, whose reads are sent
+ * after it.
  */
 export class Scope {
   readonly #services: Services;
@@ -30,7 +31,7 @@ export class Scope {
   #catalog: Eventually<CatalogView> | undefined;
   #withdrawalMethods: Promise<readonly WithdrawalMethod[]> | undefined;
   #customerId: Promise<string> | undefined;
-  /** Made where the catalog is not at hand, which is once an hour. */
+  /** Created where the catalog is not cached, which is once an hour. */
   #instruments: DataLoader<string, Instrument | null> | undefined;
 
   constructor(services: Services, caller: Caller, record: ReadRecord, after = 0) {
@@ -40,12 +41,12 @@ export class Scope {
     this.#after = after;
   }
 
-  /** After a write: the same caller, and nothing that was asked for before. */
+  /** The scope after a write: the same caller, without memoized reads. */
   renewed(): Scope {
     return this.#next(this.caller);
   }
 
-  /** The same request, on behalf of a token that it has just been given. */
+  /** The same request, with a token that it has just received. */
   withToken(token: string): Scope {
     return this.#next({ ...this.caller, token });
   }
@@ -59,7 +60,7 @@ export class Scope {
     return this.#caller;
   }
 
-  /** All that is read on the viewer's behalf is read with this, but for the catalog. */
+  /** Identifies the viewer for all reads but the catalog's. */
   viewer(): Eventually<Viewer> {
     this.#record.isPersonal = true;
     return this.#identify();
@@ -75,7 +76,7 @@ export class Scope {
       if (maxAgeSeconds < 0) throw new InputError('maxAge', 'maxAge must be 0 or more seconds.');
       this.#strictestMaxAge = Math.min(this.#strictestMaxAge, maxAgeSeconds);
     }
-    // One turn later: by then every `session` field beside this one has said how strict it is.
+    // A microtask later every sibling `session` field has registered its `maxAge`.
     this.#session ??= Promise.resolve().then(() => this.#readSession());
     return this.#session;
   }
@@ -93,7 +94,7 @@ export class Scope {
   }
 
   async #readPositions(): Promise<readonly Position[]> {
-    // A running feed's list was asked for before a write of this request could show in it.
+    // A running feed's list may predate a write of this request.
     const live = this.#after === 0;
     return this.#services.openPositions.read(await this.viewer(), { live });
   }
@@ -108,11 +109,11 @@ export class Scope {
     return this.#orders;
   }
 
-  /** Once: where the gateway's two lists go on differing, they are answered as they were read. */
+  /** Reads once more where the gateway's two lists disagree; a remaining difference is returned as read. */
   async #readOrders(reading: Promise<SessionAnswer>): Promise<readonly Order[] | null> {
     const answer = await reading;
     const viewer = await this.viewer();
-    // By now every field beside this one has said whether it reads positions.
+    // By now every sibling field has registered whether it reads positions.
     const read = await this.#positions?.catch(() => null);
     const positions = read ?? this.#services.openPositions.newerThan(viewer, answer);
     if (positions === null) return answer.session.orders;
@@ -140,7 +141,7 @@ export class Scope {
     const viewer = this.#identify();
     const read = (known: Viewer) => {
       const view = this.#services.catalogs.read(known);
-      if (view instanceof Promise) return view.then((arrived) => this.#hold(arrived));
+      if (view instanceof Promise) return view.then((received) => this.#hold(received));
       return view;
     };
     return viewer instanceof Promise ? viewer.then(read) : read(viewer);
@@ -151,7 +152,7 @@ export class Scope {
     return view;
   }
 
-  /** At once from a catalog at hand; else all of a request wait for one. */
+  /** Synchronous where the catalog is cached; otherwise a DataLoader batches the request's reads. */
   instrument(id: string): Eventually<Instrument | null> {
     const catalog = this.catalog();
     if (!(catalog instanceof Promise)) return catalog.version.byId.get(id) ?? null;

@@ -11,12 +11,12 @@ import type { OrderDesk } from '../domain/trading/order-desk.ts';
 import type { GatewayClient } from '../gateway/client.ts';
 import type { LogicalClock } from '../lib/logical-clock.ts';
 
-/** What resolvers may use: made once for the process, by the composition root. */
+/** The dependencies of resolvers, created once per process by the composition root. */
 export interface Services {
   readonly logicalClock: LogicalClock;
   readonly identify: Identify;
   readonly signInLimits: SignInLimits;
-  /** The gateway without a user: signing in. */
+  /** The gateway without a user, for signing in. */
   readonly client: GatewayClient;
   /** The gateway as one viewer may use it. */
   readonly gateway: ViewerGateway;

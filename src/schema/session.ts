@@ -147,7 +147,7 @@ builder.queryField('session', (t) =>
     type: SessionRef,
     nullable: true,
     description:
-      'The account’s snapshot. It is held for a minute unless something changed; asked for several times in one request, the strictest `maxAge` counts for all.',
+      'The account’s snapshot. It is cached for a minute unless something changed; asked for several times in one request, the strictest `maxAge` counts for all.',
     args: {
       maxAge: t.arg.int({
         required: false,

@@ -1,13 +1,13 @@
 /**
- * For whom a field's value is the same:
+ * The audience for which a field's value is the same:
  *
  * - `group`: for every user of the group whose catalog has this version.
  * - `copy`: the catalog's too, but it differs between copies of one version, or with time.
  * - `account`: for every subscriber to the account who is sent this event.
  *
- * A field without a mark counts as the viewer's own, and whatever selects it is made for each viewer
- * anew. So the rule for a new field is to leave the mark out, and to add one only where its resolver
- * reads nothing but its source, its arguments and, for `group` and `copy`, the catalog of the scope.
+ * A field without a mark counts as the viewer's own, and an operation that selects it is executed for
+ * each viewer. So a new field gets no mark unless its resolver reads nothing but its source, its
+ * arguments and, for `group` and `copy`, the catalog of the scope.
  * The mark stands at each field and never at a whole type, or the next field would inherit it.
  */
 export type Sharing = 'group' | 'copy' | 'account';
@@ -16,12 +16,12 @@ interface Mark<Each extends Sharing> {
   readonly extensions: { readonly sharing: Each };
 }
 
-/** To be spread into a field's options, as in `t.exposeID('id', { ...perGroup, nullable: false })`. */
+/** Spread into a field's options, as in `t.exposeID('id', { ...perGroup, nullable: false })`. */
 export const perGroup = mark('group');
 export const perCopy = mark('copy');
 export const perAccount = mark('account');
 
-/** Null where the field says nothing, or nothing that is known: then its value is the viewer's own. */
+/** Null where the field has no mark, or an unknown one: its value is then the viewer's own. */
 export function sharingOf(field: {
   readonly extensions: Readonly<Record<string, unknown>>;
 }): Sharing | null {

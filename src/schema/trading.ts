@@ -11,7 +11,7 @@ import { SessionRef } from './session.ts';
 
 type PlacedAs<Outcome extends Submission['outcome']> = Placed & {
   readonly outcome: Extract<Submission, { outcome: Outcome }>;
-  /** Where the fields of an answer that no write has brought are to read. */
+  /** The scope in which the fields of a result without a write are read. */
   readonly afterwards?: Scope;
 };
 
@@ -46,7 +46,7 @@ const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
     size: t.field({ type: OrderSize, required: true, description: 'How much.' }),
     price: t.float({
       required: false,
-      description: 'The price to wait for, above 0; left out, the order is carried out at once.',
+      description: 'The price to wait for, above 0; left out, the order is executed immediately.',
     }),
     stopLoss: t.field({ type: Protection, required: false, description: 'Where to stop a loss.' }),
     takeProfit: t.field({
@@ -113,7 +113,7 @@ const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected'
       description: 'The gateway’s name for the reason.',
       resolve: ({ outcome }) => outcome.error,
     }),
-    // Both interfaces have it, and that of refusals does not know where it is kept.
+    // Both interfaces define it, and that of refusals does not know its source.
     message: t.string({
       nullable: true,
       description: 'The gateway’s sentence about it.',
@@ -213,7 +213,7 @@ builder.queryField('placedOrder', (t) =>
       const key = idempotencyKey('idempotencyKey', args.idempotencyKey);
       const placed = await services.orderDesk.placed(await scope.viewer(), key);
       if (placed === null) return null;
-      // What the query has read or holds may be older than the order it asks about.
+      // The scope's memoized reads may be older than the order that the query asks for.
       return { ...toResult(placed), afterwards: scope.renewed() };
     },
   }),
@@ -225,7 +225,7 @@ function place(context: Context, ticket: Ticket): Promise<Result> {
   );
 }
 
-/** The same object: its outcome says which of the three it is, which the type alone cannot follow. */
+/** Returns the same object: its outcome determines the variant, which the type alone cannot express. */
 function toResult(placed: Placed): Result {
   return placed as Result;
 }

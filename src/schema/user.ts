@@ -175,13 +175,13 @@ function write(
   return context.write((scope) => writeAsViewer(context, scope, operation, send));
 }
 
-/** The interface does not say whether ops 14 and 15 want a token: one that is there is sent along. */
+/** The interface does not say whether ops 14 and 15 require a token, so one that is present is sent. */
 function writeAsAnyone(
   context: Context,
   operation: OperationName,
   send: SendWrite,
 ): Promise<Acknowledgement> {
-  // Asked of the scope it writes in: the one before may read with the token of a login just made.
+  // The scope of the write itself, since the previous one may read with the token of a new login.
   return context.write((scope) =>
     scope.caller.token === null
       ? send(context.services.client, scope.caller)

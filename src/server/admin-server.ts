@@ -3,7 +3,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { listen } from './listen.ts';
 import type { Readiness } from './readiness.ts';
 
-/** The operators' listener: figures that are nobody's business on the public port. */
+/** The operators' listener: metrics that must not show on the public port. */
 export class AdminServer {
   readonly #server: Server;
 

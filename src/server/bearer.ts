@@ -20,7 +20,7 @@ export class BearerTokens {
   of({ headers: { authorization }, socket }: IncomingMessage): string | null {
     if (authorization === undefined) return null;
     let last = this.#lastSent.get(socket);
-    // The whole text is compared: behind a proxy the next request is somebody else's.
+    // The whole header is compared: behind a proxy the next request is another client's.
     if (last?.authorization !== authorization) {
       const token = bearerToken(authorization);
       last = { authorization, token: token === null ? null : new RecurringToken(token) };

@@ -6,7 +6,7 @@ import { FollowedEvents } from '../engine/live/followed-events.ts';
 import type { Ready } from '../engine/opened-operation.ts';
 import { PacedResults, type PacedSocket } from './paced-socket.ts';
 
-/** How an operation is begun, once. */
+/** Carries an operation's start through graphql-ws; it may run once. */
 interface Beginning {
   run: (() => Begun) | null;
 }
@@ -14,8 +14,8 @@ interface Beginning {
 type Begun = Answered | Promise<Answered> | ReturnType<Ready['subscribe']>;
 
 /**
- * graphql-ws wants execution arguments; ours are prepared already and travel along. It holds on to
- * them as long as a subscription lasts, so that what only its beginning needed is let go there.
+ * graphql-ws expects execution arguments; the prepared operation travels in `rootValue`. The library
+ * references them for as long as a subscription lasts, so `begin` drops what only the start needs.
  */
 export function asArguments(operation: Ready, paced: PacedSocket, id: string): ExecutionArgs {
   const { schema, document, operationName } = operation;
@@ -39,11 +39,11 @@ type Answered = ExecutionResult | AsyncGenerator<never>;
 function answered(operation: Ready, paced: PacedSocket, id: string): Answered | Promise<Answered> {
   const result = operation.execute();
   return result instanceof Promise
-    ? result.then((arrived) => handedOver(operation, arrived, paced, id))
+    ? result.then((settled) => handedOver(operation, settled, paced, id))
     : handedOver(operation, result, paced, id);
 }
 
-/** The library writes a result in one piece; a large one is written in slices here, and it adds the end. */
+/** graphql-ws writes a result in one piece; a large one is serialized in slices here, before its `complete`. */
 function handedOver(
   operation: Ready,
   result: ExecutionResult,
@@ -66,8 +66,8 @@ async function sentInSlices(
 async function* nothingMore(): AsyncGenerator<never> {}
 
 /**
- * Its events pass the library by, which would make each one's text for each socket anew. It is left
- * the beginning and the end, and what a client says in between.
+ * Events bypass graphql-ws, which would serialize each one anew for each socket. The library handles
+ * the start, the end and the client's messages.
  */
 async function followed(
   operation: Ready,
@@ -79,8 +79,8 @@ async function followed(
 }
 
 /**
- * For a token that counts no longer the close code says it all: a message of it would end the
- * subscription in client libraries for good.
+ * A token that has ended is signalled by the close code alone: after an `error` message client
+ * libraries would end the subscription for good instead of reconnecting.
  */
 function closesFor(socket: WebSocket): (error: unknown) => boolean {
   return (error) => {

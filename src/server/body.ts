@@ -19,8 +19,8 @@ export interface BodyTaker {
 }
 
 /**
- * Hands over the whole body, unpacked, or why there is none. The bound counts what comes out, so that
- * a bomb stops at its first bytes.
+ * Passes on the whole body, decompressed, or the error. The limit counts decompressed bytes, so that
+ * a zip bomb stops early.
  */
 export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
   let source: Readable = request;
@@ -41,8 +41,8 @@ export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
 }
 
 /**
- * A connection that is closed while the client still sends is reset, and takes the answer along that
- * says why. So the rest is let by, unread, if it comes soon.
+ * Closing a connection while the client still sends resets it, and the client loses the response that
+ * says why. So the rest of the body is discarded, if it comes soon.
  */
 function passOver(request: IncomingMessage): void {
   request.unpipe();
@@ -102,7 +102,7 @@ function unpacker(request: IncomingMessage): Readable {
   }
 }
 
-/** A request that breaks off must end the unpacking of it, which would wait for ever. */
+/** An aborted request must end its decompression, which would wait for ever. */
 function through(request: IncomingMessage, unpacking: Transform): Readable {
   request.once('close', () => {
     if (!request.complete) unpacking.destroy();

@@ -5,22 +5,22 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 
 export interface ClientAddressesOptions {
-  /** Addresses and networks whose word about the address behind them counts. */
+  /** Addresses and networks whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
 }
 
-// Anybody can send the header; one that came long ago says nothing of today's configuration.
+// Any client can send the header; an old one says nothing about the current configuration.
 const SHOWN_MS = 10 * 60_000;
-// What stands in front of an IPv4 address that is written as IPv6 one.
+// The length of the prefix `::ffff:` of an IPv4-mapped IPv6 address.
 const MAPPED_PREFIX_BITS = 96;
 
-/** Where requests come from: the socket's peer, or what the operator's own proxies say of theirs. */
+/** Finds a request's client address: the socket's peer, or what a trusted proxy forwards. */
 export class ClientAddresses {
   readonly #options: ClientAddressesOptions;
   readonly #trusted = new BlockList();
-  /** A connection's end stays where it is, however many requests come from there. */
+  /** Memoized per connection, whose peer never changes. */
   readonly #peers = new WeakMap<Socket, string>();
   #ignoredAtMs: number | null = null;
 
@@ -40,7 +40,7 @@ export class ClientAddresses {
     return this.#behind(peer, String(forwarded));
   }
 
-  /** What is not as it should be, or null. */
+  /** The reason for readiness to report `degraded`, or null. */
   degradedReason(): string | null {
     const { clock } = this.#options;
     return this.#ignoredAtMs !== null && clock.now() - this.#ignoredAtMs < SHOWN_MS
@@ -56,7 +56,7 @@ export class ClientAddresses {
     return peer;
   }
 
-  /** From the right: each hop was added by the one after it, and the leftmost ones by the client. */
+  /** Read from the right: each hop is added by the next one, and the leftmost may be forged by the client. */
   #behind(peer: string, forwarded: string): string {
     let client = peer;
     for (const hop of forwarded.split(',').reverse()) {
@@ -74,7 +74,7 @@ export class ClientAddresses {
 
   #ignored(peer: string): void {
     const { clock, log } = this.#options;
-    // Once: whoever sends the header could fill the log with it.
+    // Logged once, or a client could fill the log with the header.
     if (this.#ignoredAtMs === null) {
       log.warn({ peer }, 'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer');
     }
@@ -82,7 +82,7 @@ export class ClientAddresses {
   }
 }
 
-/** Peers are known by their plain address, so that networks have to be as well. */
+/** Peers are compared by their IPv4 form, so mapped networks are converted to it too. */
 function trust(trusted: BlockList, network: string): void {
   const [address = '', bits] = network.split('/');
   const plain = plainAddress(address);
@@ -99,7 +99,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv6(address) ? 'ipv6' : 'ipv4';
 }
 
-/** Some proxies add the port, IPv6 addresses then in brackets. */
+/** Some proxies add the port, and then put IPv6 addresses in brackets. */
 function addressIn(hop: string): string | null {
   const text = hop.trim();
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1');

@@ -6,7 +6,7 @@ export interface AllowedOrigins {
   readonly anyLocalhost: boolean;
 }
 
-// What clients of GraphQL send by themselves: the token, Apollo's names and CSRF mark, W3C and Sentry tracing.
+// GraphQL clients send these by themselves: the token, Apollo's names and CSRF header, W3C and Sentry tracing.
 const REQUEST_HEADERS = [
   'authorization',
   'content-type',
@@ -26,13 +26,13 @@ const PREFLIGHT_SECONDS = '600';
 
 const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Whether a page of this origin may read answers. Exact names: a suffix or a pattern is how others slip in. */
+/** Whether a page of this origin may read responses. Origins match exactly: suffixes and patterns let others in. */
 export function isAllowedOrigin(origin: string, allowed: AllowedOrigins): boolean {
   if (allowed.origins.includes(origin)) return true;
   return allowed.anyLocalhost && LOCAL_HOSTS.has(hostOf(origin)?.hostname ?? '');
 }
 
-/** A WebSocket is not held back by CORS, so the handshake is judged by the same list here. */
+/** Browsers do not apply CORS to WebSockets, so the handshake checks the same list here. */
 export function mayUpgrade(request: IncomingMessage, allowed: AllowedOrigins): boolean {
   const { origin, host } = request.headers;
   if (origin === undefined) return true;

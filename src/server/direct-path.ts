@@ -11,9 +11,9 @@ import { sendCatalog } from './send-catalog.ts';
 type Media = 'application/json' | 'application/graphql-response+json';
 
 /**
- * What nearly every request is: one operation as JSON, answered as JSON. It goes from the socket to
- * the engine without the web's streams in between, which cost more than all the rest; whatever is
- * not quite so goes through yoga. The two must answer alike.
+ * The hot path: one operation as JSON, answered as JSON, as nearly every request is. It goes from the
+ * socket to the engine without web streams, which cost more than all the rest; any other request
+ * goes through yoga. Both must answer alike.
  */
 export interface OrdinaryRequest {
   readonly params: Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ export function readOrdinary(
   return { params: params as Record<string, unknown>, media };
 }
 
-/** At once where the answer is at hand. */
+/** Synchronous where the answer is already in memory. */
 export function answerDirectly(
   reply: Reply,
   operation: Ready | Refused,
@@ -50,7 +50,7 @@ export function answerDirectly(
   reply.setAll(operation.headers);
   if (!operation.ready) {
     const { status, isWellFormed, errors } = operation;
-    // Clients from before the media type of GraphQL read a wrong document's errors only from a 200.
+    // Clients older than `application/graphql-response+json` read a wrong document's errors only from a 200.
     const shown = isWellFormed && status === 400 && media === 'application/json' ? 200 : status;
     return reply.send(shown, JSON.stringify({ errors }));
   }
@@ -59,7 +59,7 @@ export function answerDirectly(
     ? operation.answerFromCatalog(method === 'GET' ? headers['if-none-match'] : undefined)
     : operation.execute();
   return answer instanceof Promise
-    ? answer.then((arrived) => sendAnswer(reply, operation, arrived))
+    ? answer.then((result) => sendAnswer(reply, operation, result))
     : sendAnswer(reply, operation, answer);
 }
 
@@ -102,7 +102,7 @@ const MEDIA_BY_ACCEPT: ReadonlyMap<string, Media> = new Map([
   ['application/graphql-response+json,application/json', 'application/graphql-response+json'],
 ]);
 
-/** Only headers as the common clients send them; the art of reading any other is yoga's. */
+/** Knows only headers as common clients send them; content negotiation of any other is yoga's. */
 function mediaFor(accept: string | undefined): Media | null {
   return MEDIA_BY_ACCEPT.get(accept ?? '*/*') ?? null;
 }

@@ -1,10 +1,10 @@
 /**
- * Whether a header comes twice that has one meaning. Node keeps the first of them; a proxy in front
- * may have looked at the last, and let pass what it would have refused.
+ * Whether a single-valued header comes twice. Node keeps the first of them; a proxy in front may have
+ * checked the last, and passed on what it would have refused.
  */
 export function hasDoubledHeader(rawHeaders: readonly string[]): boolean {
   let seen = 0;
-  // Names and values in turn.
+  // `rawHeaders` alternates names and values.
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const bit = bitOf(rawHeaders[at] as string);
     if ((seen & bit) !== 0) return true;
@@ -13,7 +13,7 @@ export function hasDoubledHeader(rawHeaders: readonly string[]): boolean {
   return false;
 }
 
-/** By length first: every request passes here, and most names need no second look. */
+/** The length is compared first: this is on the hot path, and most names end there. */
 function bitOf(name: string): number {
   switch (name.length) {
     case 4:

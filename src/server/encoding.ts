@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Encoding } from '../lib/pack.ts';
 
-// Clients send the same few texts over and over; a long one is somebody's joke.
+// Clients send the same few values over and over; a long one is not worth memoizing.
 const REMEMBERED = 100;
 const LONGEST_REMEMBERED = 200;
 
 const preferred = new LRUCache<string, { readonly encoding: Encoding | null }>({ max: REMEMBERED });
 
-/** The smaller of the two that the client names and does not weigh with 0. */
+/** The better compression of the two that the client accepts with a weight other than 0. */
 export function preferredEncoding(accepted: string | string[] | undefined): Encoding | null {
   if (accepted === undefined) return null;
   const text = String(accepted);

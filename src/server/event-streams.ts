@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-/** The answers that go on until somebody ends them. */
+/** The open event streams of subscriptions, which a drain has to end. */
 export class EventStreams {
   readonly #open = new Set<ServerResponse>();
   #ended = false;
 
-  /** One that opens when all are to end is ended as well: nobody would come back to it. */
+  /** A stream that opens during the drain is ended as well, or the drain would wait for it. */
   add(stream: ServerResponse): void {
     if (this.#ended) stream.destroy();
     else this.#open.add(stream);
@@ -15,7 +15,7 @@ export class EventStreams {
     this.#open.delete(stream);
   }
 
-  /** Their clients reconnect, and find another server. */
+  /** Clients reconnect, and reach another replica. */
   end(): void {
     this.#ended = true;
     for (const stream of this.#open) stream.destroy();

@@ -9,14 +9,14 @@ const CLOSING_BRACE = 0x7d;
 const SCRATCH_BYTES = 16_384;
 const NOTHING = Buffer.alloc(0);
 
-// Nearly always the kernel takes a frame at once, and the memory serves the next one.
+// Nearly always the kernel accepts a frame synchronously, and the buffer is reused for the next one.
 let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 
 /**
- * Writes text messages of one operation to a WebSocket's own socket, each as one frame in one write:
- * an object that begins with `head`, and ends with the value it is given. `ws` writes head and text
- * apart, and makes the text's bytes for each socket in memory of their own. To be used with nothing
- * of that library's that delays or divides messages, as compression does.
+ * Writes text messages of one operation to the TCP socket under a WebSocket, each as one frame in one
+ * write: an object that begins with `head`, and ends with the given value. `ws` writes header and
+ * payload separately, and allocates a buffer per socket. It does not combine with features of `ws`
+ * that delay or fragment messages, as compression does.
  */
 export class FrameWriter {
   readonly #socket: Duplex;
@@ -27,7 +27,7 @@ export class FrameWriter {
     this.#head = Buffer.from(head);
   }
 
-  /** Calls back when the bytes have left, which may be at once, or never will. */
+  /** Calls back when the bytes are flushed, perhaps synchronously, or can never be. */
   write(value: string, left: () => void): void {
     const socket = this.#socket;
     const frame = this.#frame(value);
@@ -36,7 +36,7 @@ export class FrameWriter {
       left();
       return;
     }
-    // The memory is the kernel's until it has taken everything.
+    // A pending write owns the buffer until the kernel has accepted everything.
     if (frame.buffer === scratch.buffer) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
     socket.write(NOTHING, left);
   }

@@ -1,4 +1,4 @@
-/** What GraphiQL opens with: a tab for each thing that the graph is there for. */
+/** The tabs that GraphiQL opens with: one for each use of the graph. */
 export const EXAMPLES: readonly string[] = [
   `# One query for a whole screen.
 query Home {
@@ -14,7 +14,7 @@ query Home {
   customerId
 }
 `,
-  `# Search tolerates a typo; the catalog is at hand, so this calls nobody.
+  `# Search tolerates a typo; the catalog is in memory, so this makes no call.
 query Search {
   instruments(first: 10, filter: { search: "aple" }) {
     totalCount

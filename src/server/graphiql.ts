@@ -4,7 +4,7 @@ import { EXAMPLES } from './graphiql-examples.ts';
 import type { Reply } from './reply.ts';
 
 export interface GraphiQLOptions {
-  /** Signs the demo user in, so that the first query works; null where there is none. */
+  /** Signs the demo user in, so that the first query works; null without the sandbox. */
   readonly demoToken: (() => Promise<string | null>) | null;
 }
 
@@ -15,7 +15,7 @@ interface Asset {
   readonly br: Buffer;
 }
 
-/** GraphiQL with every asset from here: it works on a train. */
+/** GraphiQL with every asset served from this process, so that it works offline. */
 export class GraphiQL {
   readonly #options: GraphiQLOptions;
   #assets: Promise<ReadonlyMap<string, Asset>> | undefined;
@@ -40,14 +40,14 @@ export class GraphiQL {
       subscriptionsProtocol: 'SSE',
     };
     reply.set('content-type', 'text/html; charset=utf-8');
-    // It may hold a token of the demo user.
+    // The page may contain a token of the demo user.
     reply.set('cache-control', 'no-store');
     reply.set('x-frame-options', 'DENY');
     reply.set('referrer-policy', 'no-referrer');
     await reply.send(200, shell(urls, options));
   }
 
-  /** The page is there for whoever wants to find out why signing in fails, too. */
+  /** The page is served even where the sign-in fails, to debug just that. */
   async #demoToken(): Promise<string | null> {
     try {
       return (await this.#options.demoToken?.()) ?? null;
@@ -60,7 +60,7 @@ export class GraphiQL {
     const asset = (await this.#load()).get(path);
     if (!asset) return false;
     reply.set('content-type', asset.type);
-    // The path names the content, so it can be kept for good.
+    // The path contains a hash of the content, so the asset can be cached for good.
     reply.set('cache-control', 'public, max-age=31536000, immutable');
     reply.set('vary', 'accept-encoding');
     const encoding = reply.encodingFor(asset.bytes.length);
@@ -69,7 +69,7 @@ export class GraphiQL {
     return true;
   }
 
-  /** Nine megabytes that a server without visitors need not read. */
+  /** Loaded on first use: most servers never need these nine megabytes. */
   #load(): Promise<ReadonlyMap<string, Asset>> {
     this.#assets ??= loadAssets();
     return this.#assets;
@@ -127,8 +127,8 @@ function shell(urls: readonly string[], options: Record<string, unknown>): strin
     <script src="${url('graphiql.js')}"></script>
     <script>
       const options = ${inScript(options)};
-      // GraphiQL would put its tabs back without their headers, and beside an empty one: they are
-      // handed to it anew, signed in as the page was when it was loaded.
+      // GraphiQL would restore its tabs without their headers, and beside an empty one: they are
+      // passed in anew, with the token of this page load.
       const kept = JSON.parse(localStorage.getItem('graphiql:tabState') ?? 'null')?.tabs ?? [];
       const queries = kept.filter(({ query }) => query?.trim());
       if (queries.length > 0) {
@@ -143,7 +143,7 @@ function shell(urls: readonly string[], options: Record<string, unknown>): strin
 `;
 }
 
-/** JSON inside a script element must not be able to end it. */
+/** Escapes JSON inside a script element, so that it cannot close the element. */
 function inScript(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

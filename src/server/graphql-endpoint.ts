@@ -20,7 +20,7 @@ export interface EndpointSettings extends ServerSettings {
   readonly directPath: boolean;
 }
 
-/** Answers in its own time; what it throws or rejects with is nobody's fault but ours. */
+/** May answer asynchronously; what it throws or rejects with is an internal error. */
 export type GraphQLEndpoint = (reply: Reply) => void | Promise<void>;
 
 /** `/graphql` over HTTP: reads the request, lets yoga and the engine answer it, sends the answer. */
@@ -37,7 +37,7 @@ export function createGraphQLEndpoint(
     const { request, requestId } = reply;
     const caller: Caller = {
       token: tokens.of(request),
-      signal: reply.gone,
+      signal: reply.disconnected,
       client: {
         address: addresses.of(request),
         userAgent: request.headers['user-agent'] ?? null,
@@ -46,11 +46,11 @@ export function createGraphQLEndpoint(
     reply.caller = caller;
     const incoming: IncomingRequest = { caller, requestId, mayMutate: request.method === 'POST' };
     return buffers.hasRoom(caller)
-      ? answerVisit(reply, body, incoming)
-      : reply.whenRoom(() => answerVisit(reply, body, incoming));
+      ? answerRequest(reply, body, incoming)
+      : reply.whenRoom(() => answerRequest(reply, body, incoming));
   }
 
-  function answerVisit(
+  function answerRequest(
     reply: Reply,
     body: Buffer | null,
     incoming: IncomingRequest,
@@ -85,7 +85,7 @@ export function createGraphQLEndpoint(
     }
     if (answer.headers.get('content-type')?.startsWith('text/event-stream') && answer.body) {
       if (notes.text === null) return stream(reply, answer, notes.isLive ? streams : null);
-      // Read to its end, which stops the library's pings.
+      // Reading to the end stops yoga's pings.
       await answer.arrayBuffer();
       return reply.send(answer.status, asOnlyEvent(notes.text));
     }
@@ -97,7 +97,7 @@ export function createGraphQLEndpoint(
   return (reply) => {
     const { request } = reply;
     if (request.method !== 'POST') return answer(reply, null);
-    // Forms and plain texts are what a page of another origin may send unasked.
+    // Forms and plain texts may be sent by a page of another origin without a preflight.
     if (!isJsonType(request.headers['content-type'])) {
       return refuse(reply, 415, 'The body is JSON, and its type says so.');
     }
@@ -109,7 +109,7 @@ export function createGraphQLEndpoint(
   };
 }
 
-// Set by whoever sends the bytes.
+// `Reply` sets these when it sends the bytes.
 const OURS = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'connection']);
 
 function isSubscription(operation: Ready | Refused): boolean {
@@ -129,24 +129,24 @@ function asFetchRequest(yoga: Yoga, request: IncomingMessage, body: Buffer | nul
   });
 }
 
-/** Who takes anything gets JSON, and a subscription as an event stream; multipart is not spoken here. */
+/** A wildcard means JSON, or an event stream for a subscription; multipart is not supported. */
 function acceptable(accept: string | undefined): string {
   const everything = 'application/json, text/event-stream';
   const types = (accept ?? '')
     .replaceAll('*/*', everything)
     .split(',')
     .filter((type) => type.trim());
-  // Who names nothing takes anything; yoga would take a nameless type for JSON, even of a subscription.
+  // An empty Accept is a wildcard; yoga would read an empty type as JSON, even for a subscription.
   if (types.length === 0) return everything;
-  const spoken = types.filter((type) => !/^\s*multipart\//i.test(type));
-  return spoken.length > 0 ? spoken.join() : 'multipart/none';
+  const supported = types.filter((type) => !/^\s*multipart\//i.test(type));
+  return supported.length > 0 ? supported.join() : 'multipart/none';
 }
 
 function isJsonType(contentType: string | undefined): boolean {
   return /^application\/json\s*(;|$)/i.test(contentType ?? '');
 }
 
-/** What an event stream of one result looks like. */
+/** An event stream of one result. */
 function asOnlyEvent(text: string | Buffer): string {
   return `event: next\ndata: ${text}\n\nevent: complete\ndata:\n\n`;
 }
@@ -171,7 +171,7 @@ function refuseBody(error: unknown, reply: Reply): void | Promise<void> {
   throw error;
 }
 
-/** What is refused before there is an operation. */
+/** Answers a request that is refused before there is an operation. */
 function refuse(
   reply: Reply,
   status: number,

@@ -18,27 +18,27 @@ export interface HttpServerSettings extends EndpointSettings {
   readonly readiness: Readiness;
   readonly webSockets: WebSocketEndpoint;
   readonly graphiql: GraphiQL | null;
-  /** Null where the gateway is a real one. */
+  /** Null with a real gateway. */
   readonly sandbox: SandboxProxy | null;
   /** Null where introspection is off. */
   readonly sdl: string | null;
   readonly onAnswered: (status: number) => void;
-  /** Request headers that pages may send beside the usual ones. */
+  /** Additional values of Access-Control-Allow-Headers. */
   readonly corsHeaders: readonly string[];
   readonly maxConnections: number;
 }
 
-// Who sends a request byte by byte holds a connection, not a request.
+// A slowloris client occupies a connection, not a request.
 const TIMES = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 2_000,
-  // Longer than load balancers keep their side, or they would send into a connection that closes.
+  // Longer than the idle timeout of load balancers, or they would send into a connection that closes.
   keepAliveTimeout: 65_000,
 };
 
 const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
-// Long enough for a request that crossed our "connection: close" to arrive.
+// Long enough to receive a request that crossed our "connection: close" on the wire.
 const LINGER_MS = 300;
 
 /** The public listener. */
@@ -47,8 +47,8 @@ export class HttpServer {
   readonly #server: Server;
   readonly #requestHeaders: string;
   readonly #graphql: ReturnType<typeof createGraphQLEndpoint>;
-  // Not a set of them: its discarded tables would keep answered requests until the next full collection.
-  #underWay = 0;
+  // A counter, not a Set: a Set's discarded tables would retain answered requests until the next full GC.
+  #inFlight = 0;
   #onIdle: (() => void) | null = null;
   readonly #streams = new EventStreams();
   readonly #pipelined = new PipelinedRequests();
@@ -61,7 +61,7 @@ export class HttpServer {
       closed: (reply) => this.#closed(reply),
       failed: (reply, error) => this.#failed(reply, error),
       buffers,
-      strangerOf: (request) => ({
+      anonymousCaller: (request) => ({
         token: null,
         client: { address: addresses.of(request), userAgent: null },
       }),
@@ -80,15 +80,15 @@ export class HttpServer {
     return listen(this.#server, port, host);
   }
 
-  /** No new connections; requests under way are answered; event streams end so that clients reconnect elsewhere. */
+  /** No new connections; in-flight requests are answered; event streams end so that clients reconnect elsewhere. */
   async drain(): Promise<void> {
-    // The http server's own close would cut idle connections on which a request may be on its way.
+    // `http.Server.close` would cut idle connections on which a request may be on its way.
     const stopped = new Promise((resolve) =>
       NetServer.prototype.close.call(this.#server, () => resolve(undefined)),
     );
     this.#streams.end();
     await Promise.race([stopped, delay(LINGER_MS)]);
-    if (this.#underWay > 0) {
+    if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
@@ -109,15 +109,15 @@ export class HttpServer {
     reply.set('x-content-type-options', 'nosniff');
     if (readiness.isDraining) reply.set('connection', 'close');
     setCorsHeaders(reply, origins);
-    this.#underWay += 1;
+    this.#inFlight += 1;
     const begin = () => reply.guard(() => this.#route(reply));
     if (response.socket !== null) begin();
     else this.#pipelined.wait(request, response, begin);
   }
 
   #closed({ status }: Reply): void {
-    this.#underWay -= 1;
-    if (this.#underWay === 0) this.#onIdle?.();
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) this.#onIdle?.();
     this.#settings.onAnswered(status);
   }
 
@@ -125,14 +125,14 @@ export class HttpServer {
     const { requestId } = reply;
     this.#settings.log.error({ requestId, err: error }, 'a request failed');
     if (reply.isBegun) {
-      reply.breakOff();
+      reply.abort();
       return;
     }
     const errors = [requestError('INTERNAL', 'Something went wrong here.', { requestId })];
     try {
       void reply.sendJson(500, { errors });
     } catch {
-      reply.breakOff();
+      reply.abort();
     }
   }
 
@@ -176,7 +176,7 @@ export class HttpServer {
   }
 }
 
-/** Nothing behind it on the connection is read: who wrote such a head may be hiding a second one. */
+/** The connection is closed unread: such a head may smuggle a second request behind it. */
 function refuseDoubled(reply: Reply): void | Promise<void> {
   reply.set('connection', 'close');
   const message = 'A header that may come once comes twice.';
@@ -191,7 +191,7 @@ function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?', 1)[0] ?? '/';
 }
 
-/** An upgrade to anything else is an offer, which some HTTP/2 clients make with each request. */
+/** An upgrade to another protocol is an offer that may be ignored; some HTTP/2 clients make it with each request. */
 function wantsWebSocket(request: IncomingMessage): boolean {
   return request.headers.upgrade?.toLowerCase() === 'websocket' && pathOf(request) === '/graphql';
 }

@@ -3,62 +3,61 @@ import type { Clock } from '../lib/clock.ts';
 
 export interface KeepAliveOptions {
   readonly clock: Clock;
-  /** How often each socket is pinged. */
   readonly pingMs: number;
-  /** How long a socket may be silent: who stops reading for a minute is still a reader. */
+  /** The time without a byte before a socket is cut; a client may stop reading for a minute. */
   readonly silenceMs: number;
 }
 
-/** One end of a line, and when something last came from the other. */
-export interface Line {
+/** A socket, and when it last received anything. */
+export interface PingTarget {
   readonly socket: WebSocket;
   lastReceivedAtMs: number;
 }
 
-// Sockets are pinged in turns: thousands of pings at once would hold up what is worth more.
-const TURNS = 12;
+// Pings are spread over the interval: thousands in a row would delay real work.
+const GROUPS = 12;
 
 /**
- * Pings sockets, and cuts those that have been silent for too long: a line that is half open looks
- * just like a quiet one. One timer for all of them.
+ * Pings sockets, and cuts those that have been silent for too long: a half-open connection looks just
+ * like a quiet one. One timer serves all of them.
  */
 export class KeepAlive {
   readonly #options: KeepAliveOptions;
-  readonly #turns: readonly Set<Line>[] = Array.from({ length: TURNS }, () => new Set());
+  readonly #groups: readonly Set<PingTarget>[] = Array.from({ length: GROUPS }, () => new Set());
   #joined = 0;
-  #turn = 0;
-  #isBeating = false;
+  #current = 0;
+  #isScheduled = false;
 
   constructor(options: KeepAliveOptions) {
     this.#options = options;
   }
 
-  /** Answers what ends it. */
-  join(line: Line): () => void {
-    const turn = this.#turns[this.#joined % TURNS] as Set<Line>;
+  /** Returns the function that leaves. */
+  join(target: PingTarget): () => void {
+    const group = this.#groups[this.#joined % GROUPS] as Set<PingTarget>;
     this.#joined += 1;
-    turn.add(line);
-    if (!this.#isBeating) this.#plan();
-    return () => turn.delete(line);
+    group.add(target);
+    if (!this.#isScheduled) this.#schedule();
+    return () => group.delete(target);
   }
 
-  #plan(): void {
+  #schedule(): void {
     const { clock, pingMs } = this.#options;
-    this.#isBeating = true;
-    clock.after(pingMs / TURNS, () => {
-      this.#beat();
-      this.#isBeating = this.#turns.some(({ size }) => size > 0);
-      if (this.#isBeating) this.#plan();
+    this.#isScheduled = true;
+    clock.after(pingMs / GROUPS, () => {
+      this.#pingGroup();
+      this.#isScheduled = this.#groups.some(({ size }) => size > 0);
+      if (this.#isScheduled) this.#schedule();
     });
   }
 
-  #beat(): void {
+  #pingGroup(): void {
     const { clock, silenceMs } = this.#options;
     const silentSinceMs = clock.now() - silenceMs;
-    this.#turn = (this.#turn + 1) % TURNS;
-    for (const { socket, lastReceivedAtMs } of this.#turns[this.#turn] as Set<Line>) {
+    this.#current = (this.#current + 1) % GROUPS;
+    for (const { socket, lastReceivedAtMs } of this.#groups[this.#current] as Set<PingTarget>) {
       if (lastReceivedAtMs <= silentSinceMs) socket.terminate();
-      // Behind bytes that nobody takes a ping would only be one more of them.
+      // A ping behind unread bytes would only add to them.
       else if (socket.readyState === socket.OPEN && socket.bufferedAmount === 0) socket.ping();
     }
   }

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { reasonOf } from '../lib/reason-of.ts';
 
-/** A listener cannot be opened, because of its port or because of its host. */
+/** A listener cannot be opened, because of its port or its host. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
   readonly about: 'port' | 'host';
@@ -12,7 +12,7 @@ export class ListenError extends Error {
   }
 }
 
-/** Answers with the port, which is the system's choice where 0 is asked for. */
+/** Resolves with the port, which the system chooses for 0. */
 export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const failed = (error: Error) => reject(toListenError(error, host));
@@ -24,7 +24,7 @@ export function listen(server: Server, port: number, host: string): Promise<numb
   });
 }
 
-/** Throws a ListenError where a listener would; nobody is served meanwhile. */
+/** Throws a ListenError where a listener would; no request is served meanwhile. */
 export async function probeAddress(port: number, host: string): Promise<void> {
   const server = createServer((socket) => socket.destroy());
   await listen(server, port, host);

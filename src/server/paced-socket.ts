@@ -6,11 +6,11 @@ import { FrameWriter } from './frame-writer.ts';
 import type { Recipient, SendBuffer } from './send-buffer.ts';
 import type { SendBuffers } from './send-buffers.ts';
 
-/** Writes to a WebSocket, and reads from it only as fast as its answers are taken. */
+/** A WebSocket with back-pressure: it is read only as fast as its answers are taken. */
 export class PacedSocket implements Recipient {
   readonly socket: WebSocket;
   readonly stream: Socket;
-  /** Without a token before `connection_init`. */
+  /** Has no token before `connection_init`. */
   caller: Caller;
   readonly unread: SendBuffer;
   /** Operations whose answers are not begun yet. */
@@ -28,8 +28,8 @@ export class PacedSocket implements Recipient {
   }
 
   /**
-   * Resolved when the bytes have left for the network, or never will. Whoever waits for it before
-   * making the next message holds one message at most for a reader that stalls.
+   * Resolves when the bytes are flushed, or can never be. A producer that awaits it buffers one message
+   * at most for a reader that stalls.
    */
   send(text: string): Promise<void> {
     return new Promise((resolve) => {
@@ -45,8 +45,8 @@ export class PacedSocket implements Recipient {
     });
   }
 
-  /** To be called for each message: a reader that takes nothing is not read from either. */
-  heard(): void {
+  /** Call it for each message received: a client that reads nothing is not read from either. */
+  received(): void {
     this.unread.measure();
     if (!this.unread.isWithinShare) this.socket.pause();
   }
@@ -67,7 +67,7 @@ export class PacedSocket implements Recipient {
   }
 }
 
-/** Sends the results of one subscription, each in a message of the protocol, the next when one has left. */
+/** Sends the results of one subscription as `next` messages, each when the one before is flushed. */
 export class PacedResults implements ResultSink {
   readonly #paced: PacedSocket;
   readonly #frames: FrameWriter;

@@ -1,4 +1,4 @@
-/** What the health checks tell: whether to send traffic here, and what is not as it should be. */
+/** The state that health checks report: whether to send traffic here, and the reasons for `degraded`. */
 export class Readiness {
   #phase: 'starting' | 'serving' | 'draining' = 'starting';
   readonly #reasons = new Map<string, () => string | null>();
@@ -15,7 +15,7 @@ export class Readiness {
     return this.#phase === 'draining';
   }
 
-  /** `check` names what is wrong just now, or null. */
+  /** `check` returns the current reason for `degraded`, or null. */
   watch(name: string, check: () => string | null): void {
     this.#reasons.set(name, check);
   }

@@ -8,8 +8,8 @@ const TEXTS = new Set(['query', 'operationName', 'documentId']);
 const WITH_VARIABLES = '"variables":{"';
 
 /**
- * Bodies that many clients send byte for byte alike, as an app's screens do whose documents take no
- * variables: such a body is read once. One with variables is not remembered; it may hold a password.
+ * Memoizes the parsing of bodies that many clients send byte for byte alike, as an app's screens do
+ * whose documents take no variables. One with variables is not cached; it may contain a password.
  */
 export class RecurringBodies {
   readonly #params = new LRUCache<string, object>({
@@ -17,12 +17,12 @@ export class RecurringBodies {
     sizeCalculation: (_params, text) => BYTES_PER_ENTRY + 2 * text.length,
   });
 
-  /** As `parseExactJson` would, errors included. */
+  /** Behaves as `parseExactJson`, errors included. */
   parse(body: Buffer): unknown {
     if (body.length > LONGEST || body.includes(WITH_VARIABLES)) {
       return parseExactJson(body.toString());
     }
-    // Each byte is one character: as a name for the bytes it need not be readable.
+    // The cache key: latin1 maps each byte to one character.
     const name = body.toString('latin1');
     const known = this.#params.get(name);
     if (known) return known;
@@ -39,8 +39,8 @@ function isObject(value: unknown): value is Fields {
 }
 
 /**
- * A document, or the hash of one, and nothing beside it by whichever name. Nor anything in their
- * place: a short text makes many lists, objects or names, which weigh more than what is counted.
+ * Only a document, or the hash of one, without further properties or nested values: a short text can
+ * parse into many lists, objects or names, which take more memory than the cache counts.
  */
 function isPlain(params: Fields): boolean {
   return Object.entries(params).every(([name, value]) => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../gateway/caller.ts';
-import { Departure } from '../lib/departure.ts';
+import { LightAbortController } from '../lib/light-abort-controller.ts';
 import { type Encoding, pack } from '../lib/pack.ts';
 import { preferredEncoding } from './encoding.ts';
 import { requestIdFrom } from './request-id.ts';
@@ -9,28 +9,28 @@ import type { SendBuffers } from './send-buffers.ts';
 
 // Below this the saving is less than the cost.
 const COMPRESS_FROM_BYTES = 1024;
-// A string is counted by its characters while it waits, which for small ones is near enough.
+// Node counts a waiting string by its characters, which is near enough for small ones.
 const LARGE_TEXT_BYTES = 65_536;
 
-/** Who wants to know what becomes of replies. */
+/** Receives the end of each reply. */
 export interface ReplyWatcher {
-  /** The last byte is out, or the client is gone. */
+  /** The last byte is sent, or the client has disconnected. */
   closed(reply: Reply): void;
   failed(reply: Reply, error: unknown): void;
   readonly buffers: SendBuffers;
-  /** Whoever sent the request, as far as its connection says. */
-  strangerOf(request: IncomingMessage): Caller;
+  /** The caller as far as the connection says, before a token is read. */
+  anonymousCaller(request: IncomingMessage): Caller;
 }
 
-/** The answer to one HTTP request: its head as it is put together, then its body. */
+/** The response to one HTTP request: headers are collected, then sent with the body. */
 export class Reply implements Recipient {
   readonly request: IncomingMessage;
   readonly requestId: string;
-  /** Ends what nobody waits for any more. */
-  readonly gone = new Departure();
+  /** Aborts the work for a client that has disconnected. */
+  readonly disconnected = new LightAbortController();
   readonly #response: ServerResponse;
   readonly #watcher: ReplyWatcher;
-  /** Names and values in turn: node writes such a list without looking anything up. */
+  /** Names and values alternate: node writes such a list without any lookup. */
   readonly #head: string[];
   #caller: Caller | null = null;
   #unread: SendBuffer | null = null;
@@ -45,7 +45,7 @@ export class Reply implements Recipient {
   }
 
   get caller(): Caller {
-    this.#caller ??= { ...this.#watcher.strangerOf(this.request), signal: this.gone };
+    this.#caller ??= { ...this.#watcher.anonymousCaller(this.request), signal: this.disconnected };
     return this.#caller;
   }
 
@@ -53,17 +53,17 @@ export class Reply implements Recipient {
     this.#caller = caller;
   }
 
-  /** What this answer's reader has not taken. */
+  /** The bytes of this connection that the client has not read. */
   get unread(): SendBuffer {
     this.#unread ??= this.#watcher.buffers.open(this.request.socket, this);
     return this.#unread;
   }
 
-  /** Begins what makes the answer, as soon as the client has taken enough of its earlier ones. */
+  /** Begins the work as soon as the client has read enough of its earlier responses. */
   whenRoom(task: () => void | Promise<void>): void | Promise<void> {
     const { buffers } = this.#watcher;
     if (buffers.hasRoom(this.caller)) return task();
-    return buffers.room(this.caller).then(() => (this.gone.aborted ? undefined : task()));
+    return buffers.room(this.caller).then(() => (this.disconnected.aborted ? undefined : task()));
   }
 
   get isBegun(): boolean {
@@ -74,7 +74,7 @@ export class Reply implements Recipient {
     return this.#response.statusCode;
   }
 
-  /** Whatever goes wrong in `task`, somebody hears of it. */
+  /** Reports what `task` throws or rejects with. */
   guard(task: () => void | Promise<void>): void {
     try {
       task()?.catch((error: unknown) => this.#watcher.failed(this, error));
@@ -102,7 +102,7 @@ export class Reply implements Recipient {
     if (at >= 0) this.#head.splice(at, 2);
   }
 
-  /** A whole body, compressed as the client accepts; that runs off the event loop. */
+  /** Sends a whole body, compressed as the client accepts; compression runs off the event loop. */
   send(status: number, body: string | Buffer): void | Promise<void> {
     const bytes = sizeOf(body);
     const encoding = this.encodingFor(bytes);
@@ -112,39 +112,37 @@ export class Reply implements Recipient {
     );
   }
 
-  /** How a body of this size is to be compressed. */
+  /** Null for a body that is sent as it is. */
   encodingFor(bytes: number): Encoding | null {
     if (bytes <= COMPRESS_FROM_BYTES) return null;
     return preferredEncoding(this.request.headers['accept-encoding']);
   }
 
-  /** JSON from here. */
   sendJson(status: number, value: unknown): void | Promise<void> {
     this.set('content-type', 'application/json; charset=utf-8');
     return this.send(status, JSON.stringify(value));
   }
 
-  /** A body that is compressed already. */
+  /** Sends a body that is compressed already. */
   sendPacked(status: number, bytes: Buffer, encoding: Encoding): void {
     this.set('content-encoding', encoding);
     this.#whole(status, bytes, bytes.length);
   }
 
-  /** A status that says it all. */
   sendNothing(status: number): void {
     this.#response.writeHead(status, this.#head);
     this.#response.end();
     this.#ended();
   }
 
-  /** The head alone, for a body that follows piece by piece. */
+  /** Sends the headers alone, for a body that is streamed. */
   begin(status: number): ServerResponse {
     this.#response.writeHead(status, this.#head);
     this.#response.flushHeaders();
     return this.#response;
   }
 
-  /** For who writes a head of its own: what stands in this one goes along. */
+  /** Returns the raw response with these headers set, for code that writes the head itself. */
   handOver(): ServerResponse {
     for (let at = 0; at < this.#head.length; at += 2) {
       this.#response.setHeader(this.#head[at] as string, this.#head[at + 1] as string);
@@ -152,8 +150,8 @@ export class Reply implements Recipient {
     return this.#response;
   }
 
-  /** Without another word: what went out so far was no answer. */
-  breakOff(): void {
+  /** Destroys the response, so that the client sees that it is incomplete. */
+  abort(): void {
     this.#response.destroy();
   }
 
@@ -167,11 +165,11 @@ export class Reply implements Recipient {
 
   #closed(): void {
     this.#unread?.release();
-    if (!this.#response.writableFinished) this.gone.abort();
+    if (!this.#response.writableFinished) this.disconnected.abort();
     this.#watcher.closed(this);
   }
 
-  /** The kernel has nearly always taken everything by now. */
+  /** The kernel has nearly always accepted everything by now. */
   #ended(): void {
     if (this.request.socket.writableLength > 0) this.unread.measure();
   }

@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 
-// Short and plain: it goes into logs and headers, where it must not be able to write a line of its own.
+// Short and without line breaks: the id goes into logs and headers, which it must not be able to forge.
 const ACCEPTED = /^[\w.:-]{1,128}$/;
 
 const BYTES = 12;
-// Drawn for many at once; a number that counts up would tell strangers how busy this place is.
+// Random bytes are drawn in batches; a counter would show clients how busy the server is.
 const drawn = Buffer.alloc(512 * BYTES);
 let used = drawn.length;
 

@@ -4,12 +4,12 @@ import { plainAddress } from '../lib/address-key.ts';
 import { type AllowedOrigins, isAllowedOrigin } from './cors.ts';
 import type { Reply } from './reply.ts';
 
-// The controls' own paths. A segment of dots, in whichever spelling, would lead to the gateway's operations.
+// The controls' own paths. A dot segment, however encoded, would lead to the gateway's operations.
 const CONTROL_PATH = /^(?:\/[a-z\d-]+)+$/;
-// What proxies add to the requests that they pass on.
+// Proxies add these headers to the requests that they forward.
 const OF_PROXIES = new Set(['via', 'forwarded', 'x-real-ip']);
 
-/** Hands `/sandbox/…` on to the sandbox gateway's own controls: from this machine only. */
+/** Forwards `/sandbox/…` to the sandbox gateway's controls, for clients on this machine only. */
 export class SandboxProxy {
   readonly #gatewayUrl: string;
   readonly #origins: AllowedOrigins;
@@ -20,8 +20,8 @@ export class SandboxProxy {
   }
 
   /**
-   * A page of any site can send requests to this machine; it may not play with the controls, not
-   * even from a name that it has had pointed here. Nor may whoever comes through a proxy on this machine.
+   * A page of any site can send requests to this machine; it may not use the controls, not even by DNS
+   * rebinding. A client behind a proxy on this machine may not either.
    */
   isOpenTo({ socket, headers, url = '' }: IncomingMessage): boolean {
     const { origin, host } = headers;

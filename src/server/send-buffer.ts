@@ -1,31 +1,30 @@
 import type { Socket } from 'node:net';
 import type { Caller } from '../gateway/caller.ts';
 
-/** The client at the other end of a connection. */
+/** The client of a connection. */
 export interface Recipient {
   readonly caller: Caller;
-  /** Called when fewer bytes are unread than before. */
+  /** Called when the unread bytes have decreased. */
   drained?(): void;
 }
 
-/** What all connections of one client have not taken; a client is a proved account, else an address. */
+/** The unread bytes of all connections of one client, which is a proved account or else an address. */
 export interface ClientBytes {
   readonly key: string;
   bytes: number;
 }
 
-/** Adds up what the buffers of all connections hold. */
+/** Sums the unread bytes of all connections. */
 export interface BufferSums {
-  /** How many bytes beyond the answer in hand. */
+  /** The maximum of unread bytes beyond the answer being written. */
   readonly perConnection: number;
-  /** Called by a buffer that has measured itself. */
   changed(buffer: SendBuffer, bytes: number): void;
   hasRoom(caller: Caller, connectionBytes: number): boolean;
   room(caller: Caller, buffer: SendBuffer): Promise<void>;
   whenRoom(caller: Caller, buffer: SendBuffer, ready: () => void): void;
 }
 
-/** The bytes that one connection's reader has been sent and has not taken. */
+/** Measures the bytes that were written to one connection and that its client has not read. */
 export class SendBuffer {
   readonly socket: Socket;
   readonly recipient: Recipient;
@@ -33,7 +32,7 @@ export class SendBuffer {
   bytes = 0;
   /** Null where nothing is unread. */
   client: ClientBytes | null = null;
-  /** When the kernel last accepted a byte, or the first of these was written. */
+  /** The time when the kernel last accepted a byte, or when the first of these was written. */
   progressAtMs = 0;
   readonly #sums: BufferSums;
   #accepted = 0;
@@ -44,25 +43,25 @@ export class SendBuffer {
     this.recipient = recipient;
   }
 
-  /** To be called after each write, and when one has been taken. Cheap where the kernel took everything. */
+  /** Call it after each write, and when one is flushed. It is cheap where the kernel accepted everything. */
   measure(): void {
     const { socket } = this;
     const bytes = socket.destroyed ? 0 : socket.writableLength;
     if (bytes !== this.bytes) this.#sums.changed(this, bytes);
   }
 
-  /** After a write to a response in chunks: node keeps what a turn brings together until its end. */
+  /** Call it after a write to a chunked response, which node corks until the next tick. */
   measureSoon(): void {
     process.nextTick(() => this.measure());
   }
 
-  /** A single large write is one item to node's stream until its last byte: its own figures say too little. */
+  /** Node counts a single large write in full until its last byte, so progress is read from the handle. */
   begin(nowMs: number): void {
     this.progressAtMs = nowMs;
     this.#accepted = acceptedBytes(this.socket);
   }
 
-  /** Takes note of what the kernel has accepted since the last look. */
+  /** Records what the kernel has accepted since the last call. */
   look(nowMs: number): void {
     this.measure();
     const accepted = acceptedBytes(this.socket);
@@ -71,7 +70,7 @@ export class SendBuffer {
     this.progressAtMs = nowMs;
   }
 
-  /** Whether the connection itself may be sent more, whatever its client's others hold. */
+  /** Whether this connection is below its own limit, whatever its client's others have unread. */
   get isWithinShare(): boolean {
     return this.bytes <= this.#sums.perConnection;
   }
@@ -80,12 +79,12 @@ export class SendBuffer {
     return this.#sums.hasRoom(this.recipient.caller, this.bytes);
   }
 
-  /** Resolves when the next answer may be made, or its reader has left. */
+  /** Resolves when the next answer may begin, or the client has disconnected. */
   room(): Promise<void> {
     return this.#sums.room(this.recipient.caller, this);
   }
 
-  /** Calls back once when there may be room: to be asked again then. */
+  /** Calls back once when there may be room; the caller checks again then. */
   whenRoom(ready: () => void): void {
     this.#sums.whenRoom(this.recipient.caller, this, ready);
   }
@@ -100,7 +99,7 @@ interface StreamHandle {
   readonly writeQueueSize: number;
 }
 
-/** The same figures that node's own socket timeout goes by; there is no public name for them. */
+/** Node's own socket timeout reads the same counters; they have no public API. */
 function acceptedBytes(socket: Socket): number {
   const { _handle: handle } = socket as unknown as { readonly _handle: StreamHandle | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;

@@ -4,17 +4,17 @@ import type { Caller } from '../gateway/caller.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type BufferSums, type ClientBytes, type Recipient, SendBuffer } from './send-buffer.ts';
 
-/** Why a reader was cut: it took nothing, or what it left unread was too much for its client or for the process. */
+/** The reason why a slow reader was cut: no progress, or too much unread for its client or for the process. */
 export type CutReason = 'idle' | 'client' | 'process';
 
 export interface SendBuffersOptions {
-  /** Of all connections together. */
+  /** The maximum of unread bytes of all connections. */
   readonly maxBytes: number;
   readonly clients: Pick<ClientKeys, 'of'>;
   readonly clock: Clock;
-  /** How long a reader may take no byte of its answer. */
+  /** The time that a reader may make no progress. */
   readonly unreadMs?: number;
-  /** How long an answer waits for its client's other readers before the slowest is cut. */
+  /** The time that an answer waits for its client's other readers before the slowest is cut. */
   readonly patienceMs?: number;
   readonly onCut?: (reason: CutReason) => void;
 }
@@ -33,10 +33,10 @@ const CLIENT_SHARE = 16;
 const CONNECTION_SHARE = 128;
 
 /**
- * Bounds the answers that wait in memory for slow readers. Beyond a client's or a connection's share
- * its next answer is not begun. Answers under way already may bring a client to twice its share and
- * the process to its maximum, the one just written not counted: then the slowest reader is cut. What
- * the kernel takes at once, which is nearly everything, is never counted.
+ * Back-pressure for slow readers: bounds the answers that wait in memory. Beyond a client's or a
+ * connection's share its next answer is not begun. In-flight answers may bring a client to twice its
+ * share and the process to its maximum, the one just written not counted: then the slowest reader is
+ * cut. Bytes that the kernel accepts synchronously, which are nearly all, are never counted.
  */
 export class SendBuffers implements BufferSums {
   readonly perConnection: number;
@@ -48,7 +48,7 @@ export class SendBuffers implements BufferSums {
   readonly #clients = new Map<string, ClientBytes>();
   readonly #waiting = new Set<Waiter>();
   #bytes = 0;
-  /** Clients beyond their share. */
+  /** The number of clients beyond their share. */
   #crowded = 0;
   #isLooking = false;
   #isWaking = false;
@@ -61,7 +61,7 @@ export class SendBuffers implements BufferSums {
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
   }
 
-  /** How many bytes no reader has taken yet. */
+  /** The unread bytes of all connections. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -70,7 +70,7 @@ export class SendBuffers implements BufferSums {
     return new SendBuffer(this, socket, recipient);
   }
 
-  /** Whether an answer may be begun for this client, on a connection that has so many bytes unread. */
+  /** Whether an answer may begin for this client, on a connection with so many bytes unread. */
   hasRoom(caller: Caller, connectionBytes = 0): boolean {
     if (connectionBytes > this.perConnection) return false;
     if (this.#crowded === 0 && !this.#isHalfFull()) return true;
@@ -138,10 +138,10 @@ export class SendBuffers implements BufferSums {
     if (client.bytes === 0) this.#clients.delete(client.key);
   }
 
-  /** What is in hand cannot wait any more: it takes the place of what has been unread for longest. */
-  #relieve(client: ClientBytes, inHand: number): void {
-    while (client.bytes - inHand > 2 * this.#perClient) this.#cutSlowest(client);
-    while (this.#bytes - inHand > this.#options.maxBytes) this.#cutSlowest(null);
+  /** An answer that is written cannot wait any more, so the slowest reader makes room for it. */
+  #relieve(client: ClientBytes, justWritten: number): void {
+    while (client.bytes - justWritten > 2 * this.#perClient) this.#cutSlowest(client);
+    while (this.#bytes - justWritten > this.#options.maxBytes) this.#cutSlowest(null);
   }
 
   #cutSlowest(client: ClientBytes | null): void {
@@ -154,7 +154,7 @@ export class SendBuffers implements BufferSums {
   }
 
   #cut(buffer: SendBuffer, reason: CutReason): void {
-    // A reset, because the kernel would go on holding its own part of the answer for a reader that is merely closed.
+    // A reset, because after a normal close the kernel would keep its part of the answer for the reader.
     buffer.socket.resetAndDestroy();
     buffer.release();
     this.#options.onCut?.(reason);
@@ -164,7 +164,7 @@ export class SendBuffers implements BufferSums {
     return this.#bytes > this.#options.maxBytes / 2;
   }
 
-  /** Clients that read everything never wait for those that do not. */
+  /** Clients without unread bytes never wait for slow readers. */
   #isWithinShare(client: ClientBytes): boolean {
     return client.bytes <= (this.#isHalfFull() ? 0 : this.#perClient);
   }
@@ -174,7 +174,7 @@ export class SendBuffers implements BufferSums {
     return !isOwnFull && this.#isWithinShare(client);
   }
 
-  /** In a turn of its own: those who are woken write, which changes the figures that woke them. */
+  /** Deferred by setImmediate: the waiters write, which changes the sums that are being iterated. */
   #wakeSoon(): void {
     if (this.#isWaking || this.#waiting.size === 0) return;
     this.#isWaking = true;

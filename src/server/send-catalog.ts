@@ -1,7 +1,7 @@
 import { type CatalogAnswer, isNamed } from '../engine/catalog/catalog-answer.ts';
 import type { Reply } from './reply.ts';
 
-/** Sends what was made of the catalog alone; a client that asked by GET may keep it for a while. */
+/** Sends an answer made of the catalog alone; after a GET the client may cache it for its TTL. */
 export function sendCatalog(
   reply: Reply,
   { etag, freshSeconds, bytes, packed }: CatalogAnswer,
@@ -17,8 +17,8 @@ export function sendCatalog(
   }
   const encoding = reply.encodingFor(bytes.length);
   if (encoding === null || packed === null) return reply.send(200, bytes);
-  const held = packed(encoding);
-  return held instanceof Promise
-    ? held.then((arrived) => reply.sendPacked(200, arrived, encoding))
-    : reply.sendPacked(200, held, encoding);
+  const body = packed(encoding);
+  return body instanceof Promise
+    ? body.then((compressed) => reply.sendPacked(200, compressed, encoding))
+    : reply.sendPacked(200, body, encoding);
 }

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { SendBuffer } from './send-buffer.ts';
 
 /**
- * Sends a stream piece by piece, each when the one before is taken: a reader that stalls is waited
- * for, until it is cut, and what it misses is merged behind it.
+ * Sends a stream with back-pressure, each piece when the one before is flushed: a reader that stalls
+ * is waited for until it is cut, and the events that it misses are merged.
  */
 export async function sendStream(
   response: ServerResponse,
@@ -13,7 +13,7 @@ export async function sendStream(
   const reader = body.getReader();
   const leave = () => void reader.cancel().catch(() => {});
   const measure = () => unread.measure();
-  // At once when the client leaves: a quiet feed would be followed until its next event otherwise.
+  // Cancelled as soon as the client disconnects: a quiet feed would be followed until its next event.
   response.once('close', leave);
   try {
     while (!response.destroyed) {
@@ -29,7 +29,7 @@ export async function sendStream(
     response.destroy();
   } finally {
     response.off('close', leave);
-    // It may have left before anybody listened.
+    // The client may have disconnected before the listener was added.
     leave();
   }
 }

@@ -4,7 +4,7 @@ import type { ClientAddresses } from './client-address.ts';
 import type { AllowedOrigins } from './cors.ts';
 import type { SendBuffers } from './send-buffers.ts';
 
-/** What every transport needs to know. */
+/** The settings that all transports share. */
 export interface ServerSettings {
   readonly engine: Engine;
   readonly log: Log;

@@ -3,11 +3,11 @@ import { Slots } from '../lib/slots.ts';
 
 export interface SocketLimitsOptions {
   readonly perAccount: number;
-  /** Of those whose account is not proved. */
+  /** The limit for sockets whose account is not proved. */
   readonly perAddress: number;
 }
 
-/** How many sockets a client may have open at a time. */
+/** Limits the open sockets of a client. */
 export class SocketLimits {
   readonly #options: SocketLimitsOptions;
   readonly #slots = new Slots();
@@ -16,7 +16,7 @@ export class SocketLimits {
     this.#options = options;
   }
 
-  /** Null where the address has too many that nobody has proved to be theirs. */
+  /** Null where the address has too many sockets without a proved account. */
   enter(address: string): SocketPass | null {
     const leave = this.#slots.take(`address ${addressKey(address)}`, this.#options.perAddress);
     if (leave === null) return null;
@@ -25,7 +25,7 @@ export class SocketLimits {
   }
 }
 
-/** One socket's place: at first its address's, its account's as soon as that is proved. */
+/** Counts one socket for its address, and for its account as soon as that is proved. */
 export class SocketPass {
   #leave: () => void;
   readonly #claim: (account: string) => (() => void) | null;

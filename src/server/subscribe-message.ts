@@ -9,19 +9,19 @@ interface Message {
 }
 
 /**
- * A message as the protocol's library is to take it, which reads nearly all of them by itself. But it
- * has no operation without a text, although an id stands for one, and it rounds numbers.
+ * Reads a message for graphql-ws, which parses nearly all of them by itself. But it refuses an
+ * operation without a document, although a document id may stand for one, and it rounds numbers.
  */
 export function readMessage(text: string): string {
   const namesDocument = NAMES_A_DOCUMENT.test(text);
   if (!namesDocument && !mayHoldInexact(text)) return text;
   const message = parsed(text);
-  // Of what is wrong with any other the library says so; a ping goes back as it came.
+  // The library reports the errors of any other message, and echoes a ping as it came.
   if (message === null) return UNREADABLE;
   if (message.type !== 'subscribe') return text;
   const { payload } = message;
   if (namesDocument && isWithoutText(payload)) payload.query = '';
-  // The library takes a message that was parsed before; its types know only of texts.
+  // The library accepts a parsed message; its types only know strings.
   return message as unknown as string;
 }
 

@@ -7,12 +7,12 @@ import type { ClientKeys } from '../engine/client-key.ts';
 import { tooComplex } from '../engine/limits/limits.ts';
 import { waiting } from '../engine/request-quota.ts';
 import type { Clock } from '../lib/clock.ts';
-import { Departure } from '../lib/departure.ts';
+import { LightAbortController } from '../lib/light-abort-controller.ts';
 import { bearerToken } from './bearer.ts';
 import { asArguments, begin } from './begin-operation.ts';
 import { mayUpgrade } from './cors.ts';
 import { hasDoubledHeader } from './doubled-headers.ts';
-import { KeepAlive, type Line } from './keep-alive.ts';
+import { KeepAlive, type PingTarget } from './keep-alive.ts';
 import { PacedSocket } from './paced-socket.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { ServerSettings } from './settings.ts';
@@ -24,23 +24,22 @@ export interface WebSocketSettings extends ServerSettings {
   readonly limits: SocketLimits;
   readonly clock: Clock;
   readonly pingMs: number;
-  /** How long a socket may be silent before it is cut. */
   readonly silenceMs: number;
-  /** Subscriptions and other operations under way at one time on one socket. */
+  /** The limit of in-flight operations on one socket, subscriptions included. */
   readonly maxOperations: number;
 }
 
-/** One socket and who is at the other end of it. */
-interface Connection extends Line, Record<PropertyKey, unknown> {
+/** The state of one socket; graphql-ws carries it as `extra`. */
+interface Connection extends PingTarget, Record<PropertyKey, unknown> {
   readonly paced: PacedSocket;
   readonly pass: SocketPass;
   readonly requestId: string | string[] | undefined;
-  /** Operations other than subscriptions, whose answer is still to be sent. */
-  readonly underWay: Set<string>;
+  /** The ids of operations other than subscriptions whose answer is still to be sent. */
+  readonly inFlight: Set<string>;
 }
 
-/** What a socket has come with. */
-interface Entrance {
+/** An accepted upgrade request. */
+interface AcceptedUpgrade {
   readonly stream: Socket;
   readonly address: string;
   readonly pass: SocketPass;
@@ -50,7 +49,7 @@ const SERVICE_RESTART = 1012;
 const TRY_AGAIN_LATER = 1013;
 const TOO_MANY_RETRY_SECONDS = 5;
 const INIT_TIMEOUT_MS = 3_000;
-// What the head of an HTTP request has room for.
+// The limit of an HTTP request's headers.
 const LONGEST_AUTHORIZATION = 16_384;
 const LONGEST_ID = 255;
 
@@ -67,12 +66,12 @@ export class WebSocketEndpoint {
     this.#keepAlive = new KeepAlive(settings);
     this.#server = new WebSocketServer({
       noServer: true,
-      // They are in `#connections`.
+      // `#connections` does it.
       clientTracking: false,
       maxPayload: settings.maxBodyBytes,
-      // Compressing each small update costs more memory than all else of a socket.
+      // Compressing each small update would take more memory than all else of a socket.
       perMessageDeflate: false,
-      // Another protocol is agreed to as well, or its client could not be told 4406.
+      // Any subprotocol is accepted at first, or its client could not receive close code 4406.
       handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
     });
   }
@@ -96,7 +95,7 @@ export class WebSocketEndpoint {
       refuseUpgrade(socket, 429, 'Too Many Requests');
       return;
     }
-    socket.once('close', leaving(pass));
+    socket.once('close', onSocketClose(pass));
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
       this.#connected(webSocket, request, { stream: request.socket, address, pass }),
     );
@@ -106,7 +105,7 @@ export class WebSocketEndpoint {
     return this.#connections.size;
   }
 
-  /** Answers under way are sent first; subscriptions go on elsewhere when their clients reconnect. */
+  /** In-flight answers are sent first; clients reconnect elsewhere and resume their subscriptions. */
   async drain(): Promise<void> {
     this.#draining = true;
     const connections = [...this.#connections.values()];
@@ -121,27 +120,27 @@ export class WebSocketEndpoint {
     for (const socket of this.#connections.keys()) socket.terminate();
   }
 
-  #closeIfIdle({ socket, underWay }: Connection): void {
-    if (!this.#draining || underWay.size > 0) return;
+  #closeIfIdle({ socket, inFlight }: Connection): void {
+    if (!this.#draining || inFlight.size > 0) return;
     socket.close(SERVICE_RESTART, 'restarting');
   }
 
   #connected(
     socket: WebSocket,
     request: IncomingMessage,
-    { stream, address, pass }: Entrance,
+    { stream, address, pass }: AcceptedUpgrade,
   ): void {
     const { log, clock, buffers } = this.#settings;
-    const gone = new Departure();
+    const disconnected = new LightAbortController();
     const client = { address, userAgent: request.headers['user-agent'] ?? null };
-    const caller = { token: null, signal: gone, client };
+    const caller = { token: null, signal: disconnected, client };
     const paced = new PacedSocket(socket, stream, caller, buffers);
     const connection: Connection = {
       socket,
       paced,
       pass,
       requestId: request.headers['x-request-id'],
-      underWay: new Set(),
+      inFlight: new Set(),
       lastReceivedAtMs: clock.now(),
     };
     this.#connections.set(socket, connection);
@@ -151,13 +150,15 @@ export class WebSocketEndpoint {
         protocol: socket.protocol,
         send: (text) => paced.send(text),
         close: (code, reason) => socket.close(code, reason),
-        onMessage: (heard) => {
+        onMessage: (handle) => {
           socket.on('message', (data) => {
-            // Its answer could not be sent any more, so what it asks for is not begun either.
+            // The answer could no longer be sent, so the operation is not begun.
             if (socket.readyState !== socket.OPEN) return;
             connection.lastReceivedAtMs = clock.now();
-            paced.heard();
-            heard(readMessage(String(data))).catch((error: unknown) => this.#failed(socket, error));
+            paced.received();
+            handle(readMessage(String(data))).catch((error: unknown) =>
+              this.#failed(socket, error),
+            );
           });
         },
       },
@@ -166,20 +167,20 @@ export class WebSocketEndpoint {
     socket.on('pong', () => {
       connection.lastReceivedAtMs = clock.now();
     });
-    // A frame that is too large or broken: `ws` has closed the socket with its code already.
+    // A frame is too large or malformed: `ws` has closed the socket with the right code already.
     socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
     socket.once('close', (code, reason) => {
       leaveKeepAlive();
       this.#connections.delete(socket);
-      gone.abort();
+      disconnected.abort();
       paced.unread.release();
       void opened(code, String(reason));
     });
   }
 
-  /** A message that only a server sends is the client's mistake, and no line in the log of errors. */
+  /** A message that only a server may send is the client's mistake, and not logged as an error. */
   #failed(socket: WebSocket, error: unknown): void {
-    // One that nests too deep to be sent back, as a ping's payload is, is one too.
+    // So is a ping whose payload nests too deep to be echoed.
     const isClients = error instanceof Error && error.message.startsWith('Unexpected message');
     if (isClients || error instanceof RangeError) {
       socket.close(CloseCode.BadRequest, 'Invalid message received');
@@ -196,18 +197,18 @@ export class WebSocketEndpoint {
       const authorization = authorizationOf(context.connectionParams);
       if (authorization.length > LONGEST_AUTHORIZATION) return false;
       extra.paced.caller = { ...extra.paced.caller, token: bearerToken(authorization) };
-      // The library would hold the greeting, as large as it may be, for the socket's whole life.
+      // graphql-ws would retain the payload of `connection_init`, however large, for the socket's lifetime.
       Object.assign(context, { connectionParams: undefined });
       return true;
     },
     onSubscribe: async ({ extra, subscriptions }, id, payload) => {
-      // It is held as long as its operation lasts.
+      // The id is retained as long as its operation lasts.
       if (id.length > LONGEST_ID) return [tooComplex('characters of an id', id.length, LONGEST_ID)];
       const { maxOperations } = this.#settings;
       const open = Object.keys(subscriptions).length;
       if (open > maxOperations) return [tooComplex('operations of a socket', open, maxOperations)];
       if (!this.#claim(extra)) return [waiting(TOO_MANY_RETRY_SECONDS).error];
-      extra.underWay.add(id);
+      extra.inFlight.add(id);
       await extra.paced.room();
       if (!extra.paced.isOpen) return [waiting(TOO_MANY_RETRY_SECONDS).error];
       const operation = await this.#settings.engine.open(payload, {
@@ -221,19 +222,19 @@ export class WebSocketEndpoint {
     execute: begin,
     subscribe: begin,
     onOperation: ({ extra }) => {
-      // A subscription proves its token, so that now it is known whose socket this is.
+      // Starting a subscription proves its token, so the socket's account is known now.
       this.#claim(extra);
     },
     onComplete: ({ extra }, id) => this.#settled(extra, id),
   });
 
   #settled(connection: Connection, id: string): void {
-    if (!connection.underWay.delete(id)) return;
-    // One turn later, behind the protocol's own last message.
+    if (!connection.inFlight.delete(id)) return;
+    // Deferred, so that the close follows the protocol's last message.
     setImmediate(() => this.#closeIfIdle(connection));
   }
 
-  /** False where the account has too many sockets: then this one is closed. */
+  /** False where the account has too many sockets, and this one is closed. */
   #claim({ pass, socket, paced }: Connection): boolean {
     if (pass.isClaimed) return true;
     const { kind, key } = this.#settings.clients.of(paced.caller);
@@ -243,12 +244,12 @@ export class WebSocketEndpoint {
   }
 }
 
-/** Made apart from the request, which would be kept as long as the socket otherwise. */
-function leaving(pass: SocketPass): () => void {
+/** A function of its own, because a closure would retain the request as long as the socket lives. */
+function onSocketClose(pass: SocketPass): () => void {
   return () => pass.leave();
 }
 
-/** Client libraries differ in how they write the key. */
+/** Client libraries differ in the case of the key. */
 function authorizationOf(params: unknown): string {
   if (typeof params !== 'object' || params === null) return '';
   const entry = Object.entries(params).find(([key]) => key.toLowerCase() === 'authorization');

@@ -9,22 +9,22 @@ import { mapStream } from '../lib/map-stream.ts';
 import { requestError } from '../schema/public-error.ts';
 import { readQueryString } from './query-string.ts';
 
-/** What yoga is told of one request beside the request itself. */
+/** The context that yoga passes along with a request. */
 export interface YogaContext extends Record<string, unknown> {
   readonly incoming: IncomingRequest;
-  /** The operation, where it was opened before yoga had to be asked. */
+  /** The operation, where it was opened before the request was handed to yoga. */
   readonly opened: Ready | Refused | null;
   readonly reply: YogaReply;
 }
 
-/** What yoga's own answer has no room for; filled while it is made. */
+/** Results beside yoga's own response; filled while it executes. */
 export interface YogaReply {
   headers: Readonly<Record<string, string>>;
-  /** The very answer where it was made of the catalog alone. */
+  /** The answer itself, where it is made of the catalog alone. */
   catalog: CatalogAnswer | null;
-  /** A query's or a mutation's answer as it is sent, in place of the one that yoga knows. */
+  /** The serialized answer of a query or a mutation, sent in place of yoga's stand-in. */
   text: string | Buffer | null;
-  /** A stream that goes on until somebody ends it; a query's ends by itself. */
+  /** True for a subscription's stream; a query's ends by itself. */
   isLive: boolean;
 }
 
@@ -36,14 +36,14 @@ export interface YogaOptions {
 }
 
 /**
- * GraphQL over HTTP by the book: methods, media types, status codes, event streams. Yoga knows the
- * book; what a document may do and what it answers is the engine's.
+ * GraphQL over HTTP as specified: methods, media types, status codes, event streams. Yoga implements
+ * the specification; limits and execution are the engine's.
  */
 export function createGraphQLOverHttp({ engine, maxBodyBytes }: YogaOptions): Yoga {
   return createYoga<YogaContext>({
     graphqlEndpoint: '/graphql',
     plugins: [useEngine(engine), useOurCodes()],
-    // Each of these is done for all transports elsewhere.
+    // These are done elsewhere, for all transports.
     cors: false,
     graphiql: false,
     landingPage: false,
@@ -60,12 +60,12 @@ export function createGraphQLOverHttp({ engine, maxBodyBytes }: YogaOptions): Yo
 function useEngine(engine: Engine): Plugin<YogaContext> {
   return {
     onRequestParse({ request, requestParser, setRequestParser }) {
-      // Yoga's own reader leaves out what it does not know, such as a document's id.
+      // Yoga's own parser drops parameters that it does not know, such as `documentId`.
       if (request.method === 'GET') setRequestParser(({ url }) => readQueryString(url));
       else if (requestParser) setRequestParser((posted) => requestParser(readingExactly(posted)));
     },
     onParams({ params, setParams, setParamsHandler }) {
-      // Yoga's own checks of the parameters are passed by: the engine has the same for every door.
+      // A stand-in skips yoga's checks of the parameters: the engine has the same for every transport.
       setParams({ query: '{ __typename }' });
       setParamsHandler(async ({ context }) => {
         const { incoming, opened, reply } = context as unknown as YogaContext;
@@ -82,7 +82,7 @@ function useEngine(engine: Engine): Plugin<YogaContext> {
   };
 }
 
-/** Of a request with a body of JSON yoga's reader wants nothing but that. */
+/** Yoga's JSON parser calls nothing but `json()` of the request. */
 function readingExactly(request: Request): Request {
   return { json: async () => parseExactJson(await request.text()) } as Request;
 }
@@ -100,10 +100,10 @@ async function resultOf(operation: Ready, reply: YogaReply): Promise<ExecutionRe
   return answer.errors ? withPlainErrors({ ...STAND_IN, errors: answer.errors }) : STAND_IN;
 }
 
-// Yoga writes an answer in one piece, which a large one must not be: it chooses status and media type.
+// Yoga chooses status and media type for this stand-in; it would serialize a large result in one piece.
 const STAND_IN: ExecutionResult = { data: {} };
 
-/** Yoga makes errors anew from what it knows of them; what is plain it leaves alone. */
+/** Yoga rebuilds GraphQLErrors from the properties it knows; plain objects it leaves alone. */
 function withPlainErrors(result: ExecutionResult): ExecutionResult {
   if (!result.errors || !('data' in result)) return result;
   const errors = result.errors.map((error) => error.toJSON());
@@ -118,7 +118,7 @@ function refusal({ errors, status, isWellFormed }: Refused): ExecutionResult {
           nodes: error.nodes ?? null,
           source: error.source ?? null,
           positions: error.positions ?? null,
-          // Yoga's own notation, which it takes out again: `spec` lets plain JSON clients have a 200.
+          // Yoga's own extension, which it removes again: `spec` lets plain JSON clients have a 200.
           extensions: {
             ...error.extensions,
             http: { status, spec: isWellFormed && status === 400 },
@@ -128,7 +128,7 @@ function refusal({ errors, status, isWellFormed }: Refused): ExecutionResult {
   };
 }
 
-/** What yoga refuses by itself, before the engine sees it, speaks with our codes as well. */
+/** Adds our error codes to requests that yoga refuses by itself, before the engine sees them. */
 function useOurCodes(): Plugin<YogaContext> {
   return {
     onResultProcess({ result, setResult }) {
@@ -150,14 +150,14 @@ function isForeign(error: GraphQLError): boolean {
 function ours(error: GraphQLError): GraphQLError {
   const foreign = error.extensions?.http as { status?: number; headers?: object } | undefined;
   const status = foreign?.status ?? 400;
-  // Without yoga's `spec`: these requests are none, whichever media type they ask for.
+  // Without `spec`: an invalid HTTP request is a 4xx, whichever media type it accepts.
   const http = { status, headers: foreign?.headers };
   return status === 413
     ? requestError('PAYLOAD_TOO_LARGE', 'The body is too large.', { http })
     : requestError('GRAPHQL_PARSE_FAILED', unquoted(error.message), { http });
 }
 
-/** A parser quotes what it could not read, which may be somebody's password. */
+/** Removes what a JSON parser quotes of its input, which may be a password. */
 function unquoted(message: string): string {
   return message.replace(/".*"/s, '[…]');
 }

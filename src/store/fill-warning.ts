@@ -2,7 +2,7 @@ const WARN_SHARE = 0.8;
 // Well below, or a store that hovers around the mark would warn at every order.
 const REARM_SHARE = 0.7;
 
-/** Tells once when a store gets nearly full, and again only after it had room in between. */
+/** Warns once when a store gets nearly full, and again only after it had room in between. */
 export function createFillWarning(max: number, onWarn: (message: string) => void) {
   let warned = false;
   return (held: number): void => {

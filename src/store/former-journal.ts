@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import { SqliteFileError } from '../lib/sqlite-errors.ts';
 import { RECORD_LIFE_MS } from './order-records.ts';
 
-/** Where earlier versions kept the order records, unless told otherwise. */
+/** The default path at which earlier versions kept the order records. */
 export const FORMER_JOURNAL = 'data/orders.journal';
 
-/** Its orders are not in the file of today: whoever starts without them may send one of them again. */
+/** Its orders are not in the present file: a start without them may send one of them again. */
 export function assertNoJournal(path: string, nowMs: number): void {
   const journal = statSync(path, { throwIfNoEntry: false });
   if (!journal || nowMs - journal.mtimeMs >= RECORD_LIFE_MS) return;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { OrderRecords } from './order-records.ts';
 import { RecordTable, type RecordTableOptions } from './record-table.ts';
 
-/** Order records that live as long as the process: for the sandbox, or where orders may be asked about no longer. */
+/** Order records that live as long as the process: for the sandbox, or where a restart may forget orders. */
 export function createMemoryOrderRecords(options: RecordTableOptions): OrderRecords {
   const table = new RecordTable(options);
   return {

@@ -2,15 +2,15 @@ import { LRUCache } from 'lru-cache';
 import type { RateCounter, RateCounters, RateRule } from './rate-counters.ts';
 
 export interface MemoryRateCountersOptions {
-  /** Of each counter. Beyond it the key that was used least lately is forgotten: a flood of keys costs no memory. */
+  /** The most keys of each counter. Beyond it the least recently used is forgotten, so a flood costs no memory. */
   readonly maxKeys?: number;
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   readonly uptimeMs?: () => number;
 }
 
 const MAX_KEYS = 100_000;
 
-/** Counters of this process alone. They answer at once: each request passes here, and few wait. */
+/** Counters of this process alone. They answer synchronously: each request passes here. */
 export function createMemoryRateCounters({
   maxKeys = MAX_KEYS,
   uptimeMs = () => performance.now(),

@@ -14,7 +14,7 @@ import { toStoreError } from './store-error.ts';
 
 export interface StoreOptions {
   readonly redisUrl: string | null;
-  /** What every key in Redis begins with. */
+  /** The prefix of every key in Redis. */
   readonly redisPrefix: string;
   /** Without Redis: a file, or the word `memory`. */
   readonly orderStore: string;
@@ -23,18 +23,18 @@ export interface StoreOptions {
   readonly onWarn: (message: string) => void;
 }
 
-/** What outlives a request. */
+/** The state that outlives a request. */
 export interface Stores {
   readonly records: OrderRecords;
   readonly counters: RateCounters;
-  /** What other replicas' catalogs held; null where there are none. */
+  /** Versions from other replicas' catalogs; null where there are none. */
   readonly versions: CatalogVersions | null;
   close(): Promise<void>;
 }
 
 /**
  * In Redis where replicas share; else this process's own, of which the order records may be a file.
- * Throws a StoreError where what was named cannot be used.
+ * Throws a StoreError where a named store cannot be used.
  */
 export async function openStores(options: StoreOptions): Promise<Stores> {
   await using opened = new AsyncDisposableStack();
@@ -44,7 +44,7 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
     return store;
   };
   try {
-    // At the same time: a Redis that hangs costs the start one time-out, not one for each connection.
+    // In parallel: a Redis that hangs costs the start one time-out, not one for each connection.
     const [records, counters, versions] = await settleAll([
       kept(openRecords(options)),
       kept(openCounters(options)),

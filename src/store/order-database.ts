@@ -20,7 +20,7 @@ export interface OrderDatabaseOptions {
   readonly onWarn: (message: string) => void;
 }
 
-/** Plain data, as it goes to the thread and back. */
+/** Plain data, since it is cloned to the worker thread and back. */
 export type Task =
   | { readonly do: 'reserve' | 'release'; readonly reservation: Reservation }
   | { readonly do: 'settle'; readonly reservation: Reservation; readonly outcome: RecordedOutcome }
@@ -34,22 +34,22 @@ export interface Batch {
   readonly degradedReason: string | null;
 }
 
-// Well within the patience of an order that waits for its reservation.
+// Well within the deadline of an order that waits for its reservation.
 const PATIENCE_MS = 2_000;
 const FORGOTTEN_AT_ONCE = 10;
 const INCOMPLETE = 'the order records may be incomplete (trading-graph orders --help)';
 
-/** The order records in their file. What cannot be known is refused, never taken for new. */
+/** The order records in their file. A key whose state cannot be known is refused, never taken for new. */
 export class OrderDatabase {
   readonly #options: OrderDatabaseOptions;
   readonly #tracked: TrackedFile;
   readonly #statements: Statements;
   readonly #damagedRows: number[] = [];
-  /** Keys of rows that an index does not lead to: where both fail it would look as if there were none. */
+  /** Keys of intact rows that an index lacks: a row missing from both indexes would look absent. */
   readonly #unindexedKeys = new Set<string>();
   readonly #problems: readonly string[];
   #failure: SqliteFileError | null = null;
-  /** Rows up to this number are damaged ones, which stay. */
+  /** All rows up to this id are damaged, and stay. */
   #keptUpTo = Number.NEGATIVE_INFINITY;
 
   /** Throws a SqliteFileError where the file is damaged, or is none. */
@@ -86,10 +86,14 @@ export class OrderDatabase {
       const mode = tasks.every((task) => task.do === 'find') ? 'DEFERRED' : 'IMMEDIATE';
       answers = this.#tracked.transact(mode, PATIENCE_MS, (state) => {
         if (mode === 'IMMEDIATE') this.#forgetOld(state, tasks.length);
+        // Only a change shows whether the file can be written again.
+        if (mode === 'IMMEDIATE' && this.#failure) state.writes += 1;
         return tasks.map((task) => this.#answer(task, state));
       });
-      if (this.#failure) onWarn(`${path} can be used again`);
-      this.#failure = null;
+      if (mode === 'IMMEDIATE' && this.#failure) {
+        this.#failure = null;
+        onWarn(`${path} can be used again`);
+      }
     } catch (error) {
       const failure = toFileError(error);
       if (failure.message !== this.#failure?.message) onWarn(`${path} ${failure.message}`);
@@ -99,13 +103,13 @@ export class OrderDatabase {
     return { answers, held: this.#tracked.state.rows, degradedReason: this.#degradedReason() };
   }
 
-  /** An operator's word that records are missing. */
+  /** The operator's mark that records are missing. */
   declareIncomplete(): void {
     const incompleteFrom = JSON.stringify(momentOf(this.#options.clock));
     this.#tracked.change((state) => void Object.assign(state, { incompleteFrom }));
   }
 
-  /** An operator's word that orders whose records are missing or damaged may be sent again. */
+  /** The operator's mark that orders whose records are missing or damaged may be sent again. */
   declareComplete(): void {
     this.#tracked.change((state) => {
       // First: a row cannot be taken out of an index that does not have it.
@@ -121,7 +125,7 @@ export class OrderDatabase {
     this.#tracked.close();
   }
 
-  /** Records of a far later date would outlive all others, and keep those from being forgotten. */
+  /** A record dated far ahead would not expire, and would keep all younger ones from expiring. */
   #countFromNow(ids: readonly number[]): void {
     this.#tracked.change(() => {
       for (const id of ids) {
@@ -152,13 +156,11 @@ export class OrderDatabase {
         case 'find':
           return this.#record(task.login, task.key, state);
         case 'check':
-          // Only a change shows whether the file can be written again.
-          if (this.#failure) state.writes += 1;
           return null;
       }
     } catch (error) {
       if (!(error instanceof RecordsUnavailableError)) throw error;
-      // The outcome of a damaged record has nowhere to go, however often it is tried.
+      // The outcome of a damaged record has nowhere to go, however often it is retried.
       return task.do === 'settle' || task.do === 'release' ? null : error.message;
     }
   }
@@ -189,7 +191,7 @@ export class OrderDatabase {
   #release(reservation: Reservation, state: FileState): null {
     const row = this.#row(reservation);
     if (row?.reservation !== reservation.id) return null;
-    // Past its time others may have been told that nobody knows.
+    // Past its time clients may have received `unknown` for it.
     if (rows.toRecord(row, this.#options.clock).pendingMs > 0) this.#delete(row, state);
     return null;
   }
@@ -226,13 +228,13 @@ export class OrderDatabase {
     }
   }
 
-  /** The oldest have the lowest numbers. At least as many go as may come, or there would be no room. */
+  /** The oldest have the lowest ids. Deletes at least as many as may be added, or expired rows would fill the bound. */
   #forgetOld(state: FileState, coming: number): void {
     for (let left = coming + FORGOTTEN_AT_ONCE; left > 0; left -= 1) {
       const oldest = this.#statements.oldest.get(this.#keptUpTo);
       if (!oldest) return;
       const row = oldest as unknown as rows.OrderRow;
-      // Its age cannot be known, and SQLite takes no row out of an index that lacks it.
+      // Its age cannot be known, and SQLite deletes no row that an index lacks.
       if (this.#isDamaged(row)) this.#keptUpTo = row.id;
       else if (rows.isOver(row, this.#options.clock)) this.#delete(row, state);
       else return;
@@ -240,7 +242,7 @@ export class OrderDatabase {
   }
 
   #delete({ id }: Pick<rows.OrderRow, 'id'>, state: FileState): void {
-    // Another process may have dropped it since it was read.
+    // Another process may have deleted it since it was read.
     state.rows -= Number(this.#statements.delete.run(id).changes);
     state.writes += 1;
   }

@@ -1,6 +1,6 @@
 /**
- * The port of the order records: what makes "at most once per key" true. Three stores stand behind
- * it; each keeps a record for RECORD_LIFE_MS from its reservation, never drops one early, and
+ * The port of the order records, which make "at most once per key" true. Each of the three stores
+ * keeps a record for RECORD_LIFE_MS from its reservation, never drops one early, and
  * refuses a new one where it cannot promise that.
  */
 export interface OrderRecords {
@@ -9,14 +9,14 @@ export interface OrderRecords {
   /** Replaces pending or unknown, never accepted or rejected. May be repeated until it succeeds. */
   settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void>;
   /**
-   * Frees the key, where it is still this very reservation's, unless others may have been told by now
-   * that nobody knows. May be repeated until it succeeds.
+   * Frees the key, where it is still this very reservation's, unless a client may have received
+   * `unknown` by now. May be repeated until it succeeds.
    */
   release(reservation: Reservation): Promise<void>;
   find(login: string, key: string): Promise<OrderRecord | null>;
-  /** How many records are held, as far as this process knows. */
+  /** The number of records, as far as this process knows. */
   held(): number;
-  /** Why new orders are refused at present; null while they are taken. */
+  /** The degraded reason for which new orders are refused; null while they are taken. */
   degradedReason(): string | null;
   close(): Promise<void>;
 }
@@ -24,14 +24,14 @@ export interface OrderRecords {
 export interface ReserveRequest {
   readonly login: string;
   readonly key: string;
-  /** What a repeat is compared by. */
+  /** The order's canonical text, by which a repeat is compared. */
   readonly canonical: string;
   readonly reservedAtMs: number;
-  /** How long the order may be under way; past it a pending record means that nobody knows. */
+  /** The longest time the order may be in flight; past it a pending record means that its outcome is unknown. */
   readonly pendingMs: number;
 }
 
-/** Its id is a fence: only who made a reservation can settle or release it. */
+/** Its id is a fencing token: only its own reservation can be settled or released. */
 export interface Reservation extends ReserveRequest {
   readonly id: string;
 }
@@ -47,7 +47,7 @@ export interface OrderRecord {
   /** Null while pending. */
   readonly outcome: RecordedOutcome | null;
   /**
-   * What is left of the time it may be pending; 0 once that is over. A duration and not an instant,
+   * The time left for which it may be pending; 0 once that is over. A duration and not an instant,
    * because the clocks of two processes differ and one process's clock may jump.
    */
   readonly pendingMs: number;
@@ -71,7 +71,7 @@ export function recordId(login: string, key: string): string {
   return `${encodeURIComponent(login)}:${key}`;
 }
 
-/** What may replace what: nothing replaces a word of the gateway, and nothing turns known into pending. */
+/** Nothing replaces an outcome from the gateway, and nothing makes a known outcome pending again. */
 export function rank(outcome: RecordedOutcome | null): 0 | 1 | 2 {
   if (outcome === null) return 0;
   return outcome.kind === 'unknown' ? 1 : 2;

@@ -52,12 +52,12 @@ export function withOutcome(row: OrderRow, outcome: RecordedOutcome): OrderRow {
   return { ...settled, digest: rowDigest(settled) };
 }
 
-/** From before the machine was restarted, of a date so far ahead that one of the two is wrong. */
+/** From before a restart of the machine, and dated so far ahead that one of the two dates is wrong. */
 export function isFarAhead({ at, boot }: OrderRow, clock: MachineClock): boolean {
   return boot !== clock.boot && Date.parse(at) - clock.nowMs() > RECORD_LIFE_MS;
 }
 
-/** Its age counts from now; its date stays, which may be the right one. */
+/** Its age counts from now; its date stays, since it may be the correct one. */
 export function madeNow(row: OrderRow, clock: MachineClock): OrderRow {
   const { boot, uptimeMs } = momentOf(clock);
   const moved = { ...row, boot, uptimeMs };
@@ -86,7 +86,7 @@ export function keyHash(login: string, key: string): number {
   return Number.parseInt(digest([login, key]).slice(0, 13), 16);
 }
 
-/** Over account, key and content: tells where anything but this program has changed them. */
+/** Over account, key and content: detects a change by anything but this program. */
 export function rowDigest(row: Omit<OrderRow, 'id' | 'digest'>): string {
   const { login, key, reservation, input, pendingMs, outcome, at, boot, uptimeMs } = row;
   const content = [reservation, input, pendingMs, outcome, at, boot, uptimeMs];

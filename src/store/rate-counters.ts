@@ -1,8 +1,8 @@
-/** How a key stands after it was counted. */
+/** The state of a key after it was counted. */
 export interface RateState {
   readonly isOver: boolean;
   readonly remaining: number;
-  /** Until it counts from nothing again. */
+  /** The time until its window is over. */
   readonly resetMs: number;
 }
 
@@ -10,7 +10,7 @@ export interface RateState {
 export interface RateCounter {
   readonly limit: number;
   readonly windowSeconds: number;
-  /** At once where the count is kept in this process. `points`: how much is counted, 1 if left out. */
+  /** Synchronous where the count is kept in this process. `points`: how much is counted, 1 if left out. */
   take(key: string, points?: number): RateState | Promise<RateState>;
 }
 
@@ -19,11 +19,11 @@ export interface RateRule {
   readonly windowSeconds: number;
 }
 
-/** Where counters are kept: in this process, or in what several replicas share. */
+/** Opens counters: in this process, or in a store that several replicas share. */
 export interface RateCounters {
   /** `name` keeps the keys of different counters apart. */
   counter(name: string, rule: RateRule): RateCounter;
-  /** What is not as it should be, or null. */
+  /** The degraded reason, or null. */
   degradedReason(): string | null;
   close(): void;
 }

@@ -12,7 +12,7 @@ import {
 export interface RecordTableOptions {
   readonly max: number;
   /**
-   * Milliseconds of a clock that never jumps. Records age by it: a corrected wall clock must not
+   * Milliseconds of a monotonic clock. Records age by it: a corrected wall clock must not
    * make a day pass at once, because a forgotten key can be sent again.
    */
   readonly uptimeMs: () => number;
@@ -26,11 +26,11 @@ export interface TableRecord {
   outcome: RecordedOutcome | null;
 }
 
-/** The records of one process in memory: their life, their bound, and what may replace what. */
+/** The records of one process in memory: their TTL, their bound, and their transitions. */
 export class RecordTable {
   readonly #options: RecordTableOptions;
   readonly #warnOfFill: (held: number) => void;
-  /** In the order of birth, so that the oldest come first. */
+  /** In the order of reservation, so that the oldest come first. */
   readonly #records = new Map<string, TableRecord>();
 
   constructor(options: RecordTableOptions) {
@@ -49,7 +49,7 @@ export class RecordTable {
     return record ? this.#view(record) : null;
   }
 
-  /** Throws where it is full. The caller has looked that the key is free. */
+  /** Throws where it is full. The caller has checked that the key is free. */
   add(reservation: Reservation): void {
     if (this.size >= this.#options.max) {
       throw new RecordsUnavailableError(`all ${this.#options.max} order records are in use`);
@@ -80,7 +80,7 @@ export class RecordTable {
     return this.#records.delete(recordId(login, key));
   }
 
-  /** Live: what is added or dropped during the walk is seen or skipped. */
+  /** Live: an entry that is added or dropped during the iteration is seen or skipped. */
   values(): Iterable<TableRecord> {
     this.#forgetOld();
     return this.#records.values();

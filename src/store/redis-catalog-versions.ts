@@ -6,14 +6,14 @@ export interface RedisCatalogVersionsOptions {
   readonly prefix?: string;
 }
 
-/** What replicas share of their catalogs' former versions. */
+/** Former versions of the catalogs, which replicas share. */
 export interface CatalogVersions {
   put(key: string, text: string): Promise<void>;
   get(key: string): Promise<string | null>;
   close(): void;
 }
 
-// A phone that was away for longer loads the catalog anew, which is a few seconds' loss.
+// A phone that was offline for longer loads the catalog anew, which takes a few seconds.
 const LIFE_SECONDS = 24 * 3_600;
 
 const PUT = `return redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])`;

@@ -7,7 +7,7 @@ export interface RedisClientOptions {
   readonly commandTimeoutMs: number;
   readonly reconnectMaxMs: number;
   readonly socketTimeoutMs?: number;
-  /** With the reason where Redis is there and refuses what the configuration asks for. */
+  /** Rejects with the reason where Redis refuses what the configuration asks for. */
   readonly onError: (error: Error, refusal: string | null) => void;
   readonly onReady?: () => void;
 }
@@ -15,7 +15,7 @@ export interface RedisClientOptions {
 const CONNECT_TIMEOUT_MS = 1_000;
 
 /**
- * A client of Redis in which nothing waits and nothing is sent twice. A Redis that is away now may
+ * A client of Redis without an offline queue or command retries. A Redis that is unreachable now may
  * come later; one that refuses the password or has no such database is a mistake in the configuration
  * and throws a StoreError. ioredis is loaded only here, by those who have a Redis.
  */
@@ -26,10 +26,10 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   let isOpen = false;
   redis.on('error', (error: Error) => {
     const refused = refusalOf(error);
-    // The client would go on in database 0, where it was to keep out of the others' keys.
+    // The client would go on in database 0, whose keys belong to others.
     if (refused === NO_DATABASE) redis.disconnect(true);
     refusal ??= refused;
-    // At the start the refusal itself says it all.
+    // At the start the refusal itself is the message.
     if (isOpen || refusal === null) options.onError(error, refused);
   });
   if (options.onReady) redis.on('ready', options.onReady);
@@ -48,7 +48,7 @@ function connectionOptions(options: RedisClientOptions) {
   return {
     lazyConnect: true,
     enableOfflineQueue: false,
-    // A command that was sent before the connection broke must not be sent again unasked.
+    // A command that was sent before the connection broke must not be resent automatically.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: options.commandTimeoutMs,
@@ -62,7 +62,7 @@ function connectionOptions(options: RedisClientOptions) {
 
 const NO_DATABASE = 'Redis has no such database';
 
-/** Null for what may be over in a while. */
+/** Returns null for an error that may pass. */
 function refusalOf(
   error: Error & { readonly command?: { readonly name?: string } },
 ): string | null {

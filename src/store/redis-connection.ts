@@ -2,13 +2,13 @@ import { RecordsUnavailableError } from './order-records.ts';
 import { openRedisClient } from './redis-client.ts';
 
 export interface RedisConnection {
-  /** Runs a script at once or fails: nothing waits for a Redis that is away. */
+  /** Runs a script or fails immediately: nothing is queued for a Redis that is unreachable. */
   run(
     script: string,
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown>;
-  /** One section of INFO; null where Redis will not say. */
+  /** One section of INFO; null where Redis refuses it. */
   info(section: string): Promise<string | null>;
   isReady(): boolean;
   /** Called at each (re)connection that can take commands. */
@@ -37,7 +37,7 @@ export async function connectRedis({
   const redis = await openRedisClient({
     url,
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
-    // A line that died without a word is dropped; heartbeats keep a living one busy.
+    // A half-open connection is dropped; heartbeats keep a living one busy.
     socketTimeoutMs: 3 * COMMAND_TIMEOUT_MS,
     reconnectMaxMs: RECONNECT_MAX_MS,
     onReady() {
@@ -45,7 +45,7 @@ export async function connectRedis({
       reported.clear();
     },
     onError(error, refusal) {
-      // Each kind once until it is back: there is an attempt every half second.
+      // Each kind is logged once until Redis is back: there is an attempt every half second.
       const kind = refusal ?? 'Redis cannot be reached';
       if (!reported.has(kind)) onWarn(refusal ?? `${kind}: ${error.message}`);
       reported.add(kind);

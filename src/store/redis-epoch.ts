@@ -9,7 +9,7 @@ export interface RedisTiming {
   readonly graceMs: number;
   /** A replica that was alive lately is waited for so long, then taken for dead. */
   readonly leaseMs: number;
-  /** How long an order waits for an epoch to open before it is refused. */
+  /** The longest time an order waits for an epoch to open before it is refused. */
   readonly patienceMs: number;
 }
 
@@ -56,7 +56,7 @@ export class RedisEpoch {
     return this.#epoch;
   }
 
-  /** What keeps reservations from being made; null while nothing does. */
+  /** The degraded reason that keeps reservations from being made; null while there is none. */
   get degradedReason(): string | null {
     if (!this.#options.redis.isReady()) return 'Redis cannot be reached';
     return this.#state === 'open' ? null : `the order records in Redis: ${this.#state}`;
@@ -70,13 +70,13 @@ export class RedisEpoch {
     return this.#joining;
   }
 
-  /** What fails here is tried again by the next beat, or by the connection when it is back. */
+  /** A failure here is retried by the next heartbeat, or by the connection when it is back. */
   async joinOrLater(): Promise<void> {
     if (this.#options.redis.isReady()) await this.join().catch(() => {});
   }
 
-  /** To be told what a script said about the epoch. */
-  heard(status: string): void {
+  /** Called with what a script answered about the epoch. */
+  observe(status: string): void {
     this.#state = status === 'lost' || status === 'foreign' ? 'being written back' : status;
   }
 
@@ -114,7 +114,7 @@ export class RedisEpoch {
     const { timing, onBeat } = this.#options;
     const answer = await this.#run(BEAT, [this.#member, this.#epoch ?? '', timing.leaseMs]);
     const [status, held, ...members] = answer;
-    this.heard(String(status));
+    this.observe(String(status));
     if (status === 'open') this.#peers = members.map(String);
     onBeat(status === 'open' ? Number(held) : null);
   }
@@ -127,7 +127,7 @@ export class RedisEpoch {
         if (redis.isReady()) await this.#beat();
         if (redis.isReady() && this.#state === 'being written back') await this.join();
       } catch {
-        // The connection has said so already; the next beat asks again.
+        // The connection has logged it already; the next heartbeat retries.
       }
       this.#beatLater();
     });

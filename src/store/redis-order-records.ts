@@ -22,7 +22,7 @@ import { warnOfSettings } from './redis-settings.ts';
 export interface RedisOrderRecordsOptions extends RecordTableOptions {
   readonly url: string;
   readonly clock: Clock;
-  /** What all keys begin with; replicas of one gateway share it. */
+  /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;
   readonly timing?: RedisTiming;
 }
@@ -55,7 +55,7 @@ class RedisOrderRecords implements OrderRecords {
   readonly #epoch: RedisEpoch;
   readonly #warnOfFill: (held: number) => void;
   readonly #onWarn: (message: string) => void;
-  /** Reservations that Redis may have made although we did not hear of it: their keys must come free. */
+  /** Reservations whose answer from Redis was lost: Redis may hold them, and their keys must come free. */
   readonly #unanswered = new Map<string, Reservation>();
   readonly #attempts = new Set<Promise<unknown>>();
   #held = 0;
@@ -123,7 +123,7 @@ class RedisOrderRecords implements OrderRecords {
   async release(reservation: Reservation): Promise<void> {
     const { id, login, key } = reservation;
     const own = this.#own.get(login, key);
-    // Past its time others may have told that nobody knows: it must not come free behind their backs.
+    // Past its time replicas may have answered `unknown`: the key must not come free after that.
     if (own?.id === id && own.outcome === null && own.pendingMs === 0) return;
     // First, or it could be written back to Redis behind the release.
     this.#own.release(reservation);
@@ -186,14 +186,14 @@ class RedisOrderRecords implements OrderRecords {
     }
   }
 
-  /** Runs what needs an open epoch; waits a little for one, for a first start is one too. */
+  /** Runs a script that needs an open epoch; waits a little for one, since a first start opens one too. */
   async #inOpenEpoch(run: (epoch: string) => Promise<readonly unknown[]>) {
     for (let waitedMs = 0; ; waitedMs += POLL_MS) {
       if (this.#epoch.current === null && this.#redis.isReady()) await this.#epoch.join();
       const answer = await run(this.#epoch.current ?? '');
       const [status] = answer;
       const isRefused = status === 'lost' || status === 'foreign' || status === 'recovering';
-      this.#epoch.heard(isRefused ? status : 'open');
+      this.#epoch.observe(isRefused ? status : 'open');
       if (!isRefused) return answer;
       if (waitedMs >= this.#timing.patienceMs) {
         throw new RecordsUnavailableError('the order records are being written back to Redis');

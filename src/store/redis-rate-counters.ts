@@ -8,7 +8,7 @@ export interface RedisRateCountersOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly onWarn: (message: string) => void;
-  /** What all keys begin with; replicas of one gateway share it. */
+  /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;
 }
 
@@ -54,7 +54,7 @@ export async function openRedisRateCounters({
         points: rule.limit,
         duration: rule.windowSeconds,
         rejectIfRedisNotReady: true,
-        // Who is over the limit is turned away without asking Redis again.
+        // A client over the limit is refused without asking Redis again.
         inMemoryBlockOnConsumed: rule.limit + 1,
       });
       return {

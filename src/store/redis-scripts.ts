@@ -1,6 +1,6 @@
 /**
  * The scripts of the Redis store. Each runs as one step, by Redis's own clock. Their KEYS begin with
- * the same four (see `RedisKeys`); what they answer begins with a word for what happened.
+ * the same four (see `RedisKeys`); each answers with a status word first.
  */
 
 export interface RedisKeys {
@@ -15,7 +15,7 @@ export interface RedisKeys {
 }
 
 // `run`: a Redis that was restarted, or took over from another, may have lost the last writes even
-// where the marker survived. Its run id tells; where INFO is forbidden the marker alone has to.
+// where the marker survived. Its run id shows it; where INFO is forbidden the marker alone has to.
 const COMMON = `
 local marker, members, expected, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local clock = redis.call('TIME')
@@ -50,7 +50,7 @@ local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
 local current = run()
 if not mark[1] or mark[2] ~= current then
   redis.call('DEL', expected)
-  -- Nobody could be heard while Redis was away: who lived then is told by the last who was heard.
+  -- No heartbeat arrives while Redis is away: the last ones say which replicas lived then.
   local last = redis.call('ZREVRANGE', members, 0, 0, 'WITHSCORES')
   if last[2] then
     for _, peer in ipairs(redis.call('ZRANGEBYSCORE', members, last[2] - ARGV[5], '+inf')) do
@@ -77,7 +77,7 @@ redis.call('ZADD', expected, 0, ARGV[1])
 return {'restored'}
 `;
 
-/** ARGV: member, epoch, lease. Tells of the epoch, and who else is alive. */
+/** ARGV: member, epoch, lease. Returns the epoch, and the other living replicas. */
 export const BEAT = `${COMMON}
 local no = refusal(ARGV[2])
 if no and no[1] == 'lost' then return no end

@@ -1,6 +1,6 @@
 import type { RedisConnection } from './redis-connection.ts';
 
-/** Says which of Redis's settings make it forget orders; where Redis does not tell, says nothing. */
+/** Names the settings of Redis that make it forget orders, as far as INFO shows them. */
 export async function warnOfSettings(
   redis: RedisConnection,
   onWarn: (message: string) => void,

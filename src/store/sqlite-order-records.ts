@@ -14,7 +14,7 @@ export interface SqliteOrderRecordsOptions {
 }
 
 const CHECK_MS = 1_000;
-// The thread gives up a locked file earlier, but nothing ends a disk that hangs.
+// The thread gives up on a locked file earlier, but nothing ends a system call that hangs.
 const PATIENCE_MS = 5_000;
 const TOO_LATE = 'the order records take too long to answer';
 
@@ -64,7 +64,7 @@ export async function openSqliteOrderRecords({
     return Promise.race([ask(task), late]).finally(cancel);
   }
 
-  // Finds out without an order that the file has come to harm, or can be used again.
+  // Detects without an order that the file is damaged, or can be used again.
   let isClosed = false;
   let cancelCheck = clock.after(CHECK_MS, function check() {
     const again = () => {

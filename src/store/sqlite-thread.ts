@@ -3,7 +3,7 @@ import type { FromThread } from '../lib/batching-thread.ts';
 import { machineClock } from '../lib/machine-clock.ts';
 import { type Batch, OrderDatabase, type Task } from './order-database.ts';
 
-/** The thread in which order records wait for the disk, so that no other request does. */
+/** The worker thread in which order records wait for the disk, so that no other request does. */
 function serve(port: NonNullable<typeof parentPort>): void {
   const say = (message: FromThread<Batch>) => port.postMessage(message);
   const onWarn = (warning: string) => say({ warning });

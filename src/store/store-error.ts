@@ -5,7 +5,7 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
-/** Whatever a store threw when it was opened, as a sentence for the operator. */
+/** Describes an error of opening a store as a sentence for the operator. */
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   return new StoreError(reasonOf(error), { cause: error });

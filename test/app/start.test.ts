@@ -12,7 +12,7 @@ import { eventually } from '../support/eventually.ts';
 import { startFacadeProcess } from '../support/facade-process.ts';
 import { failedStart } from '../support/failed-start.ts';
 
-// Of the range for documentation: no machine has it.
+// TEST-NET addresses are for documentation: no machine has one.
 const ELSEWHERE = '192.0.2.1';
 
 let folder: string;
@@ -149,7 +149,7 @@ describe('an address to listen on', () => {
   );
 });
 
-test('all that cannot be used is listed at once, also by a start that could not be', async () => {
+test('every unusable setting is listed together, even beside wrong values', async () => {
   await using taken = await occupiedPort();
   const unusable = {
     PORT: taken.port,

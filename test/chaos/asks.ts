@@ -3,7 +3,7 @@ import type { GraphQLAnswer, TestApp } from '../support/app.ts';
 
 export interface Ask {
   readonly operation: OperationName;
-  /** One text each time; what differs is `$key`. */
+  /** The same text each time, so that it is compiled; only `$key` differs. */
   readonly document: string;
   readonly field: string;
 }
@@ -21,7 +21,7 @@ const mutation = (field: string, input: string) =>
 const write = (operation: OperationName, input: string) =>
   ask(operation, operation, mutation(operation, input));
 
-/** The 15 operations, each by a request that needs no other once the token is proved. */
+/** One request for each of the 15 operations, which calls no other once the token is proved. */
 export const ASKS: readonly Ask[] = [
   ask('getAllTickers', 'catalog', '{ catalog { size } }'),
   write('login', 'email: "demo@example.com", password: "demo"'),
@@ -41,7 +41,7 @@ export const ASKS: readonly Ask[] = [
 ];
 
 export interface Said {
-  /** The code of its error, else the type of its answer, or `data`. */
+  /** The error code, else the type of the answer, or `data`. */
   readonly said: string;
   readonly ms: number;
 }
@@ -59,7 +59,7 @@ export async function askFor(
   return { said: saidIn(answer, field), ms: performance.now() - startedAt };
 }
 
-/** Exactly one of the two: an answer that has an error and data for one field contradicts itself. */
+/** Throws where an answer has both an error and data for one field, which contradicts itself. */
 function saidIn({ status, data, errors }: GraphQLAnswer, field: string): string {
   const [error, ...others] = errors;
   const value = data?.[field] ?? null;

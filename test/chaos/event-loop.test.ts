@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
 import { type FacadeProcess, startFacadeProcess } from '../support/facade-process.ts';
 
-// Far above what it takes, for machines that do other things as well; far below what hurts.
+// Far above the usual time, for busy machines; far below what would block others.
 const REFUSED_WITHIN_MS = 600;
 const STALLED_AT_MOST_MS = 3_000;
 const TIMES = 20;
@@ -30,9 +30,9 @@ const repeat = (times: number, make: (at: number) => string) =>
 const body = (query: string, variables: unknown = {}) => JSON.stringify({ query, variables });
 const inBrackets = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-/** What cost a server most, of what can be sent in one body. Another one each time: none is known. */
+/** The most expensive requests that fit in one body; each differs, so that none is memoized. */
 const HEAVY: Readonly<Record<string, (at: number) => string>> = {
-  'fields that nobody knows': (at) => body(`{ ${repeat(3_900, (n) => `f${at}x${n}`)} }`),
+  'unknown fields': (at) => body(`{ ${repeat(3_900, (n) => `f${at}x${n}`)} }`),
   'a field that is repeated': (at) => body(`{ a${at}: __typename ${'__typename '.repeat(3_900)} }`),
   'selections that must be merged': (at) =>
     body(
@@ -56,7 +56,7 @@ const HEAVY: Readonly<Record<string, (at: number) => string>> = {
     body(
       `{ instruments(first: ${at}, filter: { sectors: [${'"abc" '.repeat(3_900)}] }) { totalCount } }`,
     ),
-  'fields of an input that nobody knows': (at) =>
+  'unknown fields of an input': (at) =>
     body(
       `mutation { login(input: { ${repeat(20, (n) => `b${at}x${n}: 1`)} c: [${'1 '.repeat(3_700)}] }) { __typename } }`,
     ),
@@ -65,7 +65,7 @@ const HEAVY: Readonly<Record<string, (at: number) => string>> = {
     body('query ($s: [Float!]) { instruments(filter: { sectors: $s }) { totalCount } }', {
       s: Array.from({ length: 60_000 - at }, () => 'x'),
     }),
-  'a variable with fields that nobody knows': (at) =>
+  'a variable with unknown fields': (at) =>
     body('mutation ($i: LoginInput!) { login(input: $i) { __typename } }', {
       i: Object.fromEntries(
         Array.from({ length: 2_000 }, (_, n) => [`k${at}x${n}`, 'x'.repeat(90)]),
@@ -79,7 +79,7 @@ const HEAVY: Readonly<Record<string, (at: number) => string>> = {
   'text that is no language': (at) => body(`{ ${'"'.repeat(99_999 - at)}`),
 };
 
-describe('what is heavy to refuse is refused in milliseconds, and nobody else waits', () => {
+describe('an expensive request is refused in milliseconds, and no other client waits', () => {
   test.each(Object.entries(HEAVY))('%s', async (_name, make) => {
     sandbox.clearCalls();
     const agent = new Agent({ keepAlive: true });
@@ -91,7 +91,7 @@ describe('what is heavy to refuse is refused in milliseconds, and nobody else wa
       tookMs.push(performance.now() - startedAt);
       expect(status, text.slice(0, 200)).toBeGreaterThanOrEqual(200);
       expect(text).toMatch(/QUERY_TOO_COMPLEX|GRAPHQL_|BAD_USER_INPUT|PAYLOAD_TOO_LARGE/);
-      // No message gives back what was sent.
+      // No message echoes the request.
       expect(text.length).toBeLessThan(20_000);
     }
     const stalledMs = await heart.stop();
@@ -103,7 +103,7 @@ describe('what is heavy to refuse is refused in milliseconds, and nobody else wa
   });
 });
 
-/** Asks all the time whether the process lives; what it tells at the end is the longest it waited. */
+/** Polls the liveness check; returns the longest response time. */
 function watchHeart() {
   const agent = new Agent({ keepAlive: true });
   let isOver = false;

@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { heldBytes } from '../support/heap.ts';
 
-// The next sign of life of a quiet feed, which would end a stream that nobody reads, is far off.
+// Far below the interval of heartbeats, whose failed write would end an unread stream as well.
 const AT_ONCE_MS = 10_000;
 const MEGABYTE = 1_048_576;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** An event stream that has begun, and whose client may go away as rudely as it likes. */
+/** Opens an event stream on a connection that a test may destroy. */
 async function openStream(variables: object = {}): Promise<ClientRequest> {
   const outgoing = request(`${app.url}/graphql`, {
     method: 'POST',
@@ -42,15 +42,15 @@ async function subscriptions(): Promise<number> {
   return Number(/^trading_graph_subscriptions (\d+)$/m.exec(text)?.[1]);
 }
 
-describe('event streams whose clients go away while nothing happens', () => {
-  test('are left at once', async () => {
+describe('event streams whose clients disconnect while the feed is quiet', () => {
+  test('unsubscribe immediately', async () => {
     const streams = await Promise.all(Array.from({ length: 20 }, () => openStream()));
     expect(await subscriptions()).toBe(20);
     for (const stream of streams) stream.destroy();
     await eventually(async () => expect(await subscriptions()).toBe(0), { withinMs: AT_ONCE_MS });
   });
 
-  test('take along what they were asked for with', async () => {
+  test('release the memory of their requests', async () => {
     const comeAndGo = async () => {
       for (let at = 0; at < 40; at += 1) {
         const stream = await openStream({ after: `${at} ${'x'.repeat(240_000)}` });

@@ -8,9 +8,9 @@ import { ASKS, type Ask, askFor, type Said } from './asks.ts';
 
 const DEADLINE_MS = 2_500;
 const ORDER_DEADLINE_MS = 2_800;
-// For a machine that does other things as well.
+// Slack for a busy machine.
 const SLACK_MS = 4_000;
-// Six seconds, which a machine that does other things as well may see as more.
+// Six seconds, and slack for a busy machine.
 const RECOVERS_WITHIN_MS = 6_000 + 3_000;
 
 const FAULTS: readonly NetworkFault[] = [
@@ -47,12 +47,12 @@ async function provedToken(app: TestApp, email = 'demo@example.com'): Promise<st
   return token;
 }
 
-/** What the contract has for an operation where the network fails its call in this way. */
+/** Returns the outcomes that the contract allows for an operation with this network fault. */
 function expected({ operation }: Ask, kind: NetworkFault['kind'] | 'refuse'): string {
   if (kind === 'refuse') return 'GATEWAY_UNAVAILABLE';
   const isSlow = ['latency', 'drip', 'half-open'].includes(kind);
   if (OPERATIONS[operation].effect === 'order') return 'OrderOutcomeUnknown';
-  // A sign-in changes nothing of the user's, so like a read it has no outcome to be unsure of.
+  // A sign-in changes no data, so like a read it has no unknown outcome.
   if (OPERATIONS[operation].effect === 'read' || operation === 'login') {
     return isSlow ? 'GATEWAY_TIMEOUT' : 'GATEWAY_UNAVAILABLE';
   }
@@ -71,7 +71,7 @@ function deadlineOf({ operation }: Ask): number {
   return (OPERATIONS[operation].effect === 'order' ? ORDER_DEADLINE_MS : DEADLINE_MS) + SLACK_MS;
 }
 
-/** All 15 at once. */
+/** Sends all 15 concurrently. */
 async function askForAll(
   app: TestApp,
   token: string,
@@ -99,22 +99,25 @@ describe('each operation, failed by the network', () => {
     await proxy[Symbol.asyncDispose]();
   });
 
-  test.each(FAULTS)('with $kind, says what the contract has for it, in time', async (fault) => {
-    const token = await provedToken(app);
-    const before = ASKS.map(({ operation }) => proxy.arrived(operation));
-    proxy.fail('*', fault);
-    try {
-      const wanted = ASKS.map((ask) => [ask.operation, expected(ask, fault.kind)]);
-      expect(await askForAll(app, token)).toEqual(Object.fromEntries(wanted));
-    } finally {
-      await proxy.heal();
-    }
-    for (const [at, { operation }] of ASKS.entries()) {
-      expect(proxy.arrived(operation), operation).toBeGreaterThan(before[at] ?? 0);
-    }
-  });
+  test.each(FAULTS)(
+    'with $kind, is answered as the contract says, within the deadline',
+    async (fault) => {
+      const token = await provedToken(app);
+      const before = ASKS.map(({ operation }) => proxy.arrived(operation));
+      proxy.fail('*', fault);
+      try {
+        const wanted = ASKS.map((ask) => [ask.operation, expected(ask, fault.kind)]);
+        expect(await askForAll(app, token)).toEqual(Object.fromEntries(wanted));
+      } finally {
+        await proxy.heal();
+      }
+      for (const [at, { operation }] of ASKS.entries()) {
+        expect(proxy.arrived(operation), operation).toBeGreaterThan(before[at] ?? 0);
+      }
+    },
+  );
 
-  test('with no connection at all, was surely not carried out', async () => {
+  test('without a connection, is known not to be carried out', async () => {
     const token = await provedToken(app);
     await proxy.refuse();
     try {
@@ -125,7 +128,7 @@ describe('each operation, failed by the network', () => {
     }
   });
 
-  test('with a delay that the deadline bears, is answered', async () => {
+  test('with a delay below the deadline, is answered', async () => {
     const token = await provedToken(app);
     proxy.fail('*', { kind: 'latency', ms: 200 });
     try {
@@ -141,7 +144,7 @@ describe('each operation, failed by the network', () => {
 
 describe('after a storm over all accounts', () => {
   const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
-  // What any of the storms, and the breakers that they open, may have anybody told.
+  // The codes that any of the storms, and the breakers that they open, may lead to.
   const NAMED = /^(GATEWAY_UNAVAILABLE|GATEWAY_TIMEOUT|OUTCOME_UNKNOWN|OrderOutcomeUnknown)$/;
 
   test.each([...FAULTS, { kind: 'refuse' } as const])(
@@ -154,7 +157,7 @@ describe('after a storm over all accounts', () => {
       else proxy.fail('*', fault);
       try {
         for (let round = 0; round < 2; round += 1) {
-          // Three times as many at once as a machine may have time for.
+          // Three concurrent rounds, which may be more than a busy machine keeps up with.
           const all = await Promise.all(tokens.map((token) => askForAll(app, token, false)));
           for (const said of all.flatMap((each) => Object.values(each))) {
             expect(said).toMatch(NAMED);

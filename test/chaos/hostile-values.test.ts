@@ -11,15 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Sent as text: JSON can say what no object of the program's can. */
+/** Sends the variables as text, because JSON can express what an object of JavaScript cannot. */
 async function send(query: string, variables = '{}') {
   const body = `{"query":${JSON.stringify(query)},"variables":${variables}}`;
   const { text } = await rawPost(`${app.url}/graphql`, body, { authorization: `Bearer ${token}` });
   return { text, ...JSON.parse(text) };
 }
 
-describe('names that every object has', () => {
-  test('are variables, aliases, operations and fragments like any other', async () => {
+describe('names of Object.prototype', () => {
+  test('are valid variables, aliases, operations and fragments', async () => {
     const byName = 'query ($__proto__: ID!) { instrument(id: $__proto__) { id } }';
     expect((await send(byName, '{"__proto__":"AAPL"}')).data).toEqual({
       instrument: { id: 'AAPL' },
@@ -43,7 +43,7 @@ describe('names that every object has', () => {
     }
   });
 
-  test('reach the gateway as the value they are, and change nothing here', async () => {
+  test('reach the gateway as plain values, without prototype pollution', async () => {
     app.sandbox.clearCalls();
     const value = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
     const { data } = await send(
@@ -69,7 +69,7 @@ describe('a number of an order', () => {
   }`;
 
   test.each(['1e400', '-1e400', '1e-400', '-0', '0', '-1', '"5"', 'true', '[5]', 'null', '{}'])(
-    'that is %s is wrong input, and nothing is sent',
+    'that is %s is BAD_USER_INPUT, and nothing is sent',
     async (amount) => {
       app.sandbox.clearCalls();
       const answer = await send(ORDER, `{"amount":${amount},"key":"number ${amount.length}"}`);
@@ -90,7 +90,7 @@ describe('a number of an order', () => {
   );
 });
 
-test('keys of orders are the same where their characters are, and only there', async () => {
+test('idempotency keys are equal only where their code points are', async () => {
   const place = async (key: string) => {
     const { data, errors } = await send(
       `mutation ($key: String!) { placeOrder(input: {
@@ -131,7 +131,7 @@ test('keys of orders are the same where their characters are, and only there', a
 
 describe('a group that a token claims', () => {
   test.each(['..', 'a/../../b', 'a\\..', 'a\u0000b', 'a\r\nx: y', '\ud800'])(
-    'never leaves its place in the path: %j',
+    'never escapes its path segment: %j',
     async (group) => {
       app.sandbox.clearCalls();
       const claims = { login: 700_001, group, exp: 4_000_000_000 };
@@ -142,7 +142,7 @@ describe('a group that a token claims', () => {
   );
 
   test.each(['a/b', '%2e%2e%2f', '?x=1', '#x', 'a b', '{"group":"standard-usd"}', 'standard-usd '])(
-    'is one segment, and nobody else’s catalog: %j',
+    'is one path segment, and opens no other group’s catalog: %j',
     async (group) => {
       await app.query('{ catalog { size } }', { token });
       app.sandbox.clearCalls();

@@ -8,7 +8,7 @@ const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
 const DEADLINE_MS = 2_000;
 const PROBE_EVERY_MS = 5_000;
 const WATCHED_MS = 11_000;
-// Six seconds, which a machine that does other things as well may see as more.
+// Six seconds, and slack for a busy machine.
 const RECOVERS_WITHIN_MS = 6_000 + 3_000;
 const SCREEN = '{ session(maxAge: 0) { balance } positions { id } customerId }';
 const READS = ['getSession', 'getOpenPositions', 'getCustomerId'] as const;
@@ -28,7 +28,7 @@ function startFacade(url: string): Promise<TestApp> {
   return startTestApp(environment, { gateway: sandbox });
 }
 
-test('a gateway that is down is left alone but for a probe in 5 s, and serves again within 6 s', async () => {
+test('a gateway that is down receives only a probe per 5 s, and serves again within 6 s', async () => {
   await using proxy = await startFaultProxy(sandbox.url);
   await using app = await startFacade(proxy.url);
   const tokens = EMAILS.map((email) => sandbox.token({ email }));
@@ -50,7 +50,7 @@ test('a gateway that is down is left alone but for a probe in 5 s, and serves ag
     }
     await delay(25);
   }
-  // Two backends are asked for, each with a breaker of its own.
+  // The requests need two backends, each with a breaker of its own.
   const probes = proxy.arrived() - before;
   const watchedMs = performance.now() - openedAt;
   expect(probes).toBeLessThanOrEqual(2 * Math.ceil(watchedMs / PROBE_EVERY_MS));
@@ -67,15 +67,15 @@ test('a gateway that is down is left alone but for a probe in 5 s, and serves ag
   }
 }, 120_000);
 
-describe('while payments are dead', () => {
+describe('while payments are down', () => {
   const MUCH_LESS_THAN_THE_DEADLINE_MS = DEADLINE_MS / 2;
 
-  test('reads and orders go on as they do beside living ones', async () => {
+  test('reads and orders are as fast as with payments up', async () => {
     const alive = await traffic({ isDead: false });
     const dead = await traffic({ isDead: true });
     expect(alive).toMatchObject({ payments: ['data'], reads: ['data'] });
     expect(dead).toMatchObject({ reads: alive.reads, orders: alive.orders, placed: alive.placed });
-    // Silence first, then what the breaker says at once; never an answer.
+    // Timeouts first, then immediate errors of the open breaker; never an answer.
     expect(dead.payments).toEqual(['GATEWAY_TIMEOUT', 'GATEWAY_UNAVAILABLE']);
     for (const { usualMs } of [alive, dead]) {
       expect(usualMs).toBeLessThan(MUCH_LESS_THAN_THE_DEADLINE_MS);
@@ -83,7 +83,7 @@ describe('while payments are dead', () => {
   }, 120_000);
 });
 
-/** The same requests each time; what was said, how many orders were placed, the usual time of the others. */
+/** Sends the same requests each time; returns outcomes, the number of orders and the median time of the others. */
 async function traffic({ isDead }: { isDead: boolean }) {
   await using proxy = await startFaultProxy(sandbox.url);
   await using app = await startFacade(proxy.url);
@@ -105,10 +105,10 @@ async function traffic({ isDead }: { isDead: boolean }) {
     if (isTimed) tookMs.push(performance.now() - startedAt);
   };
   const asking: Promise<void>[] = [];
-  // Until well after the first of them have met their deadline.
+  // Lasts until well after the first of them have timed out.
   for (let round = 0; round < 30; round += 1) {
     for (const token of tokens) {
-      // What waits for the dead is not waited for by the others.
+      // The requests to payments are not awaited here: the others must not wait for them.
       asking.push(ask(token, '{ customerId }', payments, false));
       asking.push(ask(token, '{ withdrawalMethods { id } }', payments, false));
       await ask(token, '{ positions { id } }', reads);

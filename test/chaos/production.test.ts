@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
-import { greetedSocket } from '../live/raw-socket.ts';
-import { type Ask, codesOf, DOORS } from '../server/limits-doors.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
+import { type Ask, codesOf, TRANSPORTS } from '../server/limits-transports.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { type RawAnswer, rawPost, rawRequest } from '../support/raw-request.ts';
 
@@ -19,7 +19,7 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-/** Words of the program, its files, its gateway and its schema that nobody outside needs to see. */
+/** Words of the program, its files, its gateway and its schema that must not leak. */
 function expectNothingShown(text: string): void {
   for (const word of ['Did you mean', ' at ', '.ts:', 'node_modules', '127.0.0.1', 'stack']) {
     expect(text).not.toContain(word);
@@ -27,8 +27,8 @@ function expectNothingShown(text: string): void {
   expect(text).not.toContain(String(sandbox.port));
 }
 
-describe.each(DOORS)('in production, by %s', (_door, ask) => {
-  const told = async (query: string, by: Ask = ask) => {
+describe.each(TRANSPORTS)('in production, by %s', (_transport, ask) => {
+  const answered = async (query: string, by: Ask = ask) => {
     sandbox.clearCalls();
     const answer = await by(app, { query }, token);
     expectNothingShown(JSON.stringify(answer));
@@ -43,8 +43,8 @@ describe.each(DOORS)('in production, by %s', (_door, ask) => {
     ['an enum value', '{ instruments(orderBy: { by: SYMBOLL }) { totalCount } }'],
     ['an input field', '{ instruments(filter: { serch: "a" }) { totalCount } }'],
     ['a directive', '{ __typename @inclued(if: true) }'],
-  ])('%s that is nearly right brings no suggestion', async (_what, query) => {
-    const answer = await told(query);
+  ])('%s that is nearly right gets no suggestion', async (_what, query) => {
+    const answer = await answered(query);
     expect(codesOf(answer)).toContain('GRAPHQL_VALIDATION_FAILED');
     expect(sandbox.calls()).toBe(0);
   });
@@ -57,14 +57,14 @@ describe.each(DOORS)('in production, by %s', (_door, ask) => {
       '{ ...F } fragment F on Query { a: __schema { queryType { name } } }',
     ],
   ])('introspection %s is refused', async (_what, query) => {
-    const answer = await told(query);
+    const answer = await answered(query);
     expect(codesOf(answer)).toContain('GRAPHQL_VALIDATION_FAILED');
     expect(answer.data).toBeUndefined();
   });
 
-  test('an error of the gateway tells its code and the operation, and nothing of where it is', async () => {
+  test('an error of the gateway has its code and the operation, and no address', async () => {
     sandbox.fail({ operation: 'getCustomerId', kind: 'reset-before' });
-    const answer = await told('{ customerId }');
+    const answer = await answered('{ customerId }');
     sandbox.clearFaults();
     expect(answer.errors?.map(({ extensions }) => extensions)).toEqual([
       { code: 'GATEWAY_UNAVAILABLE', retryable: true, operation: 'getCustomerId' },
@@ -76,7 +76,7 @@ describe('in production', () => {
   const endpoint = () => `${app.url}/graphql`;
   const QUERY = JSON.stringify({ query: '{ __typename positions { id } }' });
 
-  test('tracing is not to be had, however it is asked for', async () => {
+  test('tracing is off, however it is requested', async () => {
     const authorization = `Bearer ${token}`;
     for (const headers of [
       { 'apollo-federation-include-trace': 'ftv1' },
@@ -94,7 +94,7 @@ describe('in production', () => {
     }
   });
 
-  test.each(['POST', 'GET'])('forms and plain texts are no requests by %s', async (method) => {
+  test.each(['POST', 'GET'])('forms and plain texts are refused by %s', async (method) => {
     const form = 'query=mutation{registerDevice(input:{deviceId:"d"}){__typename}}';
     for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data']) {
       for (const accept of ['application/json', 'text/event-stream', '*/*']) {
@@ -142,14 +142,14 @@ describe('in production', () => {
     expectNothingShown(answer.text);
   });
 
-  test('a hundred thousand levels of JSON over a WebSocket are refused, and the socket lives on', async () => {
-    using raw = await greetedSocket(app);
+  test('a hundred thousand levels of JSON over a WebSocket are refused, and the socket stays open', async () => {
+    using raw = await initializedSocket(app);
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const query = '"query":"query ($v: Int) { session(maxAge: $v) { login } }"';
     raw.say(`{"id":"1","type":"subscribe","payload":{${query},"variables":{"v":${deep}}}}`);
     const refused = await raw.until('1', 'error');
     expect(refused.payload[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
-    // Nobody looks at them.
+    // Nothing reads them.
     raw.say(`{"id":"2","type":"subscribe","payload":{${query},"extensions":{"v":${deep}}}}`);
     const answered = await raw.until('2', 'next');
     expect(answered.payload.errors[0].extensions.code).toBe('UNAUTHENTICATED');

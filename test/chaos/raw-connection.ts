@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net';
 
 export interface RawConnection extends Disposable {
   readonly socket: Socket;
-  /** Everything that has come so far. */
+  /** Everything received so far. */
   readonly received: string;
   readonly isClosed: boolean;
 }
 
-/** A connection that sends whatever bytes a test likes, HTTP or not. */
+/** A TCP connection that sends any bytes, HTTP or not. */
 export async function openRaw(url: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -18,7 +18,7 @@ export async function openRaw(url: string): Promise<RawConnection> {
   socket.on('data', (text: string) => {
     received += text;
   });
-  // Being cut off is what many of these are sent for.
+  // Many tests expect the connection to be reset.
   socket.on('error', () => {});
   socket.once('close', () => {
     isClosed = true;
@@ -36,10 +36,10 @@ export async function openRaw(url: string): Promise<RawConnection> {
   };
 }
 
-/** The status lines of all answers to these bytes, once the other end has closed. */
+/** Returns the status lines of all answers to these bytes, once the server has closed. */
 export async function statusesOf(url: string, bytes: string): Promise<string[]> {
   using raw = await openRaw(url);
-  // A last request that asks for the end, so that there is something to wait for.
+  // A last request with `connection: close` ends the exchange.
   raw.socket.write(`${bytes}GET /health/live HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
   if (!raw.isClosed) await once(raw.socket, 'close');
   return [...raw.received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status = '']) => status);

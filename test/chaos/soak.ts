@@ -7,14 +7,14 @@ import { startWeighedFacade, type WeighedFacade } from './weighed-facade.ts';
 
 export interface SoakOptions {
   readonly forMs: number;
-  /** Told of each round of storms, with what is held after it. */
+  /** Called after each round of storms with the heap's size. */
   readonly onRound?: (round: number, heldBytes: number) => void;
 }
 
 export interface SoakResult {
   readonly beforeBytes: number;
   readonly afterBytes: number;
-  /** How often each thing was said. */
+  /** Counts the answers by outcome. */
   readonly said: ReadonlyMap<string, number>;
   readonly answers: number;
 }
@@ -37,9 +37,9 @@ const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
 const ASKING = 6;
 
 /**
- * Storms of every kind, one after the other, over all operations and the live feeds of three
- * accounts. What is held is weighed after the first round, which fills what is filled once, and at
- * the end, each time when the weather has been calm for a while.
+ * Runs storms of every kind, one after the other, over all operations and the live feeds of three
+ * accounts. The heap is measured after the first round, which fills the caches, and at the end, each
+ * time when everything has been idle for a while.
  */
 export async function soak({ forMs, onRound }: SoakOptions): Promise<SoakResult> {
   await using sandbox = await startSandbox({ seed: 'soak', instruments: 200, tickMs: 0 });
@@ -60,18 +60,18 @@ export async function soak({ forMs, onRound }: SoakOptions): Promise<SoakResult>
   const tokens = EMAILS.map((email) => sandbox.token({ email }));
   const said = new Map<string, number>();
   let answers = 0;
-  const hear = (what: string) => {
+  const record = (what: string) => {
     said.set(what, (said.get(what) ?? 0) + 1);
     answers += 1;
   };
 
-  await runRound(world, tokens, hear);
+  await runRound(world, tokens, record);
   const beforeBytes = await weighed(world, tokens);
   onRound?.(0, beforeBytes);
   const endsAt = performance.now() + forMs;
   let afterBytes = beforeBytes;
   for (let round = 1; performance.now() < endsAt; round += 1) {
-    await runRound(world, tokens, hear);
+    await runRound(world, tokens, record);
     afterBytes = await weighed(world, tokens);
     onRound?.(round, afterBytes);
   }
@@ -87,27 +87,30 @@ interface World {
 async function runRound(
   world: World,
   tokens: readonly string[],
-  hear: (what: string) => void,
+  record: (what: string) => void,
 ): Promise<void> {
   const { sandbox, proxy } = world;
   for (const storm of STORMS) {
-    // What the storms before have opened and placed is not to weigh.
+    // Positions and orders of the storms before must not be measured.
     sandbox.reset();
     if (storm.kind === 'refuse') await proxy.refuse();
     else if (storm.kind !== 'calm') proxy.fail('*', storm);
     const leave = watch(world, tokens);
-    await askAround(world, tokens, hear);
+    await askAround(world, tokens, record);
     leave();
     await proxy.heal();
   }
 }
 
-/** Sockets and event streams that come with a storm and leave with it. */
+/** Opens sockets and event streams for the time of one storm. */
 function watch({ facade, sandbox }: World, tokens: readonly string[]): () => void {
-  const doors = { url: facade.url, webSocketUrl: `${facade.url.replace('http', 'ws')}/graphql` };
+  const addresses = {
+    url: facade.url,
+    webSocketUrl: `${facade.url.replace('http', 'ws')}/graphql`,
+  };
   const clients = tokens.flatMap((token) => [
-    webSocketClient(doors, token, { retryAttempts: 100, retryWait: () => delay(100) }),
-    sseClient(doors, token),
+    webSocketClient(addresses, token, { retryAttempts: 100, retryWait: () => delay(100) }),
+    sseClient(addresses, token),
   ]);
   for (const client of clients) client.watch();
   const ticking = setInterval(() => sandbox.tick(), 200);
@@ -120,24 +123,24 @@ function watch({ facade, sandbox }: World, tokens: readonly string[]): () => voi
 async function askAround(
   { facade }: World,
   tokens: readonly string[],
-  hear: (what: string) => void,
+  record: (what: string) => void,
 ): Promise<void> {
   const endsAt = performance.now() + STORM_MS;
   const asking = Array.from({ length: ASKING }, async (_, worker) => {
     for (let at = worker; performance.now() < endsAt; at += 1) {
       const ask = ASKS[at % ASKS.length];
       if (!ask) continue;
-      // A record of each order is kept for a day, which is no leak: there are to be few of them.
+      // Order records are kept for a day, which is no leak, so only few are made.
       if (ask.field.startsWith('place') && at % 4 !== 0) continue;
       const { said } = await askFor(facade, ask, tokens[at % tokens.length] as string);
-      hear(said);
+      record(said);
       await delay(5);
     }
   });
   await Promise.all(asking);
 }
 
-/** When everything is served again and nobody watches any more. */
+/** Waits until everything is served again and no subscription is left. */
 async function weighed({ facade }: World, tokens: readonly string[]): Promise<number> {
   const calm = async () => {
     for (const token of tokens) {

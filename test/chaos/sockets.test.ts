@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { greetedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
+import { initializedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { heldBytes } from '../support/heap.ts';
@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe('what a socket was greeted with', () => {
-  test('is not held for the socket’s life, but for its token', async () => {
+describe('the payload of connection_init', () => {
+  test('is not retained for the socket’s lifetime, except its token', async () => {
     const sockets: RawSocket[] = [];
     const before = heldBytes();
     for (let at = 0; at < 150; at += 1) {
@@ -33,8 +33,8 @@ describe('what a socket was greeted with', () => {
     for (const raw of sockets) raw[Symbol.dispose]();
   });
 
-  test('may hold a token as long as a header can be, and no longer', async () => {
-    using long = await greetedSocket(app, 'x'.repeat(16_000));
+  test('may contain a token as long as a header can be, and no longer', async () => {
+    using long = await initializedSocket(app, 'x'.repeat(16_000));
     long.subscribe('1', '{ customerId }');
     expect((await long.until('1', 'next')).payload.errors).toMatchObject([
       { extensions: { code: 'UNAUTHENTICATED' } },
@@ -53,8 +53,8 @@ describe('what a socket was greeted with', () => {
   });
 });
 
-test('an operation’s id is a name, not a place to keep things', async () => {
-  using raw = await greetedSocket(app, token);
+test('an operation’s id has a maximum length', async () => {
+  using raw = await initializedSocket(app, token);
   const id = 'x'.repeat(256);
   raw.subscribe(id, 'subscription { positions { id } }');
   expect((await raw.until(id, 'error')).payload).toMatchObject([
@@ -65,7 +65,7 @@ test('an operation’s id is a name, not a place to keep things', async () => {
 });
 
 test('subscriptions that come and go leave nothing behind', async () => {
-  using raw = await greetedSocket(app, token);
+  using raw = await initializedSocket(app, token);
   const churn = async (times: number) => {
     for (let at = 0; at < times; at += 1) {
       raw.subscribe(`${at}`, 'subscription { positionChanges { cursor } }');

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { greetedSocket, type RawSocket } from '../live/raw-socket.ts';
+import { initializedSocket, type RawSocket } from '../live/raw-socket.ts';
 import { type LiveClient, sseClient, webSocketClient } from '../live/watcher.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 
 const PROOF_SECONDS = 2;
-// Between the revocation and the last proof before it lies at most one request.
+// The last proof is at most one request older than the revocation.
 const OVER_MS = PROOF_SECONDS * 1_000 + 250;
 const DEMO = { email: 'demo@example.com' };
 const WARM = `{
@@ -16,9 +16,9 @@ const WARM = `{
 }`;
 
 let app: TestApp;
-/** The owner's other device, which keeps everything of the account at hand. */
+/** The owner's other device, which keeps everything of the account cached. */
 let other: string;
-/** One for each door, since the first that is shut shuts all others: revoked when a proof ago. */
+/** One token per document, since the first 401 of a token ends all its access; revoked a proof's TTL ago. */
 let stolen: ReadonlyMap<string, string>;
 let ordersBefore: number;
 let clients: LiveClient[] = [];
@@ -26,12 +26,12 @@ let clients: LiveClient[] = [];
 beforeAll(async () => {
   app = await startTestApp({
     AUTH_PROOF_SECONDS: String(PROOF_SECONDS),
-    // What is held would be served for much longer than the token is worth anything.
+    // Cached data would be served for much longer than the token is valid.
     SESSION_MAX_AGE_SECONDS: '600',
     POSITIONS_POLL_MS: '100',
   });
   other = await provedToken();
-  const names = [...Object.keys(DOORS), 'socket'];
+  const names = [...Object.keys(DOCUMENTS), 'socket'];
   stolen = new Map(
     await Promise.all(names.map(async (name) => [name, await provedToken()] as const)),
   );
@@ -42,7 +42,7 @@ afterEach(() => {
 });
 afterAll(() => app.close());
 
-/** A token that has been through every door: what can be held for it is held. */
+/** Returns a token that has sent every document, so that its caches are warm. */
 async function provedToken(): Promise<string> {
   const token = app.sandbox.token(DEMO);
   expect((await app.query(order('mine'), { token })).errors).toEqual([]);
@@ -56,12 +56,12 @@ function order(key: string): string {
   }) { __typename ... on OrderOutcome { replayed } } }`;
 }
 
-const DOORS: Readonly<Record<string, string>> = {
-  'the held session': '{ session { balance } }',
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  'the cached session': '{ session { balance } }',
   'the orders in it': '{ orders { id } }',
   'the newest positions': '{ positions { id } }',
   'the catalog': '{ catalog { size } }',
-  'the catalog, by its name': '{ catalog { version } }',
+  'the catalog, by its version': '{ catalog { version } }',
   'an instrument': '{ instrument(id: "AAPL") { name } }',
   'a page of instruments': '{ instruments(first: 1) { totalCount } }',
   'what became of an order': '{ placedOrder(idempotencyKey: "mine") { __typename } }',
@@ -77,11 +77,11 @@ describe('a session that was stolen and revoked loses, in the time that a proof 
   const GET = encodeURIComponent('{ instruments(first: 5) { nodes { id } } }');
   const get = (headers: Record<string, string> = {}) =>
     fetch(`${app.url}/graphql?query=${GET}`, {
-      headers: { authorization: `Bearer ${stolen.get('the catalog, by its name')}`, ...headers },
+      headers: { authorization: `Bearer ${stolen.get('the catalog, by its version')}`, ...headers },
     });
 
   beforeAll(async () => {
-    socket = await greetedSocket(app, stolen.get('socket'));
+    socket = await initializedSocket(app, stolen.get('socket'));
     socket.subscribe('before', WARM);
     expect((await socket.until('before', 'next')).payload.errors).toBeUndefined();
     etag = (await get()).headers.get('etag') ?? '';
@@ -90,26 +90,26 @@ describe('a session that was stolen and revoked loses, in the time that a proof 
     ordersBefore = app.sandbox.orders().length;
     const revokedAtMs = Date.now();
     await eventually(() => Date.now() - revokedAtMs > OVER_MS);
-    // The owner's other device, seen a moment ago, lends them nothing.
+    // A recent request of the owner's other device proves nothing for the stolen tokens.
     expect((await app.query(WARM, { token: other })).errors).toEqual([]);
   });
   afterAll(() => socket[Symbol.dispose]());
 
-  test.each(Object.entries(DOORS))('%s', async (name, document) => {
+  test.each(Object.entries(DOCUMENTS))('%s', async (name, document) => {
     const { data, errors } = await app.query(document, { token: stolen.get(name) ?? null });
     expect(errors.map(({ extensions }) => extensions.code)).toEqual(['UNAUTHENTICATED']);
     expect(Object.values(data ?? {}).filter((value) => value !== null)).toEqual([]);
     expect(app.sandbox.orders()).toHaveLength(ordersBefore);
   });
 
-  test('the catalog that a cache of its own still has', async () => {
+  test('the catalog that its HTTP cache still has', async () => {
     const answer = await get({ 'if-none-match': etag });
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ data: { instruments: null } });
   });
 
-  test('whatever a socket asks that was opened before', async () => {
-    for (const [name, document] of Object.entries(DOORS)) {
+  test('every operation on a socket that was opened before', async () => {
+    for (const [name, document] of Object.entries(DOCUMENTS)) {
       socket.subscribe(name, document);
       const { payload } = await socket.until(name, 'next');
       expect(payload.errors, name).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
@@ -132,7 +132,7 @@ describe('a session that was stolen and revoked loses, in the time that a proof 
   });
 });
 
-test('a feed whose polls are rare tells a revoked token nothing past its proof', async () => {
+test('a feed with a long poll interval sends a revoked token nothing past its proof', async () => {
   await using slow = await startTestApp({
     AUTH_PROOF_SECONDS: '1',
     POSITIONS_POLL_MS: '4000',
@@ -146,14 +146,14 @@ test('a feed whose polls are rare tells a revoked token nothing past its proof',
   slow.sandbox.revoke({ token });
   const revokedAtMs = Date.now();
   await eventually(() => Date.now() - revokedAtMs > 1_250);
-  const told = thief?.events.length;
-  // The owner's order brings news at once, which are not the thief's any more.
+  const eventsBefore = thief?.events.length;
+  // The owner's order leads to an immediate event, which the thief must not receive.
   const placed = await slow.query(order('news'), { token: owner });
   expect(placed.errors).toEqual([]);
   slow.sandbox.tick();
   await eventually(() => own?.last?.opened.length === 1);
-  expect(thief?.events.length).toBe(told);
+  expect(thief?.events.length).toBe(eventsBefore);
   await eventually(() => thief?.ended !== null);
-  expect(thief?.events.length).toBe(told);
+  expect(thief?.events.length).toBe(eventsBefore);
   expect(thief?.ended).toMatchObject({ code: 4403 });
 });

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 let made = 0;
 
-/** How many megabytes more are held after it. */
+/** Measures how many megabytes the heap grows by. */
 async function growth(times: number, ask: (at: number) => Promise<unknown>): Promise<number> {
   const before = await facade.heldBytes();
   let left = times;
@@ -47,7 +47,7 @@ function post(parameters: object): Promise<string> {
   );
 }
 
-describe('what strangers leave behind', () => {
+describe('the memory that unauthenticated requests leave behind', () => {
   test('is little for thousands of forged tokens that name a login', async () => {
     const forged = (at: number) =>
       signedToken({
@@ -55,26 +55,26 @@ describe('what strangers leave behind', () => {
         secret: 'a guess',
       });
     await growth(500, (at) => facade.query('{ session { login } }', { token: forged(at) }));
-    // A hundred thousand are remembered at most: as many would be twenty-five times this.
+    // At most a hundred thousand are cached: as many would be twenty-five times this.
     const megabytes = await growth(4_000, (at) =>
       facade.query('{ session { login } catalog { size } }', { token: forged(at) }),
     );
     expect(megabytes).toBeLessThan(10);
   }, 120_000);
 
-  test('does not add up for documents that each come once', async () => {
+  test('does not add up for documents that are each sent once', async () => {
     const ask = (at: number) => post({ query: `{ a${at}: __typename } # ${'x'.repeat(20_000)}` });
     await growth(200, ask);
     expect(await growth(600, ask)).toBeLessThan(10);
   }, 120_000);
 
-  test('does not add up for wrong documents either', async () => {
+  test('does not add up for invalid documents either', async () => {
     const ask = (at: number) => post({ query: `{ a${at} b${at} } # ${'x'.repeat(20_000)}` });
     await growth(200, ask);
     expect(await growth(600, ask)).toBeLessThan(10);
   }, 120_000);
 
-  test('does not add up for documents that are left under their hashes', async () => {
+  test('does not add up for documents that are stored under their hashes', async () => {
     const ask = (at: number) => {
       const query = `{ a${at}: __typename } # ${'x'.repeat(100_000)}`;
       const sha256Hash = createHash('sha256').update(query).digest('hex');
@@ -84,7 +84,7 @@ describe('what strangers leave behind', () => {
     expect(await growth(300, ask)).toBeLessThan(10);
   }, 120_000);
 
-  test('is little for hashes that nobody has left', async () => {
+  test('is little for unknown hashes', async () => {
     const ask = (at: number) => {
       const sha256Hash = createHash('sha256').update(`${at}`).digest('hex');
       return post({ extensions: { persistedQuery: { version: 1, sha256Hash } } });

@@ -9,13 +9,13 @@ export interface WeighedFacade extends AsyncDisposable {
   readonly url: string;
   readonly adminUrl: string;
   query(document: string, options?: QueryOptions): Promise<GraphQLAnswer>;
-  /** What it holds, garbage left aside. */
+  /** The heap's size after a garbage collection. */
   heldBytes(): Promise<number>;
 }
 
 const program = fileURLToPath(new URL('weighed-main.ts', import.meta.url));
 
-/** The whole program in a process of its own, so that nothing but the program is weighed. */
+/** Runs the whole program in a process of its own, so that nothing else is measured. */
 export async function startWeighedFacade(environment: Environment): Promise<WeighedFacade> {
   const adminPort = await freePort();
   const child = fork(program, {
@@ -35,9 +35,9 @@ export async function startWeighedFacade(environment: Environment): Promise<Weig
     },
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null) return;
-      const gone = once(child, 'exit');
+      const exited = once(child, 'exit');
       child.kill('SIGKILL');
-      await gone;
+      await exited;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { heldBytes } from '../support/heap.ts';
 
-// The program as it is started by operators, which tells its parent how much it holds.
+// Runs the program as operators start it; it reports its heap's size to its parent.
 process.on('message', () => process.send?.(heldBytes()));
-// Whoever weighs it may be ended in a hurry; it must not stay behind.
+// The parent may be killed; this process must not outlive it.
 process.once('disconnect', () => process.exit());
 await import('../../src/main.ts');

@@ -18,8 +18,8 @@ async function isServing(): Promise<boolean> {
   return (await app.query('{ __typename }')).data?.__typename === 'Query';
 }
 
-describe('an offer to speak another protocol', () => {
-  test('is passed over, as by clients that try HTTP/2 first', async () => {
+describe('an upgrade to another protocol', () => {
+  test('is ignored, as from clients that try HTTP/2 first', async () => {
     using raw = await openRaw(app.url);
     const offer =
       'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n';
@@ -28,7 +28,7 @@ describe('an offer to speak another protocol', () => {
     expect(raw.received).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('on a connection that is reset at once harms nobody', async () => {
+  test('on a connection that is reset immediately affects no other client', async () => {
     for (const path of ['/nowhere', '/graphql']) {
       for (let time = 0; time < 50; time += 1) {
         using raw = await openRaw(app.url);
@@ -45,7 +45,7 @@ describe('an offer to speak another protocol', () => {
   });
 });
 
-describe('a request that two servers could read in two ways', () => {
+describe('a request that two servers could parse differently', () => {
   const hidden = `0\r\n\r\n${ALIVE}`;
 
   test.each([
@@ -61,14 +61,14 @@ describe('a request that two servers could read in two ways', () => {
     expect(await statusesOf(app.url, `${POST}${headers}\r\n\r\n${hidden}`)).toEqual(['400']);
   });
 
-  test('does not exist where a GET has a body: it belongs to the GET', async () => {
+  test('is not smuggled by the body of a GET', async () => {
     const inner = 'GET /health/ready HTTP/1.1\r\nhost: a\r\n\r\n';
     const get = `GET /health/live HTTP/1.1\r\nhost: a\r\ncontent-length: ${inner.length}\r\n\r\n`;
     expect(await statusesOf(app.url, get + inner)).toEqual(['200', '200']);
   });
 });
 
-describe('a header with one meaning that comes twice', () => {
+describe('a single-valued header that comes twice', () => {
   const DOUBLED = [
     ['Host', 'host: b\r\n'],
     ['Host, written otherwise', 'HOST: a\r\n'],
@@ -94,7 +94,7 @@ describe('a header with one meaning that comes twice', () => {
     expect(raw.received).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('does not stand in the way of headers that may come twice', async () => {
+  test('is distinguished from headers that may come twice', async () => {
     const lines =
       'accept: text/html\r\naccept: */*\r\nx-forwarded-for: a\r\nx-forwarded-for: b\r\n';
     const others = 'from: a\r\ndate: b\r\ncache-control: no-cache\r\nif-none-match: "a"\r\n';
@@ -103,7 +103,7 @@ describe('a header with one meaning that comes twice', () => {
   });
 });
 
-test('requests sent ahead of their answers are answered in their order', async () => {
+test('pipelined requests are answered in their order', async () => {
   const requests = ['/health/live', '/nowhere', '/health/live', '/graphql'].map(
     (path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`,
   );
@@ -113,7 +113,7 @@ test('requests sent ahead of their answers are answered in their order', async (
 test.each([
   ['more headers than anybody needs', `${'x: y\r\n'.repeat(4_000)}`, '431'],
   ['a header that is too long', `x: ${'y'.repeat(20_000)}\r\n`, '431'],
-  ['an expectation that nobody can meet', 'expect: miracles\r\n', '417'],
+  ['an Expect header that cannot be met', 'expect: miracles\r\n', '417'],
 ])('%s is %s', async (_what, headers, status) => {
   using raw = await openRaw(app.url);
   raw.socket.write(`GET /health/live HTTP/1.1\r\nhost: a\r\n${headers}\r\n`);
@@ -122,7 +122,7 @@ test.each([
 });
 
 test.each(['/metrics', '/../metrics', '//metrics', '/%6detrics', '/graphql/../metrics'])(
-  'figures are not on the public port: %s',
+  'metrics are not on the public port: %s',
   async (path) => {
     expect(await statusesOf(app.url, `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`)).toEqual([
       '404',

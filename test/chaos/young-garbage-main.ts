@@ -3,7 +3,7 @@ import { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
 
-// The program in a process of its own, whose garbage its parent has collected when it likes.
+// Runs the program in a process of its own, in which the parent triggers garbage collections.
 const log = createLog({ level: 'error', format: 'json', destination: process.stderr });
 const { url } = await startApp(readConfig(process.env), { log });
 process.on('message', () => {
@@ -13,7 +13,7 @@ process.on('message', () => {
 process.once('disconnect', () => process.exit());
 process.send?.(url);
 
-/** What has outlived two minor collections, whether or not anybody still needs it. */
+/** The bytes that have survived two minor collections, reachable or not. */
 function oldBytes(): number {
   return getHeapSpaceStatistics()
     .filter(({ space_name }) => space_name === 'old_space' || space_name === 'large_object_space')

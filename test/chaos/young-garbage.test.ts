@@ -10,8 +10,8 @@ const HOME = `{
 
 const WARM_UP = 500;
 const TIMES = 2_000;
-// Measured: up to 100. Where one request that is over keeps the next one's from being collected, each
-// minor collection copies it, twice, and a request leaves 2,000 to 20,000.
+// Measured: up to 100. Where an old object references the garbage of requests, each minor collection
+// copies it, twice, and a request leaves 2,000 to 20,000.
 const MOST_BYTES = 1_000;
 
 let garbage: YoungGarbage;
@@ -24,16 +24,16 @@ test.each([
   ['a customer id', '{ customerId }'],
   ['positions', '{ positions { id } }'],
   ['positions with their moments', '{ positions { id priceCurrent createdAt updatedAt } }'],
-  ['a session that is held', '{ session { login } }'],
+  ['a cached session', '{ session { login } }'],
   ['the home screen', HOME],
-])('what answering %s leaves behind dies young', async (_, document) => {
+])('the garbage of answering %s is collected young', async (_, document) => {
   await garbage.ask(document, WARM_UP);
   const { bytes, answers } = await garbage.ask(document, TIMES);
   for (const answer of answers) expect(answer).not.toContain('"errors"');
   expect(bytes).toBeLessThan(MOST_BYTES);
 });
 
-test('the market moves, or what is said of positions says nothing', async () => {
+test('the market moves, or the measurement of positions would prove nothing', async () => {
   const { answers } = await garbage.ask('{ positions { priceCurrent } }', 50);
   expect(answers.size).toBe(50);
 });

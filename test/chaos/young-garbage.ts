@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
 
 export interface Aged {
-  /** Bytes per request that were not collected while they were young. */
+  /** Bytes per request that were promoted to the old generation. */
   readonly bytes: number;
   readonly answers: ReadonlySet<string>;
 }
 
 export interface YoungGarbage extends AsyncDisposable {
-  /** Asks the same thing again and again, one at a time, with a minor collection now and then. */
+  /** Sends the same query repeatedly, one at a time, with a minor collection now and then. */
   ask(document: string, times: number): Promise<Aged>;
 }
 
@@ -21,7 +21,7 @@ const EMAIL = 'pro@example.com';
 const EACH = 50;
 const program = fileURLToPath(new URL('young-garbage-main.ts', import.meta.url));
 
-/** The program before a gateway whose market moves with every list of positions. */
+/** Starts the program with a gateway whose market moves with every list of positions. */
 export async function openYoungGarbage(): Promise<YoungGarbage> {
   await using resources = new AsyncDisposableStack();
   const sandbox = await startSandbox({ seed: 'young', instruments: 100, tickMs: 0 });
@@ -43,15 +43,15 @@ export async function openYoungGarbage(): Promise<YoungGarbage> {
     },
   });
   resources.defer(() => void child.kill('SIGKILL'));
-  // A child that cannot start ends the wait, too.
-  const gone = new AbortController();
-  child.once('exit', () => gone.abort());
-  const [url] = (await once(child, 'message', { signal: gone.signal })) as [string];
+  // A child that exits during its start ends the wait, too.
+  const exited = new AbortController();
+  child.once('exit', () => exited.abort());
+  const [url] = (await once(child, 'message', { signal: exited.signal })) as [string];
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   resources.defer(() => agent.destroy());
 
   async function collect(): Promise<number> {
-    const collected = once(child, 'message', { signal: gone.signal });
+    const collected = once(child, 'message', { signal: exited.signal });
     child.send('collect');
     const [bytes] = (await collected) as [number];
     return bytes;
@@ -69,7 +69,7 @@ export async function openYoungGarbage(): Promise<YoungGarbage> {
           answers.add(await post(agent, `${url}/graphql`, token, body));
         }
         const after = await collect();
-        // A major collection in between must not hide what had aged before it.
+        // A major collection in between must not hide what was promoted before it.
         aged += Math.max(0, after - before);
         before = after;
       }
@@ -91,7 +91,7 @@ async function post(agent: Agent, url: string, token: string, body: string): Pro
   return text(answer);
 }
 
-/** What the sandbox gateway said once, each list of positions with other figures in it. */
+/** Replays answers of the sandbox gateway, each list of positions with other prices. */
 function movingMarket(sandbox: Sandbox, token: string): RequestListener {
   const said = new Map<string, Promise<string>>();
   let lists = 0;

@@ -54,7 +54,7 @@ test.each(['nope', 'constructor', '__proto__'])('%s is no command', async (name)
   expect(out).toEqual([]);
 });
 
-test('a command tells its own usage', async () => {
+test('a command prints its own usage', async () => {
   const { run, out } = rehearse();
   expect(await run('greet', '--help')).toBe(0);
   expect(out).toEqual(['Usage: trading-graph greet <name>']);

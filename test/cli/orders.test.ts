@@ -38,13 +38,13 @@ test('the status says how many records there are, and what is wrong', async () =
   expect(stage.err).toEqual([]);
 });
 
-test('a file that is incomplete by the word of its operator refuses orders, and takes them again', async () => {
+test('a file that its operator has marked incomplete refuses orders, and takes them again', async () => {
   using stage = await rehearse();
   expect(await stage.run('incomplete')).toBe(0);
   expect(stage.out.at(-1)).toContain('may be incomplete');
   const refusing = await stage.open();
   await expect(refusing.reserve(request('1', 'new'))).rejects.toThrow('may be incomplete');
-  // A process that runs hears it too.
+  // A running process notices it too.
   expect(await stage.run('complete')).toBe(0);
   expect(await refusing.reserve(request('1', 'new'))).toMatchObject({ reserved: true });
   await refusing.close();

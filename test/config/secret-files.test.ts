@@ -51,7 +51,7 @@ test('an empty variable beside the file, or an empty name of one, is the same as
   expect(readConfig({ JWT_SECRET: 'set', JWT_SECRET_FILE: '' }).jwtSecret).toBe('set');
 });
 
-test('a file that cannot be used is one line, and nothing is waited for', async () => {
+test('a file that cannot be used is one line, and does not block the start', async () => {
   execFileSync('mkfifo', [join(folder, 'pipe')]);
   for (const [path, reason] of [
     [join(folder, 'none'), 'there is no such file or folder'],
@@ -66,7 +66,7 @@ test('a file that cannot be used is one line, and nothing is waited for', async 
   }
 });
 
-test('what is wrong in a file is said without showing it', async () => {
+test('a mistake in a file is reported without its content', async () => {
   const path = await fileWith('canary-that-is-no-address');
   expect(problemsOf({ REDIS_URL_FILE: path })).toEqual([
     `REDIS_URL_FILE="${path}": must hold a redis:// or rediss:// address with the number of a database, or the path of a socket`,

@@ -31,7 +31,7 @@ export interface Question {
 export interface Answers {
   readonly expected: ExecutionResult;
   readonly found: ExecutionResult;
-  /** Whether there is code for it at all. */
+  /** True where the operation has compiled code. */
   readonly isCompiled: boolean;
 }
 
@@ -40,16 +40,16 @@ export async function ask(question: Question): Promise<Answers | null> {
   const args = argsOf(question);
   if (args === null) return null;
   const expected = await byReference(question, args);
-  const shelf = new CompiledCodeCache();
-  const compiled = compiledFrom(args.document, question.operationName, shelf);
+  const codeCache = new CompiledCodeCache();
+  const compiled = compiledFrom(args.document, question.operationName, codeCache);
   compiled.compile();
   const found = await compiled.execute(args, meterFor());
-  return { expected, found, isCompiled: shelf.heldFields > 0 };
+  return { expected, found, isCompiled: codeCache.fieldCount > 0 };
 }
 
 /**
  * As this project runs the reference executor: its resolvers count. It answers like the bare one; only
- * which of several errors under a null is found first can differ, since lists take a turn longer.
+ * which of several errors under a null is found first can differ, since lists take a tick longer.
  */
 async function byReference(
   { operationName }: Question,
@@ -65,7 +65,7 @@ async function byReference(
   return counted;
 }
 
-export async function askWell(question: Question): Promise<Answers> {
+export async function askValid(question: Question): Promise<Answers> {
   expect(validate(hostileSchema, parse(question.text))).toEqual([]);
   const answers = await ask(question);
   if (answers === null) throw new Error('the variables do not fit');
@@ -89,13 +89,13 @@ export function argsOf(question: Question): ValidatedExecutionArgs | null {
 export function compiledFrom(
   document: DocumentNode,
   name: string | undefined,
-  shelf: CompiledCodeCache,
+  codeCache: CompiledCodeCache,
 ) {
   const operation = document.definitions.find(
     (one): one is OperationDefinitionNode =>
       one.kind === Kind.OPERATION_DEFINITION && (name === undefined || one.name?.value === name),
   );
-  return new CompiledOperation(schemas, document, operation as OperationDefinitionNode, shelf);
+  return new CompiledOperation(schemas, document, operation as OperationDefinitionNode, codeCache);
 }
 
 const schemas = executableSchema(hostileSchema);
@@ -109,13 +109,13 @@ function calmStage(): Stage {
   return createStage(createRandom('calm'), 0);
 }
 
-/** What a client would read: data in the order of its keys, errors in the order of their places. */
+/** The answer as a client reads it: data in the order of its keys, errors in the order of their paths. */
 export function shown({ data, errors = [] }: ExecutionResult): string {
   const sorted = errors.map((error) => JSON.stringify(error)).sort();
   return JSON.stringify({ data, errors: sorted }, (_key, value) => asText(value), 1);
 }
 
-/** A scalar of its own may let through what JSON has no word for. */
+/** A custom scalar may return a value that JSON cannot represent. */
 function asText(value: unknown): unknown {
   return ['bigint', 'symbol', 'function'].includes(typeof value) ? String(value) : value;
 }

@@ -13,11 +13,11 @@ const DOCUMENTS = 400;
 async function answer(question: Question, meter: Meter, isCompiled: boolean) {
   const args = argsOf(question);
   if (args === null) return null;
-  const shelf = new CompiledCodeCache();
-  const operation = compiledFrom(args.document, question.operationName, shelf);
+  const codeCache = new CompiledCodeCache();
+  const operation = compiledFrom(args.document, question.operationName, codeCache);
   if (isCompiled) operation.compile();
   const result = await operation.execute(args, meter);
-  return { text: shown(result), result, wasCompiled: shelf.heldFields > 0 };
+  return { text: shown(result), result, wasCompiled: codeCache.fieldCount > 0 };
 }
 
 function oneOf(random: Random, documents: string[]): Question {

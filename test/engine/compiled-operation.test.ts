@@ -1,7 +1,7 @@
 import { executeRootSelectionSet, type ValidatedExecutionArgs } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache.ts';
-import { argsOf, askWell, compiledFrom, meterFor, shown } from './both-executors.ts';
+import { argsOf, askValid, compiledFrom, meterFor, shown } from './both-executors.ts';
 
 describe('what a client writes', () => {
   test.each([
@@ -13,7 +13,7 @@ describe('what a client writes', () => {
     '*/ globalThis.wasRun = 1 /*',
   ])('is a text to it, never a program: %j', async (text) => {
     const must = JSON.stringify(text);
-    const { found, isCompiled } = await askWell({
+    const { found, isCompiled } = await askValid({
       text: `{ echo(must: ${must}, text: ${must}, ids: [${must}], filter: { text: ${must}, must: 1 }) }`,
     });
     expect(isCompiled).toBe(true);
@@ -24,7 +24,7 @@ describe('what a client writes', () => {
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'run', 'NOT_WHOLE'])(
     'may be called %s',
     async (name) => {
-      const { found, isCompiled } = await askWell({
+      const { found, isCompiled } = await askValid({
         text: `query ${name}($${name}: ID!) {
           ${name}: echo(must: $${name}) ...${name} x: nodeMustRead { ...b }
         }
@@ -52,7 +52,7 @@ describe('conditions', () => {
   ])(
     'of one operation leave the others alone: %s with %j',
     async (operationName, variables, keys) => {
-      const { found, isCompiled } = await askWell({ text: shared, operationName, variables });
+      const { found, isCompiled } = await askValid({ text: shared, operationName, variables });
       expect(isCompiled).toBe(true);
       expect(Object.keys(Object(found.data?.nodeMustRead))).toEqual(keys);
     },
@@ -76,21 +76,21 @@ describe('conditions', () => {
   });
 
   test('may leave nothing', async () => {
-    const { found } = await askWell({ text: '{ echo(must: 1) @skip(if: true) }' });
+    const { found } = await askValid({ text: '{ echo(must: 1) @skip(if: true) }' });
     expect(found).toEqual({ data: {} });
-    const below = await askWell({ text: '{ nodesMustRead { id @include(if: false) } }' });
+    const below = await askValid({ text: '{ nodesMustRead { id @include(if: false) } }' });
     expect(below.isCompiled).toBe(true);
   });
 
-  test('that are neither yes nor no are an error of the request', async () => {
+  test('that are neither true nor false are an error of the request', async () => {
     const text = 'query ($skip: Boolean = true) { echo(must: 1) @skip(if: $skip) }';
-    expect((await askWell({ text, variables: { skip: null } })).found.errors).toHaveLength(1);
-    expect((await askWell({ text })).found.errors).toBeUndefined();
+    expect((await askValid({ text, variables: { skip: null } })).found.errors).toHaveLength(1);
+    expect((await askValid({ text })).found.errors).toBeUndefined();
   });
 });
 
 test('each alias has its own arguments, defaults and enum values', async () => {
-  const { found, isCompiled } = await askWell({
+  const { found, isCompiled } = await askValid({
     text: `query ($side: Side = SELL, $left: Int, $null: Int) {
       a: echo(must: 1) b: echo(must: "2", side: BUY, count: null)
       c: echo(must: 3, side: $side, sides: [$side, NONE], count: $left)
@@ -115,27 +115,27 @@ test('each alias has its own arguments, defaults and enum values', async () => {
 describe('a document', () => {
   const text = '{ nodeMustRead { id } }';
 
-  function executions(times: number, shelf: CompiledCodeCache): void {
+  function executions(times: number, codeCache: CompiledCodeCache): void {
     const args = argsOf({ text }) as ValidatedExecutionArgs;
-    const compiled = compiledFrom(args.document, undefined, shelf);
+    const compiled = compiledFrom(args.document, undefined, codeCache);
     for (let i = 0; i < times; i += 1) void compiled.execute(args, meterFor());
   }
 
   test('that comes once is not compiled', () => {
-    const shelf = new CompiledCodeCache();
-    executions(1, shelf);
-    expect(shelf.heldFields).toBe(0);
+    const codeCache = new CompiledCodeCache();
+    executions(1, codeCache);
+    expect(codeCache.fieldCount).toBe(0);
   });
 
   test('that comes often is', () => {
-    const shelf = new CompiledCodeCache();
-    executions(10, shelf);
-    expect(shelf.heldFields).toBeGreaterThan(0);
+    const codeCache = new CompiledCodeCache();
+    executions(10, codeCache);
+    expect(codeCache.fieldCount).toBeGreaterThan(0);
   });
 
   test('that is very large is not, however often it comes', async () => {
     const many = Array.from({ length: 1_200 }, (_, i) => `a${i}: id`).join(' ');
-    const { isCompiled } = await askWell({ text: `{ nodeMustRead { ${many} } }` });
+    const { isCompiled } = await askValid({ text: `{ nodeMustRead { ${many} } }` });
     expect(isCompiled).toBe(false);
   });
 
@@ -147,28 +147,32 @@ describe('a document', () => {
       const variables = Object.fromEntries(names.map((name, at) => [name, (bits & (1 << at)) > 0]));
       return argsOf({ text: `query (${head}) { nodeMustRead { ${fields} } }`, variables });
     };
-    const shelf = new CompiledCodeCache();
-    const compiled = compiledFrom((args(0) as ValidatedExecutionArgs).document, undefined, shelf);
+    const codeCache = new CompiledCodeCache();
+    const compiled = compiledFrom(
+      (args(0) as ValidatedExecutionArgs).document,
+      undefined,
+      codeCache,
+    );
     compiled.compile();
     for (let bits = 0; bits < 128; bits += 1) {
-      const told = args(bits) as ValidatedExecutionArgs;
-      expect(shown(await compiled.execute(told, meterFor()))).toBe(
-        shown(await executeRootSelectionSet(told)),
+      const validated = args(bits) as ValidatedExecutionArgs;
+      expect(shown(await compiled.execute(validated, meterFor()))).toBe(
+        shown(await executeRootSelectionSet(validated)),
       );
     }
-    expect(shelf.heldFields).toBeLessThanOrEqual(16 * 10);
+    expect(codeCache.fieldCount).toBeLessThanOrEqual(16 * 10);
   });
 
   test('whose code had to make room is answered all the same', async () => {
-    const shelf = new CompiledCodeCache(20);
+    const codeCache = new CompiledCodeCache(20);
     const documents = Array.from({ length: 30 }, (_, i) => `{ a${i}: nodeMustRead { id text } }`);
     const asked = documents.map((each) => argsOf({ text: each }) as ValidatedExecutionArgs);
-    const compiled = asked.map(({ document }) => compiledFrom(document, undefined, shelf));
+    const compiled = asked.map(({ document }) => compiledFrom(document, undefined, codeCache));
     for (let round = 0; round < 5; round += 1) {
       for (const [at, args] of asked.entries()) {
         const expected = shown(await executeRootSelectionSet(args));
         expect(shown((await compiled[at]?.execute(args, meterFor())) ?? {})).toBe(expected);
-        expect(shelf.heldFields).toBeLessThanOrEqual(20);
+        expect(codeCache.fieldCount).toBeLessThanOrEqual(20);
       }
     }
   });

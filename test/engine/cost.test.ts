@@ -19,9 +19,9 @@ function cost(text: string, variables: Record<string, unknown> = {}, held = HELD
   const amount = costOf(schema, document, operation, sizes);
   return evaluate(amount, {
     variables,
-    heldInstruments: () => held,
-    heldPositions: () => 0,
-    heldOrders: () => 0,
+    cachedInstruments: () => held,
+    cachedPositions: () => 0,
+    cachedOrders: () => 0,
   });
 }
 
@@ -50,7 +50,7 @@ describe('the cost of a document is the fields that its answer can hold:', () =>
     expect(cost(text)).toBe(expected);
   });
 
-  test('a catalog that is not held yet is taken to be of a usual size', () => {
+  test('a catalog that is not cached yet is taken to be of a usual size', () => {
     expect(cost('{ catalog { instruments { id } } }', {}, 0)).toBe(1_002);
   });
 
@@ -132,7 +132,7 @@ test('introspection costs what the schema holds, within what is allowed', () => 
   expect(full).toBeLessThan(100_000);
 });
 
-test('a document without variables is reckoned once', () => {
+test('a document without variables has its cost memoized', () => {
   const document = parse('{ withdrawalMethods { id } instruments(first: 3) { nodes { id } } }');
   const [operation] = document.definitions as readonly OperationDefinitionNode[];
   expect(costOf(schema, document, operation as OperationDefinitionNode, sizes)).toBe(56);

@@ -23,7 +23,7 @@ const schemas = executableSchema(schema);
 const LONG = 'x'.repeat(640);
 const ROW = { text: LONG, texts: Array(16).fill('a'), numbers: Array(80).fill(1), id: LONG };
 
-// Compiled code wants resolvers at the root.
+// Compiled code needs resolvers at the root.
 for (const [type, names] of [
   [schema.getQueryType(), ['row', 'rows']],
   [schema.getMutationType(), ['buy']],
@@ -44,7 +44,7 @@ function operationOf(document: DocumentNode): CompiledOperation {
   );
 }
 
-/** How much both executors count, which is the same. */
+/** The count of both executors, which is the same. */
 async function fieldsOf(text: string, rootValue: unknown): Promise<number> {
   const counted = await Promise.all(
     [true, false].map(async (isCompiled) => {
@@ -110,3 +110,26 @@ test('other errors of a mutation stand beside those of the budget', async () => 
     ['b', 'read'],
   ]);
 });
+
+test.each([
+  ['at once', () => fail()],
+  ['as a promise', async () => fail()],
+])('an error counts as much as it takes to make and to send: %s', async (_how, read) => {
+  const document = parse('{ rows { text } }');
+  const count = 100;
+  const rows = Array.from({ length: count }, () => ({ text: read }));
+  const args = validateExecutionArgs({ schema, document, rootValue: { rows } });
+  if (!('schema' in args)) throw args[0];
+  const meter = meterFor(1_000);
+  const { data, errors } = await operationOf(document).execute(args, meter);
+  expect(data).toBeNull();
+  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
+  const enough = meterFor(2_000);
+  const whole = await operationOf(document).execute(args, enough);
+  expect(whole.errors).toHaveLength(count);
+  expect(enough.fields).toBe(1 + count * 17);
+});
+
+function fail(): never {
+  throw new Error('this one fails');
+}

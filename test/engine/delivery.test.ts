@@ -7,14 +7,14 @@ type Text = (event: unknown) => string | Promise<string>;
 
 /** A subscription whose reader takes each result when the test says so. */
 function deliver(text: Text = (event) => `result ${event}`, reportsEnd = false) {
-  const state = { newest: 0, told: 0, ended: 0, isOver: false };
+  const state = { newest: 0, sent: 0, ended: 0, isOver: false };
   const events = new PullStream<number>({
     open: () => {},
-    // Only the newest is ever told, as a feed does.
+    // Only the newest is ever sent, as a feed does.
     take: () => {
-      if (state.told === state.newest) return undefined;
-      state.told = state.newest;
-      return state.told;
+      if (state.sent === state.newest) return undefined;
+      state.sent = state.newest;
+      return state.sent;
     },
     close: () => {},
   });
@@ -51,7 +51,7 @@ function deliver(text: Text = (event) => `result ${event}`, reportsEnd = false) 
     followed,
     delivery,
     over,
-    tell(event: number) {
+    emit(event: number) {
       state.newest = event;
       events.wake();
     },
@@ -61,10 +61,10 @@ function deliver(text: Text = (event) => `result ${event}`, reportsEnd = false) 
 }
 
 test('while there is no room for its client no result is made, and events are merged', async () => {
-  const { sent, tell, taken, room, events, over } = deliver();
+  const { sent, emit, taken, room, events, over } = deliver();
   room.isFull = true;
-  tell(1);
-  tell(2);
+  emit(1);
+  emit(2);
   room.ready?.();
   expect(sent).toEqual([]);
   room.isFull = false;
@@ -73,24 +73,24 @@ test('while there is no room for its client no result is made, and events are me
   taken();
   expect(sent).toHaveLength(1);
   room.isFull = true;
-  tell(3);
+  emit(3);
   events.end(null);
   room.ready?.();
   await over;
   expect(sent).toHaveLength(1);
 });
 
-test('a result is sent in the turn in which its event comes', () => {
-  const { sent, tell, taken } = deliver();
-  tell(1);
+test('a result is sent in the same tick as its event', () => {
+  const { sent, emit, taken } = deliver();
+  emit(1);
   taken();
-  tell(2);
+  emit(2);
   expect(sent).toEqual(['result 1', 'result 2']);
 });
 
 test('while a reader has not taken a result, what comes is merged behind it', () => {
-  const { sent, tell, taken } = deliver();
-  for (const event of [1, 2, 3]) tell(event);
+  const { sent, emit, taken } = deliver();
+  for (const event of [1, 2, 3]) emit(event);
   expect(sent).toEqual(['result 1']);
   taken();
   expect(sent).toEqual(['result 1', 'result 3']);
@@ -99,8 +99,8 @@ test('while a reader has not taken a result, what comes is merged behind it', ()
 });
 
 test('the reason of the end is the last result, behind the one that is being taken', async () => {
-  const { sent, state, events, tell, taken, over } = deliver();
-  tell(1);
+  const { sent, state, events, emit, taken, over } = deliver();
+  emit(1);
   events.end(new Error('over'));
   expect(sent).toEqual(['result 1']);
   taken();
@@ -115,7 +115,7 @@ test('the reason of the end is the last result, behind the one that is being tak
   expect(state.ended).toBeGreaterThan(0);
 });
 
-test('an end that the transport tells in its own way, or that has no reason, is no result', async () => {
+test('an end that the transport signals itself, or that has no reason, is no result', async () => {
   for (const reason of [new Error('over'), null]) {
     const { sent, events, over } = deliver(undefined, true);
     events.end(reason);
@@ -133,8 +133,8 @@ test('a result that cannot be made ends the subscription with the reason', async
       throw new Error('broken');
     },
   ]) {
-    const { sent, events, tell, taken, over } = deliver(text);
-    tell(1);
+    const { sent, events, emit, taken, over } = deliver(text);
+    emit(1);
     await new Promise(setImmediate);
     expect(sent[0]).toContain('broken');
     taken();
@@ -143,15 +143,15 @@ test('a result that cannot be made ends the subscription with the reason', async
   }
 });
 
-test('who has left is sent nothing more, though it is on its way', async () => {
+test('a client that has disconnected is sent nothing more, even if a result is in flight', async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const { sent, events, delivery, followed, tell, over } = deliver(() => promise);
-  tell(1);
+  const { sent, events, delivery, followed, emit, over } = deliver(() => promise);
+  emit(1);
   await delivery.return();
   await over;
   resolve('late');
   await new Promise(setImmediate);
-  tell(2);
+  emit(2);
   expect(sent).toEqual([]);
   expect(events.isEnded).toBe(true);
   expect(await followed.next()).toEqual({ done: true, value: undefined });

@@ -13,9 +13,9 @@ const schema = buildSchema();
 const taste: DocumentTaste = {
   maxDepth: 4,
   texts: ['AAPL', 'TSLA', 'aple', '1', 'standard-usd'],
-  // What is different a moment later.
+  // These differ a moment later.
   without: new Set(['Catalog.ageSeconds', 'Session.fetchedAt', 'OrderOutcomeUnknown.sentAt']),
-  // Or answers made of the catalog alone would be held, and executed once.
+  // Or answers made of the catalog alone would be cached, and executed once.
   always: 'viewer: customerId',
 };
 
@@ -35,13 +35,13 @@ afterAll(() => app.close());
 
 function shown({ status, data, errors }: GraphQLAnswer): string {
   const sorted = errors
-    .map((error) => JSON.stringify({ ...error, extensions: told(error) }))
+    .map((error) => JSON.stringify({ ...error, extensions: comparable(error) }))
     .sort();
   return JSON.stringify({ status, data, errors: sorted }, null, 1);
 }
 
 /** Each request has an id of its own. */
-function told({ extensions }: GraphQLAnswer['errors'][number]) {
+function comparable({ extensions }: GraphQLAnswer['errors'][number]) {
   return { ...extensions, requestId: extensions.requestId && 'an id' };
 }
 
@@ -75,7 +75,7 @@ test.each<readonly [string, OperationName | null]>([
   60_000,
 );
 
-test('what a person would write is answered alike the first time and the later ones', async () => {
+test('a document as a person writes it is answered alike the first time and the later ones', async () => {
   const [home = '', search = ''] = EXAMPLES;
   const documents = [
     home,
@@ -95,7 +95,7 @@ test('what a person would write is answered alike the first time and the later o
 });
 
 test.each<OperationName>(['getOpenPositions', 'getSession', 'getCustomerId', 'getAllTickers'])(
-  'beginning anew costs no call of the gateway: %s failing',
+  'executing again costs no call of the gateway: %s failing',
   async (operation) => {
     await using own = await startTestApp();
     const theirs = own.sandbox.token({ email: 'demo@example.com' });
@@ -111,7 +111,7 @@ test.each<OperationName>(['getOpenPositions', 'getSession', 'getCustomerId', 'ge
       expect(errors.length).toBeGreaterThan(0);
       called.push(own.sandbox.requests().map(({ path }) => path));
     }
-    // The second one is the first that is compiled; what can be held is held by then.
+    // The second one is the first that is compiled; the catalog and the session are cached by then.
     for (const paths of called) expect(new Set(paths).size).toBe(paths.length);
     expect(called[3]).toHaveLength(called[1]?.length ?? 0);
   },

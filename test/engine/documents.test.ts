@@ -29,7 +29,7 @@ const deep = (levels: number, field = 'node') =>
   `{ ${`${field} { `.repeat(levels - 1)} id ${'} '.repeat(levels - 1)} }`;
 
 describe('a document', () => {
-  test('is prepared once, whoever sends it', () => {
+  test('is prepared once, whichever client sends it', () => {
     const known = documents();
     const text = '{ node { id } }';
     expect(known.prepare(text)).toBe(known.prepare(text));
@@ -53,7 +53,7 @@ describe('a document', () => {
     expect([a, b].map((args) => args?.operation.name?.value)).toEqual(['A', 'B']);
   });
 
-  test('that nobody asks for any more makes room', () => {
+  test('that is no longer requested is evicted', () => {
     const known = documents({}, { maxBytes: 50_000 });
     const first = known.prepare('{ node { id } }');
     for (let i = 0; i < 20; i += 1) known.prepare(`{ n${i}: node { id } }`);
@@ -284,7 +284,7 @@ describe('of fifty operations', () => {
   });
 });
 
-test('what is too much work to check is refused in words of its own', () => {
+test('a document that is too costly to validate is refused with an error of its own', () => {
   // Each of the pairs is compared argument by argument.
   const args = Array.from({ length: 120 }, (_, at) => `a${at}: 1`).join(' ');
   const text = `{ ${`node(${args}) { id } `.repeat(99)} }`;

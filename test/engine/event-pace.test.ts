@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { EventPace } from '../../src/engine/live/event-pace.ts';
+import { LightAbortController } from '../../src/lib/light-abort-controller.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 const FIELDS = 6_000;
@@ -13,7 +14,7 @@ function setUp() {
     clock,
     pace,
     admitted,
-    /** Asks for an event of an account, and notes when it may go. */
+    /** Requests an event of an account, and notes when it may go. */
     ask(key: string, name: string, fields: number) {
       const wait = pace.admit(key, fields);
       if (wait === null) admitted.push([name, 0]);
@@ -22,14 +23,14 @@ function setUp() {
   };
 }
 
-test('events go at once while their account has fields left', () => {
+test('events go immediately while their account has fields left', () => {
   const { pace } = setUp();
   for (let at = 0; at < 6; at += 1) expect(pace.admit('a', 1_000)).toBeNull();
   expect(pace.admit('a', 1_000)).not.toBeNull();
   expect(pace.admit('b', 1_000)).toBeNull();
 });
 
-test('beyond it they wait in turn, until the fields are earned', async () => {
+test('beyond it they wait in line, until the fields are earned', async () => {
   const { clock, admitted, ask } = setUp();
   ask('a', 'first', FIELDS + 1_000);
   ask('a', 'second', 100);
@@ -47,7 +48,7 @@ test('beyond it they wait in turn, until the fields are earned', async () => {
   expect(thirdMs).toBeGreaterThan(secondMs);
 });
 
-test('what an event came to replaces what was reserved for it', () => {
+test('the actual cost of an event replaces its reservation', () => {
   const { pace } = setUp();
   expect(pace.admit('a', FIELDS)).toBeNull();
   expect(pace.admit('a', 1)).not.toBeNull();
@@ -61,7 +62,7 @@ test('what an event came to replaces what was reserved for it', () => {
   expect(dear.admit('a', 1)).not.toBeNull();
 });
 
-test('whoever waits goes before those who come later', async () => {
+test('the line is first in, first out', async () => {
   const { clock, admitted, ask } = setUp();
   ask('a', 'first', FIELDS);
   ask('a', 'waiting', 1_000);
@@ -85,4 +86,27 @@ test('one that waits alone is admitted as well', async () => {
   ask('a', 'alone', 1);
   await clock.advance(2 * SECOND);
   expect(admitted.map(([name]) => name)).toEqual(['first', 'alone']);
+});
+
+test('an event whose subscription ends waits no longer, and those behind it wait as if it had never come', async () => {
+  const { clock, pace, admitted, ask } = setUp();
+  ask('a', 'first', FIELDS + 1_000);
+  const ending = new LightAbortController();
+  const left = pace.admit('a', FIELDS, ending);
+  ask('a', 'second', 100);
+  ending.abort();
+  expect(await left).toBe(0);
+  await clock.advance(11 * SECOND);
+  expect(admitted.map(([name]) => name)).toEqual(['first', 'second']);
+});
+
+test('subscriptions that come and leave while an account waits set no timers of their own', async () => {
+  const { clock, pace } = setUp();
+  pace.admit('a', 2 * FIELDS);
+  for (let at = 0; at < 100; at += 1) {
+    const ending = new LightAbortController();
+    void pace.admit('a', 1, ending);
+    ending.abort();
+  }
+  expect(clock.pending).toBe(1);
 });

@@ -106,8 +106,8 @@ function prepare(text: string): Document {
   };
 }
 
-/** What one subscriber is told of these events. */
-async function told(
+/** The results that one subscriber is sent for these events. */
+async function resultsOf(
   { prepared, argsFor }: Document,
   events: readonly object[],
   { token = 'a', variables = {}, cost = 1 } = {},
@@ -133,24 +133,24 @@ async function told(
 
 const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
 
-test('one execution serves all who are told the same event by the same document', async () => {
+test('one execution serves every subscriber of the same event with the same document', async () => {
   const document = prepare('subscription { live { rows { price } } }');
-  const [first] = await told(document, [ROWS]);
-  const [second] = await told(document, [ROWS], { token: 'b' });
+  const [first] = await resultsOf(document, [ROWS]);
+  const [second] = await resultsOf(document, [ROWS], { token: 'b' });
   expect(first?.data).toEqual({ live: { rows: [{ price: 1.5 }, { price: 2.5 }] } });
   expect(second).toBe(first);
   expect(executed).toBe(1);
-  await told(document, [{ live: { rows: [] } }]);
-  await told(prepare('subscription { live { rows { mine: price } } }'), [ROWS]);
+  await resultsOf(document, [{ live: { rows: [] } }]);
+  await resultsOf(prepare('subscription { live { rows { mine: price } } }'), [ROWS]);
   expect(executed).toBe(3);
 });
 
 test.each(['unmarked', 'ofGroup', 'catalog', 'mine'])(
-  'a field that is not the account’s is executed for each of them: %s',
+  'a field that is not the account’s is executed for each subscriber: %s',
   async (field) => {
     const document = prepare(`subscription { live { rows { price ${field} } } }`);
-    const [first] = await told(document, [ROWS]);
-    const [second] = await told(document, [ROWS]);
+    const [first] = await resultsOf(document, [ROWS]);
+    const [second] = await resultsOf(document, [ROWS]);
     expect(first?.errors).toBeUndefined();
     expect(second).toEqual(first);
     expect(second).not.toBe(first);
@@ -158,13 +158,13 @@ test.each(['unmarked', 'ofGroup', 'catalog', 'mine'])(
   },
 );
 
-test('of a large event, which is made in slices, those who wait for it are told their own as well', async () => {
+test('of a large event, which is executed in slices, every waiting subscriber is sent its own result', async () => {
   const large = { cost: COSTLY_FIELDS + 1 };
   const ask = (field: string) => {
     const document = prepare(`subscription { live { rows { ${field} } } }`);
     const event = { live: { rows: [{ price: 1.5 }] } };
     return Promise.all(
-      ['a', 'b', 'c'].map((token) => told(document, [event], { ...large, token })),
+      ['a', 'b', 'c'].map((token) => resultsOf(document, [event], { ...large, token })),
     );
   };
   const shared = await ask('price');
@@ -184,29 +184,29 @@ test('an event that failed does not end the sharing of others', async () => {
   const document = prepare('subscription { live { failing rows { price } } }');
   const whole = { live: { rows: [] } };
   setField('Event', 'failing', { resolve: ({ rows }: { rows: [] }) => rows.length && fail() });
-  const [failed] = await told(document, [ROWS]);
+  const [failed] = await resultsOf(document, [ROWS]);
   expect(failed?.errors).toHaveLength(1);
-  const [first] = await told(document, [whole]);
-  expect((await told(document, [whole], { token: 'b' }))[0]).toBe(first);
+  const [first] = await resultsOf(document, [whole]);
+  expect((await resultsOf(document, [whole], { token: 'b' }))[0]).toBe(first);
 });
 
-test('what was kept before an operation was found to read the viewer’s is used no more', async () => {
+test('results kept before an operation was found to read the viewer’s are dropped', async () => {
   const document = prepare('subscription { live { rows { mine } } }');
   const empty = { live: { rows: [] } };
-  await told(document, [empty]);
-  await told(document, [empty], { token: 'b' });
+  await resultsOf(document, [empty]);
+  await resultsOf(document, [empty], { token: 'b' });
   expect(executed).toBe(1);
-  await told(document, [ROWS]);
-  await told(document, [empty], { token: 'b' });
+  await resultsOf(document, [ROWS]);
+  await resultsOf(document, [empty], { token: 'b' });
   expect(executed).toBe(3);
 });
 
-test('what reads anything of the viewer is executed for each of them', async () => {
+test('an operation that reads the viewer is executed for each subscriber', async () => {
   const document = prepare('subscription { live { rows { price mine } } }');
   // While the list is empty nothing of the viewer is read, which says nothing about later.
   const events = [{ live: { rows: [] } }, ROWS, ROWS];
   for (const token of ['a', 'b', 'a']) {
-    const [empty, ...full] = await told(document, events, { token });
+    const [empty, ...full] = await resultsOf(document, events, { token });
     expect(empty?.data).toEqual({ live: { rows: [] } });
     for (const { data } of full) {
       const { rows } = (data as unknown as { live: { rows: { mine: string }[] } }).live;
@@ -221,18 +221,18 @@ test.each([
   'subscription ($yes: Boolean!) { live @include(if: $yes) { rows { price } } }',
 ])('where variables decide what is shown, each has its own: %s', async (text) => {
   const document = prepare(text);
-  const [shown] = await told(document, [ROWS], { variables: { yes: true } });
-  const [hidden] = await told(document, [ROWS], { variables: { yes: false } });
+  const [shown] = await resultsOf(document, [ROWS], { variables: { yes: true } });
+  const [hidden] = await resultsOf(document, [ROWS], { variables: { yes: false } });
   expect(JSON.stringify(shown)).toContain('1.5');
   expect(JSON.stringify(hidden)).not.toContain('1.5');
 });
 
-test('what failed is not kept for others; what comes later is, once it is there', async () => {
+test('a failed result is not shared; a later one is, once it is complete', async () => {
   const timesExecuted = async (field: string) => {
     executed = 0;
     const document = prepare(`subscription { live { ${field} } }`);
-    await told(document, [ROWS]);
-    await told(document, [ROWS]);
+    await resultsOf(document, [ROWS]);
+    await resultsOf(document, [ROWS]);
     return executed;
   };
   expect(await timesExecuted('failing')).toBe(2);

@@ -23,10 +23,10 @@ import {
 import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars';
 import { pick, type Random } from '../../src/sandbox/random.ts';
 
-/** What resolvers are given: each value is made once, so that a second execution reads the same. */
+/** The values that resolvers return: each is made once, so that a second execution reads the same. */
 export interface Stage {
   readonly random: Random;
-  /** How many of the values are not what the schema says. */
+  /** The number of values that are not what the schema says. */
   readonly hostility: number;
   readonly known: WeakMap<object, Map<string, unknown>>;
 }
@@ -37,7 +37,7 @@ export function createStage(random: Random, hostility: number): Stage {
 
 const Side = new GraphQLEnumType({
   name: 'Side',
-  // Inside they are called otherwise.
+  // The names differ from those in the schema.
   values: { BUY: { value: 'b' }, SELL: { value: 2 }, NONE: {} },
 });
 const Fussy = new GraphQLScalarType({
@@ -121,7 +121,7 @@ function nodeFields(withProperties: boolean): Fields {
   return fields;
 }
 
-/** Shows what arguments arrived. */
+/** Returns the arguments as they were received. */
 function echo(): Fields {
   return {
     echo: {
@@ -176,7 +176,7 @@ class Thrown {
   }
 }
 
-/** A value at once or later, or a failure of either kind. */
+/** A value returned synchronously or later, or a failure of either kind. */
 function attempt(stage: Stage, type: GraphQLOutputType): unknown {
   const { random, hostility } = stage;
   const isLater = random() < 0.5;
@@ -267,13 +267,13 @@ function hostileValue(random: Random): unknown {
     () => new Thrown(new Error('a getter that throws')),
     () => 'refused',
     () => 'nothing',
-    // biome-ignore lint/suspicious/noThenProperty: what is no promise but waits like one
-    () => ({ then: (done: (value: string) => void) => done('at once') }),
+    // biome-ignore lint/suspicious/noThenProperty: a thenable that is no promise
+    () => ({ then: (done: (value: string) => void) => done('synchronous') }),
   ]);
   return make();
 }
 
-/** Nobody may have asked for it by the time that it fails. */
+/** Marks the rejection as handled: it may come before an executor awaits the promise. */
 function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

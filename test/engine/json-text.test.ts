@@ -7,7 +7,7 @@ import { meterFor } from './both-executors.ts';
 
 const costly = () => meterFor(1_000_000, COSTLY_FIELDS + 1);
 
-test('an answer written in slices reads like one written at once', async () => {
+test('an answer written in slices reads like one written in one go', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.jsonValue({ maxDepth: 6 }), { maxLength: 400 }),
@@ -21,14 +21,14 @@ test('an answer written in slices reads like one written at once', async () => {
   );
 });
 
-test('errors are written as errors, what is undefined is left out', async () => {
+test('errors are written as errors, undefined is left out', async () => {
   const rows = Array.from({ length: 600 }, (_, id) => ({ id, left: undefined, list: [undefined] }));
   const errors = [new GraphQLError('wrong', { path: ['rows', 3], extensions: { code: 'SOME' } })];
   const result = { data: { rows }, errors, extensions: undefined as never };
   expect(await jsonText(result, costly())).toBe(JSON.stringify(result));
 });
 
-test('others get their turn while a large answer is written', async () => {
+test('writing a large answer yields to other tasks', async () => {
   const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, name: `row ${id}`, ids: [id] }));
   let turns = 0;
   let isDone = false;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Documents } from '../../src/engine/documents/documents.ts';
 import { meterFor } from './both-executors.ts';
 
-/** What each field's resolver did, and when. */
+/** The calls of each field's resolver, in order. */
 type Diary = string[];
 
 const step = { type: new GraphQLNonNull(GraphQLInt), args: { at: { type: GraphQLInt } } };
@@ -26,7 +26,7 @@ const schema = new GraphQLSchema({
   }),
 });
 
-test('the fields of a mutation run in turn, however often it is sent', async () => {
+test('the fields of a mutation run one after the other, however often it is sent', async () => {
   const limits = { maxTokens: 100, maxDepth: 5, maxAliases: 5, maxDirectives: 5 };
   const documents = new Documents({ schema, limits, introspection: false });
   const result = documents.prepare('mutation { a: step(at: 1) b: step(at: 2) c: step(at: 3) }');

@@ -49,7 +49,7 @@ describe('a fault of the program', () => {
     ]);
   });
 
-  test('is one also where it is thrown as text, or as GraphQL’s own complaint', () => {
+  test('includes thrown text, and errors of GraphQL itself', () => {
     const { publisher, context } = setUp();
     const errors = [
       new GraphQLError('Cannot return null for non-nullable field Position.id.'),
@@ -72,7 +72,7 @@ test('a failing read that shows at several fields is one line of the log', () =>
   expect(logged()[0]).toMatchObject({ level: 'warn', code: 'GATEWAY_TIMEOUT' });
 });
 
-test('what an answer cost is told only where receipts are on', () => {
+test('the cost of an answer is reported only where receipts are on', () => {
   const entry = { operation: 'getSession', ms: 1.26, source: 'call' } as const;
   for (const receipts of [false, true]) {
     const { publisher, context } = setUp({ receipts });

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import { redactTexts, textsIn } from '../../src/engine/redact-literals.ts';
 
-test('a text that begins another leaves nothing of it behind', () => {
-  const struck = redactTexts('invalid value "demo-pass-word"', ['demo', 'demo-pass-word']);
-  expect(struck).toBe('invalid value "[…]"');
+test('a text that is a prefix of another leaves nothing of it behind', () => {
+  const redacted = redactTexts('invalid value "demo-pass-word"', ['demo', 'demo-pass-word']);
+  expect(redacted).toBe('invalid value "[…]"');
 });
 
-test.each(['abc', '007', 'abcdefg'])('a text as short as %s is struck', (text) => {
+test.each(['abc', '007', 'abcdefg'])('a text as short as %s is redacted', (text) => {
   expect(redactTexts(`invalid value "${text}"`, [text])).toBe('invalid value "[…]"');
 });
 
-test('words of two letters stay, or no message could be read', () => {
+test('words of two letters stay, so that messages remain readable', () => {
   expect(redactTexts('it is no ID', ['is', 'ID'])).toBe('it is no ID');
 });
 
-test('a text is struck as it is, and as the language writes it', () => {
+test('a text is redacted as it is, and as the language writes it', () => {
   expect(redactTexts(String.raw`found "say \"friend\""`, ['say "friend"'])).toBe('found "[…]"');
 });
 

@@ -6,7 +6,7 @@ import { heldBytes } from '../support/heap.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** Does not shrink when it is packed. */
+/** A text that does not compress. */
 function noise(bytes: number, seed = 'noise'): Buffer {
   const random = createRandom(seed);
   return Buffer.from(Array.from({ length: bytes }, () => Math.floor(random() * 256)));
@@ -14,79 +14,79 @@ function noise(bytes: number, seed = 'noise'): Buffer {
 
 describe('what is held', () => {
   test('never weighs more than is allowed, the packed ones included', async () => {
-    const held = new ResponseCache(MEGABYTE);
+    const cache = new ResponseCache(MEGABYTE);
     for (let i = 0; i < 40; i += 1) {
       const bytes = noise(60_000, `answer ${i}`);
-      held.hold(`key ${i}`, { etag: 'tag', plain: bytes });
-      await held.packed(`key ${i}`, bytes, 'br');
-      await held.packed(`key ${i}`, bytes, 'gzip');
-      expect(held.heldBytes).toBeLessThanOrEqual(MEGABYTE);
+      cache.set(`key ${i}`, { etag: 'tag', plain: bytes });
+      await cache.packed(`key ${i}`, bytes, 'br');
+      await cache.packed(`key ${i}`, bytes, 'gzip');
+      expect(cache.byteSize).toBeLessThanOrEqual(MEGABYTE);
     }
-    expect(held.heldBytes).toBeGreaterThan(MEGABYTE / 2);
-    expect(held.get('key 0')).toBeUndefined();
-    expect(held.get('key 39')?.plain).toEqual(noise(60_000, 'answer 39'));
+    expect(cache.byteSize).toBeGreaterThan(MEGABYTE / 2);
+    expect(cache.get('key 0')).toBeUndefined();
+    expect(cache.get('key 39')?.plain).toEqual(noise(60_000, 'answer 39'));
   });
 
-  test('weighs what it says, also where it is a multitude of small things', async () => {
+  test('counts the memory it takes, even when it consists of many small parts', async () => {
     const before = heldBytes();
-    const held = new ResponseCache(8 * MEGABYTE);
+    const cache = new ResponseCache(8 * MEGABYTE);
     for (let i = 0; i < 60_000; i += 1) {
       // Each is cut out of a larger block, as texts of this size are.
       const bytes = Buffer.from(`{"data":{"instrument":{"id":"${i}"}}}`);
-      held.hold(String(i), { etag: 'tag', plain: bytes });
-      if (i % 60 === 0) await held.packed(String(i), bytes, 'gzip');
+      cache.set(String(i), { etag: 'tag', plain: bytes });
+      if (i % 60 === 0) await cache.packed(String(i), bytes, 'gzip');
     }
     expect(heldBytes() - before).toBeLessThan(1.5 * 8 * MEGABYTE);
-    expect(held.heldBytes).toBeGreaterThan(7 * MEGABYTE);
+    expect(cache.byteSize).toBeGreaterThan(7 * MEGABYTE);
   });
 
   test('that is larger than all there is room for is known by its tag alone', () => {
-    const held = new ResponseCache(1_700);
-    held.hold('small', { etag: 'tag', plain: Buffer.alloc(100) });
-    held.hold('large', { etag: 'its tag', plain: Buffer.alloc(1_701) });
-    expect(held.get('large')).toEqual({ etag: 'its tag', plain: null });
-    expect(held.get('small')?.plain).toHaveLength(100);
+    const cache = new ResponseCache(1_700);
+    cache.set('small', { etag: 'tag', plain: Buffer.alloc(100) });
+    cache.set('large', { etag: 'its tag', plain: Buffer.alloc(1_701) });
+    expect(cache.get('large')).toEqual({ etag: 'its tag', plain: null });
+    expect(cache.get('small')?.plain).toHaveLength(100);
   });
 });
 
 describe('a packed answer', () => {
   test('of which nothing else is held has no tag', async () => {
-    const held = new ResponseCache();
-    await held.packed('key', Buffer.alloc(5_000, 'abc'), 'gzip');
-    expect(held.get('key')).toBeUndefined();
+    const cache = new ResponseCache();
+    await cache.packed('key', Buffer.alloc(5_000, 'abc'), 'gzip');
+    expect(cache.get('key')).toBeUndefined();
   });
 
   test('is made once for all who ask meanwhile', async () => {
-    const held = new ResponseCache();
+    const cache = new ResponseCache();
     const bytes = Buffer.alloc(200_000, 'abc');
-    const all = await Promise.all([1, 2, 3].map(() => held.packed('key', bytes, 'br')));
+    const all = await Promise.all([1, 2, 3].map(() => cache.packed('key', bytes, 'br')));
     expect(all[1]).toBe(all[0]);
     expect(all[2]).toBe(all[0]);
     expect(brotliDecompressSync(all[0] as Buffer)).toEqual(bytes);
   });
 
   test('is held beside the other packings of it', async () => {
-    const held = new ResponseCache();
+    const cache = new ResponseCache();
     const bytes = Buffer.alloc(200_000, 'abc');
-    const gzipped = await held.packed('key', bytes, 'gzip');
+    const gzipped = await cache.packed('key', bytes, 'gzip');
     expect(gunzipSync(gzipped)).toEqual(bytes);
-    expect(await held.packed('key', bytes, 'br')).not.toEqual(gzipped);
-    expect(held.packed('key', bytes, 'gzip')).toEqual(gzipped);
+    expect(await cache.packed('key', bytes, 'br')).not.toEqual(gzipped);
+    expect(cache.packed('key', bytes, 'gzip')).toEqual(gzipped);
   });
 
   test('takes the place of the plain one where both are too much', async () => {
-    const held = new ResponseCache(10_000);
+    const cache = new ResponseCache(10_000);
     const bytes = Buffer.concat([Buffer.alloc(8_500, 'abc'), noise(500)]);
-    held.hold('key', { etag: 'tag', plain: bytes });
-    const packed = await held.packed('key', bytes, 'gzip');
-    expect(held.get('key')).toEqual({ etag: 'tag', plain: null });
-    expect(held.packed('key', bytes, 'gzip')).toBe(packed);
+    cache.set('key', { etag: 'tag', plain: bytes });
+    const packed = await cache.packed('key', bytes, 'gzip');
+    expect(cache.get('key')).toEqual({ etag: 'tag', plain: null });
+    expect(cache.packed('key', bytes, 'gzip')).toBe(packed);
   });
 
   test('is given also where there is no room to hold it', async () => {
-    const held = new ResponseCache(10);
+    const cache = new ResponseCache(10);
     const bytes = Buffer.alloc(5_000, 'abc');
-    expect(gunzipSync(await held.packed('key', bytes, 'gzip'))).toEqual(bytes);
-    expect(held.heldBytes).toBe(0);
+    expect(gunzipSync(await cache.packed('key', bytes, 'gzip'))).toEqual(bytes);
+    expect(cache.byteSize).toBe(0);
   });
 });

@@ -86,7 +86,7 @@ describe('there are none where a field may be the viewer’s', () => {
   });
 });
 
-test('interfaces below interfaces are looked at once for each type, not for each way to it', () => {
+test('interfaces below interfaces are visited once for each type, not for each path to it', () => {
   const depth = 200;
   const text = `{ node ${'{ next '.repeat(depth)}{ __typename }${' }'.repeat(depth)} }`;
   const startedAt = performance.now();

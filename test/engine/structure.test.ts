@@ -27,7 +27,7 @@ test('fragments that double at each of forty links are counted, not walked', () 
 test.each([
   ['one', '{ ...A } fragment A on Query { ...A }'],
   ['two', '{ ...A } fragment A on Query { b { ...B } } fragment B on Node { a { ...A } }'],
-  ['some that nobody uses', '{ id } fragment A on Query { ...B } fragment B on Query { ...A }'],
+  ['unused fragments', '{ id } fragment A on Query { ...B } fragment B on Query { ...A }'],
   [
     'two hundred',
     `{ ...F0 } ${repeat(200, (at) => `fragment F${at} on Query { ...F${(at + 1) % 200} ...F${(at + 7) % 200} }`)}`,
@@ -62,7 +62,7 @@ test('what comes to just as many selections, or pairs, as are allowed passes', (
   expect(refusals(`{ ${repeated} d d }`)).toEqual([['repeated fields', 10_001]]);
 });
 
-test('a fragment that nobody uses is measured as well', () => {
+test('an unused fragment is measured as well', () => {
   const text = `{ id } fragment F on Query { ${repeat(150, () => 'id')} }`;
   expect(refusals(text)).toEqual([['repeated fields', (150 * 149) / 2]]);
 });

@@ -24,19 +24,19 @@ test.each([
   expect(slots.take(client)).toBeNull();
 });
 
-test('what one client holds another may have as well', () => {
+test('another client has slots of its own', () => {
   const slots = new SubscriptionSlots(MOST);
   for (let at = 0; at < 3; at += 1) slots.take(address);
   expect(slots.isFull(account)).toBe(false);
   expect(slots.isFull({ ...address, key: 'address 192.0.2.2' })).toBe(false);
 });
 
-test('a client that leaves gives its slot back, once', () => {
+test('a client that disconnects releases its slot, once', () => {
   const slots = new SubscriptionSlots(MOST);
-  const departure = new AbortController();
-  const release = slots.take(account, departure.signal);
+  const controller = new AbortController();
+  const release = slots.take(account, controller.signal);
   slots.take(account);
-  departure.abort();
+  controller.abort();
   release?.();
   expect(slots.isFull(account)).toBe(false);
   slots.take(account);

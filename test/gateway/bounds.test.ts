@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
-import { openSandbox } from '../sandbox/visitor.ts';
+import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { CALLS, wordFor } from './calls.ts';
-import { openClient, somebody } from './open-client.ts';
+import { anyCaller, openClient } from './open-client.ts';
 
 const MEGABYTE = 1_048_576;
 const DEADLINE_MS = 1_500;
@@ -21,14 +21,14 @@ describe('an answer without end', () => {
     });
     await using open = openClient(gateway.url, { maxBytes: MEGABYTE });
     const [read, write, order] = await Promise.all([
-      wordFor(CALLS.getOpenPositions(open.client, somebody)),
-      wordFor(CALLS.setValue(open.client, somebody)),
-      wordFor(CALLS.openPosition(open.client, somebody)),
+      wordFor(CALLS.getOpenPositions(open.client, anyCaller)),
+      wordFor(CALLS.setValue(open.client, anyCaller)),
+      wordFor(CALLS.openPosition(open.client, anyCaller)),
     ]);
     expect([read, write, order]).toEqual(['contract', 'unknown', 'unknown']);
     await eventually(() => gateway.openConnections === 0);
     for (const socket of sockets) {
-      // What the two kernels hold between them comes on top of the bound.
+      // The buffers of the two kernels come on top of the bound.
       expect(socket.bytesWritten - socket.writableLength).toBeLessThan(16 * MEGABYTE);
     }
   });
@@ -39,7 +39,7 @@ describe('an answer without end', () => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1073741824\r\n\r\n');
     });
     await using open = openClient(gateway.url, { maxBytes: MEGABYTE });
-    expect(await wordFor(CALLS.getOpenPositions(open.client, somebody))).toBe('contract');
+    expect(await wordFor(CALLS.getOpenPositions(open.client, anyCaller))).toBe('contract');
     await eventually(() => gateway.openConnections === 0);
   });
 });
@@ -99,18 +99,18 @@ test('lists nested a million deep are read or refused, but do no harm', async ()
   });
   await using open = openClient(gateway.url);
   const { client } = open;
-  expect(await wordFor(client.getOpenPositions(somebody, null))).toBe('contract');
-  expect(await client.getOpenPositions(somebody, null)).toMatchObject({
+  expect(await wordFor(client.getOpenPositions(anyCaller, null))).toBe('contract');
+  expect(await client.getOpenPositions(anyCaller, null)).toMatchObject({
     positions: [{ id: '1', comment: null }],
   });
-  const refused = await client.setValue(somebody, 'theme', 1);
+  const refused = await client.setValue(anyCaller, 'theme', 1);
   expect(JSON.parse(JSON.stringify(refused))).toMatchObject({
     outcome: 'rejected',
     refusal: { error: 'E', details: null },
   });
 });
 
-/** As fast as it is read, so that nothing piles up on this side. */
+/** Writes as fast as it is read, with back-pressure, so that nothing piles up on this side. */
 function pour(socket: Socket, first: string): void {
   const chunk = Buffer.alloc(65_536, ' ');
   const more = () => {
@@ -122,7 +122,7 @@ function pour(socket: Socket, first: string): void {
   more();
 }
 
-/** How much more than now was in use at the most. */
+/** The peak of the heap above its present size. */
 function watchMemory(): () => number {
   const used = () => {
     const { heapUsed, arrayBuffers } = process.memoryUsage();

@@ -30,7 +30,7 @@ export const CALLS: Readonly<Record<OperationName, Call>> = {
   registerDevice: (client, caller) => client.registerDevice(caller, { deviceId: 'phone-1' }),
 };
 
-/** What came of a call in one word: an error's kind, an outcome, or `answer`. */
+/** The outcome of a call in one word: an error's kind, an outcome, or `answer`. */
 export async function wordFor(call: Promise<unknown>): Promise<string> {
   try {
     const result = await call;

@@ -4,19 +4,19 @@ import { describe, expect, test } from 'vitest';
 import type { GatewayClient } from '../../src/gateway/client.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { CALLS, wordFor } from './calls.ts';
-import { openClient, somebody } from './open-client.ts';
+import { anyCaller, openClient } from './open-client.ts';
 
 const DEADLINE_MS = 400;
 /** For a machine that does other things as well; a call without a deadline would never end. */
 const SLACK_MS = 20_000;
-/** Largest answer that the client of these tests takes. */
+/** The largest answer that the client of these tests takes. */
 const MAX_BYTES = 1_000_000;
 
 /** Good for a read, a small write and an order alike. */
 const GOOD = { positions: [], success: true, orderId: '1', err: '', message: '' };
 const whole = JSON.stringify(GOOD);
 
-/** What a read, a small write and an order make of it. */
+/** The outcomes of a read, a small write and an order. */
 type Words = readonly [read: string, write: string, order: string];
 
 const NEVER_SENT: Words = ['unavailable', 'unavailable', 'unavailable'];
@@ -85,7 +85,7 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
   ['HTTP of the next generation', raw('HTTP/3.0 200 OK\r\n\r\n'), NONSENSE],
   ['a length that is none', raw(`HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n${whole}`), NONSENSE],
   [
-    'two ways to tell its length',
+    'two headers for its length',
     raw(
       `HTTP/1.1 200 OK\r\ncontent-length: ${whole.length}\r\ntransfer-encoding: chunked\r\n\r\n${whole}`,
     ),
@@ -123,14 +123,14 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
   ['a packing that is not known', raw(answer(200, GOOD, { 'content-encoding': 'zstd' })), NONSENSE],
   ['a packing within a packing', raw(packed(gzipSync(gzipSync(whole)), 'gzip, gzip')), NONSENSE],
   [
-    'a packing that was not asked for but is known',
+    'a known encoding that was not requested',
     raw(packed(gzipSync(whole))),
     ['answer', 'acknowledged', 'accepted'],
   ],
 
   ['a redirect', raw(answer(302, '', { location: '/trading/positions' })), NONSENSE],
   ['a redirect that would repeat the call', raw(answer(307, GOOD, { location: '/' })), NONSENSE],
-  ['a 304 that nobody asked for', raw('HTTP/1.1 304 Not Modified\r\n\r\n'), NONSENSE],
+  ['an unrequested 304', raw('HTTP/1.1 304 Not Modified\r\n\r\n'), NONSENSE],
   ['a 400', raw(answer(400, '')), ['contract', 'rejected', 'rejected']],
   [
     'a 400 in HTML',
@@ -154,7 +154,7 @@ test.each(FAULTS)('%s', async (_, script, words) => {
   const startedAtMs = performance.now();
   expect(await allThree(open.client)).toEqual(words);
   expect(performance.now() - startedAtMs).toBeLessThan(DEADLINE_MS + SLACK_MS);
-  // Each was asked once, whatever came of it.
+  // Each was sent once, whatever its outcome.
   expect(gateway.requests.map(({ method }) => method).sort()).toEqual(['GET', 'POST', 'PUT']);
 });
 
@@ -172,23 +172,23 @@ describe('before the head went onto a socket', () => {
   });
 
   test.each([
-    ['is not spoken there', closing('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['is not supported there', closing('HTTP/1.1 400 Bad Request\r\n\r\n')],
     ['is cut off by a reset', (socket: Socket) => void socket.resetAndDestroy()],
     ['never gets an answer', () => {}],
-  ])('a handshake that %s', async (_, greet) => {
-    const heard: Buffer[] = [];
+  ])('a handshake that %s', async (_, answer) => {
+    const received: Buffer[] = [];
     await using gateway = await startScriptedGateway(() => {}, {
       onConnection: (socket) =>
         socket.once('data', (chunk: Buffer) => {
-          heard.push(chunk);
-          greet(socket);
+          received.push(chunk);
+          answer(socket);
         }),
     });
     await using open = openSmallClient(gateway.url.replace('http:', 'https:'));
     expect(await allThree(open.client)).toEqual(NEVER_SENT);
-    // The handshake's first record is all that anybody saw.
-    expect(heard.length).toBeGreaterThan(0);
-    expect(heard.every((chunk) => chunk[0] === 0x16)).toBe(true);
+    // The handshake's first record is all that was received.
+    expect(received.length).toBeGreaterThan(0);
+    expect(received.every((chunk) => chunk[0] === 0x16)).toBe(true);
     expect(gateway.requests).toEqual([]);
   });
 
@@ -201,7 +201,7 @@ describe('before the head went onto a socket', () => {
   });
 });
 
-test('a connection that is reset as soon as it is made leaves an order unsent or unknown, by whether it was heard', async () => {
+test('a connection that is reset as soon as it is made leaves an order unsent or unknown, by whether it was received', async () => {
   const heads: string[] = [];
   await using gateway = await startScriptedGateway(() => {}, {
     onConnection: (socket) => socket.resetAndDestroy(),
@@ -226,7 +226,7 @@ function openSmallClient(url: string) {
   });
 }
 
-function allThree(client: GatewayClient, caller = somebody) {
+function allThree(client: GatewayClient, caller = anyCaller) {
   return Promise.all([
     wordFor(CALLS.getOpenPositions(client, caller)),
     wordFor(CALLS.setValue(client, caller)),
@@ -247,7 +247,7 @@ function drip(socket: Socket, bytes: Buffer, everyMs: number): void {
   socket.once('close', () => clearInterval(timer));
 }
 
-/** As fast as it is read, with turns for the others in between. */
+/** Writes as fast as it is read, and yields to other tasks. */
 function repeat(socket: Socket, text: string, first = ''): void {
   const more = () => {
     if (socket.destroyed) return;

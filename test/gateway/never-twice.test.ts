@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
-import { marketOrder, openClient, somebody } from './open-client.ts';
+import { anyCaller, marketOrder, openClient } from './open-client.ts';
 
 const ACCEPTED = answer(200, { success: true, orderId: '1', err: '', message: '' });
 const DEADLINE_MS = 60;
@@ -53,7 +53,7 @@ test('no order is ever sent twice, and one that was "not sent" is never received
         else if (fate < 0.1) setTimeout(() => socket.resetAndDestroy(), random() * 10);
       },
       onHead: (socket, head) => {
-        const id = /user-agent: (\S+)/.exec(head)?.[1] ?? 'nobody';
+        const id = /user-agent: (\S+)/.exec(head)?.[1] ?? 'no client';
         heads.set(id, (heads.get(id) ?? 0) + 1);
         if (random() < 0.05) socket.resetAndDestroy();
       },
@@ -68,18 +68,18 @@ test('no order is ever sent twice, and one that was "not sent" is never received
 
   const exchanges = new Map<string, Exchange>();
   let next = 0;
-  const lanes = Array.from({ length: 24 }, async () => {
+  const workers = Array.from({ length: 24 }, async () => {
     while (next < 4_000) {
       const id = `order-${next}`;
       next += 1;
       const client = { address: '127.0.0.1', userAgent: id };
-      exchanges.set(id, await open.client.openPosition({ ...somebody, client }, marketOrder));
+      exchanges.set(id, await open.client.openPosition({ ...anyCaller, client }, marketOrder));
       const pause = random();
       if (pause < 0.2) await setImmediate();
       else if (pause < 0.3) await delay(pause * 20);
     }
   });
-  await Promise.all(lanes);
+  await Promise.all(workers);
   await open.pools.close();
   await eventually(() => gateway.openConnections === 0);
 
@@ -90,16 +90,16 @@ test('no order is ever sent twice, and one that was "not sent" is never received
   expect(
     found.filter(({ exchange, times }) => exchange.sent && exchange.answered && times !== 1),
   ).toEqual([]);
-  // The run is worth something only where each of the three things happened often.
+  // The run is meaningful only where each of the three happened often.
   const count = (fits: (exchange: Exchange) => boolean) =>
     found.filter(({ exchange }) => fits(exchange)).length;
   expect(count((exchange) => !exchange.sent)).toBeGreaterThan(50);
   expect(count((exchange) => exchange.sent && !exchange.answered)).toBeGreaterThan(500);
   expect(count((exchange) => exchange.sent && exchange.answered)).toBeGreaterThan(500);
-  expect(heads.has('nobody')).toBe(false);
+  expect(heads.has('no client')).toBe(false);
 }, 60_000);
 
-/** Small and repeatable; the interleaving of sockets is chance enough beside it. */
+/** Small and repeatable; the interleaving of sockets is random enough beside it. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

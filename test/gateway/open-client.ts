@@ -5,10 +5,10 @@ import { createPools, type Pools } from '../../src/gateway/pools.ts';
 import { createTransport } from '../../src/gateway/transport.ts';
 
 export interface ClientSettings extends Partial<Omit<GatewayClientOptions, 'send'>> {
-  /** Over all areas; each has one at least. */
+  /** The bound over all areas; each has one at least. */
   readonly connections?: number;
   readonly connectTimeoutMs?: number;
-  /** In place of the ones made for `url`. */
+  /** Replaces the pools made for `url`. */
   readonly pools?: Pools;
 }
 
@@ -33,7 +33,7 @@ export function openClient(url: string, settings: ClientSettings = {}) {
   return { client, pools, [Symbol.asyncDispose]: () => pools.close() };
 }
 
-export const somebody: Caller = { token: 'e30.e30.x' };
+export const anyCaller: Caller = { token: 'e30.e30.x' };
 
 export const marketOrder: MarketOrder = {
   symbol: 'AAPL',

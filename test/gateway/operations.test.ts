@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
-import { openSandbox } from '../sandbox/visitor.ts';
+import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { CALLS } from './calls.ts';
 import { openClient } from './open-client.ts';
 
@@ -106,7 +106,7 @@ const EXPECTED: Readonly<Record<OperationName, Expected>> = {
 };
 
 describe.each(NAMES)('%s', (name) => {
-  test('sends what the interface asks for and gives what it promises', async () => {
+  test('sends the request of the interface and maps its answer', async () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
     const caller = { token: place.as(DEMO).token };
@@ -129,11 +129,11 @@ describe.each(NAMES)('%s', (name) => {
         'content-length': String(received?.body.length),
       }),
     });
-    // Who signs in is nobody yet: a token that came along stays here.
+    // A client that signs in is anonymous: a token that came along is not forwarded.
     expect(authorization !== undefined).toBe(name !== 'login' && name !== 'forgotPassword');
   });
 
-  test('tells of the call once it has ended', async () => {
+  test('reports the call once it has ended', async () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
     const receipts: unknown[] = [];
@@ -157,7 +157,7 @@ describe('an order', () => {
     comment: 'a note: "quoted" — ☃',
   } as const;
 
-  test('names what was asked for in the words of op 4, and nothing else', async () => {
+  test('has only the requested fields, under the names of op 4', async () => {
     await using place = await openSandbox({ directionField: 'side' });
     await using open = openClient(place.sandbox.url, { directionField: 'side' });
     await open.client.openPosition({ token: place.as(DEMO).token }, full);
@@ -212,7 +212,7 @@ describe('the headers of a call', () => {
     expect(received?.headers).not.toHaveProperty('user-agent');
   });
 
-  test('name the client where they are told to', async () => {
+  test('name the client where forwarding is on', async () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url, { forwardClient: true });
     const { token } = place.as(DEMO);
@@ -231,7 +231,7 @@ describe('the headers of a call', () => {
 });
 
 describe('the order of sending', () => {
-  test('is told by a number that grows, over all operations', async () => {
+  test('is a sequence number that grows over all operations', async () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
     const caller = { token: place.as(DEMO).token };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
 import { createPath } from '../../src/gateway/path.ts';
-import { openSandbox } from '../sandbox/visitor.ts';
+import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
-import { openClient, somebody } from './open-client.ts';
+import { anyCaller, openClient } from './open-client.ts';
 
 const HARMLESS = [
   ['a plain word', 'theme', 'theme'],
@@ -50,7 +50,7 @@ describe('a path value', () => {
     expect(fill).toThrow(/"key"/);
   });
 
-  test.each(HARMLESS)('with %s arrives at the gateway as it was', async (_, value, segment) => {
+  test.each(HARMLESS)('with %s is received by the gateway unchanged', async (_, value, segment) => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
     const caller = { token: place.as('demo@example.com').token };
@@ -66,11 +66,11 @@ test('nothing is sent for a value that is refused, whichever operation takes it'
   await using open = openClient(gateway.url);
   const { client } = open;
   for (const [, value] of UNSAFE) {
-    await expect(client.getAllTickers(somebody, value, null)).rejects.toThrow(UnsafePathError);
-    await expect(client.getSession(somebody, value)).rejects.toThrow(UnsafePathError);
-    await expect(client.setValue(somebody, value, 1)).rejects.toThrow(UnsafePathError);
+    await expect(client.getAllTickers(anyCaller, value, null)).rejects.toThrow(UnsafePathError);
+    await expect(client.getSession(anyCaller, value)).rejects.toThrow(UnsafePathError);
+    await expect(client.setValue(anyCaller, value, 1)).rejects.toThrow(UnsafePathError);
     await using odd = openClient(gateway.url, { mobileWallet: value });
-    await expect(odd.client.addMobileWallet(somebody, '1')).rejects.toThrow(UnsafePathError);
+    await expect(odd.client.addMobileWallet(anyCaller, '1')).rejects.toThrow(UnsafePathError);
   }
   expect(gateway.connections).toBe(0);
 });

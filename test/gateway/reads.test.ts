@@ -1,14 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { openSandbox } from '../sandbox/visitor.ts';
+import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
-import { openClient, somebody } from './open-client.ts';
+import { anyCaller, openClient } from './open-client.ts';
 import { instrumentRow, positionRow } from './wire/rows.ts';
 
 const DEMO = 'demo@example.com';
 
 describe('the catalog', () => {
-  test('that is held already comes as "unmodified", without its rows', async () => {
+  test('that is cached already comes as "unmodified", without its rows', async () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
     const caller = { token: place.as(DEMO).token };
@@ -63,10 +63,10 @@ describe('the catalog', () => {
       socket.write(answer(200, [instrumentRow], { etag: header })),
     );
     await using open = openClient(gateway.url);
-    const first = await open.client.getAllTickers(somebody, 'g', null);
+    const first = await open.client.getAllTickers(anyCaller, 'g', null);
     expect(first).toMatchObject({ modified: true, etag });
-    // Whatever the tag was, the next call goes through.
-    await open.client.getAllTickers(somebody, 'g', first.modified ? first.etag : null);
+    // Whatever the tag was, the next call succeeds.
+    await open.client.getAllTickers(anyCaller, 'g', first.modified ? first.etag : null);
     expect(gateway.requests[1]?.headers['if-none-match']).toBe(etag ?? undefined);
   });
 
@@ -79,7 +79,7 @@ describe('the catalog', () => {
       socket.write(answer(200, packed, { 'content-encoding': name })),
     );
     await using open = openClient(gateway.url);
-    const catalog = await open.client.getAllTickers(somebody, 'g', null);
+    const catalog = await open.client.getAllTickers(anyCaller, 'g', null);
     expect(catalog).toMatchObject({ modified: true, total: 1 });
     expect(gateway.requests[0]?.headers['accept-encoding']).toBe('gzip');
   });
@@ -109,8 +109,8 @@ describe('the open positions', () => {
       socket.write(answer(200, bodies[gateway.requests.length - 1])),
     );
     await using open = openClient(gateway.url);
-    const first = await open.client.getOpenPositions(somebody, null);
-    const second = await open.client.getOpenPositions(somebody, first);
+    const first = await open.client.getOpenPositions(anyCaller, null);
+    const second = await open.client.getOpenPositions(anyCaller, first);
     expect(second.bytes).toHaveLength(first.bytes.length);
     expect(second.positions[0]?.priceCurrent).toBe(1.26);
   });
@@ -127,7 +127,7 @@ describe('the open positions', () => {
   ])('with %s are a contract error', async (_, body) => {
     await using gateway = await startScriptedGateway((socket) => socket.write(answer(200, body)));
     await using open = openClient(gateway.url);
-    await expect(open.client.getOpenPositions(somebody, null)).rejects.toMatchObject({
+    await expect(open.client.getOpenPositions(anyCaller, null)).rejects.toMatchObject({
       kind: 'contract',
     });
   });
@@ -142,7 +142,7 @@ describe('the open positions', () => {
       ['ms', 1970],
     ] as const) {
       await using open = openClient(gateway.url, { timeUnit });
-      const { positions } = await open.client.getOpenPositions(somebody, null);
+      const { positions } = await open.client.getOpenPositions(anyCaller, null);
       expect(new Date(positions[0]?.createdAt ?? 0).getUTCFullYear()).toBe(year);
     }
   });
@@ -165,7 +165,7 @@ describe('the content type', () => {
       socket.write(type === null ? bare : whole);
     });
     await using open = openClient(gateway.url);
-    const id = open.client.getCustomerId(somebody).catch((error) => error.kind);
+    const id = open.client.getCustomerId(anyCaller).catch((error) => error.kind);
     expect(await id).toBe(expected);
   });
 });

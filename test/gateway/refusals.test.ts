@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { judgeOrder } from '../../src/domain/trading/outcome.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
 import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
-import { openSandbox } from '../sandbox/visitor.ts';
+import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { CALLS, type Call, wordFor } from './calls.ts';
 import { marketOrder, openClient } from './open-client.ts';
 
@@ -11,7 +11,7 @@ const DEMO = 'demo@example.com';
 const text = expect.stringMatching(/./);
 const noWords = { error: null, message: null, email: null, ok: null, details: null };
 
-/** A client and whoever calls with it; the sandbox to tell what to do. */
+/** A client and its caller, with the sandbox to control. */
 async function open() {
   const place = await openSandbox();
   const { client, pools } = openClient(place.sandbox.url);
@@ -49,7 +49,7 @@ const aboutTheToken = (word: string) => ({
   forgotPassword: 'rejected',
 });
 
-/** The word for each status, by what is at stake in the operation. */
+/** The error for each status, by the effect of the operation. */
 const STATUSES: readonly (readonly [number, Readonly<Record<Group, string>>])[] = [
   [204, nonsense],
   [301, nonsense],
@@ -81,11 +81,11 @@ test.each(NAMES)('%s gives each status its meaning', async (name) => {
   }
   const expected = STATUSES.map(([status, byGroup]) => [status, byGroup[groupOf(name)]] as const);
   expect(Object.fromEntries(words)).toEqual(Object.fromEntries(expected));
-  // Nothing was asked twice.
+  // Every call was sent once.
   expect(place.sandbox.calls(name)).toBe(STATUSES.length);
 });
 
-describe("the gateway's own words", () => {
+describe("the gateway's own message", () => {
   const NEEDING_A_TOKEN = NAMES.filter(
     (name) =>
       !['login', 'forgotPassword', 'markNotificationsRead', 'registerDevice'].includes(name),
@@ -157,7 +157,7 @@ describe("the gateway's own words", () => {
       { error: 'INVALID_PHONE', details: {} },
     ],
     [
-      'an account of nobody',
+      'an account that does not exist',
       (client, caller) => client.resetTradingAccountPassword(caller, '1'),
       { error: 'ACCOUNT_NOT_FOUND', details: {} },
     ],

@@ -5,7 +5,7 @@ import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { Pools } from '../../src/gateway/pools.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
-import { limitOrder, marketOrder, openClient, somebody } from './open-client.ts';
+import { anyCaller, limitOrder, marketOrder, openClient } from './open-client.ts';
 
 const ACCEPTED = { success: true, orderId: '1', err: '', message: '' };
 const accept: Script = (socket) => socket.write(answer(200, ACCEPTED));
@@ -18,15 +18,15 @@ describe('an order that waits for a connection', () => {
     await using gateway = await startScriptedGateway(silence);
     await using patient = openClient(gateway.url, NARROW);
     await using hasty = openClient(gateway.url, { pools: patient.pools, orderTimeoutMs: 200 });
-    const first = patient.client.openPosition(somebody, marketOrder);
+    const first = patient.client.openPosition(anyCaller, marketOrder);
     await eventually(() => gateway.requests.length === 1);
-    expect(await hasty.client.openPosition(somebody, marketOrder)).toMatchObject({ sent: false });
+    expect(await hasty.client.openPosition(anyCaller, marketOrder)).toMatchObject({ sent: false });
     await patient.pools.close();
     expect(await first).toMatchObject({ sent: true, answered: false });
     expect(gateway.requests).toHaveLength(1);
   });
 
-  test('does not reach the gateway after it was given up, and costs no connection', async () => {
+  test('does not reach the gateway after its deadline, and costs no connection', async () => {
     const answers: (() => void)[] = [];
     await using gateway = await startScriptedGateway((socket) => {
       answers.push(() => socket.write(answer(200, ACCEPTED)));
@@ -36,14 +36,14 @@ describe('an order that waits for a connection', () => {
       pools: slow.pools,
       orderTimeoutMs: 50,
     });
-    const first = slow.client.openPosition(somebody, marketOrder);
+    const first = slow.client.openPosition(anyCaller, marketOrder);
     await eventually(() => answers.length === 1);
     const givenUp = await Promise.all(
-      Array.from({ length: 20 }, () => hasty.client.openPosition(somebody, marketOrder)),
+      Array.from({ length: 20 }, () => hasty.client.openPosition(anyCaller, marketOrder)),
     );
     expect(givenUp.map(({ sent }) => sent)).toEqual(givenUp.map(() => false));
 
-    const last = slow.client.placeLimitOrder(somebody, limitOrder);
+    const last = slow.client.placeLimitOrder(anyCaller, limitOrder);
     answers[0]?.();
     expect(await first).toMatchObject({ answered: true, status: 200 });
     await eventually(() => answers.length === 2);
@@ -60,7 +60,7 @@ describe('an order that waits for a connection', () => {
     await using gateway = await startScriptedGateway(accept);
     await using open = openClient(gateway.url, NARROW);
     const exchanges = await Promise.all(
-      Array.from({ length: 20 }, () => open.client.openPosition(somebody, marketOrder)),
+      Array.from({ length: 20 }, () => open.client.openPosition(anyCaller, marketOrder)),
     );
     expect(exchanges.every((exchange) => exchange.sent && exchange.answered)).toBe(true);
     expect(gateway.requests).toHaveLength(20);
@@ -68,14 +68,14 @@ describe('an order that waits for a connection', () => {
   });
 });
 
-describe('the signal of whoever asked', () => {
-  test('ends a read, and frees its connection', async () => {
+describe('the AbortSignal of a client', () => {
+  test('aborts a read, and frees its connection', async () => {
     await using gateway = await startScriptedGateway(silence);
     await using open = openClient(gateway.url, NARROW);
-    const asker = new AbortController();
-    const read = open.client.getCustomerId({ ...somebody, signal: asker.signal });
+    const controller = new AbortController();
+    const read = open.client.getCustomerId({ ...anyCaller, signal: controller.signal });
     await eventually(() => gateway.requests.length === 1);
-    asker.abort();
+    controller.abort();
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
     await eventually(() => gateway.openConnections === 0);
   });
@@ -83,21 +83,21 @@ describe('the signal of whoever asked', () => {
   test('stops a read that was not sent yet, before anything is sent', async () => {
     await using gateway = await startScriptedGateway(silence);
     await using open = openClient(gateway.url, NARROW);
-    const gone = AbortSignal.abort();
-    const read = open.client.getCustomerId({ ...somebody, signal: gone });
+    const aborted = AbortSignal.abort();
+    const read = open.client.getCustomerId({ ...anyCaller, signal: aborted });
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
     expect(gateway.connections).toBe(0);
   });
 
-  test('does not end a write: neither one under way, nor one that waits', async () => {
+  test('does not abort a write: neither one in flight, nor one that waits', async () => {
     const answers: (() => void)[] = [];
     await using gateway = await startScriptedGateway((socket) => {
       answers.push(() => socket.write(answer(200, ACCEPTED)));
     });
     await using open = openClient(gateway.url, NARROW);
     const { client } = open;
-    const asker = new AbortController();
-    const caller = { ...somebody, signal: asker.signal };
+    const controller = new AbortController();
+    const caller = { ...anyCaller, signal: controller.signal };
     const writes = [
       client.openPosition(caller, marketOrder),
       client.placeLimitOrder(caller, limitOrder),
@@ -105,7 +105,7 @@ describe('the signal of whoever asked', () => {
       client.addCryptoWallet(caller, 'x'),
     ];
     await eventually(() => answers.length === 2);
-    asker.abort();
+    controller.abort();
     const late = client.openPosition(caller, marketOrder);
     for (let sent = 0; sent < 5; sent += 1) {
       await eventually(() => answers.length > sent);
@@ -131,7 +131,7 @@ describe('the signal of whoever asked', () => {
     process.on('warning', onWarning);
     const { signal } = new AbortController();
     await Promise.all(
-      Array.from({ length: 30 }, () => open.client.getCustomerId({ ...somebody, signal })),
+      Array.from({ length: 30 }, () => open.client.getCustomerId({ ...anyCaller, signal })),
     );
     process.off('warning', onWarning);
     expect(warnings).toEqual([]);
@@ -139,13 +139,13 @@ describe('the signal of whoever asked', () => {
 });
 
 describe("an order's connection", () => {
-  test('is used again at once, whatever idle time the gateway grants', async () => {
+  test('is reused immediately, whatever idle time the gateway grants', async () => {
     await using gateway = await startScriptedGateway((socket) =>
       socket.write(answer(200, ACCEPTED, { 'keep-alive': 'timeout=60' })),
     );
     await using open = openClient(gateway.url, NARROW);
     for (let order = 0; order < 3; order += 1) {
-      await open.client.openPosition(somebody, marketOrder);
+      await open.client.openPosition(anyCaller, marketOrder);
     }
     expect(gateway.connections).toBe(1);
   });
@@ -157,7 +157,7 @@ describe("an order's connection", () => {
         socket.write(answer(200, ACCEPTED, headers)),
       );
       await using open = openClient(gateway.url);
-      await open.client.openPosition(somebody, marketOrder);
+      await open.client.openPosition(anyCaller, marketOrder);
       const answeredAtMs = Date.now();
       await eventually(() => gateway.openConnections === 0);
       expect(Date.now() - answeredAtMs).toBeLessThan(1_500);
@@ -177,20 +177,20 @@ describe("an order's connection", () => {
       },
     });
     await using open = openClient(gateway.url);
-    // Just when the gateway hangs up, where a client that trusts its old connection loses its order.
+    // The moment at which the gateway closes, when a client that trusts its old connection loses its order.
     const pausesMs = [IDLE_MS - 2, IDLE_MS - 1, IDLE_MS, IDLE_MS + 1];
-    const lanes = Array.from({ length: 16 }, async (_, lane): Promise<Exchange[]> => {
-      const before = await open.client.openPosition(somebody, marketOrder);
-      await delay(pausesMs[lane % pausesMs.length]);
-      return [before, await open.client.openPosition(somebody, marketOrder)];
+    const workers = Array.from({ length: 16 }, async (_, worker): Promise<Exchange[]> => {
+      const before = await open.client.openPosition(anyCaller, marketOrder);
+      await delay(pausesMs[worker % pausesMs.length]);
+      return [before, await open.client.openPosition(anyCaller, marketOrder)];
     });
-    const exchanges = (await Promise.all(lanes)).flat();
+    const exchanges = (await Promise.all(workers)).flat();
     expect(exchanges).toMatchObject(exchanges.map(() => ({ answered: true, status: 200 })));
     expect(gateway.requests).toHaveLength(32);
   });
 });
 
-test("an answer that nobody asked for is not taken for the next order's", async () => {
+test("an unrequested answer is not taken for the next order's", async () => {
   await using gateway = await startScriptedGateway((socket) => {
     const whole = answer(200, ACCEPTED);
     const poison = answer(200, { ...ACCEPTED, orderId: 'somebody else' });
@@ -198,13 +198,13 @@ test("an answer that nobody asked for is not taken for the next order's", async 
   });
   await using open = openClient(gateway.url, NARROW);
   for (let order = 0; order < 10; order += 1) {
-    const exchange = await open.client.openPosition(somebody, marketOrder);
+    const exchange = await open.client.openPosition(anyCaller, marketOrder);
     const body = exchange.sent && exchange.answered ? exchange.bytes.toString() : '';
     expect(JSON.parse(body)).toEqual(ACCEPTED);
   }
 });
 
-test('a request that undici would begin anew after a lost connection is not begun anew', async () => {
+test('a request that undici would resend after a lost connection is not resent', async () => {
   await using gateway = await startScriptedGateway(silence);
   const pool = new PipeliningPool(gateway.url, { connections: 1, pipelining: 2 });
   const pools: Pools = {
@@ -215,7 +215,7 @@ test('a request that undici would begin anew after a lost connection is not begu
     close: () => pool.destroy(),
   };
   await using open = openClient(gateway.url, { pools });
-  const reads = [open.client.getCustomerId(somebody), open.client.getWithdrawalMethods(somebody)];
+  const reads = [open.client.getCustomerId(anyCaller), open.client.getWithdrawalMethods(anyCaller)];
   const settled = Promise.allSettled(reads);
   await eventually(() => gateway.requests.length === 2);
   expect(gateway.connections).toBe(1);
@@ -225,16 +225,16 @@ test('a request that undici would begin anew after a lost connection is not begu
   expect(gateway.requests).toHaveLength(2);
 });
 
-test('closing the pools tells waiting orders that they were not sent, and the others that it is not known', async () => {
+test('when the pools close, waiting orders were not sent and the others have an unknown outcome', async () => {
   await using gateway = await startScriptedGateway(silence);
   await using open = openClient(gateway.url, NARROW);
-  const first = open.client.openPosition(somebody, marketOrder);
+  const first = open.client.openPosition(anyCaller, marketOrder);
   await eventually(() => gateway.requests.length === 1);
-  const second = open.client.openPosition(somebody, marketOrder);
+  const second = open.client.openPosition(anyCaller, marketOrder);
   await open.pools.close();
   expect(await first).toMatchObject({ sent: true, answered: false, reason: 'connection' });
   expect(await second).toMatchObject({ sent: false });
-  expect(await open.client.openPosition(somebody, marketOrder)).toMatchObject({ sent: false });
+  expect(await open.client.openPosition(anyCaller, marketOrder)).toMatchObject({ sent: false });
   expect(gateway.requests).toHaveLength(1);
 });
 

@@ -12,7 +12,7 @@ test.each([
   ['::0:ffff:192.0.2.1', '192.0.2.1'],
   ['::ffff:0:0', '0.0.0.0'],
   ['::ffff:c000:201%eth0', '192.0.2.1'],
-  // Others that only look like it.
+  // These only look like a mapped address.
   ['::ffff:0:7f00:1', '0:0:0:0::/64'],
   ['1::ffff:7f00:1', '1:0:0:0::/64'],
   ['::7f00:1', '0:0:0:0::/64'],

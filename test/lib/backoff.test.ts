@@ -8,8 +8,8 @@ test('each failure doubles the wait up to the ceiling', () => {
   ]);
 });
 
-test('chance moves the wait within its upper half', () => {
-  const at = (chance: number) => backoffMs(3, { baseMs: 100, maxMs: 10_000, random: () => chance });
+test('jitter moves the wait within its upper half', () => {
+  const at = (random: number) => backoffMs(3, { baseMs: 100, maxMs: 10_000, random: () => random });
   expect(at(0)).toBe(400);
   expect(at(0.5)).toBe(600);
 });

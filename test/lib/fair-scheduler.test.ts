@@ -63,7 +63,7 @@ test('a slice is over when its time is, and begins anew in the next turn', async
   expect(scheduler.isSliceOver()).toBe(false);
 });
 
-test('what others did in the same turn counts', async () => {
+test('work of others in the same turn counts', async () => {
   const scheduler = new FairScheduler(2);
   scheduler.isSliceOver();
   const beganAtMs = performance.now();
@@ -74,7 +74,7 @@ test('what others did in the same turn counts', async () => {
   expect(scheduler.isSliceOver()).toBe(false);
 });
 
-test('what comes after a task of its own turn has a whole slice again', async () => {
+test('work after a task in a turn of its own has a whole slice again', async () => {
   const scheduler = new FairScheduler(2);
   await scheduler.turn('a');
   const beganAtMs = performance.now();

@@ -27,7 +27,7 @@ test('a line is one JSON object with time, level and message', () => {
   });
 });
 
-test('levels below the one that is asked for are left out', () => {
+test('levels below the configured one are left out', () => {
   const { log, lines } = openLog({ level: 'warn' });
   log.info('quiet');
   log.child({ part: 'feed' }).debug('quiet');
@@ -121,7 +121,7 @@ test('null stays null, so that a missing token shows as missing', () => {
   expect(recordOf(lines)).toMatchObject({ token: null, login: 700_001 });
 });
 
-test('a record that holds itself, or half the process, is cut', () => {
+test('a record that is circular, or refers to half the process, is cut', () => {
   const { log, lines } = openLog();
   const circle: Record<string, unknown> = {};
   circle.again = circle;

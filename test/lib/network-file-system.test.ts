@@ -8,7 +8,7 @@ test.each([
   ['FUSE', 0x65735546, { name: 'FUSE', isCertain: false }],
   ['ext4', 0xef53, null],
   ['tmpfs', 0x01021994, null],
-])('%s is told by its type', (_, type, expected) => {
+])('%s is recognized by its type', (_, type, expected) => {
   expect(networkFileSystem('/', type)).toEqual(expected);
 });
 

@@ -22,7 +22,7 @@ function listenTo(ready: number[] = []) {
   return { ready, taken, ends, seen, stream, listen };
 }
 
-test('a listener is woken at once, and then whenever there may be something', () => {
+test('a listener is woken immediately, and then whenever there may be something', () => {
   const { ready, taken, seen, stream, listen } = listenTo([1]);
   listen();
   ready.push(2);
@@ -32,7 +32,7 @@ test('a listener is woken at once, and then whenever there may be something', ()
   expect(seen).toEqual({ opened: 1, closed: 0 });
 });
 
-test('a listener is told once that it is over, with the reason', () => {
+test('a listener is notified once of the end, with the reason', () => {
   const { ready, taken, ends, seen, stream, listen } = listenTo();
   listen();
   const over = new Error('over');
@@ -44,14 +44,14 @@ test('a listener is told once that it is over, with the reason', () => {
   expect([taken, ends, seen.closed]).toEqual([[undefined], [over], 1]);
 });
 
-test('who leaves is told of no reason', async () => {
+test('a listener that closes the stream is sent no reason', async () => {
   const { ends, stream, listen } = listenTo();
   listen();
   await stream.return();
   expect(ends).toEqual([null]);
 });
 
-test('a stream that ended before anybody listened says so', () => {
+test('a stream that ended before it had a listener notifies a late one', () => {
   const { ends, stream, listen } = listenTo();
   stream.end();
   listen();

@@ -35,7 +35,7 @@ test('several pulls are answered in their order', async () => {
   expect((await Promise.all(pulls)).map(({ value }) => value)).toEqual([1, 2]);
 });
 
-test('a stream that nobody reads is never opened, so it has nothing to close', async () => {
+test('a stream without a reader is never opened, so it has nothing to close', async () => {
   const { seen, stream } = createNumbers();
   await stream.return();
   expect(seen).toEqual({ opened: 0, closed: 0 });

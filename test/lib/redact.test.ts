@@ -3,7 +3,7 @@ import { redact, redactTokens } from '../../src/lib/redact.ts';
 
 const jwt = `eyJhbGciOiJIUzI1NiJ9.${Buffer.from('{"login":"700001"}').toString('base64url')}.c2lnbmF0dXJl`;
 
-describe('what points at a person or opens an account is struck out', () => {
+describe('whatever identifies a person or opens an account is redacted', () => {
   test.each([
     ['user jane.doe+fx@mail.example.com is restricted', 'user […] is restricted'],
     ['jürgen@bücher.example unknown', '[…] unknown'],
@@ -37,7 +37,7 @@ test.each([
   expect(redact(text)).toBe(text);
 });
 
-test('tokens alone can be struck out, where figures matter', () => {
+test('tokens alone can be redacted, where figures matter', () => {
   expect(redactTokens(`login 7000012 with ${jwt}`)).toBe('login 7000012 with […]');
 });
 

@@ -13,7 +13,7 @@ function openWindow() {
   return { clock, window, total: () => window.slices().reduce((sum, { count }) => sum + count, 0) };
 }
 
-test('what happens within one slice is counted together', async () => {
+test('events within one slice are counted together', async () => {
   const { clock, window } = openWindow();
   window.current().count += 1;
   await clock.advance(99);
@@ -21,7 +21,7 @@ test('what happens within one slice is counted together', async () => {
   expect(window.slices()).toEqual([{ count: 2 }]);
 });
 
-test('what is older than the span is forgotten, slice by slice', async () => {
+test('events older than the span are forgotten, slice by slice', async () => {
   const { clock, window, total } = openWindow();
   window.current().count += 1;
   await clock.advance(500);

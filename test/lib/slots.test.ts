@@ -11,7 +11,7 @@ test('a key takes as many as there are, and another has its own', () => {
   expect(slots.take('a', 2)).not.toBeNull();
 });
 
-test('a slot is given back once, however often it is said', () => {
+test('a slot is released once, however often release is called', () => {
   const slots = new Slots();
   const release = slots.take('a', 5);
   slots.take('a', 5);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
-import { greetedSocket } from './raw-socket.ts';
+import { initializedSocket } from './raw-socket.ts';
 import { CHANGES, LIST, sseClient, webSocketClient } from './watcher.ts';
 
 let app: TestApp;
@@ -18,7 +18,7 @@ function demoToken(): string {
 
 describe('intervalMs', () => {
   test.each([0, -1, 15_001, 2_147_483_647])(
-    '%d is wrong input, on both views and transports, and costs no call',
+    '%d is BAD_USER_INPUT, on both views and transports, and costs no call',
     async (intervalMs) => {
       for (const create of [webSocketClient, sseClient]) {
         const client = create(app, demoToken());
@@ -35,15 +35,15 @@ describe('intervalMs', () => {
     },
   );
 
-  test('that is no whole number is refused with the request', async () => {
-    using raw = await greetedSocket(app, demoToken());
+  test('that is no integer is refused by validation', async () => {
+    using raw = await initializedSocket(app, demoToken());
     raw.subscribe('1', CHANGES, { intervalMs: 1.5 });
     const { payload } = await raw.until('1', 'error');
     expect(payload).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(app.sandbox.callCounts().total).toBe(0);
   });
 
-  test('asks for at most one event in that time, whatever happens in it', async () => {
+  test('limits the events to one per interval, whatever happens in it', async () => {
     const client = webSocketClient(app, demoToken());
     const slow = client.watch({ intervalMs: 700 });
     const quick = client.watch({ intervalMs: 1 });
@@ -62,7 +62,7 @@ describe('intervalMs', () => {
 });
 
 describe('a cursor', () => {
-  test('of another account, of the future, or of nothing at all brings a snapshot, never an error', async () => {
+  test('of another account, of the future, or of nothing at all is answered with a snapshot, never an error', async () => {
     const client = webSocketClient(app, demoToken());
     const own = client.watch();
     const others = webSocketClient(app, app.sandbox.token({ email: 'pro@example.com' }));
@@ -98,7 +98,7 @@ describe('a cursor', () => {
 });
 
 test('a thousand subscriptions on one socket: those above the cap are refused, the others go on', async () => {
-  using raw = await greetedSocket(app, demoToken());
+  using raw = await initializedSocket(app, demoToken());
   for (let at = 0; at < 1_000; at += 1) raw.subscribe(`s${at}`, CHANGES);
   const count = (type: string) => raw.messages.filter((message) => message.type === type).length;
   await eventually(() => count('next') + count('error') === 1_000);
@@ -107,15 +107,15 @@ test('a thousand subscriptions on one socket: those above the cap are refused, t
   expect(refusal?.payload).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX' } }]);
   app.sandbox.tick();
   await eventually(() => count('next') === 200);
-  // Room that is given back can be used again.
+  // A completed operation makes room for another.
   raw.say({ id: 's0', type: 'complete' });
   raw.subscribe('later', CHANGES);
   await raw.until('later', 'next');
   expect(raw.closed).toBeNull();
 });
 
-test('a document that is wrong ends its own operation alone', async () => {
-  using raw = await greetedSocket(app, demoToken());
+test('an invalid document ends its own operation alone', async () => {
+  using raw = await initializedSocket(app, demoToken());
   raw.subscribe('live', CHANGES);
   raw.subscribe('a', 'subscription { nothing }');
   raw.subscribe('b', 'subscription {');

@@ -12,7 +12,7 @@ import { SocketLimits } from '../../src/server/socket-limits.ts';
 import { WebSocketEndpoint } from '../../src/server/websocket.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
-import { greetedSocket, openSocket } from './raw-socket.ts';
+import { initializedSocket, openSocket } from './raw-socket.ts';
 import { CHANGES } from './watcher.ts';
 
 let app: TestApp;
@@ -37,17 +37,20 @@ describe('a client that breaks the protocol', () => {
       'variables that are none',
       '{"type":"subscribe","id":"1","payload":{"query":"{a}","variables":1}}',
     ],
-    ['a greeting whose payload is no object', '{"type":"connection_init","payload":"Bearer x"}'],
+    [
+      'a connection_init whose payload is no object',
+      '{"type":"connection_init","payload":"Bearer x"}',
+    ],
     ['what only a server says', '{"type":"next","id":"1","payload":{}}'],
     ['what only a server says at the start', '{"type":"connection_ack"}'],
   ])('is closed with 4400: %s', async (_what, message) => {
-    using raw = await greetedSocket(app, token);
+    using raw = await initializedSocket(app, token);
     raw.say(message);
     expect(await raw.close()).toEqual({ code: 4400, reason: 'Invalid message received' });
     expect(app.logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
-  test('is closed with 4401 where it subscribes before its greeting is answered', async () => {
+  test('is closed with 4401 where it subscribes before connection_ack', async () => {
     using raw = await openSocket(app);
     raw.subscribe('1', CHANGES);
     expect(await raw.close()).toEqual({ code: 4401, reason: 'Unauthorized' });
@@ -58,7 +61,7 @@ describe('a client that breaks the protocol', () => {
     ['the older protocol of the same name', ['graphql-ws']],
     ['another protocol', ['mqtt', 'soap']],
     ['none', []],
-  ])('is closed with 4406 where it speaks %s', async (_what, protocols) => {
+  ])('is closed with 4406 where it offers %s', async (_what, protocols) => {
     using raw = await openSocket(app, protocols);
     expect(await raw.close()).toEqual({ code: 4406, reason: 'Subprotocol not acceptable' });
   });
@@ -68,7 +71,7 @@ describe('a client that breaks the protocol', () => {
     expect(raw.socket.protocol).toBe('graphql-transport-ws');
   });
 
-  test('is closed with 4408 where it says nothing', async () => {
+  test('is closed with 4408 where it sends no connection_init', async () => {
     using raw = await openSocket(app);
     expect(await raw.close()).toEqual({
       code: 4408,
@@ -76,8 +79,8 @@ describe('a client that breaks the protocol', () => {
     });
   });
 
-  test('is closed with 4409 where it uses an id twice, and its feed is left', async () => {
-    using raw = await greetedSocket(app, token);
+  test('is closed with 4409 where it uses an id twice, and unsubscribes from its feed', async () => {
+    using raw = await initializedSocket(app, token);
     raw.subscribe('twice', CHANGES);
     await raw.until('twice', 'next');
     raw.subscribe('twice', CHANGES);
@@ -88,7 +91,7 @@ describe('a client that breaks the protocol', () => {
   });
 
   test('may use an id again that has been completed', async () => {
-    using raw = await greetedSocket(app, token);
+    using raw = await initializedSocket(app, token);
     for (let round = 0; round < 3; round += 1) {
       raw.subscribe('again', CHANGES);
       await eventually(() => raw.of('again').length > round);
@@ -97,19 +100,19 @@ describe('a client that breaks the protocol', () => {
     expect(raw.closed).toBeNull();
   });
 
-  test('is closed with 4429 where it greets twice', async () => {
-    using raw = await greetedSocket(app, token);
+  test('is closed with 4429 where it sends connection_init twice', async () => {
+    using raw = await initializedSocket(app, token);
     raw.say({ type: 'connection_init' });
     expect(await raw.close()).toEqual({ code: 4429, reason: 'Too many initialisation requests' });
   });
 
   test('is closed with 1009 where a frame is larger than a body may be', async () => {
-    using raw = await greetedSocket(app, token);
+    using raw = await initializedSocket(app, token);
     raw.subscribe('1', `{ __typename } #${'x'.repeat(10_000_000)}`);
     expect(await raw.close()).toMatchObject({ code: 1009 });
   });
 
-  test('is closed with 1009 before a frame has arrived that only promises to be large', async () => {
+  test('is closed with 1009 as soon as a frame’s header announces too large a payload', async () => {
     const { port } = new URL(app.url);
     const socket = connect(Number(port), '127.0.0.1');
     socket.write(
@@ -125,32 +128,32 @@ describe('a client that breaks the protocol', () => {
     socket.destroy();
   });
 
-  test('is closed with 1002 or 1007 where its frames are no frames or no text', async () => {
-    using broken = await greetedSocket(app, token);
-    // Reserved bits that nobody agreed on.
+  test('is closed with 1002 or 1007 where its frames are malformed or no UTF-8', async () => {
+    using broken = await initializedSocket(app, token);
+    // Reserved bits that no extension defines.
     rawSocketOf(broken.socket).write(Buffer.from([0xf1, 0x80, 0, 0, 0, 0]));
     expect(await broken.close()).toMatchObject({ code: 1002 });
-    using garbled = await greetedSocket(app, token);
+    using garbled = await initializedSocket(app, token);
     garbled.socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
     expect(await garbled.close()).toMatchObject({ code: 1007 });
   });
 
-  test('may ping in the protocol’s own words', async () => {
-    using raw = await greetedSocket(app, token);
+  test('may send the protocol’s own ping message', async () => {
+    using raw = await initializedSocket(app, token);
     raw.say({ type: 'ping', payload: { at: 1 } });
     await eventually(() => raw.messages.some(({ type }) => type === 'pong'));
     expect(raw.messages.at(-1)).toEqual({ type: 'pong', payload: { at: 1 } });
   });
 });
 
-describe('a server that goes away', () => {
+describe('a server that shuts down', () => {
   test('closes idle sockets with 1012, the busy ones when they are answered, and takes no new ones', async () => {
     await using own = await startTestApp({ POSITIONS_POLL_MS: '100' });
     const ownToken = own.sandbox.token({ email: 'demo@example.com' });
-    using subscribed = await greetedSocket(own, ownToken);
+    using subscribed = await initializedSocket(own, ownToken);
     subscribed.subscribe('1', CHANGES);
     await subscribed.until('1', 'next');
-    using busy = await greetedSocket(own, ownToken);
+    using busy = await initializedSocket(own, ownToken);
     own.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600, times: 1 });
     busy.subscribe('1', '{ customerId }');
     await eventually(() => own.sandbox.calls('getCustomerId') === 1);
@@ -160,7 +163,7 @@ describe('a server that goes away', () => {
     await expect(openSocket(own)).rejects.toThrow();
     expect((await busy.until('1', 'next')).payload.data).toEqual({ customerId: 'cus_700001' });
     expect(await busy.close()).toEqual({ code: 1012, reason: 'restarting' });
-    // No `complete` for the subscription: its client comes back with it.
+    // The subscription gets no `complete`, so that its client reconnects and resumes it.
     expect(subscribed.of('1').every(({ type }) => type === 'next')).toBe(true);
     await closed;
   });
@@ -178,7 +181,7 @@ describe('a server that goes away', () => {
       destination: { write: (line) => void logged.push(line) },
     });
     const clients = new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null });
-    const door = new WebSocketEndpoint({
+    const endpoint = new WebSocketEndpoint({
       engine,
       log,
       addresses: new ClientAddresses({ trustedProxies: [], clock: systemClock, log }),
@@ -193,11 +196,11 @@ describe('a server that goes away', () => {
       limits: new SocketLimits({ perAccount: 10, perAddress: 10 }),
     });
     const server = createServer();
-    server.on('upgrade', (request, socket, head) => door.upgrade(request, socket, head));
+    server.on('upgrade', (request, socket, head) => endpoint.upgrade(request, socket, head));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    using raw = await greetedSocket({ webSocketUrl: `ws://127.0.0.1:${port}/graphql` });
+    using raw = await initializedSocket({ webSocketUrl: `ws://127.0.0.1:${port}/graphql` });
     raw.subscribe('1', '{ __typename }');
     expect(await raw.close()).toEqual({ code: 4500, reason: 'Internal server error' });
     expect(logged.join()).toContain('out of order');

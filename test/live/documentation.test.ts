@@ -35,7 +35,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** An example as it stands on the page, but for the address; `names` is what it leaves to its reader. */
+/** Runs an example of the page with another address; `names` are the variables it leaves to its reader. */
 function run(code: string, names: Record<string, unknown>, last: string): unknown {
   expect(scanSource(code).imports.every((name) => /^graphql-(ws|sse)$/.test(name))).toBe(true);
   const here = code
@@ -106,7 +106,7 @@ test('the WebSocket example follows the market, through the end of its token', a
   expect(failures).toEqual([]);
 });
 
-test('the WebSocket example comes back when the server does, and gives up without a token', async () => {
+test('the WebSocket example reconnects when the server is back, and gives up without a token', async () => {
   const { freshToken } = freshTokens(3_600);
   let isSignedOut = false;
   const { rows, failures, retries } = runWebSocketExample(async () => {

@@ -21,7 +21,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** Both transports and both views, once each has its list. */
+/** Opens both views on both transports, once each has its list. */
 async function watchers(): Promise<{ changes: Watcher[]; list: Watcher }> {
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const socket = webSocketClient(app, token);
@@ -64,7 +64,7 @@ test.each<[string, Omit<Fault, 'operation'>]>([
     { kind: 'status', status: 200, body: { positions: [ROW_WITHOUT_ID] }, times: 2 },
   ],
   ['a list that is none', { kind: 'status', status: 200, body: { positions: 'none' }, times: 2 }],
-])('%s delays the feed, which keeps its list and comes back by itself', async (_what, fault) => {
+])('%s delays the feed, which keeps its list and recovers by itself', async (_what, fault) => {
   const { changes, list } = await watchers();
   const [shown] = changes.map((watcher) => watcher.list);
   const listsBefore = list.lists.length;
@@ -85,20 +85,20 @@ test.each<[string, Omit<Fault, 'operation'>]>([
     expect(watcher.ended).toBeNull();
   }
   expect(list.lists.length).toBe(listsBefore + 1);
-  // Between two failures the pause grows, and nothing polls in it.
+  // The backoff grows between two failures, and no poll falls into it.
   const polls = pollsSince(beganAtMs).slice(-(fault.times ?? 1) - 1);
   for (let failures = 1; failures < polls.length; failures += 1) {
     const pauseMs = (polls[failures] as number) - (polls[failures - 1] as number);
-    // Taken at the gateway's end, where a busy machine notes the first of the two too late.
+    // Measured at the gateway, where a busy machine may record the first of the two too late.
     expect(pauseMs).toBeGreaterThanOrEqual(0.6 * ((POLL_MS * 2 ** failures) / 2));
   }
 });
 
 test.each([
   ['seconds', () => '3'],
-  // A date has no fractions: three to four seconds from now.
+  // An HTTP date has no fractions: three to four seconds from now.
   ['a date', () => new Date(Date.now() + 4_000).toUTCString()],
-])('a 429 that asks for a pause in %s is left alone for as long', async (_form, retryAfter) => {
+])('a 429 with a Retry-After in %s pauses the polls for as long', async (_form, retryAfter) => {
   const { changes } = await watchers();
   fail({ kind: 'status', status: 429, headers: { 'retry-after': retryAfter() }, times: 1 });
   app.sandbox.tick();
@@ -110,7 +110,7 @@ test.each([
   expect((next ?? 0) - refusedAtMs).toBeLessThan(6_000);
 });
 
-test('a pause that is absurdly long ends at the ceiling of the backoff', async () => {
+test('an absurdly long Retry-After is capped at the ceiling of the backoff', async () => {
   await using own = await startTestApp({
     POSITIONS_POLL_MS: '100',
     POSITIONS_POLL_MAX_MS: '500',

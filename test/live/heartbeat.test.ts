@@ -11,13 +11,13 @@ test('in a market that stands still an event comes every 15 seconds, on both vie
   const clients = [webSocketClient(app, token), sseClient(app, token)];
   const changes = clients.map((client) => client.watch());
   const lists = clients.map((client) => client.watch({}, LIST));
-  const heard = (count: number) =>
+  const allReceived = (count: number) =>
     changes.every(({ events }) => events.length === count) &&
-    lists.every(({ lists: told }) => told.length === count);
-  await eventually(() => heard(1));
+    lists.every(({ lists: received }) => received.length === count);
+  await eventually(() => allReceived(1));
   const beganAtMs = performance.now();
-  await eventually(() => heard(2));
-  // 15 seconds are promised; a machine that does other things as well may see them as more.
+  await eventually(() => allReceived(2));
+  // 15 seconds are promised; a busy machine may measure more.
   expect(performance.now() - beganAtMs).toBeLessThan(15_000 + SLACK_MS);
   for (const { events, list } of changes) {
     const [first, beat] = events;
@@ -44,7 +44,7 @@ test('while the feed is delayed the events repeat it, and `asOf` stands still', 
   client.dispose();
 }, 90_000);
 
-test('an event stream’s head comes at once, before there is anything to tell', async () => {
+test('an event stream’s headers are sent immediately, before there is any event', async () => {
   await using app = await startTestApp({ GATEWAY_TIMEOUT_MS: '8000' });
   app.sandbox.fail({ operation: 'getOpenPositions', kind: 'hang' });
   const token = app.sandbox.token({ email: 'demo@example.com' });

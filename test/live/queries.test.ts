@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LiveClient, type Watcher, webSocketClient } from './watcher.ts';
 
-// So long that no poll falls due while a test asks and looks.
+// So long that no poll falls due during a test.
 const POLL_MS = 8_000;
 
 let app: TestApp;
@@ -24,7 +24,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** Another device's snapshot brings the newest list, long before the next poll would. */
+/** Another device's snapshot updates the list, long before the next poll would. */
 async function learnElsewhere(): Promise<void> {
   const other = app.sandbox.token({ email: 'demo@example.com' });
   await app.query('{ session { positions { id } } }', { token: other });
@@ -51,7 +51,7 @@ test('another device has to be proved before it reads the feed', async () => {
   expect(app.sandbox.calls('getOpenPositions')).toBe(1);
 });
 
-test('what a query learns is told to the watchers, without a poll', async () => {
+test('positions that a query reads are sent to the watchers, without a poll', async () => {
   app.sandbox.tick();
   await learnElsewhere();
   await eventually(() => watcher.events.length === 2);
@@ -59,7 +59,7 @@ test('what a query learns is told to the watchers, without a poll', async () => 
   expect(app.sandbox.calls('getOpenPositions')).toBe(0);
 });
 
-test('a snapshot that is held shows the positions of the feed, once that is younger', async () => {
+test('a cached snapshot has the positions of the feed, once that is younger', async () => {
   const ask = () => app.query('{ session { positions { id priceCurrent } fetchedAt } }', { token });
   const first = (await ask()).data.session;
   app.sandbox.tick();
@@ -75,7 +75,7 @@ test('a snapshot that is held shows the positions of the feed, once that is youn
   expect(app.sandbox.calls('getSession')).toBe(0);
 });
 
-test('after an accepted order the feed polls at once, and the held snapshot counts no longer', async () => {
+test('after an accepted order the feed polls immediately, and the cached snapshot is invalid', async () => {
   await app.query('{ session { balance } }', { token });
   app.sandbox.clearCalls();
   const beganAtMs = performance.now();
@@ -89,7 +89,7 @@ test('after an accepted order the feed polls at once, and the held snapshot coun
   expect(app.sandbox.calls('getSession')).toBe(1);
 });
 
-test('a position that appears or vanishes in a poll makes the held snapshot stale', async () => {
+test('a position that appears or vanishes in a poll makes the cached snapshot stale', async () => {
   await using quick = await startTestApp({ POSITIONS_POLL_MS: '100' });
   const own = quick.sandbox.token({ email: 'demo@example.com' });
   const watching = webSocketClient(quick, own);
@@ -101,7 +101,7 @@ test('a position that appears or vanishes in a poll makes the held snapshot stal
   const before = sessions();
   await ask();
   expect(sessions()).toBe(before);
-  // Opened behind the facade's back, as by another of the trader's terminals.
+  // Opened without the facade, as from another of the trader's terminals.
   const order = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 };
   await fetch(`${quick.sandbox.url}/trading/positions`, {
     method: 'POST',
@@ -116,7 +116,7 @@ test('a position that appears or vanishes in a poll makes the held snapshot stal
   watching.dispose();
 });
 
-test('what live events ask for beside the list is read for each of them', async () => {
+test('what live events select beside the list is read for each of them', async () => {
   const query = `subscription { positionChanges {
     cursor snapshot closed opened status asOf totals { count profit }
     upserted { id symbol profit priceCurrent instrument { name } }

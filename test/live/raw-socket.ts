@@ -10,11 +10,11 @@ export interface Message {
   readonly payload?: any;
 }
 
-/** A socket that says just what a test tells it to, by the rules of the protocol or against them. */
+/** A socket that sends whatever a test likes, valid in the protocol or not. */
 export class RawSocket {
   readonly socket: WebSocket;
   readonly messages: Message[] = [];
-  /** How the other end closed it. */
+  /** The close frame of the server. */
   closed: { readonly code: number; readonly reason: string } | null = null;
 
   constructor(socket: WebSocket) {
@@ -34,7 +34,7 @@ export class RawSocket {
     this.say({ id, type: 'subscribe', payload: { query, variables } });
   }
 
-  /** What came for one operation. */
+  /** Returns the messages received for one operation. */
   of(id: string): Message[] {
     return this.messages.filter((message) => message.id === id);
   }
@@ -65,8 +65,8 @@ export async function openSocket(
   return raw;
 }
 
-/** Open, and past its greeting. */
-export async function greetedSocket(
+/** Opens a socket and waits for `connection_ack`. */
+export async function initializedSocket(
   app: Pick<TestApp, 'webSocketUrl'>,
   token?: string,
 ): Promise<RawSocket> {

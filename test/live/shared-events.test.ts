@@ -13,7 +13,7 @@ const runs = new RunCounts();
 
 const mine = ({ scope }: Context) => scope.caller.token?.slice(-12);
 
-/** Each of them shows the token of its watcher. */
+/** The value of each of these fields is the token of its watcher. */
 const PERSONAL: Readonly<Record<string, AddedField>> = {
   unmarked: { sharing: null, read: mine },
   group: { sharing: 'group', read: mine },
@@ -28,7 +28,7 @@ const PERSONAL: Readonly<Record<string, AddedField>> = {
   },
 };
 
-/** These show the same to all. */
+/** These have the same value for all. */
 const CONSTANT: Readonly<Record<string, AddedField>> = {
   account: { sharing: 'account', read: runs.counted('account', () => 'the same') },
   ofTheGroup: { sharing: 'group', read: runs.counted('ofTheGroup', () => 'the same') },
@@ -55,13 +55,13 @@ afterAll(async () => {
   await gateway.close();
 });
 
-interface Told {
+interface Received {
   readonly token: string;
   readonly events: readonly object[];
 }
 
-/** What two tokens of one account are told by each transport, while the market moves. */
-async function told(query: string): Promise<Told[]> {
+/** Collects the events that two tokens of one account receive over each transport, while the market moves. */
+async function receivedEvents(query: string): Promise<Received[]> {
   const clients = tokens.flatMap((token) =>
     [webSocketClient, webSocketClient, sseClient].map((createClient) => {
       const client = createClient(app, token);
@@ -99,7 +99,7 @@ describe.each([
 ])('a field %s', (_where, documentOf) => {
   test.each(Object.keys(PERSONAL))('shows each watcher its own: %s', async (name) => {
     for (const kind of KINDS) {
-      for (const { token, events } of await told(documentOf(selected(name, kind)))) {
+      for (const { token, events } of await receivedEvents(documentOf(selected(name, kind)))) {
         const shown = JSON.stringify(events);
         expect(tokens.filter((each) => shown.includes(each.slice(-12)))).toEqual([token]);
       }
@@ -107,10 +107,10 @@ describe.each([
   });
 });
 
-/** How many events all watchers were told, and how often the field was resolved for them. */
+/** Counts the events that all watchers received, and how often the field was resolved for them. */
 async function count(name: string) {
   const before = runs.of(name);
-  const all = await told(ofEvent(`${name}Text`));
+  const all = await receivedEvents(ofEvent(`${name}Text`));
   const events = all.reduce((sum, { events: { length } }) => sum + length, 0);
   return { events, resolved: runs.of(name) - before };
 }

@@ -17,7 +17,7 @@ function opened(client: LiveClient): LiveClient {
   return client;
 }
 
-/** Five sockets with six subscriptions each, ten event streams; both views; three devices. */
+/** Opens five sockets with six subscriptions each and ten event streams: both views, three devices. */
 function fortyWatchers(app: TestApp): Watcher[] {
   const tokens = [1, 2, 3].map(() => app.sandbox.token({ email: 'demo@example.com' }));
   const token = (at: number) => tokens[at % tokens.length] as string;
@@ -62,7 +62,7 @@ test('forty watchers of one account, on both transports, share one poll and see 
   await expectNoPolls(app);
 });
 
-test('a stream that nobody listens to any more polls no further, however it was left', async () => {
+test('a feed without subscribers stops polling, however they left', async () => {
   await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
   const token = app.sandbox.token({ email: 'demo@example.com' });
   for (const createClient of [webSocketClient, sseClient]) {
@@ -71,8 +71,8 @@ test('a stream that nobody listens to any more polls no further, however it was 
     await eventually(() => leaver.events.length > 0);
     leaver.leave();
     await eventually(async () => (await metric(app, 'subscriptions')) === 0);
-    const gone = client.watch();
-    await eventually(() => gone.events.length > 0);
+    const closing = client.watch();
+    await eventually(() => closing.events.length > 0);
     client.dispose();
     await eventually(async () => (await metric(app, 'subscriptions')) === 0);
   }
@@ -80,7 +80,7 @@ test('a stream that nobody listens to any more polls no further, however it was 
   await expectNoPolls(app);
 });
 
-/** The feed of another account, at the same pace, shows for how long the one of this account is quiet. */
+/** Another account's feed with the same interval serves as the clock that shows that this one is quiet. */
 async function expectNoPolls({ sandbox, ...app }: TestApp): Promise<void> {
   const other = opened(sseClient(app, sandbox.token({ email: 'pro@example.com' }))).watch();
   await eventually(() => other.events.length > 0);

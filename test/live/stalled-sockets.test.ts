@@ -2,13 +2,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { heldBytes } from '../support/heap.ts';
-import { greetedSocket } from './raw-socket.ts';
+import { initializedSocket } from './raw-socket.ts';
 import { sseClient, webSocketClient } from './watcher.ts';
 
 const SOCKETS = 100;
 const MEGABYTE = 1_048_576;
 
-// An event of a quarter of a megabyte, so that what the kernel takes for a reader is soon full.
+// An event of a quarter of a megabyte, so that the kernel's buffers for a reader are soon full.
 const ROW =
   '{ id symbol name logo priceCurrent priceOpen profit units invested createdAt updatedAt }';
 const LARGE = `subscription { positionChanges { cursor ${Array.from(
@@ -19,14 +19,14 @@ const LARGE = `subscription { positionChanges { cursor ${Array.from(
 let app: TestApp;
 
 beforeEach(async () => {
-  // Far more than an account's events may come to: what is looked at here is what waits unsent.
+  // Far more than an account's events may cost: these tests measure only what waits unsent.
   app = await startTestApp({ POSITIONS_POLL_MS: '150', MAX_COST: '100000000' });
 });
 afterEach(() => app.close());
 
-/** Reads, but keeps no more of an event than where it stands and the last one's rows. */
+/** A reader that retains only the versions of events, and the rows of the last one. */
 async function openReader(facade: TestApp, token: string) {
-  const raw = await greetedSocket(facade, token);
+  const raw = await initializedSocket(facade, token);
   const versions: number[] = [];
   let bytes = 0;
   let lastText = '';
@@ -47,7 +47,7 @@ async function openReader(facade: TestApp, token: string) {
 }
 
 test('a hundred sockets that stop reading cost one event each, and get what they missed as one', async () => {
-  // One event for each of them is more than an account may leave unread elsewhere.
+  // One event for each of them is more than an account may leave unread with default settings.
   await using roomy = await startTestApp({
     POSITIONS_POLL_MS: '150',
     SEND_BUFFER_MAX_BYTES: String(1024 * MEGABYTE),
@@ -63,7 +63,7 @@ test('a hundred sockets that stop reading cost one event each, and get what they
   for (const { socket } of readers) socket.pause();
   const versionOf = () => Number.parseInt(witness.last?.cursor.split('.')[0] ?? '0', 36);
   const stalledAt = versionOf();
-  // More than any kernel takes for a socket: from there on it is we who hold what is not read.
+  // More than any kernel buffers for a socket: from there on the facade buffers what is not read.
   const changes = Math.ceil((8 * MEGABYTE) / eventBytes);
   for (let change = 0; change < changes; change += 1) {
     const events = witness.events.length;
@@ -77,7 +77,7 @@ test('a hundred sockets that stop reading cost one event each, and get what they
   for (const { socket } of readers) socket.resume();
   await eventually(() => readers.every(({ versions }) => versions.at(-1) === last));
   for (const { versions, rows } of readers) {
-    // None twice while the kernel took them; then everything else in one.
+    // The kernel accepted some events, none twice; the rest follows merged into one.
     const steps = versions.slice(1).map((version, at) => version - (versions[at] as number));
     expect(steps.every((step) => step >= 1)).toBe(true);
     expect(steps.at(-1)).toBeGreaterThan(1);
@@ -87,12 +87,12 @@ test('a hundred sockets that stop reading cost one event each, and get what they
   for (const { socket } of readers) socket.terminate();
 }, 60_000);
 
-test('who asks for ever more without reading is not listened to until it reads', async () => {
-  using raw = await greetedSocket(app);
+test('a client that sends ever more operations without reading is not read from until it reads', async () => {
+  using raw = await initializedSocket(app);
   const answers = () => raw.messages.filter(({ type }) => type === 'next').length;
   raw.socket.pause();
   const before = heldBytes();
-  // Each answer is as long as its question: together far more than may wait unsent.
+  // Each answer is as long as its request: together far more than may wait unsent.
   const alias = 'a'.repeat(60_000);
   const asked = 1_000;
   for (let at = 0; at < asked; at += 1) raw.subscribe(`q${at}`, `{ ${alias}: __typename }`);
@@ -103,14 +103,14 @@ test('who asks for ever more without reading is not listened to until it reads',
     unsent = raw.socket.bufferedAmount;
     return isStill && unsent > 0;
   });
-  // What lies here are the questions, which the other end does not take any more.
+  // The bytes buffered here are the requests, which the facade no longer reads.
   expect(heldBytes() - before).toBeLessThan(unsent + 30 * MEGABYTE);
   raw.socket.resume();
   await eventually(() => answers() === asked, { withinMs: 30_000 });
   expect(raw.closed).toBeNull();
 }, 60_000);
 
-test('an event stream that stops being read holds one event, and goes on where it is', async () => {
+test('an event stream that stops being read buffers one event, and continues with the newest', async () => {
   const token = app.sandbox.token({ email: 'pro@example.com' });
   const witness = sseClient(app, token).watch();
   await eventually(() => witness.last !== undefined);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { unsignedToken, withClaims } from '../support/tokens.ts';
-import { greetedSocket } from './raw-socket.ts';
+import { initializedSocket } from './raw-socket.ts';
 import { CHANGES, LIST, type LiveClient, sseClient, webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
@@ -32,7 +32,7 @@ describe('a token that expires', () => {
   test('closes its socket with 4403 and no other message, and ends its event stream with an error', async () => {
     const short = app.sandbox.token({ ...DEMO, expiresInSeconds: SHORT_SECONDS });
     const long = app.sandbox.token(DEMO);
-    using raw = await greetedSocket(app, short);
+    using raw = await initializedSocket(app, short);
     raw.subscribe('a', CHANGES);
     raw.subscribe('b', LIST);
     const stream = opened(sseClient(app, short)).watch();
@@ -46,7 +46,7 @@ describe('a token that expires', () => {
     await eventually(() => stream.ended !== null);
     expect(stream.ended).toBe('complete');
     expect(stream.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
-    // The other device goes on, fed by its own token.
+    // The other device's feed continues with its own token.
     const before = other.events.length;
     app.sandbox.tick();
     await eventually(() => other.events.length > before);
@@ -54,7 +54,7 @@ describe('a token that expires', () => {
     expect(other.ended).toBeNull();
   });
 
-  test('lets graphql-ws come back with fresh parameters and go on from the last cursor', async () => {
+  test('lets graphql-ws reconnect with new parameters and resume from the last cursor', async () => {
     let asked = 0;
     const token = () => {
       asked += 1;
@@ -80,13 +80,13 @@ describe('a token that expires', () => {
       expect(watcher.list).toEqual(witness.list);
       expect(closings).toEqual([4403]);
     });
-    // One snapshot at the very start; what was missed between the sockets came as a change.
+    // One snapshot at the very start; what was missed between the sockets was received as a change.
     expect(watcher.events.filter(({ snapshot }) => snapshot)).toHaveLength(1);
     expect(watcher.ended).toBeNull();
   });
 });
 
-describe('a token that the gateway takes back', () => {
+describe('a token that the gateway revokes', () => {
   test('ends the subscriptions of its own device; the two others miss nothing', async () => {
     const tokens = [1, 2, 3].map(() => app.sandbox.token(DEMO));
     const [lost, second, third] = tokens.map((token) => [
@@ -115,7 +115,7 @@ describe('a token that the gateway takes back', () => {
     }
   });
 
-  test('closes the socket with FORBIDDEN where the gateway says so, and tells why over an event stream', async () => {
+  test('closes the socket with FORBIDDEN where the gateway says so, and sends the reason over an event stream', async () => {
     const token = app.sandbox.token(DEMO);
     const socket = opened(webSocketClient(app, token)).watch();
     const stream = opened(sseClient(app, token)).watch();
@@ -130,7 +130,7 @@ describe('a token that the gateway takes back', () => {
   });
 });
 
-describe('a token that is dead already', () => {
+describe('a token that is invalid already', () => {
   const dead: readonly [string, () => string, string][] = [
     ['expired', () => app.sandbox.token({ ...DEMO, expiresInSeconds: -3_600 }), 'UNAUTHENTICATED'],
     ['revoked', revoked, 'UNAUTHENTICATED'],
@@ -138,9 +138,9 @@ describe('a token that is dead already', () => {
   ];
 
   test.each(dead)(
-    'closes the socket at once, as one that dies later does: %s',
+    'closes the socket immediately, as one that ends later does: %s',
     async (_how, token, reason) => {
-      using raw = await greetedSocket(app, token());
+      using raw = await initializedSocket(app, token());
       raw.subscribe('a', CHANGES);
       expect(await raw.close()).toEqual({ code: 4403, reason });
       expect(raw.messages.map(({ type }) => type)).toEqual(['connection_ack']);
@@ -151,7 +151,10 @@ describe('a token that is dead already', () => {
   );
 
   test('does not close the socket for a query, which is answered', async () => {
-    using raw = await greetedSocket(app, app.sandbox.token({ ...DEMO, expiresInSeconds: -3_600 }));
+    using raw = await initializedSocket(
+      app,
+      app.sandbox.token({ ...DEMO, expiresInSeconds: -3_600 }),
+    );
     raw.subscribe('a', '{ positions { id } }');
     const { payload } = await raw.until('a', 'next');
     expect(payload.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
@@ -161,7 +164,7 @@ describe('a token that is dead already', () => {
   });
 
   test('where none was sent the subscription alone ends: the socket may sign in', async () => {
-    using raw = await greetedSocket(app);
+    using raw = await initializedSocket(app);
     raw.subscribe('a', CHANGES);
     const { payload } = await raw.until('a', 'next');
     expect(payload.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
@@ -181,8 +184,8 @@ describe('a token that is dead already', () => {
 });
 
 describe('a forged token with a victim’s login', () => {
-  test('learns nothing, not even whether the victim’s feed runs', async () => {
-    // New ones each time: one that was refused a moment ago is not even asked about.
+  test('reveals nothing, not even whether the victim’s feed runs', async () => {
+    // New tokens each time: one that was refused a moment ago is not sent to the gateway again.
     const forgeries = (exp: number) => [
       withClaims(app.sandbox.token({ ...DEMO, signature: 'forged' }), { exp }),
       withClaims(app.sandbox.token({ email: 'fresh@example.com' }), { login: 700_001, exp }),
@@ -190,7 +193,7 @@ describe('a forged token with a victim’s login', () => {
     ];
     const attempt = async (token: string, after: string | null) => {
       app.sandbox.clearCalls();
-      using raw = await greetedSocket(app, token);
+      using raw = await initializedSocket(app, token);
       raw.subscribe('a', CHANGES, { after });
       const closed = await raw.close();
       const answer = await app.query('{ positions { id } session { positions { id } } }', {
@@ -217,7 +220,7 @@ describe('a forged token with a victim’s login', () => {
         data: { positions: null, session: null },
       });
     }
-    // And the victim does not notice.
+    // The victim's feed is not affected.
     const before = victim.events.length;
     app.sandbox.tick();
     await eventually(() => victim.events.length > before);

@@ -9,12 +9,12 @@ import {
 } from '../server/slow-reader.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
-import { greetedSocket } from './raw-socket.ts';
+import { initializedSocket } from './raw-socket.ts';
 import { webSocketClient } from './watcher.ts';
 
-test('a socket whose pings’ answers are not read is not read from', async () => {
+test('a socket that does not read its pongs is not read from', async () => {
   await using app = await startTestApp();
-  using raw = await greetedSocket(app);
+  using raw = await initializedSocket(app);
   raw.socket.pause();
   const pings = 1_000;
   const ping = JSON.stringify({ type: 'ping', payload: { filler: 'x'.repeat(60_000) } });
@@ -34,16 +34,16 @@ test('a socket whose pings’ answers are not read is not read from', async () =
   expect(raw.closed).toBeNull();
 }, 60_000);
 
-test('an operation is not begun on a socket that has not taken its earlier answers', async () => {
+test('an operation is not begun on a socket that has not read its earlier answers', async () => {
   await using app = await startTestApp({
     ...LONG_QUESTIONS,
     SEND_BUFFER_MAX_BYTES: String(1024 * MEGABYTE),
   });
   const token = app.sandbox.token({ email: 'demo@example.com' });
-  using raw = await greetedSocket(app, token);
-  using other = await greetedSocket(app, token);
+  using raw = await initializedSocket(app, token);
+  using other = await initializedSocket(app, token);
   raw.socket.pause();
-  // Within what the account may leave unread, and more than one socket may.
+  // Within the account's limit of unread bytes, and beyond the socket's.
   raw.subscribe('long', `{ ${longField(1.5 * UNTAKEN_BYTES)} }`);
   await eventually(async () => (await unreadBytes(app)) > UNTAKEN_BYTES);
   raw.subscribe('next', '{ customerId }');
@@ -55,7 +55,7 @@ test('an operation is not begun on a socket that has not taken its earlier answe
   expect(app.sandbox.calls('getCustomerId')).toBe(1);
 });
 
-test('while an account reads nothing of its answers its events are merged, and go on afterwards', async () => {
+test('while an account does not read its answers its events are merged, and resume afterwards', async () => {
   await using app = await startTestApp({ ...LONG_QUESTIONS, POSITIONS_POLL_MS: '100' });
   const token = app.sandbox.token({ email: 'pro@example.com' });
   const other = app.sandbox.token({ email: 'demo@example.com' });

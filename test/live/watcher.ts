@@ -39,15 +39,15 @@ export const CHANGES = `subscription ($after: String, $intervalMs: Int) {
 }`;
 export const LIST = `subscription ($intervalMs: Int) { positions(intervalMs: $intervalMs) ${ROW} }`;
 
-/** One subscription of a client library, and the list that its events amount to. */
+/** One subscription of a client library, with the list computed from its events. */
 export class Watcher {
   readonly events: ChangesEvent[] = [];
   readonly lists: (readonly Row[])[] = [];
   readonly rows = new Map<string, Row>();
   errors: readonly PublicError[] = [];
-  /** How it ended: `complete`, or what the library gave to `error`. */
+  /** The end of the subscription: `complete`, or what the library passed to `error`. */
   ended: unknown = null;
-  /** Sent again by the library after a reconnect, so that it goes on from the last event. */
+  /** The library sends these again after a reconnect, so that it resumes from the last event. */
   readonly variables: { after: string | null; intervalMs?: number };
   leave: () => void = () => {};
 
@@ -59,7 +59,7 @@ export class Watcher {
     return this.events.at(-1);
   }
 
-  /** The list it holds, in an order that all share. */
+  /** The current list, sorted so that watchers can be compared. */
   get list(): readonly Row[] {
     const rows = this.lists.at(-1) ?? [...this.rows.values()];
     return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -93,12 +93,12 @@ export class Watcher {
 }
 
 export interface LiveClient {
-  /** Follows the changes, or with `LIST` the whole list. */
+  /** Subscribes to the changes, or with `LIST` to the whole list. */
   watch(options?: WatchOptions, query?: string): Watcher;
   dispose(): unknown;
 }
 
-/** One socket, as the public client library opens it: with the first subscription. */
+/** One socket of the public client library, which opens it with the first subscription. */
 export function webSocketClient(
   app: Pick<TestApp, 'webSocketUrl'>,
   token: string | (() => string | Promise<string>),

@@ -20,7 +20,7 @@ async function ask(client: OrderClient, query: string, options?: SendOptions) {
   return body.data as Readonly<Record<string, Afterwards>>;
 }
 
-/** The order written into the document, with what is read after it. */
+/** The order written into the document, with the selection read after it. */
 function field({ mutation, input }: OrderRequest, selection = SELECTION): string {
   const { symbol, comment, idempotencyKey } = input;
   const size =
@@ -63,14 +63,14 @@ test('nothing is read that is not selected', async () => {
   const client = facade.client();
   const plain = '{ __typename ... on OrderAccepted { orderId } }';
   await ask(client, `mutation { order: ${field(buying('one'), plain)} }`);
-  // The first call proves the token, which has shown nothing yet.
+  // The first call proves the token, which is new.
   const calls = facade.sandbox.requests().map(({ operation }) => operation);
   expect(calls).toEqual(['getSession', 'openPosition']);
   await ask(client, `mutation { order: ${field(buying('no', 'TEST.REJECT'))} }`);
   expect(facade.sandbox.calls()).toBe(3);
 });
 
-test('an order of unknown fate shows what the gateway holds now', async () => {
+test('an order with an unknown outcome returns the present positions and orders', async () => {
   await using facade = await startOrderFacade();
   const { sandbox } = facade;
   const client = facade.client();
@@ -121,7 +121,7 @@ test('an answer from the record reads afresh as well', async () => {
   expect(sandbox.calls('placeLimitOrder')).toBe(1);
 });
 
-test("an accepted order outdates the account's snapshot for every device", async () => {
+test("an accepted order makes the account's snapshot stale for every device", async () => {
   await using facade = await startOrderFacade();
   const { sandbox } = facade;
   const [phone, desk] = [facade.client(), facade.client()];
@@ -134,7 +134,7 @@ test("an accepted order outdates the account's snapshot for every device", async
   expect(await orders()).toContain(sandbox.orders()[0]?.orderId);
 });
 
-test('an accepted order is seen by the live feed at once, long before the next poll', async () => {
+test('the live feed emits an accepted order immediately, long before the next poll', async () => {
   await using facade = await startOrderFacade({
     POSITIONS_POLL_MS: '600000',
     POSITIONS_POLL_MAX_MS: '600000',

@@ -23,7 +23,7 @@ function limit(changes: Input): OrderRequest {
   return { mutation: 'placeLimitOrder', input: { ...input, ...changes } };
 }
 
-// `JSON.stringify` writes neither; what goes out is put in their place.
+// `JSON.stringify` writes neither, so these stand in for the values that are sent.
 const HUGE = 'a number beyond all';
 const MINUS_ZERO = 'a zero with a sign';
 
@@ -85,14 +85,14 @@ function orderCalls({ sandbox }: OrderFacade): number {
 }
 
 describe.each(TRANSPORTS)('bad input (%s)', (transport) => {
-  test('is refused with the name of what is bad, before anything is sent', async () => {
+  test('is refused with the name of the offending value, before anything is sent', async () => {
     await using facade = await startOrderFacade();
     const client = facade.client();
     for (const [name, order, argument] of BAD) {
       const error = errorOf(await client.send(asText(order), { transport }));
       expect(error, name).toMatchObject({ code: 'BAD_USER_INPUT', retryable: false, argument });
     }
-    // Not even the proof of its token was paid for.
+    // The token was not even proved.
     expect(facade.sandbox.calls()).toBe(0);
     expect(await client.place(buying('bad'), { transport })).toMatchObject({ replayed: false });
   });
@@ -157,7 +157,7 @@ describe.each(TRANSPORTS)('bad input (%s)', (transport) => {
     expect(orderCalls(facade)).toBe(1);
   });
 
-  test("another account's key is another key, and its order is not to be seen", async () => {
+  test("another account's key is another key, and its order is not visible", async () => {
     await using facade = await startOrderFacade();
     const mine = facade.client();
     const theirs = facade.client({ email: 'user-2@example.com' });

@@ -1,11 +1,11 @@
 import type { OrderRequest, Reply } from './order-request.ts';
 
-/** One question or order, and what its client held in the end. */
+/** One request of a client, and the reply it got. */
 export interface Exchange {
-  /** Null: only asked what became of the key. */
+  /** Null where the client only read the outcome of the key. */
   readonly request: OrderRequest | null;
   readonly reply: Reply;
-  /** Its place among all beginnings and ends, so that before and after can be told. */
+  /** A logical time shared with all other beginnings and ends. */
   readonly beganAt: number;
   readonly endedAt: number;
 }
@@ -13,12 +13,12 @@ export interface Exchange {
 export interface Page {
   readonly login: number;
   readonly key: string;
-  /** What the key was first used for. */
+  /** The order that the key was first used for. */
   readonly request: OrderRequest;
   readonly exchanges: Exchange[];
 }
 
-/** The clients' side of the story: every order of every account with all that was said of it. */
+/** The clients' ledger: every request of every account with its reply. */
 export class LedgerBook {
   readonly #pages = new Map<string, Page>();
   readonly #byLogin = new Map<number, Page[]>();

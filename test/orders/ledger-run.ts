@@ -2,66 +2,66 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Sandbox } from '../../src/sandbox/start.ts';
 import { eventually } from '../support/eventually.ts';
 import type { FacadeProcess } from '../support/facade-process.ts';
-import { createChance } from './chance.ts';
-import { GatewayWitness } from './gateway-witness.ts';
+import { type Account, FaultInjector, LATE_MS } from './fault-injector.ts';
 import { LedgerBook, type Page, pageId } from './ledger-book.ts';
 import { type Trader, Traffic } from './ledger-traffic.ts';
+import { OrderCallCounter } from './order-call-counter.ts';
 import { OrderClient } from './order-client.ts';
 import { outcomeIn, type Reply } from './order-request.ts';
 import { contradictionsIn, type Story } from './reconcile.ts';
-import { type Account, LATE_MS, Weather } from './weather.ts';
+import { createSeededRandom } from './seeded-random.ts';
 
 export interface LedgerRunOptions {
   readonly seed: number;
   readonly steps: number;
   readonly sandbox: Sandbox;
   readonly facades: readonly FacadeProcess[];
-  /** Carried out one after the other, spread evenly over the run, while orders go on coming. */
-  readonly blows: readonly Blow[];
+  /** Run one after the other, spread evenly over the run, while orders are being placed. */
+  readonly disruptions: readonly Disruption[];
   /**
-   * Whether the store itself forgets, and only the facades' own copies remain. They are then stopped
-   * and not killed before they are asked what is on record: what only one knows it must write first.
+   * Whether the store loses its data, and only the facades' own copies remain. Before the outcomes are read
+   * they are then stopped instead of killed, so that each writes what only it knows.
    */
   readonly mayForget?: boolean;
 }
 
-export type Blow = (
+export type Disruption = (
   bring: (facade: FacadeProcess, end: 'SIGKILL' | 'SIGTERM') => Promise<void>,
 ) => Promise<void>;
 
 export interface LedgerReport {
   readonly contradictions: readonly string[];
   readonly stories: readonly Story[];
-  /** How often each kind of reply was had. */
+  /** The number of replies of each kind. */
   readonly replies: ReadonlyMap<string, number>;
 }
 
-const LANES = 40;
+const WORKERS = 40;
 const ACCOUNTS = 20;
 const DEVICES = 2;
 const ALIASES = 20;
 
-/** Trades by chance while everything around fails, then compares the clients' ledger with the gateway's. */
+/** Places random orders while everything around fails, then compares the clients' ledger with the gateway's. */
 export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport> {
-  const { seed, steps, sandbox, facades, blows, mayForget = false } = options;
-  const chance = createChance(seed);
+  const { seed, steps, sandbox, facades, disruptions, mayForget = false } = options;
+  const random = createSeededRandom(seed);
   const book = new LedgerBook();
-  const weather = new Weather(sandbox, createChance(seed + 1));
-  const witness = new GatewayWitness(sandbox);
-  const traffic = new Traffic({ chance, book, weather });
+  const faults = new FaultInjector(sandbox, createSeededRandom(seed + 1));
+  const callCounter = new OrderCallCounter(sandbox);
+  const traffic = new Traffic({ random, book, faults });
   const serving = new Set(facades);
   const traders = Array.from({ length: ACCOUNTS }, (_, n) =>
     createTrader(accountOf(n + 1), sandbox, facades, serving),
   );
 
   let done = 0;
-  let struck = Promise.resolve();
+  let disrupted = Promise.resolve();
   let next = 0;
-  const strikeWhenDue = () => {
-    if (done < (steps * (next + 1)) / (blows.length + 1)) return;
-    const blow = blows[next];
+  const disruptWhenDue = () => {
+    if (done < (steps * (next + 1)) / (disruptions.length + 1)) return;
+    const disruption = disruptions[next];
     next += 1;
-    struck = struck.then(() => blow?.(bring));
+    disrupted = disrupted.then(() => disruption?.(bring));
   };
   async function bring(facade: FacadeProcess, end: 'SIGKILL' | 'SIGTERM') {
     serving.delete(facade);
@@ -72,23 +72,23 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
     serving.add(facade);
   }
   await Promise.all(
-    Array.from({ length: LANES }, async () => {
+    Array.from({ length: WORKERS }, async () => {
       while (done < steps) {
-        if (serving.size === 0) await struck;
+        if (serving.size === 0) await disrupted;
         done += 1;
-        strikeWhenDue();
-        await traffic.step(chance.pick(traders));
-        witness.look();
+        disruptWhenDue();
+        await traffic.step(random.pick(traders));
+        callCounter.read();
       }
     }),
   );
-  await struck;
-  // By then the gateway has carried out the last of what it was late with.
+  await disrupted;
+  // By then the gateway has applied the last of the delayed orders.
   await delay(LATE_MS);
-  const refusals = weather.refusals;
+  const refusals = faults.refusals;
   sandbox.clearFaults();
   await Promise.all(facades.map((facade) => bring(facade, mayForget ? 'SIGTERM' : 'SIGKILL')));
-  witness.look(true);
+  callCounter.read(true);
 
   const applied = Map.groupBy(sandbox.orders(), ({ login, comment }) => pageId(login, comment));
   const stories: Story[] = [];
@@ -100,14 +100,14 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
       stories.push({
         page,
         applied: applied.get(id) ?? [],
-        calls: witness.calls.get(id) ?? 0,
+        calls: callCounter.calls.get(id) ?? 0,
         final: finals[n] ?? { kind: 'cut' },
         isRefused: trader.account.isRefused,
         mayForget,
       });
     }
   }
-  witness.look(true);
+  callCounter.read(true);
   await Promise.all(traders.map(({ close }) => close()));
   const known = new Set(stories.map(({ page }) => pageId(page.login, page.key)));
   const again = stories.reduce((sum, { calls }) => sum + Math.max(0, calls - 1), 0);
@@ -143,7 +143,7 @@ function createTrader(
     account,
     clients: () => {
       const alive = [...serving].flatMap((facade) => clients.get(facade) ?? []);
-      // Where none serves at this moment a client finds a dead line, as it would.
+      // Where no facade serves at this moment, the client meets a closed port.
       return alive.length > 0 ? alive : all;
     },
     close: async () => void (await Promise.all(all.map((client) => client.close()))),
@@ -154,7 +154,7 @@ function accountOf(n: number): Account {
   return { login: 800_000 + n, email: `user-${n}@example.com`, isRefused: n % 4 === 0 };
 }
 
-/** `placedOrder` of each key, several to a request. */
+/** Reads `placedOrder` of each key, several to a request. */
 async function askForAll(trader: Trader, pages: readonly Page[]): Promise<Reply[]> {
   const replies: Reply[] = [];
   for (let from = 0; from < pages.length; from += ALIASES) {
@@ -164,7 +164,7 @@ async function askForAll(trader: Trader, pages: readonly Page[]): Promise<Reply[
         `a${n}: placedOrder(idempotencyKey: ${JSON.stringify(key)}) { __typename ... on OrderOutcome { replayed } ... on OrderAccepted { orderId } }`,
     );
     const [client] = trader.clients();
-    // A store that has just come back may still refuse, and says that asking again is worth while.
+    // A store that has just recovered may still refuse with an error that is worth a retry.
     const data = await eventually(async () => {
       const body = await client?.send({ query: `{ ${fields.join(' ')} }`, variables: {} });
       if (body === undefined || body === 'cut' || body.errors || !body.data) {

@@ -6,13 +6,13 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../support/facade-process.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
-import { type Blow, type LedgerReport, runLedger } from './ledger-run.ts';
-import { LARGEST_ANSWER_BYTES, LATE_MS, ORDER_TIMEOUT_MS } from './weather.ts';
+import { LARGEST_ANSWER_BYTES, LATE_MS, ORDER_TIMEOUT_MS } from './fault-injector.ts';
+import { type Disruption, type LedgerReport, runLedger } from './ledger-run.ts';
 
 export interface Rehearsal {
   readonly seed: number;
   readonly steps: number;
-  /** How often each kind of blow falls. */
+  /** How often each kind of disruption occurs. */
   readonly rounds?: number;
 }
 
@@ -32,7 +32,7 @@ export async function rehearseWithSqlite({ seed, steps, rounds = 1 }: Rehearsal)
     steps,
     sandbox,
     facades: [one, other],
-    blows: repeated(rounds, [
+    disruptions: repeated(rounds, [
       (bring) => bring(one, 'SIGKILL'),
       (bring) => bring(other, 'SIGTERM'),
       (bring) => bring(other, 'SIGKILL'),
@@ -47,7 +47,7 @@ export async function rehearseWithSqlite({ seed, steps, rounds = 1 }: Rehearsal)
 export function rehearseWithRedis(redisServerPath: string, rehearsal: Rehearsal) {
   const args = ['--appendonly', 'yes', '--appendfsync', 'always'];
   return rehearseReplicas(redisServerPath, args, rehearsal, (one, other, redis) => [
-    // First: with a replica that died a moment ago, Redis's return is a matter of ten seconds.
+    // Redis comes first: with a replica that has just died, its recovery takes about ten seconds.
     () => restart(redis, [one, other]),
     (bring) => bring(one, 'SIGKILL'),
     (bring) => bring(other, 'SIGTERM'),
@@ -55,7 +55,7 @@ export function rehearseWithRedis(redisServerPath: string, rehearsal: Rehearsal)
   ]);
 }
 
-/** Two replicas that live, but stand still at times, and a Redis that comes back empty. */
+/** Two replicas that are frozen at times, and a Redis that restarts empty. */
 export function rehearseWithForgetfulRedis(redisServerPath: string, rehearsal: Rehearsal) {
   return rehearseReplicas(redisServerPath, [], rehearsal, (one, other, redis) => [
     () => restart(redis),
@@ -69,7 +69,11 @@ async function rehearseReplicas(
   redisServerPath: string,
   args: readonly string[],
   { seed, steps, rounds = 1 }: Rehearsal,
-  blows: (one: FacadeProcess, other: FacadeProcess, redis: TestRedis) => readonly Blow[],
+  disruptions: (
+    one: FacadeProcess,
+    other: FacadeProcess,
+    redis: TestRedis,
+  ) => readonly Disruption[],
 ) {
   await using sandbox = await startLedgerSandbox();
   await using redis = await startTestRedis(redisServerPath, { args });
@@ -83,14 +87,14 @@ async function rehearseReplicas(
     sandbox,
     facades: [one, other],
     mayForget: args.length === 0,
-    blows: repeated(rounds, blows(one, other, redis)),
+    disruptions: repeated(rounds, disruptions(one, other, redis)),
   });
   return withFaults(report, [...one.logged, ...other.logged]);
 }
 
 /**
- * What a replica told its clients while Redis was away it writes back when Redis is there again. Until
- * then it is the only one who knows: a replica that dies as well leaves those outcomes unknown.
+ * Waits until the replicas have written the outcomes of the outage back to Redis. Until then each is the
+ * only one to know them: a replica that dies as well leaves those outcomes unknown.
  */
 async function restart(redis: TestRedis, writers: readonly FacadeProcess[] = []): Promise<void> {
   await redis.kill();
@@ -105,7 +109,7 @@ async function takesOrders(url: string): Promise<boolean> {
   return !/order|Redis/i.test(readiness);
 }
 
-/** Long enough for the others to take its orders for lost. */
+/** Long enough for the others to consider its orders lost. */
 async function freeze(facade: FacadeProcess): Promise<void> {
   facade.signal('SIGSTOP');
   await delay(FREEZE_MS);
@@ -126,11 +130,11 @@ function environment(sandbox: Sandbox) {
   };
 }
 
-function repeated(rounds: number, blows: readonly Blow[]): Blow[] {
-  return Array.from({ length: rounds }, () => blows).flat();
+function repeated(rounds: number, disruptions: readonly Disruption[]): Disruption[] {
+  return Array.from({ length: rounds }, () => disruptions).flat();
 }
 
-/** A line of level error is a fault of the facade's own, unless it tells of a store that is away. */
+/** A line of level error is a fault of the facade's own, unless it reports an unavailable store. */
 function withFaults(report: LedgerReport, logged: readonly string[]): LedgerReport {
   const faults = logged.filter(
     (line) => line.includes('"level":"error"') && !line.includes('trying again'),

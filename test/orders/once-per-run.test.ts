@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startOrderFacade } from './order-facade.ts';
 import { buying } from './order-request.ts';
 
-// More than it takes for a document to be taken for one that comes often, and be treated as such.
+// More runs than it takes for an operation to be compiled.
 const RUNS = 24;
 
 test.each(['http', 'socket'] as const)(

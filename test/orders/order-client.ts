@@ -19,11 +19,11 @@ export interface OrderServer {
 
 export interface SendOptions {
   readonly transport?: Transport;
-  /** The client is gone this long after sending, answered or not. */
-  readonly leavesAfterMs?: number | undefined;
+  /** The client disconnects this long after sending, answered or not. */
+  readonly disconnectsAfterMs?: number | undefined;
 }
 
-/** One device of one account, which speaks both transports. */
+/** One device of one account, with both transports. */
 export class OrderClient {
   readonly #server: OrderServer;
   readonly #token: string | null;
@@ -42,19 +42,19 @@ export class OrderClient {
     return this.#reply(asking(key), options);
   }
 
-  /** A text is JSON as it goes out: some numbers have no other way to be written. */
+  /** A string is sent as it is: some numbers cannot be written in another way. */
   async send(
     message: GraphQLMessage | string,
-    { transport = 'http', leavesAfterMs }: SendOptions = {},
+    { transport = 'http', disconnectsAfterMs }: SendOptions = {},
   ): Promise<GraphQLBody | 'cut'> {
     const text = typeof message === 'string' ? message : JSON.stringify(message);
     return transport === 'http'
-      ? this.#post(text, leavesAfterMs)
-      : this.#overSocket(text, leavesAfterMs);
+      ? this.#post(text, disconnectsAfterMs)
+      : this.#overSocket(text, disconnectsAfterMs);
   }
 
   async close(): Promise<void> {
-    (await this.#socket?.catch(() => null))?.vanish();
+    (await this.#socket?.catch(() => null))?.terminate();
   }
 
   async #reply(message: GraphQLMessage, options?: SendOptions): Promise<Reply> {
@@ -62,7 +62,10 @@ export class OrderClient {
     return body === 'cut' ? { kind: 'cut' } : replyOf(body);
   }
 
-  async #post(message: string, leavesAfterMs: number | undefined): Promise<GraphQLBody | 'cut'> {
+  async #post(
+    message: string,
+    disconnectsAfterMs: number | undefined,
+  ): Promise<GraphQLBody | 'cut'> {
     try {
       const response = await fetch(`${this.#server.url}/graphql`, {
         method: 'POST',
@@ -71,7 +74,9 @@ export class OrderClient {
           ...(this.#token !== null && { authorization: `Bearer ${this.#token}` }),
         },
         body: message,
-        ...(leavesAfterMs !== undefined && { signal: AbortSignal.timeout(leavesAfterMs) }),
+        ...(disconnectsAfterMs !== undefined && {
+          signal: AbortSignal.timeout(disconnectsAfterMs),
+        }),
       });
       return (await response.json()) as GraphQLBody;
     } catch {
@@ -81,15 +86,15 @@ export class OrderClient {
 
   async #overSocket(
     message: string,
-    leavesAfterMs: number | undefined,
+    disconnectsAfterMs: number | undefined,
   ): Promise<GraphQLBody | 'cut'> {
     const socket = await this.#openSocket();
     if (socket === null) return 'cut';
     const answer = socket.ask(message);
-    if (leavesAfterMs === undefined) return answer;
-    const left = await Promise.race([answer, delay(leavesAfterMs, null)]);
+    if (disconnectsAfterMs === undefined) return answer;
+    const left = await Promise.race([answer, delay(disconnectsAfterMs, null)]);
     if (left !== null) return left;
-    socket.vanish();
+    socket.terminate();
     return 'cut';
   }
 

@@ -7,11 +7,11 @@ import { OrderClient, type OrderServer } from './order-client.ts';
 export interface OrderFacade extends OrderServer, AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly logged: readonly string[];
-  /** A device of this user, or the bearer of this very token. */
+  /** A device of this user, or one with this very token. */
   client(of?: { readonly email?: string; readonly token?: string | null }): OrderClient;
 }
 
-/** The facade in this process before a gateway of the test's own making. */
+/** A facade in this process with a gateway that the test scripts. */
 export async function startOrderFacade(
   environment: Environment = {},
   gateway: Sandbox | SandboxOptions = {},

@@ -1,4 +1,4 @@
-/** An order as a client asks for it, whichever of the two mutations it takes. */
+/** An order as a client requests it, for either of the two mutations. */
 export interface OrderRequest {
   readonly mutation: 'placeOrder' | 'placeLimitOrder';
   readonly input: Readonly<Record<string, unknown>> & {
@@ -15,7 +15,7 @@ export interface Outcome {
   readonly replayed: boolean;
 }
 
-/** What a client holds in the end. `cut`: its line broke first, whoever broke it. */
+/** The reply that a client got. `cut`: its connection closed first, from either end. */
 export type Reply =
   | ({ readonly kind: 'outcome' } & Outcome)
   | { readonly kind: 'nothing' }
@@ -71,13 +71,13 @@ export function outcomeIn(answer: unknown): Reply {
   };
 }
 
-/** One share at once; the comment is the key, so that the gateway's ledger can be asked for it. */
+/** A market order for one share; the comment is the key, so that the gateway's ledger can be searched for it. */
 export function buying(key: string, symbol = 'AAPL'): OrderRequest {
   const input = { symbol, side: 'BUY', size: { units: 1 }, comment: key, idempotencyKey: key };
   return { mutation: 'placeOrder', input };
 }
 
-/** One that waits for a price far below the market. */
+/** A limit order far below the market price. */
 export function waiting(key: string, symbol = 'AAPL'): OrderRequest {
   const input = { symbol, side: 'BUY', amount: 50, price: 10, comment: key, idempotencyKey: key };
   return { mutation: 'placeLimitOrder', input };

@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import type { GraphQLBody } from './order-request.ts';
 
-/** A client of `graphql-transport-ws` that never connects again by itself, and can vanish. */
+/** A client of `graphql-transport-ws` that never reconnects by itself, and can terminate its socket. */
 export class OrderSocket {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<string, (body: GraphQLBody | 'cut') => void>();
@@ -10,7 +10,7 @@ export class OrderSocket {
 
   static async open(url: string, token: string | null): Promise<OrderSocket> {
     const socket = new OrderSocket(url);
-    await socket.#greet(token);
+    await socket.#connectionInit(token);
     return socket;
   }
 
@@ -22,7 +22,7 @@ export class OrderSocket {
     return this.#isOpen;
   }
 
-  /** `message` is JSON already. Where the socket closes first: `cut`. */
+  /** `message` is JSON already. Resolves to `cut` where the socket closes first. */
   ask(message: string): Promise<GraphQLBody | 'cut'> {
     if (!this.#isOpen) return Promise.resolve('cut');
     this.#lastId += 1;
@@ -31,13 +31,13 @@ export class OrderSocket {
     return new Promise((resolve) => this.#waiting.set(id, resolve));
   }
 
-  /** Without a word of goodbye. */
-  vanish(): void {
+  /** Closes without a closing handshake. */
+  terminate(): void {
     this.#socket.terminate();
     this.#closed();
   }
 
-  #greet(token: string | null): Promise<void> {
+  #connectionInit(token: string | null): Promise<void> {
     const socket = this.#socket;
     return new Promise((resolve, reject) => {
       socket.on('open', () => {
@@ -53,7 +53,7 @@ export class OrderSocket {
         else if (type === 'next') this.#answered(id, payload);
         else if (type === 'error') this.#answered(id, { errors: payload });
       });
-      // Of one that the server's death cut, nobody needs to hear more.
+      // The error of a socket that the server's death closed needs no handling.
       socket.on('error', reject);
       socket.on('close', () => {
         this.#closed();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startTestApp } from '../support/app.ts';
 
-test('an order whose token cannot be proved for the pace is told apart from an unreachable gateway', async () => {
+test('an order whose token cannot be proved under the rate limit is distinct from an unreachable gateway', async () => {
   await using app = await startTestApp();
   const email = 'user-1@example.com';
   const token = app.sandbox.token({ email });

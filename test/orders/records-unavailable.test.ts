@@ -14,7 +14,7 @@ async function readiness(url: string) {
 }
 
 describe('records that are full', () => {
-  test('are warned of at 80 %, then refuse orders before they are sent', async () => {
+  test('log a warning at 80 %, then refuse orders before they are sent', async () => {
     await using facade = await startOrderFacade({ ORDER_RECORDS_MAX: '10' });
     const { sandbox, logged, url } = facade;
     const client = facade.client();
@@ -36,7 +36,7 @@ describe('records that are full', () => {
     });
   });
 
-  test('have room again where the gateway turned an order away', async () => {
+  test('have room again where the gateway refused an order', async () => {
     await using facade = await startOrderFacade({ ORDER_RECORDS_MAX: '1' });
     const client = facade.client();
     const { sandbox } = facade;
@@ -47,7 +47,7 @@ describe('records that are full', () => {
   });
 });
 
-describeWithRedis('a Redis that is away', (redisServerPath) => {
+describeWithRedis('a Redis that is unavailable', (redisServerPath) => {
   test.each(['killed', 'frozen'] as const)(
     'refuses orders before they are sent, and soon (%s)',
     async (fate) => {
@@ -69,7 +69,7 @@ describeWithRedis('a Redis that is away', (redisServerPath) => {
       expect(performance.now() - startedAtMs).toBeLessThan(2_500);
       expect(replies).toMatchObject([UNAVAILABLE, UNAVAILABLE]);
       expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(1);
-      // What this replica made it can still tell.
+      // This replica still has the outcome of its own order.
       expect(await client.placed('before')).toMatchObject({ type: 'OrderAccepted' });
       expect(await client.place(buying('before'))).toMatchObject({ replayed: true });
       expect(await readiness(facade.url)).toMatchObject({
@@ -88,7 +88,7 @@ describeWithRedis('a Redis that is away', (redisServerPath) => {
   );
 });
 
-describe('a token that was never proved, while the proof cannot be had', () => {
+describe('a token that was never proved, while no proof can be obtained', () => {
   const faults: readonly (readonly [string, FaultKind, number | undefined])[] = [
     ['resets the connection', 'reset-before', undefined],
     ['answers 503', 'status', 503],
@@ -120,7 +120,7 @@ describe('a token that was never proved, while the proof cannot be had', () => {
       });
     }
     expect(sandbox.calls('openPosition')).toBe(0);
-    // Who is proved goes on trading.
+    // A proved token can still trade.
     expect(await proved.place(buying('wanted'))).toMatchObject({ replayed: false });
     sandbox.clearFaults();
     expect(sandbox.calls('openPosition')).toBe(1);

@@ -9,7 +9,7 @@ function replayedOf(replies: readonly Reply[]): boolean[] {
 }
 
 for (const request of [buying('crowded'), waiting('crowded')]) {
-  test(`${CROWD} at once with one key make one call of ${request.mutation}`, async () => {
+  test(`${CROWD} concurrent requests with one key make one call of ${request.mutation}`, async () => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
     const devices = [facade.client(), facade.client(), facade.client()];
@@ -29,7 +29,7 @@ for (const request of [buying('crowded'), waiting('crowded')]) {
   });
 }
 
-test('who comes while the order is under way waits, and hears what the first one hears', async () => {
+test('a repeat while the order is in flight waits, and gets the same outcome', async () => {
   await using facade = await startOrderFacade({}, { slowMs: 300 });
   const client = facade.client();
   const first = client.place(buying('slow', 'TEST.SLOW'));
@@ -41,7 +41,7 @@ test('who comes while the order is under way waits, and hears what the first one
   const [order, ...replies] = await Promise.all([first, ...others]);
   expect(order).toMatchObject({ type: 'OrderAccepted' });
   const asked = replies.filter(({ kind }) => kind === 'nothing');
-  // Whoever merely asked may have been faster than the order itself.
+  // A request that only reads the outcome may have been faster than the order itself.
   expect(asked.length).toBeLessThanOrEqual(CROWD / 5);
   for (const reply of replies.filter(({ kind }) => kind !== 'nothing')) {
     expect(reply).toMatchObject({ type: 'OrderAccepted' });
@@ -49,7 +49,7 @@ test('who comes while the order is under way waits, and hears what the first one
   expect(facade.sandbox.calls('openPosition')).toBe(1);
 });
 
-test('a token that is refused does not speak for the others: the next one goes', async () => {
+test('the refusal of one token does not apply to the others: the next one is sent', async () => {
   await using facade = await startOrderFacade();
   const { sandbox } = facade;
   const clients = [facade.client(), facade.client()];
@@ -68,7 +68,7 @@ test('a token that is refused does not speak for the others: the next one goes',
   expect(sandbox.orders()).toHaveLength(1);
 });
 
-test('a pause the gateway asks for is told to all who wait, and the key stays free', async () => {
+test('a pause the gateway requests is reported to all waiting requests, and the key stays free', async () => {
   await using facade = await startOrderFacade();
   const { sandbox } = facade;
   const client = facade.client();

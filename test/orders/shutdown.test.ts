@@ -28,17 +28,17 @@ async function start(slowMs: number, environment: Readonly<Record<string, string
   return { sandbox, facade, client, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-test('orders under way at SIGTERM are answered, and recorded where nobody listens any more', async () => {
+test('orders in flight at SIGTERM are answered, and recorded where the client has disconnected', async () => {
   await using stage = await start(1_000);
   const { sandbox, facade, client } = stage;
-  const left = client.place(buying('left', 'TEST.SLOW'), { leavesAfterMs: 400 });
-  const heard = (['http', 'socket'] as const).map((transport) =>
+  const left = client.place(buying('left', 'TEST.SLOW'), { disconnectsAfterMs: 400 });
+  const connected = (['http', 'socket'] as const).map((transport) =>
     client.place(buying(transport, 'TEST.SLOW'), { transport }),
   );
   await eventually(() => sandbox.calls('openPosition') === 3);
   expect(await left).toEqual({ kind: 'cut' });
   facade.signal('SIGTERM');
-  for (const order of heard) {
+  for (const order of connected) {
     expect(await order).toMatchObject({ type: 'OrderAccepted', replayed: false });
   }
   expect(await facade.ended()).toBe(0);
@@ -63,7 +63,7 @@ test('an order the gateway never answers keeps the process for its own deadline 
 }, 60_000);
 
 test.each(['second SIGTERM', 'SIGKILL'] as const)(
-  'after a %s with an order under way nobody pretends to know, and nothing is sent again',
+  'after a %s with an order in flight the outcome is unknown, and nothing is sent again',
   async (end) => {
     await using stage = await start(1_000);
     const { sandbox, facade, client } = stage;

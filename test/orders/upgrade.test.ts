@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 const HOUR_MS = 3_600_000;
 
-/** Starts the program in a folder of its own; answers with what it said, and whether it served. */
+/** Starts the program in a folder of its own; returns its output, and whether it served. */
 async function start(
   environment: Readonly<Record<string, string>>,
   prepare: (folder: string) => void = () => {},
@@ -39,7 +39,7 @@ function leaveJournal(ageMs: number) {
   };
 }
 
-test('a journal of the last day stops the start, and both ways on are named', async () => {
+test('a journal of the last day stops the start, and the error names both remedies', async () => {
   const { said, code, served } = await start({}, leaveJournal(23 * HOUR_MS));
   expect(served).toBe(false);
   expect(code).toBe(1);

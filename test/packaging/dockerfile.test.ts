@@ -9,7 +9,7 @@ import { bareEnvironment, buildImage, type Image } from './image-build.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-test('the build context holds what is built from, and nothing else', () => {
+test('the build context holds the sources of the build, and nothing else', () => {
   const dockerignore = readFileSync(join(root, '.dockerignore'), 'utf8');
   const paths = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
     .trim()
@@ -71,7 +71,7 @@ describe('the image', () => {
     });
   });
 
-  test('does not start without a gateway, and says so', () => {
+  test('does not start without a gateway, and names the missing setting', () => {
     const outcome = spawnSync(process.execPath, image.command.slice(1), {
       cwd: image.workFolder,
       env: { ...bareEnvironment(''), ...image.env },
@@ -90,7 +90,7 @@ describe('the image', () => {
       SANDBOX: 'on',
       PORT: String(port),
       ADMIN_PORT: String(adminPort),
-      // What the image sets is for a container of its own; this machine is not one.
+      // The image's settings are for a container of its own; this machine is not one.
       HOST: '127.0.0.1',
       ADMIN_HOST: '127.0.0.1',
       SHUTDOWN_DELAY_MS: '100',
@@ -135,7 +135,7 @@ async function becomesHealthy(
   }
 }
 
-/** Held all at once, so that they differ; then given back. */
+/** Reserves all of them together, so that they differ; then releases them. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));

@@ -21,7 +21,7 @@ import {
 
 const run = promisify(execFile);
 
-/** What a container of the last stage would be started with. */
+/** The environment and command that a container of the last stage would have. */
 export interface Image extends Disposable {
   /** Stands for the container's `/`. */
   readonly rootFolder: string;
@@ -112,7 +112,7 @@ function copy(from: string, to: string, contextFolder: string | null): void {
   });
 }
 
-/** Of the environment around the tests only what npm needs to reach its registry: nothing of npm's own run. */
+/** Only the environment that npm needs to reach its registry: nothing of the npm that runs the tests. */
 export function bareEnvironment(tools: string): Record<string, string> {
   const kept = ['HOME', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'TMPDIR'];
   const entries = Object.entries(process.env).filter(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toInstrument, type WireInstrument } from '../../src/gateway/wire/instrument.ts';
-import { openSandbox } from './visitor.ts';
+import { openSandbox } from './sandbox-client.ts';
 
 const STANDARD = '/trading/tickers/standard-usd';
 const DEMO = 'demo@example.com';
@@ -51,7 +51,7 @@ describe('the catalog', () => {
 });
 
 describe('its headers', () => {
-  test('tell how old it is, and for how long it may be kept', async () => {
+  test('say how old it is, and for how long it may be kept', async () => {
     await using place = await openSandbox();
     const demo = place.as(DEMO);
     const first = await demo.get(STANDARD);
@@ -65,7 +65,7 @@ describe('its headers', () => {
     expect((await demo.get(STANDARD)).headers.get('age')).toBe('90');
   });
 
-  test('can be put by hand, and taken away', async () => {
+  test('can be set by hand, and removed', async () => {
     await using place = await openSandbox();
     const demo = place.as(DEMO);
     place.sandbox.changeCatalog({ ageSeconds: 5_000, cacheControl: 'max-age=60' });
@@ -86,7 +86,7 @@ describe('its headers', () => {
     expect(bare.headers.get('expires')).toBe('0');
   });
 
-  test('let whoever holds this edition off with a 304', async () => {
+  test('answer a client that has this edition with a 304', async () => {
     await using place = await openSandbox();
     const demo = place.as(DEMO);
     const etag = (await demo.get(STANDARD)).headers.get('etag') ?? '';
@@ -129,12 +129,12 @@ describe('a change on demand', () => {
     expect(changed).toHaveLength(7);
     expect(after.filter(({ _id }) => !known.has(_id))).toHaveLength(5);
     const left = new Set(after.map(({ _id }) => _id));
-    const gone = before.filter(({ _id }) => !left.has(_id));
-    expect(gone).not.toEqual([]);
-    expect(after).toHaveLength(before.length + 5 - gone.length);
+    const removed = before.filter(({ _id }) => !left.has(_id));
+    expect(removed).not.toEqual([]);
+    expect(after).toHaveLength(before.length + 5 - removed.length);
   });
 
-  test('can break rows, or leave none, until told otherwise', async () => {
+  test('can break rows, or leave none, until reset', async () => {
     await using place = await openSandbox({ instruments: 50 });
     const demo = place.as(DEMO);
     place.sandbox.changeCatalog({ broken: 6 });

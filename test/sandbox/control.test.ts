@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/start.ts';
-import { createVisitor, openSandbox } from './visitor.ts';
+import { createSandboxClient, openSandbox } from './sandbox-client.ts';
 
 const DEMO = 'demo@example.com';
 const POSITIONS = '/trading/positions';
@@ -29,7 +29,7 @@ test('calls are counted by operation and by login', async () => {
   const demo = place.as(DEMO);
   await demo.get(POSITIONS);
   await demo.get(POSITIONS);
-  await place.nobody.get(POSITIONS);
+  await place.anonymous.get(POSITIONS);
   await place.as('pro@example.com').get('/payments/client/customer-id');
   expect((await control(place.sandbox, 'GET', 'calls')).body).toEqual({
     total: 4,
@@ -44,7 +44,7 @@ test('calls are counted by operation and by login', async () => {
   expect(place.sandbox.calls()).toBe(0);
 });
 
-test('requests are kept as they came, but for the token', async () => {
+test('requests are kept as received, but for the token', async () => {
   await using place = await openSandbox();
   const demo = place.as(DEMO);
   await demo.get(`${POSITIONS}?x=1`, { 'x-request-id': 'abc' });
@@ -74,7 +74,7 @@ test('requests are kept as they came, but for the token', async () => {
 
 test('only the last thousand requests are kept, in order', async () => {
   await using place = await openSandbox();
-  for (let i = 0; i < 1_010; i += 1) await place.nobody.get(`${POSITIONS}?n=${i}`);
+  for (let i = 0; i < 1_010; i += 1) await place.anonymous.get(`${POSITIONS}?n=${i}`);
   const paths = place.sandbox.requests().map(({ path }) => path);
   expect(paths).toHaveLength(1_000);
   expect([paths[0], paths.at(-1)]).toEqual([`${POSITIONS}?n=10`, `${POSITIONS}?n=1009`]);
@@ -82,10 +82,10 @@ test('only the last thousand requests are kept, in order', async () => {
 
 test('tokens are minted and revoked', async () => {
   await using place = await openSandbox();
-  const mint = async (wish: object) =>
-    String((await control(place.sandbox, 'POST', 'tokens', wish)).body.access_token);
+  const mint = async (claims: object) =>
+    String((await control(place.sandbox, 'POST', 'tokens', claims)).body.access_token);
   const status = async (token: string) =>
-    (await createVisitor(place.sandbox, token, 700001).get('/trading/session/700001')).status;
+    (await createSandboxClient(place.sandbox, token, 700001).get('/trading/session/700001')).status;
   const good = await mint({ login: 700001 });
   expect(await status(good)).toBe(200);
   expect(await status(await mint({ email: DEMO, expiresInSeconds: -1 }))).toBe(401);
@@ -104,10 +104,10 @@ test('a token may claim a group that is not the user’s', async () => {
     email: DEMO,
     group: 'pro-usd',
   });
-  const visitor = createVisitor(place.sandbox, String(body.access_token), 700001);
-  expect((await visitor.session()).group).toBe('standard-usd');
-  // The signature is good but the account is of another group: what counts is the account.
-  expect((await visitor.get('/trading/tickers/pro-usd')).status).toBe(403);
+  const client = createSandboxClient(place.sandbox, String(body.access_token), 700001);
+  expect((await client.session()).group).toBe('standard-usd');
+  // The signature is good but the account is of another group: the account's group counts.
+  expect((await client.get('/trading/tickers/pro-usd')).status).toBe(403);
 });
 
 test('the market is ticked and put', async () => {

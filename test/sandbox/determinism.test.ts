@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest';
-import { openSandbox } from './visitor.ts';
+import { openSandbox } from './sandbox-client.ts';
 
 async function story(seed: string): Promise<string[]> {
   await using place = await openSandbox({ seed });
   const demo = place.as('demo@example.com');
-  const told: string[] = [];
-  const tell = async () => {
-    told.push((await demo.get('/trading/session/700001')).text);
-    told.push((await demo.get('/trading/positions')).text);
+  const answers: string[] = [];
+  const read = async () => {
+    answers.push((await demo.get('/trading/session/700001')).text);
+    answers.push((await demo.get('/trading/positions')).text);
   };
-  await tell();
+  await read();
   place.sandbox.tick(20);
   await place.clock.advance(1_000);
   await demo.order({ symbol: 'EURUSD', amount: 1_000, sl: 0.5 });
-  await tell();
+  await read();
   place.sandbox.tick(50);
-  await tell();
-  told.push((await demo.get('/trading/tickers/standard-usd')).text);
-  told.push((await place.as('user-12@example.com').get('/trading/positions')).text);
-  return told;
+  await read();
+  answers.push((await demo.get('/trading/tickers/standard-usd')).text);
+  answers.push((await place.as('user-12@example.com').get('/trading/positions')).text);
+  return answers;
 }
 
 test('the same seed gives the same bytes', async () => {
@@ -44,7 +44,7 @@ test('a reset leads back to the beginning', async () => {
   expect((await demo.get('/trading/session/700001')).text).toBe(first);
 });
 
-test('what one account holds does not change the price that another sees', async () => {
+test('the positions of one account do not change the prices of another', async () => {
   await using busy = await openSandbox();
   await using quiet = await openSandbox();
   const prices = async (place: typeof busy) =>

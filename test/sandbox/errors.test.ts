@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openSandbox, type Visitor } from './visitor.ts';
+import { openSandbox, type SandboxClient } from './sandbox-client.ts';
 
 const text = expect.any(String);
 const shapes = {
@@ -11,7 +11,7 @@ const shapes = {
   submit: { success: false, err: text, message: text },
 };
 
-type Case = readonly [string, (who: Visitor) => ReturnType<Visitor['get']>, object];
+type Case = readonly [string, (who: SandboxClient) => ReturnType<SandboxClient['get']>, object];
 
 // Operation by operation; each in the body shape that the interface gives it.
 const NEEDING_A_TOKEN: readonly Case[] = [
@@ -30,7 +30,7 @@ const NEEDING_A_TOKEN: readonly Case[] = [
 
 test.each(NEEDING_A_TOKEN)('%s answers 401 without a token', async (_name, call, shape) => {
   await using place = await openSandbox();
-  const answer = await call(place.nobody);
+  const answer = await call(place.anonymous);
   expect(answer.status).toBe(401);
   expect(answer.body).toStrictEqual(shape);
 });
@@ -55,7 +55,7 @@ test.each(MALFORMED)('%s answers 400 to a missing field', async (_name, call, sh
   expect(answer.body).toStrictEqual(shape);
 });
 
-describe('what belongs to somebody else is 403', () => {
+describe('the data of another account is 403', () => {
   test('the catalog of another group', async () => {
     await using place = await openSandbox();
     const answer = await place.as('demo@example.com').get('/trading/tickers/pro-usd');
@@ -98,20 +98,20 @@ describe('login', () => {
     ['an expired password', 'password-expired@example.com', 'demo', 200, shapes.withOk],
   ])('refuses %s in the shape it has for that', async (_why, email, password, status, shape) => {
     await using place = await openSandbox();
-    const answer = await place.nobody.post('/auth/login', { email, password });
+    const answer = await place.anonymous.post('/auth/login', { email, password });
     expect(answer.status).toBe(status);
     expect(answer.body).toStrictEqual(shape);
   });
 
   test('gives a token that opens the account, whatever the case of the e-mail', async () => {
     await using place = await openSandbox();
-    const { body } = await place.nobody.post('/auth/login', {
+    const { body } = await place.anonymous.post('/auth/login', {
       email: 'Demo@Example.com',
       password: 'demo',
     });
     expect(body).toStrictEqual({ access_token: text, passkey: false, refresh_token: text });
     const headers = { authorization: `Bearer ${(body as { access_token: string }).access_token}` };
-    const answer = await place.nobody.get('/trading/session/700001', headers);
+    const answer = await place.anonymous.get('/trading/session/700001', headers);
     expect(answer.status).toBe(200);
   });
 });
@@ -124,7 +124,7 @@ describe('forgot-password', () => {
     ['', 400, shapes.withDetails],
   ])('%s', async (email, status, shape) => {
     await using place = await openSandbox();
-    const answer = await place.nobody.post('/auth/forgot-password', { email });
+    const answer = await place.anonymous.post('/auth/forgot-password', { email });
     expect(answer.status).toBe(status);
     expect(answer.body).toStrictEqual(shape);
   });
@@ -133,7 +133,7 @@ describe('forgot-password', () => {
 test('notifications need no token, but a bad one is refused', async () => {
   await using place = await openSandbox();
   const path = '/user/notifications/mark-read';
-  const free = await place.nobody.put(path, { ids: [1, 2.5] });
+  const free = await place.anonymous.put(path, { ids: [1, 2.5] });
   expect([free.status, free.body]).toEqual([200, { success: true }]);
   const demo = place.as('demo@example.com');
   place.sandbox.revoke({ login: 700001 });
@@ -149,7 +149,7 @@ test.each([
   ['an empty device', { deviceId: '' }],
 ])('registering a device refuses %s', async (_what, body) => {
   await using place = await openSandbox();
-  const answer = await place.nobody.post('/user/notifications/v2/token', body);
+  const answer = await place.anonymous.post('/user/notifications/v2/token', body);
   expect(answer.status).toBe(400);
   expect(answer.body).toStrictEqual(shapes.errorAndMessage);
 });

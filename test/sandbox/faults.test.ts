@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { createGunzip } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { openSandbox } from './visitor.ts';
+import { openSandbox } from './sandbox-client.ts';
 
 const POSITIONS = '/trading/positions';
 const ORDER = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 };
@@ -43,7 +43,7 @@ describe('a status fault', () => {
     expect(answers[1]?.headers.get('retry-after')).toBe('7');
   });
 
-  test('strikes one login, or any operation, or until it is cleared', async () => {
+  test('applies to one login, or any operation, or until it is cleared', async () => {
     await using place = await openSandbox();
     const [demo, pro] = [place.as(DEMO), place.as('pro@example.com')];
     place.sandbox.fail({ operation: '*', kind: 'status', status: 500, login: 700001 });
@@ -56,7 +56,7 @@ describe('a status fault', () => {
   });
 });
 
-describe('what becomes of an order', () => {
+describe('the outcome of an order', () => {
   test.each([
     ['reset-before', {}, 0],
     ['reset-after', {}, 1],
@@ -112,7 +112,7 @@ describe('the answer', () => {
     place.sandbox.fail({ operation: 'getOpenPositions', kind: 'redirect' });
     const answer = await place.as(DEMO).get(POSITIONS);
     expect(answer.headers.get('location')).toBe('/sandbox/redirected');
-    await place.nobody.get('/sandbox/redirected');
+    await place.anonymous.get('/sandbox/redirected');
     expect(place.sandbox.requests().map(({ path }) => path)).toEqual([
       POSITIONS,
       '/sandbox/redirected',

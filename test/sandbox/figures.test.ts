@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WireSession } from '../../src/gateway/wire/session.ts';
-import { openSandbox } from './visitor.ts';
+import { openSandbox } from './sandbox-client.ts';
 
 const cents = (value: number) => Math.round(value * 100);
 const total = (rows: readonly object[], field: string) =>
@@ -34,12 +34,12 @@ test.each(['demo@example.com', 'pro@example.com', 'fresh@example.com'])(
       expect(await user.positions()).toEqual(session.positions);
       seen.add(session.balance);
     }
-    // Some closed: otherwise nothing was shown about what a close does to the balance.
+    // Some are closed, or the test would not show the effect of a close on the balance.
     expect(seen.size).toBeGreaterThan(1);
   },
 );
 
-test('what closes moves its profit and storage into the balance, to the cent', async () => {
+test('a closed position moves its profit and storage into the balance, to the cent', async () => {
   await using place = await openSandbox();
   const demo = place.as('demo@example.com');
   const before = await demo.session();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { openSandbox } from './visitor.ts';
+import { openSandbox } from './sandbox-client.ts';
 
 const DEMO = 'demo@example.com';
 const BODIES = [
@@ -69,7 +69,7 @@ test.each([
   expect((await place.as(DEMO)[verb](path)).status).toBe(status);
 });
 
-test('what is no HTTP ends its own connection only', async () => {
+test('bytes that are not HTTP end their own connection only', async () => {
   await using place = await openSandbox();
   for (const bytes of [
     '\u0000\u0001\u0002\r\n\r\n',
@@ -84,7 +84,7 @@ test('what is no HTTP ends its own connection only', async () => {
   expect((await place.as(DEMO).get('/trading/positions')).status).toBe(200);
 });
 
-test('a client that leaves in the middle of its body does no harm', async () => {
+test('a client that disconnects in the middle of its body does no harm', async () => {
   await using place = await openSandbox();
   const socket = connect(place.sandbox.port, '127.0.0.1');
   await once(socket, 'connect');

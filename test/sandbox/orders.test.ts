@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openSandbox } from './visitor.ts';
+import { openSandbox } from './sandbox-client.ts';
 
 const PATH = '/trading/positions';
 const FINE = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { openSandbox } from './visitor.ts';
+import { openSandbox } from './sandbox-client.ts';
 
-test('withdrawal methods come as a list of lists, and what is saved is among them', async () => {
+test('withdrawal methods come as a list of lists, and a saved one is among them', async () => {
   await using place = await openSandbox({ mobileWallet: 'paywave' });
   const demo = place.as('demo@example.com');
   const before = await demo.get('/payments/client/withdrawal-methods');

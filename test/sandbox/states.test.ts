@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { openSandbox } from './visitor.ts';
+import { openSandbox } from './sandbox-client.ts';
 
 const FRESH = 'fresh@example.com';
 
 describe('a market order', () => {
-  test('becomes an open position at once, at the price of the market', async () => {
+  test('becomes an open position immediately, at the price of the market', async () => {
     await using place = await openSandbox();
     const fresh = place.as(FRESH);
     place.sandbox.putPrice('AAPL', 200);

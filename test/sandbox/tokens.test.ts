@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { expect, test } from 'vitest';
-import { createVisitor, openSandbox } from './visitor.ts';
+import { createSandboxClient, openSandbox } from './sandbox-client.ts';
 
 const DEMO = 'demo@example.com';
 
@@ -48,7 +48,7 @@ test('a forged token opens nothing', async () => {
   const swapped = [genuine[0], forged.split('.')[1], genuine[2]].join('.');
   const otherAlgorithm = sign({ alg: 'HS512' }, forged.split('.')[1] ?? '', place.sandbox.secret);
   for (const token of [forged, unsigned, swapped, otherAlgorithm, 'a.b.c', '..', 'x', '{}']) {
-    const thief = createVisitor(place.sandbox, token, 700001);
+    const thief = createSandboxClient(place.sandbox, token, 700001);
     expect((await thief.get('/trading/positions')).status, token).toBe(401);
   }
 });
@@ -67,8 +67,8 @@ test('a token whose payload is no object of ours opens nothing', async () => {
   ];
   for (const claim of claims) {
     const token = sign({ alg: 'HS256', typ: 'JWT' }, encode(claim), secret);
-    const visitor = createVisitor(place.sandbox, token, 700001);
-    expect((await visitor.get('/trading/positions')).status, JSON.stringify(claim)).toBe(401);
+    const client = createSandboxClient(place.sandbox, token, 700001);
+    expect((await client.get('/trading/positions')).status, JSON.stringify(claim)).toBe(401);
   }
 });
 
@@ -90,18 +90,18 @@ test('revoking a login ends its tokens so far, not those to come', async () => {
   expect((await place.as('pro@example.com').get('/trading/positions')).status).toBe(200);
 });
 
-test('load users come into being when somebody asks for one', async () => {
+test('load users are created when one signs in', async () => {
   await using place = await openSandbox();
-  const { body } = await place.nobody.post('/auth/login', {
+  const { body } = await place.anonymous.post('/auth/login', {
     email: 'user-4711@example.com',
     password: 'demo',
   });
   const { access_token: token } = body as { access_token: string };
-  const user = createVisitor(place.sandbox, token, 804711);
+  const user = createSandboxClient(place.sandbox, token, 804711);
   expect((await user.session()).login).toBe(804711);
   expect(await user.positions()).toHaveLength(5);
   for (const email of ['user-0@example.com', 'user-100000@example.com', 'user-1a@example.com']) {
-    const answer = await place.nobody.post('/auth/login', { email, password: 'demo' });
+    const answer = await place.anonymous.post('/auth/login', { email, password: 'demo' });
     expect(answer.status, email).toBe(404);
   }
 });

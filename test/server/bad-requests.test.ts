@@ -11,7 +11,7 @@ beforeAll(async () => {
   endpoint = `${app.url}/graphql`;
 });
 afterAll(() => app.close());
-// Whatever was sent, the next one is served.
+// A bad request must not affect the next one.
 afterEach(async () => {
   const { data } = await app.query('{ __typename }');
   expect(data).toEqual({ __typename: 'Query' });
@@ -115,7 +115,7 @@ describe('a request whose document or variables are wrong', () => {
     ]);
   });
 
-  test('with variables as deep as a body can hold is refused before they are looked at', async () => {
+  test('with variables as deep as a body allows is refused before they are read', async () => {
     const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
     const document = JSON.stringify(withId);
     const answer = await rawPost(endpoint, `{"query":${document},"variables":{"id":${deep}}}`);
@@ -149,7 +149,7 @@ describe('a body that is too large', () => {
     expect(answer.status).toBe(413);
   });
 
-  test('is refused where it would only become so by unpacking', async () => {
+  test('is refused where only its decompressed size is too large', async () => {
     const bomb = gzipSync(Buffer.alloc(300_000_000, ' '));
     const answer = await rawPost(endpoint, bomb, { 'content-encoding': 'gzip' });
     expect(answer.status).toBe(413);
@@ -157,8 +157,8 @@ describe('a body that is too large', () => {
   });
 });
 
-describe('a packed body', () => {
-  test('is unpacked', async () => {
+describe('a compressed body', () => {
+  test('is decompressed', async () => {
     const body = gzipSync(query({ query: '{ __typename }' }));
     const answer = await rawPost(endpoint, body, { 'content-encoding': 'gzip' });
     expect(JSON.parse(answer.text)).toMatchObject({ data: { __typename: 'Query' } });
@@ -178,7 +178,7 @@ describe('a packed body', () => {
 describe('a body of another type', () => {
   const body = query({ query: '{ __typename }' });
 
-  // Forms and plain texts are what a page of another origin can send without asking.
+  // A page of another origin can send forms and plain texts without a preflight.
   test.each([
     ['text/plain', body],
     ['application/x-www-form-urlencoded', 'query={__typename}'],
@@ -196,7 +196,7 @@ describe('a body of another type', () => {
     'application/json',
     'application/json;charset=utf-8',
     'Application/JSON; charset=UTF-8',
-  ])('is none, for all its spelling: %s', async (type) => {
+  ])('is not the case for other spellings of JSON: %s', async (type) => {
     expect((await rawPost(endpoint, body, { 'content-type': type })).status).toBe(200);
   });
 });
@@ -211,7 +211,7 @@ describe('an accept header', () => {
     ['application/json', PLAIN],
     ['application/graphql-response+json', GRAPHQL],
     ['application/graphql-response+json, application/json;q=0.9', GRAPHQL],
-    // As mobile client libraries send it, whether or not a document asks for parts.
+    // Mobile client libraries send it whether or not a document uses @defer.
     [
       'multipart/mixed;deferSpec=20220824,application/graphql-response+json,application/json',
       GRAPHQL,
@@ -271,7 +271,7 @@ describe('a GET', () => {
     expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
   });
 
-  test('whose variables cannot be read does not get them back', async () => {
+  test('with malformed variables does not get them echoed', async () => {
     for (const variables of [
       '{"password": hunter2canary}',
       'hunter2canary',

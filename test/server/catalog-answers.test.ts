@@ -21,7 +21,7 @@ function get(document: string, headers: Record<string, string> = {}, variables?:
 }
 
 describe('a GET of the catalog alone', () => {
-  test('can be kept until the catalog is due, by this client only', async () => {
+  test('may be cached until the catalog is due, by this client only', async () => {
     const response = await get(LIST);
     const { data } = await response.json();
     expect(data.instruments.nodes).toHaveLength(3);
@@ -34,7 +34,7 @@ describe('a GET of the catalog alone', () => {
     expect(response.headers.get('vary')).toBe('Authorization, Accept, Accept-Encoding, Origin');
   });
 
-  test('answers 304 to whoever holds it', async () => {
+  test('answers 304 to a client that has it cached', async () => {
     const etag = (await get(LIST)).headers.get('etag') ?? '';
     const response = await get(LIST, { 'if-none-match': etag });
     expect(response.status).toBe(304);
@@ -42,7 +42,7 @@ describe('a GET of the catalog alone', () => {
     expect(response.headers.get('etag')).toBe(etag);
   });
 
-  test('has another name for other variables, another document and another version', async () => {
+  test('has another ETag for other variables, another document and another version', async () => {
     const document = 'query ($n: Int) { instruments(first: $n) { nodes { id } } }';
     const etag = async (text: string, variables?: object) =>
       (await get(text, {}, variables)).headers.get('etag');
@@ -68,13 +68,13 @@ describe('a GET of the catalog alone', () => {
     expect(errors[0].extensions.code).toBe('UNAUTHENTICATED');
   });
 
-  test('is not kept where it has an error', async () => {
+  test('may not be cached where it has an error', async () => {
     const response = await get('{ instruments(first: -1) { nodes { id } } }');
     expect(response.headers.get('etag')).toBeNull();
     expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('says the same compressed', async () => {
+  test('has the same content compressed', async () => {
     const document = '{ catalog { instruments { id name description } } }';
     const plain = await (await get(document, { 'accept-encoding': 'identity' })).json();
     for (const encoding of ['gzip', 'br']) {
@@ -91,7 +91,7 @@ describe('a GET that selects something of the user', () => {
     '{ instruments(first: 1) { nodes { ...Own } } } fragment Own on Instrument { id orders { id } }',
     '{ instrument(id: "AAPL") { id } customerId }',
     '{ session { login } }',
-  ])('%s is kept by nobody', async (document) => {
+  ])('%s may not be cached', async (document) => {
     const response = await get(document);
     expect(response.status).toBe(200);
     expect(response.headers.get('etag')).toBeNull();
@@ -99,7 +99,7 @@ describe('a GET that selects something of the user', () => {
   });
 });
 
-test('a held answer is not the answer of the next version', async () => {
+test('a cached answer is not the answer of the next version', async () => {
   const document = '{ catalog { version instruments { id name } } }';
   await using own = await startTestApp({ CATALOG_MAX_AGE_SECONDS: '60' });
   const theirs = await own.signIn();
@@ -109,7 +109,7 @@ test('a held answer is not the answer of the next version', async () => {
   expect(again.extensions.gateway).toMatchObject([{ operation: 'getAllTickers', source: 'cache' }]);
 });
 
-test('by POST nothing may be kept', async () => {
+test('by POST nothing may be cached', async () => {
   const { headers, data } = await app.query(LIST, { token });
   expect(data.instruments.nodes).toHaveLength(3);
   expect(headers.get('etag')).toBeNull();

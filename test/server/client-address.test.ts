@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { ClientAddresses } from '../../src/server/client-address.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
-import { codesOf, DOORS } from './limits-doors.ts';
+import { codesOf, TRANSPORTS } from './limits-transports.ts';
 
 function addresses(...trustedProxies: string[]) {
   const clock = createScriptedClock();
@@ -20,7 +20,7 @@ function addresses(...trustedProxies: string[]) {
 }
 
 describe('the address of a client', () => {
-  test('is its peer’s, whatever it says, where no proxy is trusted', () => {
+  test('is its peer’s, whatever the header claims, where no proxy is trusted', () => {
     const { of } = addresses();
     expect(of('192.0.2.1')).toBe('192.0.2.1');
     expect(of('::ffff:192.0.2.1')).toBe('192.0.2.1');
@@ -77,7 +77,7 @@ describe('the address of a client', () => {
     expect(of('::ffff:b00:1', '198.51.100.7')).toBe('11.0.0.1');
   });
 
-  test('that a peer without trust claims is warned of once, and shown for a while', async () => {
+  test('claimed by an untrusted peer is logged once, and shown by readiness for a while', async () => {
     const { of, known, clock, warned } = addresses('10.0.0.0/8');
     of('10.0.0.1', '198.51.100.7');
     expect(known.degradedReason()).toBeNull();
@@ -101,14 +101,14 @@ describe('through the whole facade', () => {
     return app.sandbox.requests('getCustomerId').at(-1)?.headers['x-forwarded-for'];
   }
 
-  test('the gateway is told what a trusted proxy says', async () => {
+  test('the gateway receives what a trusted proxy forwards', async () => {
     await using app = await startTestApp({ ...GATEWAY, TRUSTED_PROXIES: '127.0.0.1, ::1' });
     expect(await forwardedTo(app)).toBe('198.51.100.7');
     const ready = await fetch(`${app.url}/health/ready`);
     expect(await ready.json()).toEqual({ status: 'ok' });
   });
 
-  test('it is told the peer’s own address where that is not trusted, and readiness shows it', async () => {
+  test('it receives the peer’s own address where that is not trusted, and readiness shows it', async () => {
     await using app = await startTestApp(GATEWAY);
     expect(await forwardedTo(app)).toBe('127.0.0.1');
     await forwardedTo(app);
@@ -126,8 +126,8 @@ describe('through the whole facade', () => {
       RATE_LIMIT_PER_MINUTE: '1',
       TRUSTED_PROXIES: '127.0.0.1',
     });
-    const [, ask] = DOORS.find(([door]) => door === 'WebSocket') ?? [];
-    if (!ask) throw new Error('no such door');
+    const [, ask] = TRANSPORTS.find(([transport]) => transport === 'WebSocket') ?? [];
+    if (!ask) throw new Error('no such transport');
     expect(codesOf(await ask(app, { query: '{ __typename }' }))).toEqual([]);
     const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', { headers });
     const message = new Promise((resolve) => {

@@ -88,7 +88,7 @@ describe('a preflight', () => {
       },
     });
 
-  test('of a listed origin learns what may be sent', async () => {
+  test('of a listed origin is answered with what may be sent', async () => {
     const { status, headers, text } = await ask(OURS);
     expect([status, text]).toEqual([204, '']);
     expect(headers['access-control-allow-origin']).toBe(OURS);
@@ -97,7 +97,7 @@ describe('a preflight', () => {
     expect(headers.vary).toContain('Origin');
   });
 
-  test('of any other origin learns nothing', async () => {
+  test('of any other origin is answered with nothing', async () => {
     for (const origin of NOT_OURS) {
       const { headers } = await ask(origin);
       const learned = Object.keys(headers).filter((name) => name.startsWith('access-control-'));
@@ -160,12 +160,12 @@ describe('a WebSocket', () => {
     expect(await connect(local, { origin: 'http://localhost:3000' })).toBe(101);
   });
 
-  test('stays shut to all others', async () => {
+  test('is refused to all others', async () => {
     for (const origin of NOT_OURS) expect(await connect(listed, { origin }), origin).toBe(403);
     expect(await connect(local, { origin: 'https://evil.example' })).toBe(403);
   });
 
-  test('is spoken at one path only', async () => {
+  test('opens at one path only', async () => {
     const nowhere = { ...listed, webSocketUrl: listed.webSocketUrl.replace('/graphql', '/nope') };
     expect(await connect(nowhere, {})).toBe(404);
   });

@@ -11,28 +11,28 @@ interface Message {
 
 async function connect(app: TestApp) {
   const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws');
-  const heard: Message[] = [];
-  socket.on('message', (data) => heard.push(JSON.parse(String(data))));
+  const received: Message[] = [];
+  socket.on('message', (data) => received.push(JSON.parse(String(data))));
   await once(socket, 'open');
   const send = (message: object) => socket.send(JSON.stringify(message));
   const authorization = `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}`;
   send({ type: 'connection_init', payload: { authorization } });
-  await eventually(() => heard.some(({ type }) => type === 'connection_ack'));
+  await eventually(() => received.some(({ type }) => type === 'connection_ack'));
   const subscribe = (id: string, query: string) =>
     send({ id, type: 'subscribe', payload: { query } });
   const isAnswered = (id: string) =>
-    heard.some((message) => message.type === 'next' && message.id === id);
+    received.some((message) => message.type === 'next' && message.id === id);
   return { socket, subscribe, isAnswered };
 }
 
-test('what a socket still asks for when it is being closed is answered, or not begun', async () => {
+test('an operation sent while the socket is being closed is answered, or not begun', async () => {
   for (let time = 0; time < 5; time += 1) {
     const app = await startTestApp();
     const { socket, subscribe, isAnswered } = await connect(app);
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 30 });
     socket.on('message', (data) => {
       const { id, type } = JSON.parse(String(data)) as Message;
-      // The close is on its way, and crosses this.
+      // The close frame crosses this message on the wire.
       if (type !== 'complete' || id !== 'read') return;
       subscribe('write', 'mutation { setValue(input: { key: "k" }) { __typename } }');
     });

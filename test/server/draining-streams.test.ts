@@ -15,25 +15,25 @@ function ask(app: TestApp, query: string): Promise<Response> {
 
 const watchPositions = (app: TestApp) => ask(app, 'subscription { positions { id } }');
 
-/** By itself, not because the grace is over. */
+/** Asserts that the drain ends by itself, before the grace period does. */
 async function closesInTime(app: TestApp): Promise<void> {
   const startedAtMs = performance.now();
   await app.close();
   expect(performance.now() - startedAtMs).toBeLessThan(GRACE_MS);
 }
 
-/** What is read of it before it ends, one way or the other. */
+/** Reads the stream until it ends or is cut. */
 async function readToItsEnd(watching: Promise<Response>): Promise<void> {
   try {
     for await (const _ of (await watching).body ?? []) {
-      // What it says does not matter here.
+      // The content does not matter here.
     }
   } catch {
-    // Cut off.
+    // The stream was cut.
   }
 }
 
-test('an event stream ends with the server, so that its client goes elsewhere', async () => {
+test('an event stream ends with the server, so that its client reconnects elsewhere', async () => {
   const app = await startTestApp({ SHUTDOWN_GRACE_MS: String(GRACE_MS) });
   const watching = watchPositions(app);
   await watching;
@@ -42,9 +42,9 @@ test('an event stream ends with the server, so that its client goes elsewhere', 
   await ended;
 });
 
-test('an event stream that is just being opened does not hold the server up', async () => {
+test('an event stream that is just being opened does not delay the shutdown', async () => {
   const app = await startTestApp({ SHUTDOWN_GRACE_MS: String(GRACE_MS) });
-  // The proof that it waits for first.
+  // The stream waits for its proof first.
   app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 600 });
   const ended = readToItsEnd(watchPositions(app));
   await eventually(() => app.sandbox.calls('getSession') > 0);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.ts';
-import { DOORS, type Told } from './limits-doors.ts';
+import { type Answer, TRANSPORTS } from './limits-transports.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -10,14 +10,14 @@ afterAll(() => app.close());
 
 const MOST_BYTES = 4_000;
 
-/** The places of each error of an answer, which is small. */
-function placesIn(told: Told): number[] {
-  expect(JSON.stringify(told).length).toBeLessThan(MOST_BYTES);
-  const errors = (told.errors ?? []) as readonly { locations?: readonly unknown[] }[];
+/** Counts the locations of each error, and asserts that the answer is small. */
+function placesIn(answer: Answer): number[] {
+  expect(JSON.stringify(answer).length).toBeLessThan(MOST_BYTES);
+  const errors = (answer.errors ?? []) as readonly { locations?: readonly unknown[] }[];
   return errors.map(({ locations = [] }) => locations.length);
 }
 
-describe.each(DOORS)('by %s an error names three places at most', (door, ask) => {
+describe.each(TRANSPORTS)('by %s an error has three locations at most', (transport, ask) => {
   test.each([
     [
       'an argument that is repeated',
@@ -26,8 +26,10 @@ describe.each(DOORS)('by %s an error names three places at most', (door, ask) =>
     ['a variable that is repeated', `query (${'$a: Int '.repeat(900)}) { __typename }`],
     ['fields that conflict', `{ ${'a: __typename '.repeat(20)} a: customerId }`],
   ])('of a document: %s', async (_what, query) => {
-    // A URL has no room for the longest of them.
-    const asked = { query: door === 'GET' ? query.replaceAll(/(first: 1 ){1000}/g, '') : query };
+    // The longest of them does not fit into a URL.
+    const asked = {
+      query: transport === 'GET' ? query.replaceAll(/(first: 1 ){1000}/g, '') : query,
+    };
     const places = placesIn(await ask(app, asked));
     expect(places.length).toBeGreaterThan(0);
     for (const count of places) expect(count).toBeGreaterThan(0);
@@ -35,21 +37,24 @@ describe.each(DOORS)('by %s an error names three places at most', (door, ask) =>
   });
 
   test('of an execution', async () => {
-    const told = await ask(app, { query: `{ ${'customerId '.repeat(140)} }` });
-    expect(told.errors).toMatchObject([{ path: ['customerId'] }]);
-    expect(placesIn(told)).toEqual([3]);
+    const answer = await ask(app, { query: `{ ${'customerId '.repeat(140)} }` });
+    expect(answer.errors).toMatchObject([{ path: ['customerId'] }]);
+    expect(placesIn(answer)).toEqual([3]);
   });
 
   test('of a subscription that does not start', async () => {
-    if (door === 'POST' || door === 'GET') return;
+    if (transport === 'POST' || transport === 'GET') return;
     const query = `subscription { ${'positions { id } '.repeat(100)} }`;
     expect(placesIn(await ask(app, { query }))).toEqual([3]);
   });
 });
 
-test.each(DOORS)('by %s fifty wrong operations are answered with few bytes', async (_door, ask) => {
-  const operations = Array.from({ length: 50 }, (_, at) => `query Q${at} { nope${at} }`);
-  const told = await ask(app, { query: operations.join(' '), operationName: 'Q7' });
-  expect(placesIn(told)).toEqual(Array.from({ length: 10 }, () => 1));
-  for (const { message } of told.errors ?? []) expect(message).toMatch(/"nope\d"/);
-});
+test.each(TRANSPORTS)(
+  'by %s fifty wrong operations are answered with few bytes',
+  async (_transport, ask) => {
+    const operations = Array.from({ length: 50 }, (_, at) => `query Q${at} { nope${at} }`);
+    const answer = await ask(app, { query: operations.join(' '), operationName: 'Q7' });
+    expect(placesIn(answer)).toEqual(Array.from({ length: 10 }, () => 1));
+    for (const { message } of answer.errors ?? []) expect(message).toMatch(/"nope\d"/);
+  },
+);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { greetedSocket } from '../live/raw-socket.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
-import { DOORS } from './limits-doors.ts';
+import { TRANSPORTS } from './limits-transports.ts';
 
 let app: TestApp;
 let token: string;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 beforeEach(() => app.sandbox.clearCalls());
 afterAll(() => app.close());
 
-// As JSON holds a number, which the language's own numbers could not.
+// JavaScript would round or lose these JSON numbers.
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 const CHANGED = ['1e400', '-1e400', '1e-400', '12345678901234567890', '0.1000000000000000055'];
 
@@ -26,9 +26,9 @@ const order = (more: object) => ({
   ...{ symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: 'exact-1' },
   ...more,
 });
-const writing = DOORS.filter(([door]) => door !== 'GET');
+const writing = TRANSPORTS.filter(([transport]) => transport !== 'GET');
 
-describe.each(DOORS)('by %s', (_door, ask) => {
+describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
   test.each(CHANGED)('%s in a variable is refused, and its argument named', async (text) => {
     const variables = { sectors: [1, rawJSON(text)] };
     const { errors } = await ask(app, { query: FIND, variables }, token);
@@ -60,7 +60,7 @@ describe.each(DOORS)('by %s', (_door, ask) => {
     expect(data.instruments).toEqual({ totalCount: 0 });
   });
 
-  test('a number that no declared variable holds disturbs nobody', async () => {
+  test('a number outside the declared variables is ignored', async () => {
     const variables = { more: rawJSON('1e400') };
     const { data } = await ask(app, { query: '{ customerId }', variables }, token);
     expect(data).toEqual({ customerId: 'cus_700001' });
@@ -76,7 +76,7 @@ describe.each(DOORS)('by %s', (_door, ask) => {
   });
 });
 
-describe.each(writing)('a write by %s', (_door, ask) => {
+describe.each(writing)('a write by %s', (_transport, ask) => {
   test('never sends an order with another number than the client’s', async () => {
     for (const [more, argument] of [
       [{ size: { units: rawJSON('1e400') } }, 'input.size.units'],
@@ -158,7 +158,7 @@ describe('a number in a document', () => {
   });
 });
 
-test('a body that nests too deep to be searched for numbers is refused', async () => {
+test('a body that nests too deep to be scanned for numbers is refused', async () => {
   const deep = `${'['.repeat(60_000)}1e400${']'.repeat(60_000)}`;
   for (const accept of ['application/json', 'text/event-stream']) {
     const response = await fetch(`${app.url}/graphql`, {
@@ -168,7 +168,7 @@ test('a body that nests too deep to be searched for numbers is refused', async (
     });
     expect(await response.text()).toContain('GRAPHQL_PARSE_FAILED');
   }
-  using socket = await greetedSocket(app, token);
+  using socket = await initializedSocket(app, token);
   socket.say(
     `{"id":"1","type":"subscribe","payload":{"query":"{ customerId }","extensions":{"deep":${deep}}}}`,
   );
@@ -177,7 +177,7 @@ test('a body that nests too deep to be searched for numbers is refused', async (
 });
 
 test('a ping’s payload comes back with its numbers', async () => {
-  using socket = await greetedSocket(app, token);
+  using socket = await initializedSocket(app, token);
   socket.say('{"type":"ping","payload":{"at":12345678901234567890}}');
   socket.subscribe('1', '{ customerId }');
   await socket.until('1', 'complete');
@@ -186,13 +186,13 @@ test('a ping’s payload comes back with its numbers', async () => {
   });
 });
 
-/** Of JSON whose numbers are kept as they are written. */
+/** Serializes to JSON with numbers as they are written. */
 function rawValue(text: string): unknown {
   return JSON.parse(text, ((_key: string, value: unknown, { source }: { source?: string }) =>
     typeof value === 'number' ? rawJSON(`${source}`) : value) as Parameters<typeof JSON.parse>[1]);
 }
 
-/** The same as GraphQL writes it: names without quotes. */
+/** Serializes to a GraphQL literal: names without quotes. */
 function literal(json: string): string {
   return json.replace(/"(\w+)":/g, '$1:');
 }

@@ -4,7 +4,7 @@ import type { Fault } from '../../src/sandbox/faults.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 
 const LIMITS = {
-  // Long enough for a machine that does other things as well to take in the largest answers.
+  // Long enough for a busy machine to receive the largest answers.
   GATEWAY_TIMEOUT_MS: '1500',
   CATALOG_TIMEOUT_MS: '1500',
   GATEWAY_MAX_BYTES: '1000000',
@@ -13,7 +13,7 @@ const LIMITS = {
 };
 
 let app: TestApp;
-/** Where no catalog was ever had: one that is held would serve on. */
+/** Starts without any cached catalog, which would be served as stale-if-error. */
 let withoutCatalog: TestApp;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ const READS = `
 `;
 const SCREEN = `{ ${READS} catalog { group } }`;
 
-// Which fields of the screen hang on which operation.
+// The fields of the screen that each operation serves.
 const FIELDS = {
   getSession: ['session', 'orders'],
   getOpenPositions: ['positions'],
@@ -50,7 +50,7 @@ const WORDS = {
 eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6MX0.c2lnbmF0dXJl`,
   details: { phone: '+49 151 12345678' },
 };
-const STRUCK = {
+const REDACTED = {
   error: 'RESTRICTED',
   message: 'Account […] of […] is restricted, see Bearer […] or\n[…]',
 };
@@ -69,7 +69,7 @@ const CASES: readonly Case[] = [
   {
     name: '403 with words',
     fault: { kind: 'status', status: 403, body: WORDS },
-    extensions: { code: 'FORBIDDEN', retryable: false, gatewayError: STRUCK },
+    extensions: { code: 'FORBIDDEN', retryable: false, gatewayError: REDACTED },
   },
   {
     name: '403 without words',
@@ -79,7 +79,7 @@ const CASES: readonly Case[] = [
   {
     name: '429 that says how long',
     fault: { kind: 'status', status: 429, body: WORDS, headers: { 'retry-after': '7' } },
-    extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: 7, gatewayError: STRUCK },
+    extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: 7, gatewayError: REDACTED },
   },
   {
     name: '429 that does not',
@@ -120,7 +120,7 @@ describe.each(Object.entries(FIELDS))('%s failing', (name, fields) => {
 
   test.each(CASES)('with $name', async ({ fault, extensions }) => {
     const { sandbox, query } = operation === 'getAllTickers' ? withoutCatalog : app;
-    // A new token each time: nothing is held for it, and nothing known of it.
+    // A new token each time: nothing is cached for it, and it is not proved.
     const token = sandbox.token({ email: 'demo@example.com' });
     sandbox.fail({ ...fault, body: bodyOf(fault, operation), operation });
 
@@ -145,7 +145,7 @@ describe('a 401', () => {
   ] as const;
 
   test.each(OTHERS)(
-    'of %s is no answer for the reads beside it, and ends what they proved',
+    'of %s is not taken as an answer to the reads beside it, and ends their proof',
     async (operation) => {
       const { sandbox, query } = app;
       await query('{ catalog { size } }', { token: sandbox.token({ email: 'demo@example.com' }) });
@@ -165,7 +165,7 @@ describe('a 401', () => {
     },
   );
 
-  test('of the catalog itself is no answer for the reads beside it', async () => {
+  test('of the catalog itself is not taken as an answer to the reads beside it', async () => {
     const { sandbox, query } = withoutCatalog;
     sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 401 });
     const token = sandbox.token({ email: 'demo@example.com' });
@@ -177,7 +177,7 @@ describe('a 401', () => {
   });
 });
 
-test('a catalog that does not come is waited for once', async () => {
+test('a catalog that times out is waited for once', async () => {
   const { sandbox, query } = withoutCatalog;
   sandbox.fail({ operation: 'getAllTickers', kind: 'hang' });
   const token = sandbox.token({ email: 'demo@example.com' });
@@ -185,7 +185,7 @@ test('a catalog that does not come is waited for once', async () => {
   expect(sandbox.calls('getAllTickers')).toBe(1);
 });
 
-test('a held catalog opens to a token whose snapshot is forbidden, by its own call of op 1', async () => {
+test('a cached catalog opens to a token whose snapshot is forbidden, by its own call of op 1', async () => {
   const { sandbox, query } = app;
   await query('{ catalog { size } }', { token: sandbox.token({ email: 'demo@example.com' }) });
   sandbox.clearCalls();
@@ -196,7 +196,7 @@ test('a held catalog opens to a token whose snapshot is forbidden, by its own ca
   expect(sandbox.calls('getAllTickers')).toBe(1);
 });
 
-/** A snapshot may lack any field: it is another login that makes it somebody else's. */
+/** A snapshot may lack any field; only another login makes it another account's. */
 function bodyOf({ status, body }: Omit<Fault, 'operation'>, operation: OperationName): unknown {
   return status === 200 && operation === 'getSession' ? { login: 1 } : body;
 }

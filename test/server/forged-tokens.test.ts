@@ -46,7 +46,7 @@ function unsignedPart(token: string): string {
   return token.slice(0, token.lastIndexOf('.'));
 }
 
-describe('with a victim’s session, positions and catalog at hand', () => {
+describe('with a victim’s session, positions and catalog cached', () => {
   let app: TestApp;
   let victim: string;
 
@@ -84,7 +84,7 @@ describe('with a victim’s session, positions and catalog at hand', () => {
     },
   );
 
-  test('a group that is claimed and not one’s own gives one’s own catalog', async () => {
+  test('a claimed group that is not the account’s own gets the account’s own catalog', async () => {
     const liar = app.sandbox.token({ email: 'pro@example.com', group: 'standard-usd' });
     const known = await app.query('{ session { group } catalog { group } }', { token: liar });
     expect(known.data.catalog?.group ?? 'pro-usd').toBe('pro-usd');
@@ -103,7 +103,7 @@ describe('with a victim’s session, positions and catalog at hand', () => {
     '.',
     'a\u0000b',
     'a\r\nb',
-  ])('the group %j goes into no path', async (group) => {
+  ])('the group %j never reaches a path', async (group) => {
     const { secret } = app.sandbox;
     const claims = { login: 700002, group, exp: inSeconds(60) };
     const { errors } = await app.query('{ catalog { group } }', {
@@ -116,7 +116,7 @@ describe('with a victim’s session, positions and catalog at hand', () => {
   });
 });
 
-describe('a token that names nobody', () => {
+describe('a token without a valid login', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startTestApp();
@@ -163,7 +163,7 @@ describe('a token that names nobody', () => {
     expect(app.sandbox.calls()).toBe(0);
   });
 
-  test('because it has just expired is left to the gateway for half a minute', async () => {
+  test('because it has just expired is left for the gateway to judge for half a minute', async () => {
     const token = app.sandbox.token({ email: 'demo@example.com', expiresInSeconds: -25 });
     const { errors } = await app.query('{ customerId }', { token });
     expect(errors[0]?.extensions).toMatchObject({

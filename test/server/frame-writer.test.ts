@@ -21,7 +21,7 @@ afterEach(() => {
   server.close();
 });
 
-/** What a client's own library reads of what is written to the stream of its socket. */
+/** Reads with a client's `ws` what is written to the server's TCP socket. */
 async function connect() {
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   const upgraded = once(server, 'upgrade');
@@ -38,7 +38,7 @@ function whole(values: readonly string[]): string[] {
   return values.map((value) => `${HEAD}${value}}`);
 }
 
-test('each message comes whole, at every length that a frame writes in its own way', async () => {
+test('each message is received whole, at every length encoding of a frame', async () => {
   const { messages, frames } = await connect();
   const overhead = Buffer.byteLength(HEAD) + 1;
   const lengths = [125, 126, 16_380, 16_384, 65_535, 65_536, 300_000];
@@ -51,7 +51,7 @@ test('each message comes whole, at every length that a frame writes in its own w
   expect(messages).toEqual(whole(values));
 });
 
-test('what is not ASCII keeps its letters', async () => {
+test('text beyond ASCII is kept', async () => {
   const { messages, frames } = await connect();
   const values = ['"Привет, 世界 🐟"', '"次"'];
   for (const value of values) frames.write(value, () => {});

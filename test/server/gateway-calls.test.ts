@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from '../support/app.ts';
 interface Expected {
   readonly document: string;
   readonly call: string;
-  /** As it goes over the wire; null where there is no body at all. */
+  /** The body on the wire; null without one. */
   readonly body: unknown;
   readonly email?: string;
   readonly isAnonymous?: boolean;
@@ -138,7 +138,7 @@ test.each(Object.entries(EXPECTED))('%s as the gateway receives it', async (name
   expect(others).toEqual([]);
   expect(`${request?.method} ${request?.path}`).toBe(call);
   expect(request?.body === '' ? null : JSON.parse(request?.body ?? '')).toEqual(body);
-  // Nothing else goes along: no cookie, no address, no agent of the client's.
+  // No other header is sent: no cookie, address or user agent of the client.
   expect(request?.headers).toEqual({
     host: new URL(app.sandbox.url).host,
     connection: 'keep-alive',
@@ -195,7 +195,7 @@ test('settings change the path, add fixed headers and send the client’s own on
     'x-api-key': 'fixed',
     'accept-language': 'en',
     'user-agent': 'phone/1.0',
-    // No proxy is trusted here, so the client is who holds the other end of the line.
+    // No proxy is trusted here, so the client's address is the socket's peer.
     'x-forwarded-for': '127.0.0.1',
   });
   expect(request?.headers).not.toHaveProperty('cookie');

@@ -23,7 +23,7 @@ describe('the page', () => {
     expect(answer.headers['content-type']).toContain('application/json');
   });
 
-  test('holds a token, so that nobody keeps it or frames it', async () => {
+  test('contains a token, so it may be neither cached nor framed', async () => {
     const { headers, text } = await openPage();
     expect(text).toContain('Bearer eyJ');
     expect(headers['cache-control']).toBe('no-store');
@@ -31,7 +31,7 @@ describe('the page', () => {
     expect(headers['referrer-policy']).toBe('no-referrer');
   });
 
-  test('names nothing that is elsewhere', async () => {
+  test('refers to no other host', async () => {
     const { text } = await openPage();
     const links = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link]) => link ?? '');
     expect(links.length).toBeGreaterThanOrEqual(3);
@@ -39,13 +39,13 @@ describe('the page', () => {
     expect(text).not.toMatch(/https?:\/\//);
   });
 
-  test('is packed as the browser accepts', async () => {
+  test('is compressed as the browser accepts', async () => {
     const { headers, bytes } = await openPage({ 'accept-encoding': 'gzip, deflate, br' });
     expect(headers['content-encoding']).toBe('br');
     expect(String(brotliDecompressSync(bytes))).toContain('<!doctype html>');
   });
 
-  test('is there without a token where signing in fails', async () => {
+  test('is served without a token where signing in fails', async () => {
     app.sandbox.fail({ operation: 'login', kind: 'status', status: 500 });
     const { status, text } = await openPage();
     app.sandbox.clearFaults();
@@ -60,7 +60,7 @@ describe('its assets', () => {
     return headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;
   };
 
-  test('are packed, and kept for good under a name of their content', async () => {
+  test('are compressed, and cached for good under a hash of their content', async () => {
     const { text } = await openPage();
     const paths = new Set(text.match(/\/graphiql\/[\da-f]{16}\/[\w.]+/g));
     expect(paths.size).toBe(5);
@@ -89,7 +89,7 @@ describeWithChromium('in a browser', (executablePath) => {
   });
   afterAll(() => browser.close());
 
-  test('the first query runs as the demo user, and no other host is asked for anything', async () => {
+  test('the first query runs as the demo user, and no other host receives a request', async () => {
     const page = await browser.newPage();
     const hosts = new Set<string>();
     const problems: string[] = [];

@@ -16,7 +16,7 @@ const SMALL = JSON.stringify({ query: '{ __typename }' });
 const LARGE = JSON.stringify({ query: '{ __schema { types { name description } } }' });
 
 describe('an answer', () => {
-  test('is not to be stored, and depends on who asks and how', async () => {
+  test('may not be stored, and its Vary names token, media type, encoding and origin', async () => {
     for (const answer of [
       await rawPost(endpoint, SMALL),
       await rawPost(endpoint, '{'),
@@ -81,7 +81,7 @@ describe('compression', () => {
     expect(answer.headers).not.toHaveProperty('content-encoding');
   });
 
-  test('holds for the schema as well', async () => {
+  test('applies to the schema as well', async () => {
     const headers = { 'accept-encoding': 'br' };
     const answer = await rawRequest(`${app.url}/schema.graphql`, { headers });
     expect(answer.headers['content-encoding']).toBe('br');
@@ -90,14 +90,14 @@ describe('compression', () => {
 });
 
 describe('the health checks', () => {
-  test('say that it lives and is ready', async () => {
+  test('report liveness and readiness', async () => {
     const live = await rawRequest(`${app.url}/health/live`);
     expect([live.status, live.text]).toEqual([200, '{"status":"ok"}']);
     const ready = await rawRequest(`${app.url}/health/ready`);
     expect([ready.status, ready.text]).toEqual([200, '{"status":"ok"}']);
   });
 
-  test('turn no traffic away because the gateway is down', async () => {
+  test('refuse no traffic because the gateway is down', async () => {
     await using own = await startTestApp();
     await own.sandbox.close();
     expect((await rawRequest(`${own.url}/health/ready`)).status).toBe(200);

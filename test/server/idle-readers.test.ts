@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ClientKeys } from '../../src/engine/client-key.ts';
 import { SendBuffers } from '../../src/server/send-buffers.ts';
-import { greetedSocket } from '../live/raw-socket.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
@@ -22,7 +22,7 @@ import {
 
 const UNREAD_MS = 800;
 
-describe('a reader that takes nothing is cut, and what it was sent is let go', () => {
+describe('a reader that reads nothing is cut, and its buffers are released', () => {
   let app: TestApp;
   let token: string;
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('a reader that takes nothing is cut, and what it was sent is let go', (
   afterAll(() => app.close());
 
   const LONG = longField(UNTAKEN_BYTES);
-  // Half a byte in each letter, so that packing makes it half as long.
+  // Each character has four bits of entropy, so that compression halves the text.
   const unlike = () =>
     randomBytes(UNTAKEN_BYTES)
       .toString('hex')
@@ -47,7 +47,7 @@ describe('a reader that takes nothing is cut, and what it was sent is let go', (
   }
 
   async function stalledSocket(query: string): Promise<Disposable> {
-    const raw = await greetedSocket(app, token);
+    const raw = await initializedSocket(app, token);
     raw.socket.pause();
     raw.subscribe('1', query);
     return raw;
@@ -97,7 +97,7 @@ describe('a reader that takes nothing is cut, and what it was sent is let go', (
   ];
 
   async function stalledControls(): Promise<Disposable> {
-    // The list of what the gateway was sent is as long as one likes.
+    // The list of requests that the gateway received can be made as long as needed.
     const asked = Array.from({ length: 400 }, () => app.query('{ customerId }', { token }));
     await Promise.all(asked);
     return repeated('/sandbox/requests', 200);
@@ -118,7 +118,7 @@ describe('a reader that takes nothing is cut, and what it was sent is let go', (
   });
 });
 
-/** Both ends of a connection to which a single large write is made, and what bounds it. */
+/** Opens both ends of a connection for a single large write, with the SendBuffers that bound it. */
 async function openWrite(bytes: number) {
   const clock = createScriptedClock();
   const reasons: string[] = [];
@@ -130,17 +130,17 @@ async function openWrite(bytes: number) {
   });
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const arrived = once(server, 'connection');
+  const connected = once(server, 'connection');
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   client.on('error', () => {});
-  const [socket] = (await arrived) as [Socket];
+  const [socket] = (await connected) as [Socket];
   socket.write(Buffer.alloc(bytes));
   buffers.open(socket, { caller: { token: null } }).measure();
   return {
     clock,
     reasons,
     buffers,
-    /** Reads until so many bytes have come in all. */
+    /** Reads until so many bytes have been received in total. */
     async readTo(total: number) {
       client.removeAllListeners('data');
       client.on('data', () => client.bytesRead >= total && client.pause());
@@ -156,13 +156,13 @@ async function openWrite(bytes: number) {
   };
 }
 
-test('a reader has 30 s for its next byte, however much is written at once', async () => {
+test('a reader has 30 s for its next byte, however large the write is', async () => {
   await using write = await openWrite(96 * MEGABYTE);
   const { clock, reasons, buffers } = write;
   for (let step = 1; step <= 3; step += 1) {
     await clock.advance(29_000);
     expect(reasons).toEqual([]);
-    // Far more than the kernel has room for: it must have taken bytes of the write.
+    // Far more than the kernel buffers: it must have accepted bytes of the write.
     await write.readTo(step * 24 * MEGABYTE);
   }
   await clock.advance(29_000);
@@ -173,7 +173,7 @@ test('a reader has 30 s for its next byte, however much is written at once', asy
   expect(buffers.bytes).toBe(0);
 });
 
-test('one that never takes any is cut after 30 s, and no timer is left', async () => {
+test('one that never reads any is cut after 30 s, and no timer is left', async () => {
   await using write = await openWrite(96 * MEGABYTE);
   await write.clock.advance(30_000);
   expect(write.reasons).toEqual(['idle']);

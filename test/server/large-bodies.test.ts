@@ -33,15 +33,15 @@ async function post(body: Buffer, encoding = 'identity') {
 }
 
 test.each([
-  ['as it is', FIVE_MEGABYTES, 'identity'],
+  ['uncompressed', FIVE_MEGABYTES, 'identity'],
   ['packed', gzipSync(FIVE_MEGABYTES), 'gzip'],
   [
-    'packed, with more behind it',
+    'compressed, with more behind it',
     Buffer.concat([gzipSync(FIVE_MEGABYTES), FIVE_MEGABYTES]),
     'gzip',
   ],
 ])(
-  'a body that is too large, %s, is refused to the end, and the connection lives on',
+  'a body that is too large, %s, is refused with a complete response, and the connection stays open',
   async (_how, body, encoding) => {
     for (let i = 0; i < 5; i += 1) {
       const { status, text } = await post(body, encoding);
@@ -57,7 +57,7 @@ test('a body that does not end is cut off', async () => {
   const { hostname, port } = new URL(app.url);
   const socket = connect(Number(port), hostname);
   const closed = new Promise((resolve) => socket.once('close', resolve));
-  // It ends by a reset, in the middle of what it sends.
+  // The connection is reset in the middle of the body.
   socket.on('error', () => {});
   socket.write(
     'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99999999999\r\n\r\n',

@@ -1,7 +1,7 @@
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.ts';
-import { type Asked, codesOf, DOORS } from './limits-doors.ts';
+import { type Asked, codesOf, TRANSPORTS } from './limits-transports.ts';
 
 let app: TestApp;
 let token: string;
@@ -19,7 +19,7 @@ const repeat = (times: number, make: (at: number) => string) =>
 const nested = (levels: number) =>
   `${'positions { instrument { '.repeat(levels)}id${' } }'.repeat(levels)}`;
 
-/** Each fragment spreads the next one twice: unfolded, the last stands there 2^20 times. */
+/** Each fragment spreads the next one twice: expanded, the last occurs 2^20 times. */
 const fanOut = (type: string, leaf: string) =>
   repeat(
     21,
@@ -43,7 +43,7 @@ const TOO_COMPLEX: Record<string, { asked: Asked; limit: string }> = {
     asked: { query: `{ __typename ${repeat(21, () => '@include(if: true)')} }` },
     limit: 'MAX_DIRECTIVES',
   },
-  'directives that nobody knows': {
+  'unknown directives': {
     asked: { query: `query ${repeat(21, (at) => `@d${at}`)} { __typename }` },
     limit: 'MAX_DIRECTIVES',
   },
@@ -148,13 +148,13 @@ const WRONG: Record<string, { asked: Asked; code: string }> = {
   },
 };
 
-describe.each(DOORS)('by %s', (door, ask) => {
+describe.each(TRANSPORTS)('by %s', (transport, ask) => {
   test.each(Object.entries(TOO_COMPLEX))('%s is refused', async (_name, { asked, limit }) => {
-    const [told, tiny] = await Promise.all([
+    const [answer, tiny] = await Promise.all([
       ask(app, asked, token),
       ask(app, { query: '{ __typename }' }),
     ]);
-    expect(told.errors).toContainEqual({
+    expect(answer.errors).toContainEqual({
       message: expect.any(String),
       extensions: {
         code: 'QUERY_TOO_COMPLEX',
@@ -164,67 +164,70 @@ describe.each(DOORS)('by %s', (door, ask) => {
         maximum: expect.any(Number),
       },
     });
-    for (const { extensions } of told.errors ?? []) {
+    for (const { extensions } of answer.errors ?? []) {
       expect(extensions.value).toBeGreaterThan(Number(extensions.maximum));
     }
-    expect(told.data).toBeUndefined();
+    expect(answer.data).toBeUndefined();
     expect(tiny.data).toEqual({ __typename: 'Query' });
     expect(app.sandbox.calls()).toBe(0);
   });
 
   test.each(Object.entries(WRONG))('%s is refused', async (name, { asked, code }) => {
-    // The protocols of GET and of WebSocket have no way to write a batch.
-    if (name === 'a batch' && (door === 'GET' || door === 'WebSocket')) return;
-    const told = await ask(app, asked, token);
-    expect(codesOf(told)).toContain(code);
+    // GET and WebSocket have no syntax for a batch.
+    if (name === 'a batch' && (transport === 'GET' || transport === 'WebSocket')) return;
+    const answer = await ask(app, asked, token);
+    expect(codesOf(answer)).toContain(code);
     expect(app.sandbox.calls()).toBe(0);
   });
 
   test('what costs just as much as is allowed is answered', async () => {
     const query = `{ instruments(first: 500) { nodes { ${'id '.repeat(40)} positions { id } } } }`;
-    const told = await ask(app, { query }, token);
-    expect(told.errors).toBeUndefined();
-    expect(told.extensions?.cost).toBe(1 + 1 + 500 * (1 + 1 + 50));
+    const answer = await ask(app, { query }, token);
+    expect(answer.errors).toBeUndefined();
+    expect(answer.extensions?.cost).toBe(1 + 1 + 500 * (1 + 1 + 50));
   });
 
   test('the introspection of tools is answered', async () => {
     const query = getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true });
-    // As a part of a URL it would be too long with its line ends.
-    const told = await ask(app, { query: query.replace(/\s+/g, ' ') });
-    expect(told.errors).toBeUndefined();
-    expect(told.data.__schema.types.length).toBeGreaterThan(20);
+    // With its line breaks it would be too long for a URL.
+    const answer = await ask(app, { query: query.replace(/\s+/g, ' ') });
+    expect(answer.errors).toBeUndefined();
+    expect(answer.data.__schema.types.length).toBeGreaterThan(20);
   });
 });
 
-describe.each(DOORS.filter(([door]) => door !== 'GET'))('by %s variables', (_door, ask) => {
-  // They are measured before anything says which of them are wanted.
-  const query = '{ __typename }';
-  const keys = (count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
+describe.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
+  'by %s variables',
+  (_transport, ask) => {
+    // Variables are measured before the document says which of them it declares.
+    const query = '{ __typename }';
+    const keys = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
 
-  test('of ten thousand keys and one are refused, wherever the keys stand', async () => {
-    for (const variables of [
-      { a: keys(9_999), b: 1 },
-      { a: [keys(5_000), { in: keys(4_998) }], b: 1 },
-    ]) {
-      const told = await ask(app, { query, variables }, token);
-      expect(told.errors).toMatchObject([
-        { extensions: { limit: 'keys of variables', value: 10_001, maximum: 10_000 } },
-      ]);
-    }
-    expect(app.sandbox.calls()).toBe(0);
-  });
+    test('of ten thousand keys and one are refused, wherever the keys stand', async () => {
+      for (const variables of [
+        { a: keys(9_999), b: 1 },
+        { a: [keys(5_000), { in: keys(4_998) }], b: 1 },
+      ]) {
+        const answer = await ask(app, { query, variables }, token);
+        expect(answer.errors).toMatchObject([
+          { extensions: { limit: 'keys of variables', value: 10_001, maximum: 10_000 } },
+        ]);
+      }
+      expect(app.sandbox.calls()).toBe(0);
+    });
 
-  test('of ten thousand keys are read, and of ever so many items', async () => {
-    const variables = { a: keys(9_998), b: Array.from({ length: 20_000 }, () => 1) };
-    expect((await ask(app, { query, variables }, token)).data).toEqual({ __typename: 'Query' });
-  });
-});
+    test('of ten thousand keys are read, and of ever so many items', async () => {
+      const variables = { a: keys(9_998), b: Array.from({ length: 20_000 }, () => 1) };
+      expect((await ask(app, { query, variables }, token)).data).toEqual({ __typename: 'Query' });
+    });
+  },
+);
 
 test.each([
   ['POST', (body: string) => post(body)],
   ['an event stream', (body: string) => post(body, { accept: 'text/event-stream' })],
-])('a hundred thousand levels of JSON by %s are refused', async (_door, send) => {
+])('a hundred thousand levels of JSON by %s are refused', async (_transport, send) => {
   const query = 'mutation ($v: JSON) { setValue(input: { key: "k", value: $v }) { __typename } }';
   const variables = `{ "v": ${deepJson(100_000)} }`;
   const body = `{ "query": ${JSON.stringify(query)}, "variables": ${variables} }`;

@@ -9,7 +9,7 @@ import { inSeconds, unsignedToken } from '../support/tokens.ts';
 const HOLDER = 'demo@example.com';
 const HELD = 70;
 
-/** More positions in one symbol than a list is expected to have. */
+/** More positions in one symbol than the cost estimate assumes. */
 async function buyMany({ sandbox }: TestApp): Promise<void> {
   const token = sandbox.token({ email: HOLDER });
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -29,11 +29,11 @@ const place = (key: string, reads: string) =>
     __typename ... on OrderAccepted { orderId replayed ${reads} }
   }`;
 
-describe('an answer that turns out larger than was expected', () => {
+describe('an answer that turns out larger than estimated', () => {
   let app: TestApp;
 
   beforeAll(async () => {
-    // Fifty positions with four fields each, as they are expected, and a little more.
+    // The estimate of fifty positions with four fields each, and a little more.
     app = await startTestApp({ MAX_COST: '240', POSITIONS_POLL_MS: '100' });
     await buyMany(app);
   });
@@ -67,7 +67,7 @@ describe('an answer that turns out larger than was expected', () => {
     expect(errors.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
   });
 
-  test('leaves the outcomes and the errors of a mutation, and takes its reads', async () => {
+  test('keeps the outcomes and the errors of a mutation, and drops its reads', async () => {
     const token = fresh();
     const reads = 'positions { id symbol side units }';
     const { data, errors } = await app.query(
@@ -109,27 +109,38 @@ describe('an answer that turns out larger than was expected', () => {
     client.dispose();
   });
 
-  test('is refused before any call once the account is known to hold so much', async () => {
+  test('is refused before any call once the account is known to have so many', async () => {
     const token = fresh();
     await app.query('{ session { login } positions { id } }', { token });
     app.sandbox.clearCalls();
     const { status, errors } = await app.query(LARGE, { token });
     expect(status).toBe(200);
     expect(errors[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', maximum: 240 });
-    // What was expected of the answer: it was never begun.
+    // The estimate of the answer: it was never begun.
     expect(errors[0]?.extensions.value).toBeGreaterThan(241);
     expect(app.sandbox.calls('getOpenPositions')).toBe(0);
   });
 
-  test('is no way to learn how much somebody else holds', async () => {
+  test('does not reveal how many positions another account has', async () => {
     const victim = { login: 700001, group: 'standard-usd', exp: inSeconds(600) };
     const { errors } = await app.query(LARGE, { token: unsignedToken(victim) });
     expect(errors.map(({ extensions }) => extensions.code)).toEqual(['UNAUTHENTICATED']);
   });
 });
 
+test('an answer of errors ends as well: each of them is longer than a field', async () => {
+  await using app = await startTestApp({ MAX_COST: '400' });
+  await buyMany(app);
+  const token = app.sandbox.token({ email: HOLDER });
+  app.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403 });
+  const text = '{ positions { id instrument { id } } }';
+  const { data, errors } = await app.query(text, { token });
+  expect(data).toBeNull();
+  expect(errors.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
+});
+
 describe('in a minute', () => {
-  test('an account may have only so many fields made for it, whatever the number of requests', async () => {
+  test('the fields resolved for an account are limited, whatever the number of requests', async () => {
     await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '2000' });
     const token = await app.signIn();
     const other = await app.signIn('pro@example.com');
@@ -164,7 +175,7 @@ describe('in a minute', () => {
     expect(statuses.at(-1)).toBe(429);
   });
 
-  test('events beyond their account’s share are merged and held back, and say so', async () => {
+  test('events beyond their account’s share are merged and delayed, and say so', async () => {
     await using app = await startTestApp({ MAX_COST: '320', POSITIONS_POLL_MS: '100' });
     const token = app.sandbox.token({ email: 'pro@example.com' });
     const client = createClient({
@@ -203,7 +214,7 @@ describe('in a minute', () => {
   });
 });
 
-test('others are answered while a long answer is made', async () => {
+test('other clients are answered while a long answer is made', async () => {
   await using app = await startTestApp({ SANDBOX_INSTRUMENTS: '5000' });
   const token = await app.signIn();
   await app.query('{ session { login } catalog { size } }', { token });

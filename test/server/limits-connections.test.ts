@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { openRaw } from '../chaos/raw-connection.ts';
-import { greetedSocket, openSocket } from '../live/raw-socket.ts';
+import { initializedSocket, openSocket } from '../live/raw-socket.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -17,7 +17,7 @@ const UPGRADE = [
   '\r\n',
 ].join('\r\n');
 
-test('a process has so many connections; one more is closed, until another leaves', async () => {
+test('a process has a limit of connections; one more is closed, until another disconnects', async () => {
   await using app = await startTestApp({}, { connections: { most: 2 } });
   using first = await openRaw(app.url);
   using second = await openRaw(app.url);
@@ -38,7 +38,7 @@ test('a process has so many connections; one more is closed, until another leave
   });
 });
 
-test('an address has so many sockets that nobody has proved; one more is answered 429', async () => {
+test('an address has a limit of unproved sockets; one more is answered 429', async () => {
   await using app = await startTestApp({}, { connections: { unprovedPerAddress: 2 } });
   using first = await openSocket(app);
   using _second = await openSocket(app);
@@ -55,16 +55,16 @@ test('an address has so many sockets that nobody has proved; one more is answere
   });
 });
 
-test('a server that drains answers 503 to whoever still asks for a socket', async () => {
+test('a server that drains answers 503 to a WebSocket upgrade', async () => {
   const app = await startTestApp();
   const token = app.sandbox.token({ email: 'demo@example.com' });
   using late = await openRaw(app.url);
-  using idle = await greetedSocket(app);
+  using idle = await initializedSocket(app);
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_500 });
   const underWay = app.query('{ customerId }', { token });
   await eventually(() => app.sandbox.calls('getCustomerId') === 1);
   const closed = app.close();
-  // Sockets are closed in the turn in which no more are taken.
+  // Sockets are closed in the same turn of the event loop in which upgrades are refused.
   expect(await idle.close()).toEqual({ code: 1012, reason: 'restarting' });
   late.socket.write(UPGRADE);
   if (!late.isClosed) await once(late.socket, 'close');

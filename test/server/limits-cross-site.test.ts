@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { rawRequest } from '../support/raw-request.ts';
-import { codesOf, DOORS } from './limits-doors.ts';
+import { codesOf, TRANSPORTS } from './limits-transports.ts';
 
 const STRANGER = 'https://evil.example';
 const WRITE = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe('what a page of another site may send without being asked', () => {
+describe('what a page of another site may send without a preflight', () => {
   test.each([
     ['application/x-www-form-urlencoded', new URLSearchParams({ query: WRITE }).toString()],
     ['text/plain', JSON.stringify({ query: WRITE })],
@@ -60,7 +60,7 @@ describe('what a page of another site may send without being asked', () => {
     expect(answer.headers['x-content-type-options']).toBe('nosniff');
   });
 
-  test('may not even be asked for where it is none of the simple kind', async () => {
+  test('is refused by the preflight where it is no simple request', async () => {
     const preflight = await rawRequest(`${app.url}/graphql`, {
       method: 'OPTIONS',
       headers: {
@@ -87,36 +87,39 @@ describe('in production', () => {
   });
   afterAll(() => production.close());
 
-  test.each(DOORS)('nobody is helped to guess the schema, by %s', async (_door, ask) => {
-    for (const query of [
-      '{ positons { id } }',
-      '{ positions { symbl } }',
-      '{ instruments(frist: 1) { totalCount } }',
-      '{ instruments(orderBy: { by: SYMBL }) { totalCount } }',
-      '{ ... on Querry { __typename } }',
-      'query ($o: InstrumentOrdr) { instruments(orderBy: $o) { totalCount } }',
-    ]) {
-      const told = await ask(production, { query });
-      expect(codesOf(told)).toContain('GRAPHQL_VALIDATION_FAILED');
-      expect(JSON.stringify(told)).not.toMatch(/did you mean/i);
-    }
-    const variables = { o: { by: 'SYMBL' } };
-    const query = 'query ($o: InstrumentOrder) { instruments(orderBy: $o) { totalCount } }';
-    const told = await ask(production, { query, variables });
-    expect(codesOf(told)).toEqual(['BAD_USER_INPUT']);
-    expect(JSON.stringify(told)).not.toMatch(/did you mean/i);
-  });
+  test.each(TRANSPORTS)(
+    'no suggestion helps to guess the schema, by %s',
+    async (_transport, ask) => {
+      for (const query of [
+        '{ positons { id } }',
+        '{ positions { symbl } }',
+        '{ instruments(frist: 1) { totalCount } }',
+        '{ instruments(orderBy: { by: SYMBL }) { totalCount } }',
+        '{ ... on Querry { __typename } }',
+        'query ($o: InstrumentOrdr) { instruments(orderBy: $o) { totalCount } }',
+      ]) {
+        const answer = await ask(production, { query });
+        expect(codesOf(answer)).toContain('GRAPHQL_VALIDATION_FAILED');
+        expect(JSON.stringify(answer)).not.toMatch(/did you mean/i);
+      }
+      const variables = { o: { by: 'SYMBL' } };
+      const query = 'query ($o: InstrumentOrder) { instruments(orderBy: $o) { totalCount } }';
+      const answer = await ask(production, { query, variables });
+      expect(codesOf(answer)).toEqual(['BAD_USER_INPUT']);
+      expect(JSON.stringify(answer)).not.toMatch(/did you mean/i);
+    },
+  );
 
-  test.each(DOORS)('introspection is refused, by %s', async (_door, ask) => {
+  test.each(TRANSPORTS)('introspection is refused, by %s', async (_transport, ask) => {
     for (const query of ['{ __schema { types { name } } }', '{ __type(name: "Query") { name } }']) {
-      const told = await ask(production, { query });
-      expect(told.data).toBeUndefined();
-      expect(codesOf(told)).toContain('GRAPHQL_VALIDATION_FAILED');
+      const answer = await ask(production, { query });
+      expect(answer.data).toBeUndefined();
+      expect(codesOf(answer)).toContain('GRAPHQL_VALIDATION_FAILED');
     }
     expect((await fetch(`${production.url}/schema.graphql`)).status).toBe(404);
   });
 
-  test('no error holds a stack, a file or a host', async () => {
+  test('no error contains a stack, a file or a host', async () => {
     const token = production.sandbox.token({ email: 'demo@example.com' });
     production.sandbox.fail({ operation: 'getCustomerId', kind: 'reset-before' });
     production.sandbox.fail({ operation: 'getWithdrawalMethods', kind: 'garbage' });

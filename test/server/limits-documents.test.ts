@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
-import { codesOf, DOORS } from './limits-doors.ts';
+import { codesOf, TRANSPORTS } from './limits-transports.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const persisted = (sha256Hash: string, more = {}) => ({
@@ -45,8 +45,8 @@ const start = (only: string, environment = {}) =>
 
 const demo = (app: TestApp) => app.sandbox.token({ email: 'demo@example.com' });
 
-describe.each(DOORS)('by %s', (_door, ask) => {
-  test('a trusted document is run by its id, in each of the ways to write one', async () => {
+describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
+  test('a trusted document is run by its id, in each syntax of a request', async () => {
     await using app = await start('on');
     const token = demo(app);
     for (const asked of [
@@ -59,13 +59,13 @@ describe.each(DOORS)('by %s', (_door, ask) => {
       { query: SCREEN, extensions: persisted(sha256(SCREEN)) },
       { query: SCREEN },
     ]) {
-      const told = await ask(app, asked, token);
-      expect(told.errors).toBeUndefined();
-      expect(told.data).toEqual({ session: { login: '700001' } });
+      const answer = await ask(app, asked, token);
+      expect(answer.errors).toBeUndefined();
+      expect(answer.data).toEqual({ session: { login: '700001' } });
     }
   });
 
-  test('where only trusted documents count others are refused', async () => {
+  test('where only trusted documents are allowed others are refused', async () => {
     await using app = await start('on');
     const token = demo(app);
     const refused = async (asked: Parameters<typeof ask>[1]) =>
@@ -80,14 +80,14 @@ describe.each(DOORS)('by %s', (_door, ask) => {
     expect(await refused({ documentId: sha256(UNKNOWN) })).toEqual([
       'PERSISTED_DOCUMENT_NOT_FOUND',
     ]);
-    // It was not kept when it was refused.
+    // The refused document was not stored.
     expect(await refused({ extensions: persisted(sha256(UNKNOWN)) })).toEqual([
       'PERSISTED_DOCUMENT_NOT_FOUND',
     ]);
     expect(app.sandbox.calls()).toBe(0);
   });
 
-  test('a hash comes first, its text when asked for, and then the hash is enough', async () => {
+  test('a client sends the hash, its text on request, and then the hash alone', async () => {
     await using app = await startTestApp();
     const token = demo(app);
     const extensions = persisted(sha256(UNKNOWN));
@@ -104,7 +104,7 @@ describe.each(DOORS)('by %s', (_door, ask) => {
     expect((await ask(app, { documentId: sha256(UNKNOWN) }, token)).data).toEqual(expected);
   });
 
-  test('a hash that is not the text’s is refused, and nothing is kept under it', async () => {
+  test('a hash that does not match its text is refused, and nothing is stored under it', async () => {
     await using app = await startTestApp();
     const extensions = persisted(sha256(UNKNOWN));
     const asked = { query: '{ __typename }', extensions };
@@ -113,13 +113,13 @@ describe.each(DOORS)('by %s', (_door, ask) => {
   });
 });
 
-test.each(DOORS.slice(2))('a trusted subscription runs by %s', async (_door, ask) => {
+test.each(TRANSPORTS.slice(2))('a trusted subscription runs by %s', async (_transport, ask) => {
   await using app = await start('on');
-  const told = await ask(app, { documentId: 'feed-1' }, demo(app));
-  expect(told.data.positionChanges.snapshot).toBe(true);
+  const answer = await ask(app, { documentId: 'feed-1' }, demo(app));
+  expect(answer.data.positionChanges.snapshot).toBe(true);
 });
 
-test('variables and limits are looked at as ever', async () => {
+test('variables and limits are checked as always', async () => {
   await writeFile(manifest, JSON.stringify({ [sha256(SYMBOLS)]: SYMBOLS }));
   await using app = await start('on', { MAX_COST: '10' });
   const ask = async (variables: unknown) => {
@@ -144,7 +144,7 @@ test.each([
   ['no hash', { extensions: { persistedQuery: { version: 1 } } }],
   ['no object', { extensions: { persistedQuery: 'x' } }],
   ['two ids', { documentId: 'a', extensions: persisted(sha256(SCREEN)) }],
-])('an id that is none is refused: %s', async (_name, asked) => {
+])('an invalid id is refused: %s', async (_name, asked) => {
   await using app = await startTestApp();
   const response = await fetch(`${app.url}/graphql`, {
     method: 'POST',
@@ -152,11 +152,11 @@ test.each([
     body: JSON.stringify(asked),
   });
   expect(response.status).toBe(400);
-  const told = (await response.json()) as Parameters<typeof codesOf>[0];
-  expect(codesOf(told)).toEqual(['GRAPHQL_PARSE_FAILED']);
+  const answer = (await response.json()) as Parameters<typeof codesOf>[0];
+  expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
 });
 
-test('with `log` every document is answered, and those that are not trusted are noted once', async () => {
+test('with `log` every document is answered, and those that are not trusted are logged once', async () => {
   await using app = await start('log');
   const token = demo(app);
   for (let at = 0; at < 3; at += 1) {
@@ -196,7 +196,7 @@ describe('the manifests', () => {
     await eventually(() => known(app, SCREEN));
   });
 
-  test('that break leave the former ones in force, and say so', async () => {
+  test('that become invalid leave the former ones in force, and are reported', async () => {
     await using app = await start('on');
     const ready = async () => (await fetch(`${app.url}/health/ready`)).json();
     await writeFile(manifest, '{ "half": ');
@@ -210,7 +210,7 @@ describe('the manifests', () => {
     await eventually(async () => ((await ready()) as { status: string }).status === 'ok');
   });
 
-  test('may hold documents that do not fit: those are left out and named', async () => {
+  test('may contain documents that do not match the schema: those are left out and named', async () => {
     const wrong = '{ nope }';
     const documents = { [sha256(wrong)]: wrong, [sha256(SCREEN)]: SCREEN };
     await writeFile(manifest, JSON.stringify(documents));

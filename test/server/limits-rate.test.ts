@@ -3,7 +3,7 @@ import { CHANGES, webSocketClient } from '../live/watcher.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { unsignedToken } from '../support/tokens.ts';
-import { codesOf, DOORS } from './limits-doors.ts';
+import { codesOf, TRANSPORTS } from './limits-transports.ts';
 
 const TYPENAME = { query: '{ __typename }' };
 const DEMO = { email: 'demo@example.com' };
@@ -11,7 +11,7 @@ const DEMO = { email: 'demo@example.com' };
 const forged = (at: number) =>
   unsignedToken({ login: 700_001, group: 'standard-usd', exp: 4_000_000_000, at });
 
-/** As a proxy in front of the facade says it. */
+/** The header of a proxy in front of the facade. */
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
 function remaining(headers: Headers): number {
@@ -19,7 +19,7 @@ function remaining(headers: Headers): number {
 }
 
 describe('operations of an address', () => {
-  test.each(DOORS)('are counted by %s', async (_door, ask) => {
+  test.each(TRANSPORTS)('are counted by %s', async (_transport, ask) => {
     await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '3' });
     for (let at = 0; at < 3; at += 1) {
       expect((await ask(app, TYPENAME)).data).toEqual({ __typename: 'Query' });
@@ -35,20 +35,20 @@ describe('operations of an address', () => {
     expect(errors?.[0]?.extensions.retryAfter).toBeLessThanOrEqual(60);
   });
 
-  test('are counted together, whatever door they come by', async () => {
+  test('are counted together over all transports', async () => {
     await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '4' });
-    for (const [, ask] of DOORS) expect(codesOf(await ask(app, TYPENAME))).toEqual([]);
-    for (const [, ask] of DOORS)
+    for (const [, ask] of TRANSPORTS) expect(codesOf(await ask(app, TYPENAME))).toEqual([]);
+    for (const [, ask] of TRANSPORTS)
       expect(codesOf(await ask(app, TYPENAME))).toEqual(['RATE_LIMITED']);
   });
 
-  test('that are wrong count like any other', async () => {
+  test('that are invalid count like any other', async () => {
     await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
     await app.query('{ nope }');
     expect((await app.query('{ __typename }')).status).toBe(429);
   });
 
-  test('leave with what is left, and are turned away with when to come back', async () => {
+  test('are answered with the remaining quota, and refused with Retry-After', async () => {
     await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '2' });
     const { headers } = await app.query('{ __typename }');
     expect(headers.get('ratelimit')).toMatch(/^"default";r=1;t=\d+$/);
@@ -78,7 +78,7 @@ describe('operations of an address', () => {
 });
 
 describe('a proved account', () => {
-  test('counts for itself, whatever its address has used up', async () => {
+  test('has a limit of its own, whatever its address has used up', async () => {
     await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '5' });
     const token = app.sandbox.token(DEMO);
     await app.query('{ session { login } }', { token });
@@ -113,7 +113,7 @@ describe('a proved account', () => {
   });
 });
 
-describe('a token that the gateway accepts, and whose login nothing has proved,', () => {
+describe('a token that the gateway accepts, and whose login is not proved,', () => {
   const LIMITS = { RATE_LIMIT_PER_MINUTE: '5', TRUSTED_PROXIES: '127.0.0.1' };
   const READS = ['customerId', 'withdrawalMethods { id }'];
 
@@ -126,7 +126,7 @@ describe('a token that the gateway accepts, and whose login nothing has proved,'
     expect((await app.query('{ __typename }')).status).toBe(429);
     for (const left of [4, 3, 2, 1, 0]) expect(remaining((await ask()).headers)).toBe(left);
     expect((await ask()).status).toBe(429);
-    // It costs no call but its own.
+    // The field costs no call but its own.
     expect(app.sandbox.calls('getSession')).toBe(0);
   });
 
@@ -144,7 +144,7 @@ describe('a token that the gateway accepts, and whose login nothing has proved,'
     expect(remaining((await app.query('{ customerId }', { token })).headers)).toBe(4);
   });
 
-  test('takes nothing from who is proved to have that login, nor from anybody elsewhere', async () => {
+  test('takes nothing from the proved owner of that login, nor from other addresses', async () => {
     await using app = await startTestApp(LIMITS);
     const owner = app.sandbox.token(DEMO);
     await app.query('{ session { login } }', { token: owner });
@@ -178,7 +178,7 @@ describe('a token that the gateway accepts, and whose login nothing has proved,'
     expect(await ask('{ __typename }')).toBe(3);
   });
 
-  test('names a login in vain where it is forged', async () => {
+  test('counts for no login where it is forged', async () => {
     await using app = await startTestApp(LIMITS);
     const left = [];
     for (let at = 0; at < 3; at += 1) {
@@ -192,7 +192,7 @@ describe('a token that the gateway accepts, and whose login nothing has proved,'
 });
 
 describe('tokens that the gateway refuses', () => {
-  test('are not asked about again for a moment', async () => {
+  test('are not sent to the gateway again for a moment', async () => {
     await using app = await startTestApp();
     const token = forged(1);
     const codes = [];
@@ -204,7 +204,7 @@ describe('tokens that the gateway refuses', () => {
     expect(app.sandbox.calls('getSession')).toBe(1);
   });
 
-  test('ten thousand of them reach neither the gateway nor the one whose login they name', async () => {
+  test('ten thousand of them reach neither the gateway nor the limits of the login they name', async () => {
     await using app = await startTestApp({
       RATE_LIMIT_PER_MINUTE: '1000000',
       POSITIONS_POLL_MS: '100',
@@ -229,7 +229,7 @@ describe('tokens that the gateway refuses', () => {
     const own = await app.query('{ session(maxAge: 0) { login } positions { id } }', { token });
     expect(own.errors).toEqual([]);
     expect(remaining(own.headers)).toBe(quota - 1);
-    // Who comes from there with a token of their own is asked to wait, not to sign in again.
+    // A valid token from that address is asked to wait, not to sign in again.
     const fresh = await app.query('{ session { login } }', {
       token: app.sandbox.token({ email: 'fresh@example.com' }),
     });
@@ -276,7 +276,7 @@ describe('sign-ins', () => {
     expect(await signIn(app, 'demo@example.com', '192.0.2.2')).toBe('tried');
   });
 
-  test('say when to come back', async () => {
+  test('beyond the limit are answered with retryAfter', async () => {
     await using app = await limited(1);
     await signIn(app, 'demo@example.com');
     const { errors } = await app.query(LOGIN, {
@@ -309,27 +309,30 @@ describe('sign-ins', () => {
     expect(await signIn(app, 'user31@example.com', '192.0.2.2')).toBe('tried');
   });
 
-  test('turned away at one address do not count against the e-mail elsewhere', async () => {
+  test('refused at one address do not count against the e-mail elsewhere', async () => {
     await using app = await limited(1);
     for (let at = 0; at < 20; at += 1) await signIn(app, 'demo@example.com', '192.0.2.1');
     expect(await signIn(app, 'demo@example.com', '192.0.2.2')).toBe('tried');
   });
 
-  test.each(DOORS.filter(([door]) => door !== 'GET'))('are counted by %s', async (_door, ask) => {
-    await using app = await limited(1);
-    const asked = { query: LOGIN, variables: { email: 'demo@example.com' } };
-    expect(codesOf(await ask(app, asked))).toEqual([]);
-    expect(codesOf(await ask(app, asked))).toEqual(['RATE_LIMITED']);
-    expect(app.sandbox.calls('login')).toBe(1);
-  });
+  test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
+    'are counted by %s',
+    async (_transport, ask) => {
+      await using app = await limited(1);
+      const asked = { query: LOGIN, variables: { email: 'demo@example.com' } };
+      expect(codesOf(await ask(app, asked))).toEqual([]);
+      expect(codesOf(await ask(app, asked))).toEqual(['RATE_LIMITED']);
+      expect(app.sandbox.calls('login')).toBe(1);
+    },
+  );
 });
 
-test('subscriptions are turned away like queries', async () => {
+test('subscriptions are refused like queries', async () => {
   await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
   const token = app.sandbox.token(DEMO);
   await app.query('{ __typename }');
-  for (const [door, ask] of DOORS) {
-    if (door === 'POST' || door === 'GET') continue;
+  for (const [transport, ask] of TRANSPORTS) {
+    if (transport === 'POST' || transport === 'GET') continue;
     expect(codesOf(await ask(app, { query: CHANGES }, token))).toEqual(['RATE_LIMITED']);
   }
   expect(app.sandbox.calls()).toBe(0);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { greetedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
+import { initializedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
 import { CHANGES } from '../live/watcher.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
@@ -15,32 +15,32 @@ afterAll(() => app.close());
 
 const demo = () => app.sandbox.token({ email: 'demo@example.com' });
 
-/** A subscription's first event: by then its token is proved. */
+/** Awaits a subscription's first event: by then its token is proved. */
 async function watch(raw: RawSocket, id: string): Promise<void> {
   raw.subscribe(id, CHANGES);
   await raw.until(id, 'next');
 }
 
-test('an account has so many sockets; one more is told to come back later', async () => {
+test('an account has a limit of sockets; one more is closed with 1013', async () => {
   const token = demo();
   const sockets: RawSocket[] = [];
   try {
     for (let at = 0; at < 128; at += 1) {
-      const raw = await greetedSocket(app, token);
+      const raw = await initializedSocket(app, token);
       sockets.push(raw);
       await watch(raw, '1');
     }
-    const oneMore = await greetedSocket(app, token);
+    const oneMore = await initializedSocket(app, token);
     sockets.push(oneMore);
     oneMore.subscribe('1', CHANGES);
     expect(await oneMore.close()).toEqual({ code: 1013, reason: 'Too many sockets' });
-    const other = await greetedSocket(app, app.sandbox.token({ email: 'pro@example.com' }));
+    const other = await initializedSocket(app, app.sandbox.token({ email: 'pro@example.com' }));
     sockets.push(other);
     await watch(other, '1');
-    // One that leaves makes room.
+    // A socket that disconnects makes room.
     sockets[0]?.socket.terminate();
     await eventually(async () => {
-      using raw = await greetedSocket(app, token);
+      using raw = await initializedSocket(app, token);
       raw.subscribe('1', CHANGES);
       await eventually(() => raw.of('1').length > 0 || raw.closed !== null);
       return raw.of('1')[0]?.type === 'next';
@@ -50,15 +50,15 @@ test('an account has so many sockets; one more is told to come back later', asyn
   }
 });
 
-test('an account has so many subscriptions, over all its sockets', async () => {
+test('an account has a limit of subscriptions, over all its sockets', async () => {
   const token = app.sandbox.token({ email: 'fresh@example.com' });
-  const sockets = await Promise.all([1, 2, 3].map(() => greetedSocket(app, token)));
+  const sockets = await Promise.all([1, 2, 3].map(() => initializedSocket(app, token)));
   const [first, second, third] = sockets as [RawSocket, RawSocket, RawSocket];
   try {
     await app.query('{ session { login } }', { token });
     for (let at = 0; at < 90; at += 1)
       for (const raw of sockets) raw.subscribe(String(at), CHANGES);
-    // Those that come at once are told so as the answer, later ones before there is one.
+    // Concurrent ones receive the error as their result, later ones before there is any.
     const refused = () =>
       sockets.flatMap(({ messages }) =>
         messages.flatMap(
@@ -86,11 +86,11 @@ test('an account has so many subscriptions, over all its sockets', async () => {
   }
 });
 
-test('subscriptions that do not start leave room for others, however many they are', async () => {
+test('subscriptions that fail to start leave room for others, however many they are', async () => {
   const token = app.sandbox.token({ email: 'swapfree@example.com' });
   await app.query('{ session { login } }', { token });
-  using raw = await greetedSocket(app, token);
-  // More than an account may have, fewer at a time than a socket may.
+  using raw = await initializedSocket(app, token);
+  // More than an account may have, fewer at the same time than a socket may.
   for (let batch = 0; batch < 6; batch += 1) {
     for (let at = 0; at < 50; at += 1) raw.subscribe(`${batch} ${at}`, CHANGES, { intervalMs: 0 });
     await eventually(
@@ -108,7 +108,7 @@ describe('a message of a hundred thousand levels', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
   test('as variables is refused like any other', async () => {
-    using raw = await greetedSocket(app, demo());
+    using raw = await initializedSocket(app, demo());
     const query = 'query ($id: ID!) { instrument(id: $id) { id } }';
     raw.say(
       `{"id":"1","type":"subscribe","payload":{"query":"${query}","variables":{"id":${deep}}}}`,
@@ -117,15 +117,15 @@ describe('a message of a hundred thousand levels', () => {
     expect(payload).toMatchObject([{ extensions: { limit: 'depth of variables' } }]);
   });
 
-  test('as a greeting is a greeting', async () => {
+  test('as the payload of connection_init is accepted', async () => {
     using raw = await openSocket(app);
     raw.say(`{"type":"connection_init","payload":{"deep":${deep}}}`);
     await eventually(() => raw.messages.some(({ type }) => type === 'connection_ack'));
   });
 
-  test('as a ping is answered, and concerns its own socket alone', async () => {
-    using other = await greetedSocket(app);
-    using raw = await greetedSocket(app);
+  test('as a ping is answered, and affects its own socket alone', async () => {
+    using other = await initializedSocket(app);
+    using raw = await initializedSocket(app);
     raw.say(`{"type":"ping","payload":{"deep":${deep}}}`);
     await eventually(() => raw.messages.some(({ type }) => type === 'pong'));
     expect(raw.closed).toBeNull();
@@ -135,7 +135,7 @@ describe('a message of a hundred thousand levels', () => {
 });
 
 test('a flood of operations on one socket is refused beyond what it may have open', async () => {
-  using raw = await greetedSocket(app, demo());
+  using raw = await initializedSocket(app, demo());
   for (let at = 0; at < 150; at += 1) raw.subscribe(String(at), CHANGES);
   await eventually(() => raw.messages.filter(({ type }) => type === 'error').length === 50);
   expect(raw.messages.find(({ type }) => type === 'error')?.payload).toMatchObject([
@@ -143,7 +143,7 @@ test('a flood of operations on one socket is refused beyond what it may have ope
   ]);
 });
 
-describe('a request that does not get on', () => {
+describe('a request that stalls', () => {
   async function connected(): Promise<Socket> {
     const { hostname, port } = new URL(app.url);
     const socket = connect(Number(port), hostname);
@@ -151,7 +151,7 @@ describe('a request that does not get on', () => {
     return socket;
   }
 
-  test('with its head is answered with 408 and cut off', async () => {
+  test('in its headers is answered with 408 and disconnected', async () => {
     const socket = await connected();
     let answer = '';
     socket.on('data', (data) => {

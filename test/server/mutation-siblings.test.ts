@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { OperationName } from '../../src/gateway/operations.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
-import { DOORS } from './limits-doors.ts';
+import { TRANSPORTS } from './limits-transports.ts';
 
 let app: TestApp;
 
@@ -16,7 +16,7 @@ const market = (key: string, units: number) =>
     symbol: "AAPL", side: BUY, size: { units: ${units} }, idempotencyKey: "${key}"
   }) { __typename ... on OrderAccepted { orderId } }`;
 
-/** The ten of them, and the operation of the gateway behind each. */
+/** The ten mutations, each with its operation of the gateway. */
 const MUTATIONS: readonly (readonly [OperationName, string])[] = [
   ['login', 'login(input: { email: "demo@example.com", password: "demo" }) { __typename }'],
   ['forgotPassword', 'forgotPassword(input: { email: "demo@example.com" }) { __typename }'],
@@ -39,38 +39,41 @@ const MUTATIONS: readonly (readonly [OperationName, string])[] = [
   ['registerDevice', 'registerDevice(input: { deviceId: "d" }) { __typename }'],
 ];
 
-describe.each(DOORS.filter(([door]) => door !== 'GET'))('by %s', (door, ask) => {
-  const demo = () => app.sandbox.token({ email: 'demo@example.com' });
+describe.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
+  'by %s',
+  (transport, ask) => {
+    const demo = () => app.sandbox.token({ email: 'demo@example.com' });
 
-  test('an order that was traded stands beside one that is refused for its input', async () => {
-    const query = `mutation { a: ${market(`a ${door}`, 1)} b: ${market(`b ${door}`, -1)} c: ${market(`c ${door}`, 2)} }`;
-    const { data, errors } = await ask(app, { query }, demo());
-    const accepted = { __typename: 'OrderAccepted', orderId: expect.any(String) };
-    expect(data).toEqual({ a: accepted, b: null, c: accepted });
-    expect(errors).toMatchObject([
-      { path: ['b'], extensions: { code: 'BAD_USER_INPUT', argument: 'input.size.units' } },
-    ]);
-  });
-
-  test.each(MUTATIONS)(
-    'an error of %s leaves its siblings their outcomes',
-    async (operation, field) => {
-      const sibling = operation === 'registerDevice' ? 'addMobileWallet' : 'registerDevice';
-      const acknowledged =
-        sibling === 'registerDevice'
-          ? 'registerDevice(input: { deviceId: "sibling" }) { __typename }'
-          : 'addMobileWallet(input: { phone: "+49 151 7654321" }) { __typename }';
-      app.sandbox.fail({ operation, kind: 'status', status: 429 });
-      const query = `mutation { before: ${acknowledged} failing: ${field} after: ${acknowledged} }`;
+    test('an executed order is answered beside one that is refused for its input', async () => {
+      const query = `mutation { a: ${market(`a ${transport}`, 1)} b: ${market(`b ${transport}`, -1)} c: ${market(`c ${transport}`, 2)} }`;
       const { data, errors } = await ask(app, { query }, demo());
-      const done = { __typename: 'Acknowledged' };
-      expect(data).toEqual({ before: done, failing: null, after: done });
+      const accepted = { __typename: 'OrderAccepted', orderId: expect.any(String) };
+      expect(data).toEqual({ a: accepted, b: null, c: accepted });
       expect(errors).toMatchObject([
-        { path: ['failing'], extensions: { code: 'RATE_LIMITED', operation } },
+        { path: ['b'], extensions: { code: 'BAD_USER_INPUT', argument: 'input.size.units' } },
       ]);
-    },
-  );
-});
+    });
+
+    test.each(MUTATIONS)(
+      'an error of %s keeps the outcomes of its siblings',
+      async (operation, field) => {
+        const sibling = operation === 'registerDevice' ? 'addMobileWallet' : 'registerDevice';
+        const acknowledged =
+          sibling === 'registerDevice'
+            ? 'registerDevice(input: { deviceId: "sibling" }) { __typename }'
+            : 'addMobileWallet(input: { phone: "+49 151 7654321" }) { __typename }';
+        app.sandbox.fail({ operation, kind: 'status', status: 429 });
+        const query = `mutation { before: ${acknowledged} failing: ${field} after: ${acknowledged} }`;
+        const { data, errors } = await ask(app, { query }, demo());
+        const done = { __typename: 'Acknowledged' };
+        expect(data).toEqual({ before: done, failing: null, after: done });
+        expect(errors).toMatchObject([
+          { path: ['failing'], extensions: { code: 'RATE_LIMITED', operation } },
+        ]);
+      },
+    );
+  },
+);
 
 test('every type that refuses is a Refusal', async () => {
   for (const operation of ['login', 'setValue', 'openPosition'] as const) {

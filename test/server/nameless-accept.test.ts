@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { startTestApp } from '../support/app.ts';
 
-test.each(['', ' ', ','])('an Accept that names nothing (%j) takes anything', async (accept) => {
+test.each(['', ' ', ','])('an empty Accept (%j) accepts anything', async (accept) => {
   await using app = await startTestApp();
   const authorization = `Bearer ${await app.signIn()}`;
   const headers = { accept, authorization };
   const query = await fetch(`${app.url}/graphql?query={customerId}`, { headers });
   expect(query.headers.get('content-type')).toContain('application/json');
   expect((await query.json()).data.customerId).toEqual(expect.any(String));
-  const gone = new AbortController();
+  const abort = new AbortController();
   const events = await fetch(`${app.url}/graphql?query=subscription{positions{id}}`, {
     headers,
-    signal: gone.signal,
+    signal: abort.signal,
   });
   expect(events.headers.get('content-type')).toBe('text/event-stream');
-  gone.abort();
+  abort.abort();
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('a null where the variable’s default would have done is the client’s mistake', async () => {
+test('a null in place of a variable with a default is the client’s mistake', async () => {
   const { status, data, errors } = await app.query(
     'query ($id: ID = "AAPL") { instrument(id: $id) { id } customerId }',
     { token, variables: { id: null } },

@@ -25,7 +25,7 @@ const snapshot = (orders: string[], positions: string[]) => ({
   positions: rows(...positions),
 });
 
-/** Carries out a pending order of the account; the answer is its id, and that of the position. */
+/** Executes a pending order of the account; returns its id and the position's. */
 async function trigger({ sandbox, query }: TestApp, token: string): Promise<string> {
   const { data } = await query('{ orders { id symbol priceOpen } }', { token });
   const [order] = data.orders;
@@ -40,7 +40,7 @@ describe('orders beside positions', () => {
     '{ orders { id } position(id: "none") { id } positions { id } }',
     '{ session { login positions { id } } orders { id } positions { id } }',
     '{ instruments(first: 500) { nodes { orders { id } } } orders { id } positions { id } }',
-  ])('are without those that are positions by now: %s', async (document) => {
+  ])('exclude those that have become positions: %s', async (document) => {
     const token = await screen.app.signIn();
     await screen.app.query('{ catalog { size } positions { id } }', { token });
     const executed = await trigger(screen.app, token);
@@ -53,7 +53,7 @@ describe('orders beside positions', () => {
     screen.app.sandbox.reset();
   });
 
-  test('are read once more where both were read at once and differ', async () => {
+  test('are read once more where both were read concurrently and differ', async () => {
     fake('getOpenPositions', { positions: rows('p', 'filled') });
     fake('getSession', snapshot(['filled', 'o'], ['p']), 1);
     fake('getSession', snapshot(['o'], ['filled', 'p']));
@@ -62,7 +62,7 @@ describe('orders beside positions', () => {
     expect(screen.calls('getSession')).toBe(2);
   });
 
-  test('are answered as they were read where the gateway’s lists go on differing', async () => {
+  test('are answered as they were read where the gateway’s lists keep differing', async () => {
     fake('getOpenPositions', { positions: rows('p') });
     fake('getSession', snapshot(['o'], []));
     const document =
@@ -81,7 +81,7 @@ describe('orders beside positions', () => {
     expect(screen.calls('getSession')).toBe(1);
   });
 
-  test('are answered where the positions cannot be read, or the snapshot has none', async () => {
+  test('are answered where the positions cannot be read, or are missing from the snapshot', async () => {
     screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'garbage' });
     const { data, errors } = await screen.app.query('{ orders { id } positions { id } }', {
       token: screen.token,
@@ -100,7 +100,7 @@ describe('orders beside positions', () => {
 
   test('agree after an order that was accepted', async () => {
     fake('getOpenPositions', { positions: rows('p') });
-    // The order needs a proof, which is none of the reads after it.
+    // The order needs a proof, which none of the reads after it gives.
     for (const seen of [snapshot(['p'], []), snapshot(['p'], [])]) fake('getSession', seen, 1);
     fake('getSession', snapshot([], ['p']));
     const { data } = await screen.app.query(
@@ -113,7 +113,7 @@ describe('orders beside positions', () => {
     expect(screen.calls('getSession')).toBe(3);
   });
 
-  test('say so where they cannot be read once more', async () => {
+  test('fail with an error where they cannot be read once more', async () => {
     fake('getOpenPositions', { positions: rows('p') });
     fake('getSession', snapshot(['o'], []), 1);
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'garbage' });
@@ -128,14 +128,14 @@ describe('orders beside positions', () => {
 });
 
 describe('orders alone', () => {
-  test('are those of a snapshot that is held', async () => {
+  test('are those of a cached snapshot', async () => {
     await screen.read('{ orders { id } }');
     await screen.read('{ orders { id } }');
     await screen.read('{ orders(maxAge: 30) { id } }');
     expect(screen.calls('getSession')).toBe(1);
   });
 
-  test('of age 0 are fresh, and the strictest age of a request counts for all', async () => {
+  test('of age 0 are fresh, and the strictest age of a request applies to all', async () => {
     await screen.read('{ orders { id } }');
     await screen.read('{ orders(maxAge: 0) { id } }');
     expect(screen.calls('getSession')).toBe(2);
@@ -174,7 +174,7 @@ describe('orders alone', () => {
     expect(screen.calls('getSession')).toBe(3);
   });
 
-  test('agree with positions that another device of the account has seen', async () => {
+  test('agree with positions that another device of the account has read', async () => {
     fake('getSession', snapshot(['filled'], []), 1);
     fake('getSession', snapshot([], ['filled']));
     await screen.read('{ orders { id } }');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.ts';
-import { DOORS } from './limits-doors.ts';
+import { TRANSPORTS } from './limits-transports.ts';
 
 let app: TestApp;
 let token: string;
@@ -21,7 +21,7 @@ const WRONG = [
   ['before: "forged"', 'before'],
 ] as const;
 
-describe.each(DOORS)('by %s', (_door, ask) => {
+describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
   test.each(WRONG)('a page of %s is refused, and the argument named', async (args, argument) => {
     const query = `{ instruments(${args}) { totalCount } }`;
     const { data, errors } = await ask(app, { query }, token);
@@ -36,7 +36,7 @@ describe.each(DOORS)('by %s', (_door, ask) => {
   });
 
   test.each([[{ count: 501 }], [{ count: 1.5 }], [{ count: 'many' }]])(
-    'so is one whose variables are %j',
+    'so is a page whose variables are %j',
     async (variables) => {
       const query = 'query ($count: Int) { instruments(last: $count) { totalCount } }';
       const { errors } = await ask(app, { query, variables }, token);

@@ -7,11 +7,11 @@ import { useSignedInApp } from '../support/signed-in-app.ts';
 const screen = useSignedInApp();
 
 describe('the newest list of positions', () => {
-  test('is the one shown, in the snapshot too', async () => {
+  test('is the one served, in the snapshot too', async () => {
     await screen.read('{ session { positions { id } } }');
     answerPositions([{ id: '1', symbol: 'AAPL' }]);
     await screen.read('{ positions { id } }');
-    // The snapshot is asked for first and answered last: its own list is the older one by then.
+    // The snapshot is requested first and answered last, so its own list is the older one by then.
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
     const slow = screen.read('{ session(maxAge: 0) { positions { id } } }');
     await eventually(() => screen.calls('getSession') === 2);
@@ -19,7 +19,7 @@ describe('the newest list of positions', () => {
     expect(await slow).toEqual({ session: { positions: [{ id: '1' }] } });
   });
 
-  test('is not replaced by an older one that comes later', async () => {
+  test('is not replaced by an older one that is received later', async () => {
     answerPositions([{ id: 'old', symbol: 'AAPL' }], { delayMs: 400, times: 1 });
     const slow = screen.read('{ positions { id } }');
     await eventually(() => screen.calls('getOpenPositions') === 1);
@@ -28,7 +28,7 @@ describe('the newest list of positions', () => {
     expect(await slow).toEqual({ positions: [{ id: 'new' }] });
   });
 
-  test('after a write is asked for anew, though a feed has one that counts as fresh', async () => {
+  test('is read anew after a write, though a feed has one that counts as fresh', async () => {
     await using app = await startTestApp({ POSITIONS_POLL_MS: '20000' });
     const token = await app.signIn();
     const client = webSocketClient(app, token);
@@ -69,7 +69,7 @@ describe('the newest list of positions', () => {
     [{ positions: [{ symbol: 'AAPL' }] }],
     [{ positions: [{ id: '', symbol: 'AAPL' }] }],
     [[]],
-  ])('is no list at all where a row cannot be told apart: %j', async (body) => {
+  ])('is outside the interface where a row has no distinct id: %j', async (body) => {
     screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 200, body });
     const { data, errors } = await screen.app.query('{ positions { id } }', {
       token: screen.token,

@@ -10,7 +10,7 @@ describe('a token whose proof has lapsed', () => {
   let app: TestApp;
   let token: string;
   beforeAll(async () => {
-    // By then a held session is too old as well, as it is with the usual settings.
+    // By then a cached session is too old as well, as it is with the default settings.
     app = await startTestApp({
       AUTH_PROOF_SECONDS: String(PROOF_MS / 1_000),
       SESSION_MAX_AGE_SECONDS: '1',
@@ -37,7 +37,7 @@ describe('a token whose proof has lapsed', () => {
     [`{ ${PLACED} catalog { size } positions { id } }`, { getOpenPositions: 1 }],
     ['{ catalog { size } session(maxAge: 0) { login } }', { getSession: 1 }],
     [`{ catalog { size } ${PLACED} }`, { getSession: 1 }],
-  ])('is proved by %s for no further call', async (document, calls) => {
+  ])('is proved by %s without a further call', async (document, calls) => {
     const { errors } = await app.query(document, { token });
     expect(errors).toEqual([]);
     expect(app.sandbox.callCounts().operations).toEqual(calls);
@@ -61,7 +61,7 @@ test('a new token is proved by the session that its document reads, however fres
 });
 
 test.each(['{ catalog { size } }', '{ orders { id } catalog { size } }', `{ ${PLACED} }`])(
-  'sixty forged tokens that ask %s cost sixty calls',
+  'sixty forged tokens that request %s cost sixty calls',
   async (document) => {
     await using app = await startTestApp();
     const token = app.sandbox.token({ email: 'demo@example.com' });
@@ -85,7 +85,7 @@ describe('a 401', () => {
     write('registerDevice(input: { deviceId: "d" })'),
   ];
 
-  test('of a write stands for that write alone, and ends with any acceptance', async () => {
+  test('of a write applies to that write alone, and ends with any acceptance', async () => {
     await using app = await startTestApp();
     const token = app.sandbox.token({ email: 'demo@example.com' });
     const failing = { operation: 'addCryptoWallet', kind: 'status', status: 401 } as const;
@@ -101,7 +101,7 @@ describe('a 401', () => {
     expect((await app.query(WALLET, { token })).errors).toEqual([]);
   });
 
-  test('of a proving read stands for all of them, and for no write', async () => {
+  test('of a proving read applies to all of them, and to no write', async () => {
     await using app = await startTestApp();
     const token = app.sandbox.token({ email: 'demo@example.com' });
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 401, times: 1 });

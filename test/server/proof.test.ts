@@ -32,7 +32,7 @@ describe('proof', () => {
     expect(app.sandbox.calls()).toBe(1);
   });
 
-  test('ends after a while, and with it what is held for the token', async () => {
+  test('ends after its TTL, and with it what is cached for the token', async () => {
     await using app = await startTestApp({ AUTH_PROOF_SECONDS: '1' });
     const token = demo(app);
     const document = '{ catalog { group } session { login } }';
@@ -44,7 +44,7 @@ describe('proof', () => {
     });
   });
 
-  test('ends at once with a 401 of any operation, a write’s too', async () => {
+  test('ends immediately with a 401 of any operation, a write’s too', async () => {
     await using app = await startTestApp();
     for (const operation of ['getCustomerId', 'setValue', 'getOpenPositions'] as const) {
       const token = demo(app);
@@ -74,7 +74,7 @@ describe('proof', () => {
     expect((await app.query('{ catalog { group } }', { token })).data).toEqual({ catalog: null });
   });
 
-  test('is not even asked for by a token that a configured key refuses', async () => {
+  test('is not even requested for a token that a configured key refuses', async () => {
     await using app = await startTestApp({ JWT_SECRET: SECRET });
     const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(60) };
     for (const token of [unsignedToken(claims), signedToken({ claims, secret: 'another' })]) {
@@ -85,13 +85,13 @@ describe('proof', () => {
     expect(app.sandbox.calls()).toBe(0);
   });
 
-  test('is the gateway’s to give while a key set is down', async () => {
+  test('is left to the gateway while a key set is down', async () => {
     await using app = await startTestApp({ JWT_JWKS_URL: 'http://127.0.0.1:1/keys' });
     const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(60) };
     const token = signedToken({ claims, secret: 'any', header: { alg: 'RS256', kid: 'one' } });
     const { data, errors } = await app.query(BOTH, { token });
     expect(data).toEqual({ session: null, catalog: null });
-    // It was asked, and it is the gateway that says no.
+    // The gateway was called, and it is the one that refuses.
     expect(errors.map(({ extensions }) => extensions.operation)).toContain('getSession');
   });
 });

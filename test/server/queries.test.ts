@@ -199,7 +199,7 @@ describe('instruments', () => {
     expect(data.ordered.orders).toContainEqual({ id: orders[0].id });
   });
 
-  test('behind all positions and orders cost one call, and the next time none', async () => {
+  test('of all positions and orders cost one call, and the next time none', async () => {
     await using own = await startTestApp();
     const pro = own.sandbox.token({ email: 'pro@example.com' });
     const document = '{ positions { instrument { id } } orders { instrument { id } } }';
@@ -211,7 +211,7 @@ describe('instruments', () => {
   });
 });
 
-test('the catalog tells whose it is, how old and how large', async () => {
+test('the catalog has its group, age and size', async () => {
   const { catalog } = await read(
     '{ catalog { id group version fetchedAt expiresAt ageSeconds stale size skipped } }',
   );
@@ -265,11 +265,11 @@ describe('withdrawal methods', () => {
   });
 });
 
-test('the customer id is the payments side’s', async () => {
+test('the customer id is the one of the payments operations', async () => {
   expect(await read('{ customerId }')).toEqual({ customerId: 'cus_700001' });
 });
 
-test('what needs nobody is answered without a token and without a call', async () => {
+test('what needs no user is answered without a token and without a call', async () => {
   app.sandbox.clearCalls();
   const { data, errors } = await app.query('{ __typename }');
   expect(data).toEqual({ __typename: 'Query' });
@@ -277,7 +277,7 @@ test('what needs nobody is answered without a token and without a call', async (
   expect(app.sandbox.calls()).toBe(0);
 });
 
-test('answers say what they cost behind the facade', async () => {
+test('answers list the gateway calls that they cost', async () => {
   const fresh = app.sandbox.token({ email: 'fresh@example.com' });
   const { extensions } = await app.query('{ session { balance } customerId }', { token: fresh });
   expect(extensions.gateway).toContainEqual({

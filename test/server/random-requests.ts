@@ -9,7 +9,7 @@ export interface Ingredients {
 }
 
 export interface RandomRequest extends RawRequest {
-  /** Stands behind `/graphql`. */
+  /** The query string of `/graphql`. */
   readonly search: string;
   /** A subscription, whose events have no end. */
   readonly isEndless: boolean;
@@ -69,35 +69,35 @@ const packers: Record<string, (body: Buffer) => Buffer> = {
   deflate: deflateSync,
 };
 
-/** A request as some client might send it; or a fuzzer. */
+/** A random request, as a client or a fuzzer might send it. */
 export function randomRequest(random: Random, ingredients: Ingredients): RandomRequest {
-  const chance = (of: number) => random() < of;
-  const method = chance(0.65) ? 'POST' : chance(0.85) ? 'GET' : pick(random, METHODS);
+  const maybe = (of: number) => random() < of;
+  const method = maybe(0.65) ? 'POST' : maybe(0.85) ? 'GET' : pick(random, METHODS);
   const headers: Headers = {};
-  if (chance(0.8)) headers.authorization = `Bearer ${pick(random, ingredients.tokens)}`;
-  else if (chance(0.5))
+  if (maybe(0.8)) headers.authorization = `Bearer ${pick(random, ingredients.tokens)}`;
+  else if (maybe(0.5))
     headers.authorization = pick(random, ['Bearer', 'bearer x y', 'Basic a', '']);
-  if (chance(0.8)) headers.accept = accept(random);
-  if (chance(0.4)) headers['accept-encoding'] = pick(random, ACCEPT_ENCODINGS);
-  if (chance(0.15)) headers.origin = pick(random, ORIGINS);
-  if (chance(0.1)) headers['x-request-id'] = pick(random, ['screen-1', 'not allowed', 'ä']);
-  if (chance(method === 'GET' ? 0.4 : 0.1))
+  if (maybe(0.8)) headers.accept = accept(random);
+  if (maybe(0.4)) headers['accept-encoding'] = pick(random, ACCEPT_ENCODINGS);
+  if (maybe(0.15)) headers.origin = pick(random, ORIGINS);
+  if (maybe(0.1)) headers['x-request-id'] = pick(random, ['screen-1', 'not allowed', 'ä']);
+  if (maybe(method === 'GET' ? 0.4 : 0.1))
     headers['if-none-match'] = pick(random, ['*', 'W/"x"', '"x", W/"y"', '']);
-  const hasBody = method === 'POST' || (method !== 'GET' && method !== 'HEAD' && chance(0.5));
-  const search = method !== 'POST' || chance(0.05) ? queryString(random, ingredients) : '';
-  const told = { method, headers, search };
-  if (!hasBody) return { ...told, isEndless: isSubscription(search) };
-  const type = chance(0.85) ? 'application/json' : pick(random, CONTENT_TYPES);
-  if (chance(0.98)) headers['content-type'] = type;
+  const hasBody = method === 'POST' || (method !== 'GET' && method !== 'HEAD' && maybe(0.5));
+  const search = method !== 'POST' || maybe(0.05) ? queryString(random, ingredients) : '';
+  const common = { method, headers, search };
+  if (!hasBody) return { ...common, isEndless: isSubscription(search) };
+  const type = maybe(0.85) ? 'application/json' : pick(random, CONTENT_TYPES);
+  if (maybe(0.98)) headers['content-type'] = type;
   const body = bodyOf(random, ingredients);
   const isEndless = isSubscription(search) || isSubscription(body);
-  if (chance(0.8)) return { ...told, body, isEndless };
+  if (maybe(0.8)) return { ...common, body, isEndless };
   const encoding = pick(random, ENCODINGS);
   headers['content-encoding'] = encoding;
-  // Sometimes the body is not what its header says.
-  const packed = chance(0.8) ? (packers[encoding]?.(body) ?? body) : body;
-  const sent = chance(0.05) ? packed.subarray(0, packed.length - 3) : packed;
-  return { ...told, body: sent, isEndless };
+  // Sometimes the body does not match its Content-Type.
+  const packed = maybe(0.8) ? (packers[encoding]?.(body) ?? body) : body;
+  const sent = maybe(0.05) ? packed.subarray(0, packed.length - 3) : packed;
+  return { ...common, body: sent, isEndless };
 }
 
 function isSubscription(text: string | Buffer): boolean {
@@ -112,23 +112,21 @@ function accept(random: Random): string {
 }
 
 function paramsOf(random: Random, { document }: Ingredients): Record<string, unknown> {
-  const chance = (of: number) => random() < of;
+  const maybe = (of: number) => random() < of;
   const { text, variables } = document();
   const params: Record<string, unknown> = { query: text };
-  if (variables !== undefined || chance(0.1)) params.variables = variables;
-  if (chance(0.06))
-    params.variables = pick<unknown>(random, [null, {}, [], 'x', 1, { unknown: 1 }]);
-  if (chance(0.1))
+  if (variables !== undefined || maybe(0.1)) params.variables = variables;
+  if (maybe(0.06)) params.variables = pick<unknown>(random, [null, {}, [], 'x', 1, { unknown: 1 }]);
+  if (maybe(0.1))
     params.operationName = pick<unknown>(random, ['Named', 'A', 'B', '', null, 1, {}]);
-  if (chance(0.05)) params.extensions = pick<unknown>(random, [null, {}, { a: 1 }, [], 'x']);
-  if (chance(0.03)) {
+  if (maybe(0.05)) params.extensions = pick<unknown>(random, [null, {}, { a: 1 }, [], 'x']);
+  if (maybe(0.03)) {
     params.extensions = { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } };
   }
-  if (chance(0.03))
-    params.documentId = pick<unknown>(random, ['', 'abc', 7, null, 'x'.repeat(600)]);
-  if (chance(0.05))
+  if (maybe(0.03)) params.documentId = pick<unknown>(random, ['', 'abc', 7, null, 'x'.repeat(600)]);
+  if (maybe(0.05))
     params.query = pick<unknown>(random, [undefined, null, '', ' ', 1, ['{ a }'], {}]);
-  if (chance(0.05)) params[pick(random, ['unknown', 'id', 'doc_id', 'map', '0'])] = 'x';
+  if (maybe(0.05)) params[pick(random, ['unknown', 'id', 'doc_id', 'map', '0'])] = 'x';
   return params;
 }
 

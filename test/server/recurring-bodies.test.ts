@@ -17,7 +17,7 @@ const REMEMBERED: readonly (readonly [string, unknown])[] = [
 const FORGOTTEN: readonly (readonly [string, unknown])[] = [
   ['variables', { query: 'query A($a: Int) { x(a: $a) }', variables: { a: 1 } }],
   ['variables in a list', { query: '{ customerId }', variables: [1] }],
-  ['fields that nobody asked for', { query: '{ customerId }', password: 'secret' }],
+  ['unknown fields', { query: '{ customerId }', password: 'secret' }],
   ['other extensions', { query: '{ a }', extensions: { persistedQuery: {}, more: 'secret' } }],
   ['more than a hash', { extensions: { persistedQuery: { sha256Hash: 'abc', more: 'secret' } } }],
   ['a list for a document', { query: [{}, {}, {}] }],
@@ -30,8 +30,8 @@ const FORGOTTEN: readonly (readonly [string, unknown])[] = [
   ['too much of it', { query: `{ ${'a'.repeat(20_000)} }` }],
 ];
 
-describe('a body that comes again', () => {
-  test.each(REMEMBERED)('with %s is read once', (_name, params) => {
+describe('a body that recurs', () => {
+  test.each(REMEMBERED)('with %s is parsed once', (_name, params) => {
     const bodies = new RecurringBodies();
     const first = bodies.parse(body(params));
     expect(first).toEqual(params);
@@ -39,7 +39,7 @@ describe('a body that comes again', () => {
     expect(Object.isFrozen(first)).toBe(true);
   });
 
-  test.each(FORGOTTEN)('with %s is read each time', (_name, params) => {
+  test.each(FORGOTTEN)('with %s is parsed each time', (_name, params) => {
     const bodies = new RecurringBodies();
     const texts = [JSON.stringify(params), JSON.stringify(params, null, 2)];
     for (const text of texts) {
@@ -51,7 +51,7 @@ describe('a body that comes again', () => {
     }
   });
 
-  test('is told from one that only looks like it', () => {
+  test('is not confused with one that only looks like it', () => {
     const bodies = new RecurringBodies();
     expect(bodies.parse(body({ query: '{ a: b }' }))).toEqual({ query: '{ a: b }' });
     expect(bodies.parse(body({ query: '{ a: ß }' }))).toEqual({ query: '{ a: ß }' });
@@ -60,7 +60,7 @@ describe('a body that comes again', () => {
     });
   });
 
-  test('that is no JSON is none each time', () => {
+  test('that is no JSON is refused each time', () => {
     const bodies = new RecurringBodies();
     for (let i = 0; i < 3; i += 1) expect(() => bodies.parse(Buffer.from('{"query":'))).toThrow();
   });

@@ -24,7 +24,7 @@ describe('a query', () => {
     });
   });
 
-  test('makes its reads at the same time', async () => {
+  test('makes its reads concurrently', async () => {
     const delayMs = 300;
     screen.app.sandbox.fail({ operation: '*', kind: 'delay', delayMs });
     await screen.read('{ session { login } positions { id } withdrawalMethods { id } customerId }');
@@ -34,21 +34,21 @@ describe('a query', () => {
     expect(Math.max(...sentAtMs) - Math.min(...sentAtMs)).toBeLessThan(delayMs);
   });
 
-  test('that nobody waits for any more ends its reads', async () => {
+  test('aborts its reads when the client disconnects', async () => {
     screen.app.sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
-    const gone = new AbortController();
+    const client = new AbortController();
     const askedAtMs = performance.now();
     const asked = fetch(`${screen.app.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${screen.token}` },
       body: JSON.stringify({ query: '{ customerId }' }),
-      signal: gone.signal,
+      signal: client.signal,
     });
     await eventually(() => screen.calls('getCustomerId') === 1);
     const lines = screen.app.logged.length;
-    gone.abort();
+    client.abort();
     await expect(asked).rejects.toThrow();
-    // Before the call's own deadline: it is logged as ended by its client, not as late.
+    // Before the call's own deadline: it is logged as aborted by the client, not as timed out.
     await eventually(() =>
       screen.app.logged.slice(lines).some((line) => line.includes('getCustomerId')),
     );
@@ -72,7 +72,7 @@ describe('a mutation', () => {
     expect(screen.app.sandbox.callCounts().logins).not.toHaveProperty('700002');
   });
 
-  test('shows a login whose reads fail all the same', async () => {
+  test('answers a login even where its reads fail', async () => {
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 403 });
     const { data, errors } = await screen.app.query(
       `mutation { login(input: { email: "demo@example.com", password: "demo" }) {

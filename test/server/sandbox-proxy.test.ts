@@ -13,12 +13,12 @@ afterAll(() => app.close());
 test('the sandbox’s controls are reached through the facade, from this machine', async () => {
   const token = await app.signIn();
   const fault = { operation: 'getCustomerId', kind: 'status', status: 503, times: 10 };
-  const told = await fetch(`${app.url}/sandbox/faults`, {
+  const posted = await fetch(`${app.url}/sandbox/faults`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(fault),
   });
-  expect(told.ok).toBe(true);
+  expect(posted.ok).toBe(true);
   const { errors } = await app.query('{ customerId }', { token });
   app.sandbox.clearFaults();
   expect(errors[0]?.extensions.code).toBe('GATEWAY_UNAVAILABLE');
@@ -26,14 +26,14 @@ test('the sandbox’s controls are reached through the facade, from this machine
   expect(JSON.stringify(calls)).toContain('getCustomerId');
 });
 
-test('a page of another site cannot play with them', async () => {
+test('a page of another site cannot use them', async () => {
   const response = await fetch(`${app.url}/sandbox/calls`, {
     headers: { origin: 'https://elsewhere.example' },
   });
   expect(response.status).toBe(404);
 });
 
-test('neither can one whose own name leads to this machine', async () => {
+test('neither can a page by DNS rebinding', async () => {
   const { port } = new URL(app.url);
   const statusWith = async (headers: Record<string, string>) =>
     (await rawRequest(`${app.url}/sandbox/requests`, { headers })).status;
@@ -46,7 +46,7 @@ test('neither can one whose own name leads to this machine', async () => {
   }
 });
 
-test('a sandbox that is not there is an error of this one request', async () => {
+test('a sandbox that is down is an error of this one request', async () => {
   await using own = await startTestApp();
   await own.sandbox.close();
   expect((await fetch(`${own.url}/sandbox/calls`)).status).toBe(500);
@@ -61,7 +61,7 @@ test.each([
   ['forwarded', 'for=127.0.0.1'],
   ['via', '1.1 proxy'],
   ['x-real-ip', '127.0.0.1'],
-])('nor can whoever comes through a proxy that says so by %s', async (name, value) => {
+])('a client behind a proxy that adds %s cannot use them either', async (name, value) => {
   const { status } = await rawRequest(`${app.url}/sandbox/calls`, { headers: { [name]: value } });
   expect(status).toBe(404);
 });
@@ -81,20 +81,20 @@ describe('a path that leads out of the controls', () => {
     '/sandbox//calls',
     '/sandbox/%63alls',
     '/sandbox/calls/',
-  ])('is none of theirs: %s', async (path) => {
+  ])('is not forwarded: %s', async (path) => {
     const { port } = new URL(app.url);
     app.sandbox.clearCalls();
     const bytes = `GET ${path} HTTP/1.1\r\nhost: localhost:${port}\r\nauthorization: Bearer ${app.sandbox.token({ email: 'demo@example.com' })}\r\n\r\n`;
-    // The second answer is that of the request by which the connection is closed.
+    // The second answer belongs to the request that closes the connection.
     expect(await statusesOf(app.url, bytes)).toEqual(['404', '200']);
     expect(app.sandbox.calls()).toBe(0);
   });
 });
 
 test('a name of this machine does not open them to a peer elsewhere', () => {
-  const door = new SandboxProxy(app.url, { origins: [], anyLocalhost: false });
+  const proxy = new SandboxProxy(app.url, { origins: [], anyLocalhost: false });
   const opensTo = (remoteAddress: string) =>
-    door.isOpenTo({
+    proxy.isOpenTo({
       socket: { remoteAddress },
       headers: { host: 'localhost' },
       url: '/sandbox/calls?from=here',

@@ -23,22 +23,22 @@ const INPUTS = {
   setValue: { key: 'k', value: [PASSWORD, PHONE, ADDRESS] },
 };
 
-/** A gateway that repeats in its refusals what it was sent, as some do. */
+/** A gateway that echoes requests in its refusals, as some do. */
 const ECHO = {
   error: `NOT_${PASSWORD.length}`,
   message: `${EMAIL}, ${PHONE}, 4915198765432, ${ADDRESS} and ${PUSH_TOKEN} are not welcome`,
   details: { password: PASSWORD, phone: PHONE },
 };
 
-interface Doors {
+interface Endpoints {
   readonly url: string;
   readonly webSocketUrl: string;
   readonly sandbox: Sandbox;
 }
 
-/** Sends secrets through every door, well and badly; the answer is every error that came back. */
+/** Sends secrets over every transport, in valid and invalid requests; returns every error received. */
 async function sendSecrets(
-  { url, webSocketUrl, sandbox }: Doors,
+  { url, webSocketUrl, sandbox }: Endpoints,
   token: string,
 ): Promise<string[]> {
   const endpoint = `${url}/graphql`;
@@ -159,7 +159,7 @@ function expectNoSecrets(written: string, token: string): void {
   }
 }
 
-/** The line that gives it away, which says more than a whole log. */
+/** The line that contains the secret, which makes a clearer failure than a whole log. */
 function at(written: string, secret: string): string | null {
   return written.split('\n').find((line) => line.includes(secret)) ?? null;
 }
@@ -182,7 +182,7 @@ describe('secrets that are sent', () => {
     expectNoSecrets((await rawRequest(`${app.adminUrl}/metrics`)).text, token);
   });
 
-  test('show in nothing that the process writes, from its first line to its last', async () => {
+  test('show in no output of the process, from its first line to its last', async () => {
     await using sandbox = await startSandbox({ seed: 'secrets' });
     await using facade = await startFacadeProcess({
       GATEWAY_URL: sandbox.url,

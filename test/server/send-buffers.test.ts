@@ -15,7 +15,7 @@ import {
 
 const LONG = `{ customerId ${longField(UNTAKEN_BYTES)} }`;
 
-/** Its account is known: what it is answered counts for that, no longer for its address. */
+/** The account is proved, so its answers count for the account, no longer for the address. */
 async function provedToken(app: TestApp, email: string): Promise<string> {
   const token = app.sandbox.token({ email });
   expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
@@ -48,7 +48,7 @@ test('the next answer to an account that reads none is not begun; other accounts
   await eventually(async () => (await unreadBytes(app)) === 0);
 });
 
-test('where an account’s reader goes on taking nothing it is cut, and the next answer is made', async () => {
+test('where an account’s reader keeps reading nothing it is cut, and the next answer is made', async () => {
   await using app = await startTestApp(LONG_QUESTIONS, { connections: { patienceMs: 300 } });
   const token = await provedToken(app, 'demo@example.com');
   using stalled = await askAndStall(app, LONG, { token });
@@ -60,7 +60,7 @@ test('where an account’s reader goes on taking nothing it is cut, and the next
   await eventually(() => stalled.isClosed);
 });
 
-test('whoever leaves while an answer waits is not waited with: it is never begun', async () => {
+test('an answer that waits is never begun where its client disconnects', async () => {
   await using app = await startTestApp(LONG_QUESTIONS);
   const token = await provedToken(app, 'demo@example.com');
   using stalled = await askAndStall(app, LONG, { token });
@@ -79,7 +79,7 @@ test('whoever leaves while an answer waits is not waited with: it is never begun
   expect(app.sandbox.calls('getCustomerId')).toBe(0);
 });
 
-test('answers under way already bring an account to twice its share; then its slowest reader is cut', async () => {
+test('in-flight answers bring an account to twice its share; then its slowest reader is cut', async () => {
   await using app = await startTestApp({ ...LONG_QUESTIONS, SEND_BUFFER_MAX_BYTES: '536870912' });
   const share = 536_870_912 / 16;
   const token = await provedToken(app, 'demo@example.com');
@@ -87,7 +87,7 @@ test('answers under way already bring an account to twice its share; then its sl
   const readers: SlowReader[] = [];
   try {
     for (let at = 0; at < 8; at += 1) readers.push(await askAndStall(app, LONG, { token }));
-    // 12 MB each: nothing counts before the answers come, so that all are under way.
+    // 12 MB each: nothing counts before the answers are written, so that all are in flight.
     await eventually(async () => (await cuts(app, 'client')) === 2);
     expect(await unreadBytes(app)).toBeGreaterThan(2 * share);
     expect(await unreadBytes(app)).toBeLessThan(2 * share + 1.1 * UNTAKEN_BYTES);
@@ -102,7 +102,7 @@ test('answers under way already bring an account to twice its share; then its sl
   }
 }, 60_000);
 
-test('in all no more is unread than the maximum: the reader that has taken nothing for longest is cut', async () => {
+test('the unread bytes never exceed the maximum: the reader without progress for longest is cut', async () => {
   const maxBytes = 2.5 * UNTAKEN_BYTES;
   await using app = await startTestApp({
     ...LONG_QUESTIONS,
@@ -121,7 +121,7 @@ test('in all no more is unread than the maximum: the reader that has taken nothi
       expect(await unreadBytes(app)).toBeLessThan(maxBytes + 1.1 * UNTAKEN_BYTES);
     }
     await eventually(async () => (await cuts(app, 'process')) === 3);
-    // Those that read everything are answered all the while.
+    // Clients that read everything are answered all the while.
     expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
     for (const reader of readers) reader.read();
     await eventually(() => readers.slice(0, 3).every(({ isClosed }) => isClosed));
@@ -132,7 +132,7 @@ test('in all no more is unread than the maximum: the reader that has taken nothi
   }
 }, 60_000);
 
-test('where half of the maximum is unread, clients with unread bytes wait, and the others do not', async () => {
+test('where half of the maximum is unread, clients with unread bytes wait, and others do not', async () => {
   await using app = await startTestApp({
     ...LONG_QUESTIONS,
     SEND_BUFFER_MAX_BYTES: String(30 * UNTAKEN_BYTES),
@@ -169,7 +169,7 @@ test('a pipelined request is begun when the answers before it are taken', async 
   using reader = await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { token });
   reader.socket.write(postOf('{ customerId }', { token }).repeat(3));
   await eventually(async () => (await unreadBytes(app)) > UNTAKEN_BYTES);
-  // More than a kernel takes: further questions are not read either.
+  // More than a kernel buffers: further requests are not read either.
   reader.socket.write(postOf(`{ ${longField(20 * MEGABYTE)} }`));
   await eventually(() => expect(reader.socket.writableLength).toBeGreaterThan(10 * MEGABYTE));
   expect(app.sandbox.calls('getCustomerId')).toBe(0);
@@ -203,7 +203,7 @@ test('while a pipelined request waits no further ones are read, and all are answ
   await eventually(() => reader.statuses.length === 2 + count);
 }, 60_000);
 
-test('pipelined requests of a connection that closes are over, and nothing waits for them', async () => {
+test('pipelined requests of a connection that closes are dropped, and nothing waits for them', async () => {
   const app = await startTestApp({ SHUTDOWN_GRACE_MS: '15000', ORDER_TIMEOUT_MS: '1000' });
   const token = await provedToken(app, 'demo@example.com');
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 200 });

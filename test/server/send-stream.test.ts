@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts';
 
 const MEGABYTE = 1_048_576;
 
-/** A source that makes a piece when it is asked for one, and counts. */
+/** A source that makes a piece on each pull, and counts them. */
 function createSource(pieceBytes: number) {
   const source = { made: 0, isLeft: false };
   const body = new ReadableStream<Uint8Array>(
@@ -28,7 +28,7 @@ function createSource(pieceBytes: number) {
   return { source, body };
 }
 
-/** Where nothing else is sent to the client. */
+/** SendBuffers without any other answer of the client. */
 function send(response: ServerResponse, body: ReadableStream<Uint8Array>, unreadMs = 60_000): void {
   const clients = new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null });
   const buffers = new SendBuffers({ maxBytes: 2 ** 30, clients, clock: steadyClock, unreadMs });
@@ -69,7 +69,7 @@ test('a reader that stalls is waited for, and no piece is made meanwhile', async
   await eventually(() => source.isLeft);
 });
 
-test('one that takes nothing for too long is cut', async () => {
+test('one that reads nothing for too long is cut', async () => {
   const { source, body } = createSource(MEGABYTE);
   await using server = await serve((response) => send(response, body, 100));
   const request = get({ port: server.port });
@@ -80,7 +80,7 @@ test('one that takes nothing for too long is cut', async () => {
   await eventually(() => source.isLeft);
 });
 
-test('a source is left when its reader had gone before the first piece', async () => {
+test('a source is cancelled where its reader disconnects before the first piece', async () => {
   const { source, body } = createSource(1);
   const arrived = Promise.withResolvers<void>();
   await using server = await serve((response) => {

@@ -6,7 +6,7 @@ import { useSignedInApp } from '../support/signed-in-app.ts';
 const screen = useSignedInApp();
 
 describe('the session', () => {
-  test('is one call for all who ask at the same time', async () => {
+  test('is one call for all concurrent requests (single flight)', async () => {
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 50 });
     await Promise.all(
       Array.from({ length: 20 }, () => screen.read('{ session { login } orders { id } }')),
@@ -14,7 +14,7 @@ describe('the session', () => {
     expect(screen.calls('getSession')).toBe(1);
   });
 
-  test('is held for a while, and asked for anew when that is over', async () => {
+  test('is cached for its TTL, and read anew after it', async () => {
     await using own = await startTestApp({ SESSION_MAX_AGE_SECONDS: '1' });
     const demo = own.sandbox.token({ email: 'demo@example.com' });
     const fetchedAt = async () => {
@@ -28,7 +28,7 @@ describe('the session', () => {
     expect(heldMs).toBeGreaterThanOrEqual(990);
   });
 
-  test('is not held at all where it may not be', async () => {
+  test('is not cached at all with a TTL of 0', async () => {
     await using own = await startTestApp({ SESSION_MAX_AGE_SECONDS: '0' });
     const demo = own.sandbox.token({ email: 'demo@example.com' });
     for (let i = 0; i < 3; i += 1) await own.query('{ session { login } }', { token: demo });
@@ -64,7 +64,7 @@ describe('the session', () => {
     expect(screen.calls('getSession')).toBe(1);
   });
 
-  test('asked for at several ages is one call, and the strictest counts', async () => {
+  test('requested at several ages is one call, and the strictest applies', async () => {
     await screen.read('{ session { login } }');
     const data = await screen.read(`{
       orders { id }
@@ -77,7 +77,7 @@ describe('the session', () => {
     expect(data.session).toEqual(data.strict);
   });
 
-  test('asked for first at the strictest age is as fresh as that', async () => {
+  test('requested at the strictest age first is as fresh as that', async () => {
     await screen.read('{ session { login } }');
     await screen.read(
       '{ strict: session(maxAge: 0) { login } loose: session(maxAge: 50) { login } }',
@@ -99,14 +99,14 @@ describe('the session', () => {
     expect(data.orders).toHaveLength(3);
   });
 
-  test('that failed is not held', async () => {
+  test('that failed is not cached', async () => {
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'garbage', times: 1 });
     const { data } = await screen.app.query('{ session { login } }', { token: screen.token });
     expect(data).toEqual({ session: null });
     expect(await screen.read('{ session { login } }')).toEqual({ session: { login: '700001' } });
   });
 
-  test('that names another login is nobody’s', async () => {
+  test('that names another login is refused', async () => {
     const body = { login: 700002, balance: 1, group: 'pro-usd' };
     screen.app.sandbox.fail({
       operation: 'getSession',
@@ -155,7 +155,7 @@ describe('the session', () => {
     { orders: [{ id: 5, symbol: 'AAPL' }] },
     { orders: {} },
     { positions: [null] },
-  ])('with a row that cannot be told apart is outside the interface: %j', async (body) => {
+  ])('with a row without a distinct id is outside the interface: %j', async (body) => {
     screen.app.sandbox.fail({
       operation: 'getSession',
       kind: 'status',
@@ -167,7 +167,7 @@ describe('the session', () => {
     expect(errors[0]?.extensions.code).toBe('GATEWAY_CONTRACT');
   });
 
-  test('is out of date once the account’s positions are seen to be others', async () => {
+  test('is stale once the account’s positions are seen to differ', async () => {
     await screen.read('{ session { login } }');
     await screen.read('{ positions { id } }');
     await screen.read('{ session { login } }');
@@ -179,7 +179,7 @@ describe('the session', () => {
     expect(screen.calls('getSession')).toBe(2);
   });
 
-  test('is out of date when it comes, where other positions were seen while it was under way', async () => {
+  test('is stale when it is received, where other positions were seen while it was in flight', async () => {
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
     const slow = screen.read('{ session { login } }');
     await eventually(() => screen.calls('getSession') === 1);

@@ -31,7 +31,7 @@ const PERSONAL = {
   wrongCopyLater: { sharing: 'copy', read: mineLater },
 } satisfies Record<string, AddedField>;
 
-/** Everything but the catalog that a field can get hold of. */
+/** Everything but the catalog that a field can read. */
 const READS: Readonly<Record<string, (context: Context) => unknown>> = {
   readsViewer: ({ scope }) => scope.viewer() && 'x',
   readsCaller: ({ scope }) => scope.caller && 'x',
@@ -54,7 +54,7 @@ const wrong = Object.fromEntries(
   Object.entries(READS).map(([name, read]) => [name, { sharing: 'group', read } as AddedField]),
 );
 
-/** Reads the viewer's only from some moment on. */
+/** Reads the viewer's data only from some moment on. */
 let readsViewer = false;
 const sometimes: AddedField = {
   sharing: 'group',
@@ -74,7 +74,7 @@ let app: TestApp;
 let users: readonly [string, string];
 
 beforeAll(async () => {
-  // Not the facade's own: answers that carry receipts are packed for each request.
+  // A gateway of its own: answers with receipts, as in sandbox mode, are compressed for each request.
   gateway = await startSandbox({ seed: 'tests', tickMs: 0, instruments: 40 });
   app = await startTestApp({}, { schema, gateway });
   users = [await app.signIn('user-1@example.com'), await app.signIn('user-2@example.com')];
@@ -84,7 +84,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-// Either path: the second is none that the direct one knows.
+// The direct path does not know the second media type, so that both paths are tested.
 const ACCEPTED = ['application/json', 'application/json;q=0.9'];
 
 async function get(
@@ -109,8 +109,8 @@ async function get(
 
 const UNSHARED = { status: 200, etag: null, kept: 'no-store' };
 
-/** The tokens of all users whose values an answer shows. */
-function whose({ data, errors }: { data: unknown; errors?: unknown }): string[] {
+/** Returns the tokens of all users whose values an answer contains. */
+function tokensIn({ data, errors }: { data: unknown; errors?: unknown }): string[] {
   expect(errors).toBeUndefined();
   const shown = JSON.stringify(data);
   return users.filter((token) => shown.includes(token.slice(-12)));
@@ -130,13 +130,13 @@ describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
           const headers = { 'accept-encoding': encoding, 'if-none-match': '*' };
           const answer = await get(accept, token, document, headers);
           expect(answer).toMatchObject(UNSHARED);
-          expect(whose(answer.body)).toEqual([token]);
+          expect(tokensIn(answer.body)).toEqual([token]);
         }
       }
     }
   });
 
-  test.each(KINDS)('nothing is kept of a plain property without a mark: %s', async (kind) => {
+  test.each(KINDS)('nothing is cached of a plain property without a mark: %s', async (kind) => {
     const [theirs, own] = users;
     for (const token of [theirs, theirs, own]) {
       const answer = await get(accept, token, OF_ONE(selected('property', kind)), {
@@ -161,19 +161,22 @@ describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
     expect(runs.of('group')).toBe(before);
   });
 
-  test.each(KINDS)('an answer with its time has a name, and is made anew: %s', async (kind) => {
-    const [theirs, own] = users;
-    const document = OF_ONE(selected('copy', kind));
-    const { etag } = await get(accept, theirs, document);
-    const before = runs.of('copy');
-    expect(await get(accept, own, document)).toMatchObject({ status: 200, etag });
-    expect(runs.of('copy')).toBe(before + 1);
-    const known = await get(accept, own, document, { 'if-none-match': String(etag) });
-    expect(known).toMatchObject({ status: 304, etag });
-  });
+  test.each(KINDS)(
+    'an answer that contains its time has an ETag, and is made anew: %s',
+    async (kind) => {
+      const [theirs, own] = users;
+      const document = OF_ONE(selected('copy', kind));
+      const { etag } = await get(accept, theirs, document);
+      const before = runs.of('copy');
+      expect(await get(accept, own, document)).toMatchObject({ status: 200, etag });
+      expect(runs.of('copy')).toBe(before + 1);
+      const known = await get(accept, own, document, { 'if-none-match': String(etag) });
+      expect(known).toMatchObject({ status: 304, etag });
+    },
+  );
 
   test.each(Object.keys(READS))(
-    'what a marked field reads beside the catalog is found: %s',
+    'what a marked field reads beside the catalog is detected: %s',
     async (name) => {
       const [theirs, own] = users;
       for (const token of [theirs, theirs, own]) {
@@ -196,23 +199,23 @@ describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
     expect(runs.of('group')).toBe(before + 2);
   });
 
-  test('an operation that was found to read the viewer’s once is shared no more', async () => {
+  test('an operation that has read the viewer’s data once is no longer shared', async () => {
     const text = `query ($id: ID!) { instrument(id: $id) { a${accept.length}: sometimesText } }`;
     const ask = (token: string, id: string) => get(accept, token, text, {}, { id });
     readsViewer = false;
     expect((await ask(users[0], 'AAPL')).etag).not.toBeNull();
     expect((await ask(users[1], 'AAPL')).etag).not.toBeNull();
     readsViewer = true;
-    expect(whose((await ask(users[0], 'TSLA')).body)).toEqual([users[0]]);
+    expect(tokensIn((await ask(users[0], 'TSLA')).body)).toEqual([users[0]]);
     for (const token of [...users, ...users]) {
       const answer = await ask(token, 'AAPL');
       expect(answer).toMatchObject(UNSHARED);
-      expect(whose(answer.body)).toEqual([token]);
+      expect(tokensIn(answer.body)).toEqual([token]);
     }
   });
 });
 
-test('an answer with its time is confirmed without being made anew', async () => {
+test('an answer that contains its time is confirmed without being made anew', async () => {
   const [theirs, own] = users;
   const document = '{ catalog { ageSeconds } instrument(id: "AAPL") { copyText } }';
   const { etag } = await get('application/json', theirs, document);
@@ -227,8 +230,8 @@ test.each(Object.keys(PERSONAL))(
   async (name) => {
     const query = OF_ONE(selected(name, 'Text'));
     for (const token of [...users, ...users]) {
-      expect(whose(await overWebSocket(token, query))).toEqual([token]);
-      expect(whose(await overEventStream(token, query))).toEqual([token]);
+      expect(tokensIn(await overWebSocket(token, query))).toEqual([token]);
+      expect(tokensIn(await overEventStream(token, query))).toEqual([token]);
     }
   },
 );

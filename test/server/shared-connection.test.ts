@@ -50,12 +50,12 @@ function ask(authorization: string | null): Promise<Answered> {
   });
 }
 
-test('whoever’s request it is gets what is theirs, and nobody what was sent before', async () => {
+test('each request on one connection is answered for its own token, never for an earlier one', async () => {
   const one = app.sandbox.token({ email: 'demo@example.com' });
   const other = app.sandbox.token({ email: 'pro@example.com' });
   const forged = withClaims(other, { login: 700001 });
   const refused = ['UNAUTHENTICATED', 'UNAUTHENTICATED'];
-  const turns: [string | null, string | null, readonly string[]][] = [
+  const requests: [string | null, string | null, readonly string[]][] = [
     [`Bearer ${one}`, '700001', []],
     [`Bearer ${one}`, '700001', []],
     [`Bearer ${other}`, '700002', []],
@@ -69,7 +69,7 @@ test('whoever’s request it is gets what is theirs, and nobody what was sent be
     [`Bearer ${other}`, '700002', []],
   ];
   const ports = new Set<number | undefined>();
-  for (const [authorization, login, codes] of [...turns, ...turns.toReversed()]) {
+  for (const [authorization, login, codes] of [...requests, ...requests.toReversed()]) {
     const answered = await ask(authorization);
     expect(answered, `sent with ${authorization?.slice(0, 20)}`).toMatchObject({ login, codes });
     ports.add(answered.port);

@@ -34,7 +34,7 @@ describe('SIGTERM', () => {
   test('under load loses no request, over HTTP or over a WebSocket', async () => {
     await using facade = await startFacade();
     sandbox.clearFaults();
-    // Long enough that some are always under way.
+    // Long enough that some are always in flight.
     sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20 });
     const clients = [
       ...Array.from({ length: 12 }, () => askOverHttp(facade.url)),
@@ -44,7 +44,7 @@ describe('SIGTERM', () => {
     facade.signal('SIGTERM');
     const startedAtMs = performance.now();
     expect(await facade.ended()).toBe(0);
-    // Less than the grace, which it would have used up for a request that never ends.
+    // Less than the grace period, which a request that never ends would use up.
     expect(performance.now() - startedAtMs).toBeLessThan(GRACE_MS);
     await Promise.all(clients.map(({ done }) => done));
     expect(clients.flatMap(({ lost }) => lost)).toEqual([]);
@@ -66,11 +66,11 @@ describe('SIGTERM', () => {
     expect(JSON.parse((await write).text).data.setValue.__typename).toBe('Acknowledged');
     expect(await overSocket).toMatchObject({ data: { customerId: 'cus_700001' } });
     expect(await facade.ended()).toBe(0);
-    // When the last is answered, not when the grace is over.
+    // It ends with the last answer, not with the grace period.
     expect(performance.now() - startedAtMs).toBeLessThan(10_000);
   });
 
-  test('closes sockets so that their clients come back elsewhere', async () => {
+  test('closes sockets so that their clients reconnect elsewhere', async () => {
     await using facade = await startFacade();
     sandbox.clearFaults();
     const socket = new WebSocket(facade.webSocketUrl, 'graphql-transport-ws');
@@ -84,13 +84,13 @@ describe('SIGTERM', () => {
     expect(await facade.ended()).toBe(0);
   });
 
-  test('right after the first word of it is a signal like any other', async () => {
+  test('right after the first log line is handled like any other', async () => {
     await using facade = await startFacade();
     facade.signal('SIGTERM');
     expect(await facade.ended()).toBe(0);
   });
 
-  test('turns traffic away first, while it still serves', async () => {
+  test('reports not ready first, while it still serves', async () => {
     await using facade = await startFacade({ SHUTDOWN_DELAY_MS: '500' });
     sandbox.clearFaults();
     expect((await rawRequest(`${facade.url}/health/ready`)).status).toBe(200);
@@ -103,13 +103,13 @@ describe('SIGTERM', () => {
     expect(live.status).toBe(200);
     const answer = await post(facade.url, '{ customerId }');
     expect(JSON.parse(answer.text).data).toEqual({ customerId: 'cus_700001' });
-    // A client with a connection kept open takes its next request elsewhere.
+    // A client with a keep-alive connection sends its next request elsewhere.
     expect(answer.headers.connection).toBe('close');
     expect(await facade.ended()).toBe(0);
     await expect(rawRequest(`${facade.url}/health/live`)).rejects.toThrow();
   });
 
-  test('waits for nobody longer than the grace', async () => {
+  test('waits for no request longer than the grace period', async () => {
     await using facade = await startFacade({
       SHUTDOWN_GRACE_MS: '500',
       ORDER_TIMEOUT_MS: '400',
@@ -129,7 +129,7 @@ describe('SIGTERM', () => {
   });
 });
 
-test('closing the facade in a process that lives on cuts off what outlasts the grace', async () => {
+test('closing the facade in a process that lives on cuts what outlasts the grace period', async () => {
   const environment = { SHUTDOWN_GRACE_MS: '300', ORDER_TIMEOUT_MS: '200' };
   const app = await startTestApp(environment, { gateway: sandbox });
   sandbox.clearFaults();
@@ -141,7 +141,7 @@ test('closing the facade in a process that lives on cuts off what outlasts the g
   expect(await hanging).toBe('cut off');
 });
 
-test('closing the facade ends with the only request under way, not with the grace', async () => {
+test('closing the facade ends with the only in-flight request, not with the grace period', async () => {
   const app = await startTestApp({}, { gateway: sandbox });
   sandbox.clearFaults();
   sandbox.clearCalls();
@@ -150,7 +150,7 @@ test('closing the facade ends with the only request under way, not with the grac
   await eventually(() => sandbox.calls('getCustomerId') > 0);
   const startedAtMs = performance.now();
   await app.close();
-  // The grace is twenty seconds.
+  // The grace period is twenty seconds.
   expect(performance.now() - startedAtMs).toBeLessThan(10_000);
   expect((await slow).status).toBe(200);
 });
@@ -161,13 +161,13 @@ function post(url: string, query: string) {
 
 interface Asking {
   readonly answered: number;
-  /** Requests that were sent and got no answer, or a wrong one. */
+  /** Counts requests that were sent and received no answer, or a wrong one. */
   readonly lost: readonly string[];
-  /** Resolves when the server takes no more. */
+  /** Resolves when the server accepts no more. */
   readonly done: Promise<void>;
 }
 
-/** One request after the other on a connection that is kept, as an app's library does it. */
+/** Sends one request after the other on a keep-alive connection, as an app's HTTP client does. */
 function askOverHttp(url: string): Asking {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const lost: string[] = [];
@@ -192,7 +192,7 @@ function askOverHttp(url: string): Asking {
         resolve('answered');
       });
       outgoing.on('error', (error: NodeJS.ErrnoException) => {
-        // Nothing listens any more: this one was never sent.
+        // The port is closed: this request was never sent.
         if (error.code !== 'ECONNREFUSED') lost.push(String(error.code ?? error));
         resolve('refused');
       });

@@ -27,7 +27,7 @@ describe('login', () => {
     return data.login;
   };
 
-  test('gives a token that the next request is signed in with, and reads with it at once', async () => {
+  test('gives a token for the next request, and reads with it in the same one', async () => {
     const granted = await login('demo@example.com');
     expect(granted).toEqual({
       __typename: 'LoginSuccess',
@@ -117,7 +117,7 @@ describe('login', () => {
     });
   });
 
-  test('does not look at the request’s own token', async () => {
+  test('ignores the request’s own token', async () => {
     for (const odd of ['garbage', app.sandbox.token({ login: 700001, expiresInSeconds: -3600 })]) {
       app.sandbox.clearCalls();
       const { data } = await app.query(LOGIN, {
@@ -149,7 +149,7 @@ describe('forgotPassword', () => {
     return data.forgotPassword;
   };
 
-  test('is acknowledged whatever token comes along', async () => {
+  test('is acknowledged with any token', async () => {
     expect(await forgot('demo@example.com')).toEqual({ __typename: 'Acknowledged', success: true });
   });
 

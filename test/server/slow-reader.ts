@@ -6,28 +6,27 @@ export const MEGABYTE = 1_048_576;
 
 const STATUS_LINE_BYTES = 13;
 
-/** What tests of slow readers start the facade with: questions as long as their answers. */
-/** A field's name in the answer may be as long as the question. */
+/** Settings for tests of slow readers: requests may be as long as their answers. */
 export const LONG_QUESTIONS = {
   MAX_BODY_BYTES: String(24 * MEGABYTE),
   MAX_COST: '100000000',
   COST_LIMIT_PER_MINUTE: '1000000000',
 };
 
-/** More than a kernel takes for a connection, so that the rest of it is the facade's. */
+/** More than a kernel buffers for a connection, so that the facade buffers the rest. */
 export const UNTAKEN_BYTES = 12 * MEGABYTE;
 
 export interface SlowReader extends Disposable {
   readonly socket: Socket;
-  /** How many bytes have been read. */
+  /** The number of bytes read. */
   readonly taken: number;
   readonly isClosed: boolean;
-  /** The status lines that have been read. */
+  /** The status lines read. */
   readonly statuses: readonly string[];
   read(): void;
 }
 
-/** A connection that takes nothing until it is told to read. */
+/** A connection that reads nothing until `read` is called. */
 export async function openSlowReader(url: string): Promise<SlowReader> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -54,7 +53,7 @@ export async function openSlowReader(url: string): Promise<SlowReader> {
         taken += data.length;
         const parts = `${rest}${data.toString('latin1')}`.split(/HTTP\/1\.1 (\d+) /);
         for (let at = 1; at < parts.length; at += 2) statuses.push(parts[at] as string);
-        // A status line can come in two pieces.
+        // A status line can be received in two chunks.
         rest = (parts.at(-1) as string).slice(-STATUS_LINE_BYTES);
       });
     },
@@ -62,7 +61,7 @@ export async function openSlowReader(url: string): Promise<SlowReader> {
   };
 }
 
-/** A field whose answer is as long as its question. */
+/** A field whose answer is as long as its request. */
 export function longField(bytes: number): string {
   return `${'a'.repeat(bytes)}: __typename`;
 }
@@ -86,7 +85,7 @@ export function postOf(query: string, { token, headers = {} }: Post = {}): strin
   return `POST /graphql HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** Sends a question at once, and does not read its answer. */
+/** Sends a request, and does not read its answer. */
 export async function askAndStall(
   app: Pick<TestApp, 'url'>,
   query: string,
@@ -97,7 +96,7 @@ export async function askAndStall(
   return reader;
 }
 
-/** A figure of the admin port; those with a label that has not come up yet are 0. */
+/** Reads a metric of the admin port; one with a label that has not occurred yet is 0. */
 export async function figure(
   { adminUrl }: Pick<TestApp, 'adminUrl'>,
   name: string,

@@ -5,10 +5,10 @@ const MEGABYTE = 1024 * 1024;
 const STEP = 150;
 const WARM = 600;
 const REQUESTS = 1_500;
-// Measured: half a kilobyte or two; with caches that never let go, thirteen.
+// Measured: half a kilobyte or two; with caches that never evict, thirteen.
 const MOST_PER_REQUEST = 5 * 1024;
 
-// `scripts/soak.ts` does the same for as long as one likes.
+// `scripts/soak.ts` does the same for any duration.
 test('changing documents, variables and catalogs fill the caches and nothing beside them', async () => {
   const samples = await soak({
     rests: ({ requests }) => requests >= STEP,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { startTestApp } from '../support/app.ts';
-import { DOORS } from './limits-doors.ts';
+import { TRANSPORTS } from './limits-transports.ts';
 
 const NEARLY_A_FIELD = { query: '{ positons { id } }' };
 const NEARLY_A_VALUE = {
@@ -9,12 +9,12 @@ const NEARLY_A_VALUE = {
   variables: { by: 'SYMBOLL' },
 };
 
-describe.each(DOORS)('suggestions, by %s,', (_door, ask) => {
+describe.each(TRANSPORTS)('suggestions, by %s,', (_transport, ask) => {
   test.each([
     ['come with the sandbox gateway, whose schema is open', {}, true],
     ['stay away where introspection is off', { INTROSPECTION: 'off' }, false],
     [
-      'come in production too, where introspection is on',
+      'are made in production too, where introspection is on',
       { NODE_ENV: 'production', SANDBOX: 'on', INTROSPECTION: 'on' },
       true,
     ],
@@ -28,7 +28,7 @@ describe.each(DOORS)('suggestions, by %s,', (_door, ask) => {
   });
 });
 
-test('suggestions stay away with a gateway, whatever NODE_ENV says', async () => {
+test('suggestions are off with a real gateway, whatever NODE_ENV says', async () => {
   await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
   for (const environment of [{}, { NODE_ENV: 'development' }, { NODE_ENV: 'production' }]) {
     await using app = await startTestApp(environment, { gateway });

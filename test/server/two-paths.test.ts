@@ -13,7 +13,7 @@ const REQUESTS = 10_000;
 const AT_A_TIME = 8;
 
 const schema = buildSchema();
-// What is different a moment later, or differs between two processes.
+// These fields change over time, or differ between two processes.
 const without = new Set([
   'Catalog.ageSeconds',
   'Catalog.stale',
@@ -114,7 +114,7 @@ async function answerOf(response: IncomingMessage, isEndless: boolean): Promise<
   return { status: statusCode, headers: comparable(headers), body: textOf(headers, bytes) };
 }
 
-/** Without what tells one moment, or one process, from another. */
+/** Removes what differs between two moments or two processes. */
 function comparable(headers: IncomingMessage['headers']): Readonly<Record<string, unknown>> {
   const { date, ratelimit, 'content-length': _length, 'x-request-id': id, ...rest } = headers;
   return {
@@ -137,7 +137,7 @@ function textOf(headers: IncomingMessage['headers'], bytes: Buffer): string {
   );
 }
 
-/** Which of two failing reads comes first is chance. */
+/** The order of two failing reads is a race. */
 function sorted(json: string): string {
   const answer = JSON.parse(json) as { errors: object[] };
   const errors = answer.errors.map((error) => JSON.stringify(error)).sort();
@@ -172,7 +172,7 @@ test('ten thousand requests are answered alike by either path', async () => {
   }
   await Promise.all(Array.from({ length: AT_A_TIME }, work));
   expect(seen.get(0) ?? 0).toBeLessThan(REQUESTS * 0.01);
-  // Or it would only compare refusals.
+  // Most answers must be no refusals, or the comparison would be weak.
   expect(seen.get(200)).toBeGreaterThan(REQUESTS * 0.3);
   for (const status of [304, 400, 405, 406, 413, 415]) expect(seen.get(status)).toBeGreaterThan(0);
 }, 240_000);

@@ -8,7 +8,7 @@ import { rawRequest } from '../support/raw-request.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-test('who starts it is told what to open, what to ask and how to sign in, and all of it works', async () => {
+test('the start prints what to open, what to query and how to sign in, and all of it works', async () => {
   const child = spawn(process.execPath, ['src/main.ts'], {
     cwd: root,
     env: { PORT: '0', ADMIN_PORT: '0', SANDBOX_SEED: 'tests' },

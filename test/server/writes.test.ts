@@ -74,7 +74,7 @@ describe.each(WRITES)('$field', ({ field, operation, input, isHarmless }) => {
     expect(data[field]).toEqual({ __typename: 'Acknowledged', success: true });
   });
 
-  test('a refusal is the gateway’s own words', async () => {
+  test('a refusal has the gateway’s own text', async () => {
     const body = { error: 'NOT_THIS', message: 'Not this one.', details: { why: ['so'] }, more: 1 };
     app.sandbox.fail({ operation, kind: 'status', status: 422, body });
     const { data, errors } = await send(input);
@@ -118,7 +118,7 @@ describe.each(WRITES)('$field', ({ field, operation, input, isHarmless }) => {
     [302, { code: 'OUTCOME_UNKNOWN', retryable: isHarmless }],
   ])('a %s is an error', async (status, extensions) => {
     app.sandbox.fail({ operation, kind: 'status', status });
-    // A token of its own, since a 401 ends what is known of one.
+    // A token of its own, since a 401 ends a token's proof.
     const own = app.sandbox.token({ email: 'demo@example.com' });
     const { data, errors } = await send(input, own);
     expect(data).toEqual({ [field]: null });
@@ -140,7 +140,7 @@ describe.each(WRITES)('$field', ({ field, operation, input, isHarmless }) => {
     },
   );
 
-  test('is sent once, whatever comes of it', async () => {
+  test('is sent once, whatever the answer', async () => {
     app.sandbox.clearCalls();
     app.sandbox.fail({ operation, kind: 'status', status: 503 });
     await send(input);
@@ -167,7 +167,7 @@ describe('a device or a read notification', () => {
     expect(data.registerDevice).toEqual({ __typename: 'Acknowledged', success: true });
   });
 
-  test('with an expired token is nobody’s', async () => {
+  test('with an expired token is refused', async () => {
     app.sandbox.clearCalls();
     const expired = app.sandbox.token({ login: 700001, expiresInSeconds: -60 });
     const { errors } = await app.query(document, { token: expired });
@@ -193,7 +193,7 @@ test('a value that is left out is stored as null', async () => {
   expect(app.sandbox.requests('setValue')[0]?.body).toBe('{"value":null}');
 });
 
-test('a write whose connection cannot be made was surely not carried out', async () => {
+test('a write that cannot connect is known not to be carried out', async () => {
   await using own = await startTestApp();
   const demo = own.sandbox.token({ email: 'demo@example.com' });
   await own.sandbox.close();

@@ -27,7 +27,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
       (reason) => reason,
     );
     expect(error).toBeInstanceOf(StoreError);
-    // The refusal says it all.
+    // The refusal itself is the message.
     expect(warnings).toEqual([]);
     return (error as StoreError).message;
   };

@@ -118,7 +118,7 @@ describe('a record', () => {
     expect(find(database, 'key')).toMatchObject({ outcome: null, pendingMs: 0 });
   });
 
-  test('is released only while nobody was told that its outcome is unknown', () => {
+  test('is released only while no client was answered that its outcome is unknown', () => {
     using folder = createFolder();
     const clock = createMachineClock();
     using database = openDatabase(folder.path, { clock });
@@ -147,7 +147,7 @@ describe('a record', () => {
     expect(database.run([{ do: 'reserve', reservation }]).answers).toMatchObject([{ outcome }]);
   });
 
-  test('can be read by somebody on duty', () => {
+  test('can be read by an operator', () => {
     using folder = createFolder();
     fill(folder.path, ['key']);
     const raw = new DatabaseSync(folder.path, { readOnly: true });
@@ -186,7 +186,7 @@ describe('the file', () => {
     expect(statSync(folder.path).mode & 0o777).toBe(0o644);
   });
 
-  test('that is a database of somebody else stops the start and is left alone', () => {
+  test('that is the database of another program stops the start and is left alone', () => {
     using folder = createFolder();
     const raw = new DatabaseSync(folder.path);
     raw.exec('CREATE TABLE recipes (name TEXT)');
@@ -255,7 +255,7 @@ describe('a copy', () => {
     expect(database.run([]).degradedReason).toBe(null);
   });
 
-  test('takes orders at once where the operator says that it may', () => {
+  test('takes orders immediately where the operator allows it', () => {
     using backup = createBackup();
     copyFileSync(backup.copy, backup.path);
     using database = openDatabase(backup.path);
@@ -326,7 +326,7 @@ describe('a copy', () => {
   });
 });
 
-test('damaged records are dropped, and their keys come free, where the operator says so', () => {
+test('damaged records are dropped, and their keys come free, where the operator allows it', () => {
   using folder = createFolder();
   fill(folder.path, ['first', 'second']);
   const raw = new DatabaseSync(folder.path);
@@ -335,7 +335,7 @@ test('damaged records are dropped, and their keys come free, where the operator 
   {
     using database = openDatabase(folder.path);
     expect(reserve(database, 'second')).toContain('is damaged');
-    // However often it is tried, the outcome has nowhere to go.
+    // However often it is retried, the outcome has nowhere to go.
     const reservation = reservationOf('second');
     const task = { do: 'settle', reservation, outcome: acceptedAs('second') } as const;
     expect(database.run([task]).answers).toEqual([null]);

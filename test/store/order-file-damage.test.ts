@@ -21,7 +21,7 @@ function flipped(bytes: Buffer, at: number, bit: number): Buffer {
   return copy;
 }
 
-/** Every damage is survived without an order that would be sent again; answers with how it was met. */
+/** Each damage is survived without an order that would be sent again; returns how it was handled. */
 function meet(path: string, restores: Iterable<() => void>) {
   const met = { stopped: 0, refused: 0, unharmed: 0 };
   const lost: string[] = [];
@@ -49,7 +49,7 @@ describe('a damaged file of order records', () => {
         folder.path,
         (function* () {
           for (let at = part; at < length; at += 4) {
-            // Another bit in each byte, all eight of them in turn.
+            // Another bit in each byte, all eight of them in rotation.
             yield () => image.restore({ '': flipped(image.database, at, (at >> 2) % 8) });
           }
         })(),
@@ -90,20 +90,26 @@ describe('a damaged file of order records', () => {
       image.restore({ '': flipped(database, at, 1) });
       const warnings: string[] = [];
       const clock = createMachineClock();
-      using opened = openDatabase(folder.path, {
-        clock,
-        onWarn: (warning) => warnings.push(warning),
-      });
-      expect(warnings).toEqual([expect.stringContaining('has damaged records')]);
-      expect(opened.run([]).degradedReason).toBe('order records are damaged');
-      expect(reserve(opened, 'key 7')).toBe('the record of this key is damaged');
-      expect(reserve(opened, 'key 8')).toMatchObject({ outcome: { orderId: 'order key 8' } });
-      expect(reserve(opened, 'new')).toBe(null);
-      // Nor does it get in the way when the others are too old to count.
-      clock.pass(RECORD_LIFE_MS);
-      expect(reserve(opened, 'key 8')).toBe(null);
-      expect(reserve(opened, 'key 7')).toBe('the record of this key is damaged');
-      expect(opened.run([]).degradedReason).toBe('order records are damaged');
+      {
+        using opened = openDatabase(folder.path, {
+          clock,
+          onWarn: (warning) => warnings.push(warning),
+        });
+        expect(warnings).toEqual([expect.stringContaining('has damaged records')]);
+        expect(opened.run([]).degradedReason).toBe('order records are damaged');
+        expect(reserve(opened, 'key 7')).toBe('the record of this key is damaged');
+        expect(reserve(opened, 'key 8')).toMatchObject({ outcome: { orderId: 'order key 8' } });
+        expect(reserve(opened, 'new')).toBe(null);
+        // It does not block the others from expiring either.
+        clock.pass(RECORD_LIFE_MS);
+        expect(reserve(opened, 'key 8')).toBe(null);
+        expect(reserve(opened, 'key 7')).toBe('the record of this key is damaged');
+        expect(opened.run([]).degradedReason).toBe('order records are damaged');
+        opened.declareComplete();
+      }
+      using next = openDatabase(folder.path, { clock });
+      expect(next.run([]).degradedReason).toBe(null);
+      expect(reserve(next, 'key 8')).toMatchObject({ id: 'another' });
     }
   });
 
@@ -132,7 +138,7 @@ describe('a damaged file of order records', () => {
     expect(again.run([]).degradedReason).toBe(null);
   });
 
-  test('gets no record back, and no other order its key, by what another program wrote', () => {
+  test('gets no record back, and no other order its key, by writes of another program', () => {
     using folder = createFolder();
     for (const change of [
       "UPDATE orders SET key = 'other' WHERE key = 'key 3'",

@@ -29,7 +29,7 @@ export function createMachineClock(): TestClock {
   };
 }
 
-// In memory where there is such a place: thousands of starts would otherwise each wait for the disk.
+// In tmpfs where there is one: thousands of starts would otherwise each wait for the disk.
 const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export function createFolder() {
@@ -89,7 +89,7 @@ export interface Survey {
   readonly lost: readonly string[];
 }
 
-/** What a start on this file makes of orders that were accepted. */
+/** The keys that a start on this file handles wrongly, of orders that were accepted. */
 export function survey(path: string, keys: readonly string[]): Survey {
   let database: ReturnType<typeof openDatabase>;
   try {

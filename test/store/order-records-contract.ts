@@ -30,7 +30,7 @@ export async function reserved(
   return answer.reservation;
 }
 
-/** What every store of order records promises. */
+/** The contract of every store of order records. */
 export function itKeepsOrderRecords(open: (max: number) => Promise<OpenedRecords>): void {
   test('a key is reserved once, and a repeat is shown the pending record', async () => {
     await using opened = await open(10);
@@ -49,7 +49,7 @@ export function itKeepsOrderRecords(open: (max: number) => Promise<OpenedRecords
     expect(left).toBeLessThanOrEqual(60_000);
   });
 
-  test('of many who ask at once one gets the key', async () => {
+  test('of many concurrent requests one gets the key', async () => {
     await using opened = await open(10);
     const { records } = opened;
     const answers = await Promise.all(
@@ -59,7 +59,7 @@ export function itKeepsOrderRecords(open: (max: number) => Promise<OpenedRecords
     expect(records.held()).toBe(1);
   });
 
-  test('an outcome stays, and is what a repeat gets', async () => {
+  test('an outcome stays, and a repeat gets it', async () => {
     await using opened = await open(10);
     const { records } = opened;
     for (const outcome of [accepted, rejected, unknown]) {
@@ -71,7 +71,7 @@ export function itKeepsOrderRecords(open: (max: number) => Promise<OpenedRecords
     }
   });
 
-  test("a late answer replaces unknown, never the gateway's word", async () => {
+  test("a late answer replaces unknown, never the gateway's outcome", async () => {
     await using opened = await open(10);
     const { records } = opened;
     const reservation = await reserved(records, '1', 'k');
@@ -82,7 +82,7 @@ export function itKeepsOrderRecords(open: (max: number) => Promise<OpenedRecords
     expect(await records.find('1', 'k')).toMatchObject({ outcome: accepted });
   });
 
-  test('a released key is free, and its old reservation has no power over the new one', async () => {
+  test('a released key is free, and its old reservation cannot change the new one', async () => {
     await using opened = await open(10);
     const { records } = opened;
     const old = await reserved(records, '1', 'k');

@@ -10,7 +10,7 @@ import { openSqliteOrderRecords } from '../../src/store/sqlite-order-records.ts'
 
 const writer = fileURLToPath(new URL('order-writer.ts', import.meta.url));
 
-/** Lets a process write until it has printed so many lines, kills it, and answers with what it was promised. */
+/** Lets a process write until it has printed so many lines, kills it, and returns the promised keys. */
 async function writeAndKill(path: string, name: string, lines: number): Promise<string[]> {
   const child = spawn(process.execPath, [writer, path, name], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -28,7 +28,7 @@ async function writeAndKill(path: string, name: string, lines: number): Promise<
   return printed.split('\n').slice(1, -1);
 }
 
-test('whatever was promised before a kill is there after it, with two processes at once', async () => {
+test('every promise before a kill holds after it, with two concurrent processes', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'trading-graph-kill-'));
   const path = join(folder, 'orders.db');
   const promised: string[] = [];

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { openSqliteOrderRecords } from '../../src/store/sqlite-order-records.ts';
 
 /**
- * A process to be killed: reserves and settles as fast as it can, several at once, and prints each
+ * A process to be killed: reserves and settles as fast as it can, several at a time, and prints each
  * key once its promise is given. Started as `node order-writer.ts <file> <name>`.
  */
 const [, , path = '', name = ''] = process.argv;
@@ -12,9 +12,9 @@ const records = await openSqliteOrderRecords({
   onWarn: (warning) => process.stderr.write(`${warning}\n`),
 });
 
-async function write(lane: number): Promise<never> {
+async function write(worker: number): Promise<never> {
   for (let n = 0; ; n += 1) {
-    const key = `${name}-${lane}-${n}`;
+    const key = `${name}-${worker}-${n}`;
     const answer = await records.reserve({
       ...{ login: '1', key, canonical: 'c', reservedAtMs: Date.now(), pendingMs: 60_000 },
     });

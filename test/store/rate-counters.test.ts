@@ -88,21 +88,21 @@ describeWithRedis('counters in Redis', (serverPath) => {
     b.counters.close();
   });
 
-  test.each(['gone', 'frozen'])('go on in memory while Redis is %s, and come back', async (how) => {
+  test.each(['down', 'frozen'])('go on in memory while Redis is %s, and come back', async (how) => {
     await using redis = await startTestRedis(serverPath);
     const { counters, clock, warnings } = await openOn(redis.url);
     const counter = counters.counter('requests', { limit: 1_000, windowSeconds: 60 });
     await counter.take('a');
-    if (how === 'gone') await redis.kill();
+    if (how === 'down') await redis.kill();
     else redis.signal('SIGSTOP');
     expect(await counter.take('a')).toMatchObject({ isOver: false, remaining: 999 });
-    // Nobody waits for it again, which would take 20 s.
+    // Later calls do not wait for it again, which would take 20 s.
     const startedAtMs = performance.now();
     for (let at = 0; at < 100; at += 1) await counter.take('a');
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);
     expect(counters.degradedReason()).toContain('Redis');
     expect(warnings).toHaveLength(1);
-    if (how === 'gone') await redis.start();
+    if (how === 'down') await redis.start();
     else redis.signal('SIGCONT');
     await eventually(async () => {
       await clock.advance(5_000);

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { OrderRecords } from '../../src/store/order-records.ts';
 
-export interface Asked {
+export interface ToChild {
   readonly id: number;
   readonly call: keyof OrderRecords;
   readonly args: readonly unknown[];
 }
 
-export type Told =
+export type FromChild =
   | { readonly open: true }
   | { readonly warning: string }
   | { readonly id: number; readonly value: unknown }
@@ -50,12 +50,13 @@ export async function startRecordsProcess(
   const warnings: string[] = [];
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const open = Promise.withResolvers<void>();
-  process_.on('message', (told: Told) => {
-    if ('open' in told) open.resolve();
-    else if ('warning' in told) warnings.push(told.warning);
-    else if (told.id === undefined) open.reject(new Error('error' in told ? told.error : ''));
-    else if ('error' in told) waiting.get(told.id)?.reject(new Error(told.error));
-    else waiting.get(told.id)?.resolve(told.value);
+  process_.on('message', (message: FromChild) => {
+    if ('open' in message) open.resolve();
+    else if ('warning' in message) warnings.push(message.warning);
+    else if (message.id === undefined)
+      open.reject(new Error('error' in message ? message.error : ''));
+    else if ('error' in message) waiting.get(message.id)?.reject(new Error(message.error));
+    else waiting.get(message.id)?.resolve(message.value);
   });
   const exited = once(process_, 'exit').then(() => {
     open.reject(new Error('the process has ended'));

@@ -5,7 +5,7 @@ import { describeWithRedis } from '../support/describe-with.ts';
 import { startTestRedis } from '../support/redis.ts';
 
 describeWithRedis('catalog versions in Redis', (serverPath) => {
-  test('one replica reads what another wrote, for a day', async () => {
+  test('one replica reads versions that another wrote, for a day', async () => {
     await using redis = await startTestRedis(serverPath);
     const options = { url: redis.url, onWarn: () => {} };
     const one = await openRedisCatalogVersions(options);
@@ -23,7 +23,7 @@ describeWithRedis('catalog versions in Redis', (serverPath) => {
     }
   });
 
-  test('a replica that never saw a version tells what changed since', async () => {
+  test('a replica that never saw a version answers with the changes since', async () => {
     await using redis = await startTestRedis(serverPath);
     const environment = { REDIS_URL: redis.url };
     await using first = await startTestApp(environment);

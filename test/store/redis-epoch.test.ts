@@ -8,9 +8,9 @@ import { eventually } from '../support/eventually.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { accepted, rejected, request, reserved, unknown } from './order-records-contract.ts';
 
-// Nobody is taken for dead within a test: who is waited for is what these are about.
+// No replica's lease ends within a test: these are about which replicas are waited for.
 const timing: RedisTiming = { beatMs: 50, graceMs: 300, leaseMs: 60_000, patienceMs: 2_000 };
-const PREFIX = '{trading-graph:orders}';
+const PREFIX = 'trading-graph:{orders}';
 const MARKER = `${PREFIX}:epoch`;
 const MEMBERS = `${PREFIX}:members`;
 const EXPECTED = `${PREFIX}:expected`;
@@ -22,7 +22,7 @@ async function openReplica(url: string, change: Partial<RedisTiming> = {}) {
     onWarn: (message) => warnings.push(message),
     timing: { ...timing, ...change },
   });
-  // A new epoch is not open at once, and replicas hear of each other only in one that is.
+  // A new epoch is not open immediately, and replicas learn of each other only in one that is.
   await eventually(() => records.degradedReason() === null);
   return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
 }
@@ -31,7 +31,7 @@ async function membersOf(redis: TestRedis): Promise<string[]> {
   return (await redis.command('ZRANGE', MEMBERS, 0, -1)) as string[];
 }
 
-/** Until every replica there is has heard of all others since now. */
+/** Waits until every replica has seen a heartbeat of all others since now. */
 async function twoBeats(redis: TestRedis): Promise<void> {
   const scores = async () =>
     Promise.all(
@@ -124,7 +124,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     expect(await waiting).toMatchObject({ reserved: true });
   });
 
-  test('keeps what is known of a record, whichever replica asks and whatever comes later', async () => {
+  test('keeps the known outcome of a record, whichever replica asks and whatever comes later', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     await using b = await openReplica(redis.url);
@@ -141,7 +141,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     }
   });
 
-  test('tells of a key that two replicas have reserved while Redis had lost it', async () => {
+  test('reports a key that two replicas have reserved while Redis had lost it', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     await using b = await openReplica(redis.url);
@@ -154,7 +154,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     );
   });
 
-  test('that is not open refuses to tell of a key, rather than to call it free', async () => {
+  test('that is not open refuses to look up a key, rather than to report it free', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url, { patienceMs: 100 });
     const now = Date.now();

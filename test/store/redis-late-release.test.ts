@@ -20,7 +20,7 @@ function openReplica(url: string) {
 }
 
 describeWithRedis('a reservation that is given back after its time', (serverPath) => {
-  test('stays unknown, which others have been told, also when Redis loses it', async () => {
+  test('stays unknown, as other replicas have answered, even when Redis loses it', async () => {
     await using redis = await startTestRedis(serverPath);
     const [slow, other] = [await openReplica(redis.url), await openReplica(redis.url)];
     const answer = await slow.reserve({ ...request('1', 'k'), pendingMs: PENDING_MS });
@@ -31,7 +31,7 @@ describeWithRedis('a reservation that is given back after its time', (serverPath
     expect(await other.reserve(request('1', 'k'))).toMatchObject(unknown);
     await redis.command('FLUSHALL');
     expect(await other.reserve(request('1', 'k'))).toMatchObject(unknown);
-    // The word of the gateway may still come.
+    // The gateway's answer may still come.
     await slow.settle(answer.reservation, accepted);
     expect(await other.find('1', 'k')).toMatchObject({ outcome: accepted });
     await Promise.all([slow.close(), other.close()]);

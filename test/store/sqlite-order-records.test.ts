@@ -13,7 +13,7 @@ import { createScriptedClock } from '../support/scripted-clock.ts';
 import { accepted, itKeepsOrderRecords, request, reserved } from './order-records-contract.ts';
 import { startRecordsProcess } from './records-process.ts';
 
-// Whoever is root may write everything, so a child has to be somebody else.
+// Root may write everything, so a child has to run as another user.
 const NOBODY = 65_534;
 const opener = join(import.meta.dirname, 'order-opener.ts');
 
@@ -64,7 +64,7 @@ describe('order records in SQLite', () => {
     expect(commits() - before).toBeLessThan(6);
   });
 
-  test('are closed once, and are asked nothing afterwards', async () => {
+  test('are closed once, and refuse every later call', async () => {
     await using opened = await openRecords();
     await opened.records.close();
     await opened.records.close();
@@ -134,7 +134,7 @@ describe('order records in SQLite', () => {
     expect(opened.warnings).toHaveLength(1);
   });
 
-  test('say without an order that their file is gone, and take orders when it is back', async () => {
+  test('report without an order that their file is missing, and take orders when it is back', async () => {
     await using opened = await openRecords();
     const { records } = opened;
     const earlier = await reserved(records, '1', 'earlier');
@@ -184,13 +184,16 @@ describe('order records in SQLite', () => {
     const last = `k${outcomes.length - 1}`;
     expect(await full.records.find('1', last)).toBe(null);
     expect(await full.records.find('1', 'earlier')).not.toBe(null);
+    // That it can be read says nothing about the next order.
+    expect(await full.records.degradedReason()).toMatch(/cannot (grow|be read or written)/);
+    expect(full.warnings).toHaveLength(1);
     execFileSync('prlimit', ['--pid', String(full.pid), '--fsize=unlimited:']);
     await eventually(async () => (await full.records.degradedReason()) === null);
     expect(await full.records.reserve(request('1', last))).toMatchObject({ reserved: true });
     expect(await full.records.reserve(request('1', 'k0'))).toMatchObject({ reserved: false });
   });
 
-  test('do not start on a file that may not be written, and say so', async () => {
+  test('do not start on a file that may not be written, and report it', async () => {
     await using opened = await openRecords();
     await opened.records.close();
     await chmod(opened.path, 0o400);
@@ -213,7 +216,7 @@ describe('order records in SQLite', () => {
 });
 
 describe('two processes on one file', () => {
-  test('reserve a key once, and see what became of it', async () => {
+  test('reserve a key once, and both see its outcome', async () => {
     await using opened = await openRecords();
     await using other = await startRecordsProcess(opened.path);
     const all = [opened.records, other.records];
@@ -225,7 +228,7 @@ describe('two processes on one file', () => {
       const won = answers.filter((answer) => answer?.reserved);
       expect(won).toHaveLength(1);
       const [answer] = won;
-      if (!answer?.reserved) throw new Error('nobody got the key');
+      if (!answer?.reserved) throw new Error('no process got the key');
       const winner = answers.indexOf(answer) % 2;
       expect(await all[1 - winner]?.find('1', key)).toMatchObject({ outcome: null });
       await all[winner]?.settle(answer.reservation, accepted);

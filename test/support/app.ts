@@ -51,7 +51,7 @@ export interface TestAppOptions {
 
 /**
  * The facade as it is built, in this process, with its sandbox gateway: a market that stands still
- * unless told to move, free ports, a log that is kept.
+ * unless the test moves it, free ports, a log that is kept.
  */
 export async function startTestApp(
   environment: Environment = {},

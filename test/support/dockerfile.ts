@@ -1,6 +1,6 @@
 export interface Instruction {
   readonly name: string;
-  /** What stands behind `--name=`. */
+  /** The value of `--name=`. */
   readonly flags: Readonly<Record<string, string>>;
   readonly rest: string;
 }
@@ -53,7 +53,7 @@ export function parseExec(rest: string): string[] {
   return list.map(String);
 }
 
-/** Whether a path of the build context is sent, by the rules of .dockerignore: the last that fits counts. */
+/** Returns true where a path of the build context is sent, by .dockerignore: the last matching rule counts. */
 export function isInContext(path: string, dockerignore: string): boolean {
   let isSent = true;
   for (const line of dockerignore.split('\n')) {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 10;
 
-/** Waits for a condition, never for a time; says what was still wrong when it gives up. */
+/** Waits for a condition, never for a time; on time-out it throws the last failure. */
 export async function eventually<T>(
   check: () => T | Promise<T>,
   { withinMs = 30_000 }: { withinMs?: number } = {},

@@ -19,7 +19,7 @@ const SHAPES: Readonly<Record<Kind, (text: unknown) => unknown>> = {
   Object: (text) => ({ text }),
 };
 
-/** How a field's kind is selected: `mineText`, `mineList`, `mineObject { text }`. */
+/** The selection of a field by its kind: `mineText`, `mineList`, `mineObject { text }`. */
 export function selected(name: string, kind: Kind): string {
   return `${name}${kind}${kind === 'Object' ? ' { text }' : ''}`;
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../src/config.ts';
 
 export interface FacadeProcess extends AsyncDisposable {
-  /** Another one after each start: ports are free ones. */
+  /** Changes with each start: ports are free ones. */
   readonly url: string;
   readonly webSocketUrl: string;
   /** Every line of all its lives, on stdout and on stderr. */
@@ -14,9 +14,9 @@ export interface FacadeProcess extends AsyncDisposable {
   start(): Promise<void>;
   /** Ends it as a power cut would. */
   kill(): Promise<void>;
-  /** Asks it to drain and leave. */
+  /** Sends the signal to drain and exit. */
   signal(signal: 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void;
-  /** Resolves with the exit code when it is gone; null where a signal ended it. */
+  /** Resolves with the exit code once it has exited; null where a signal ended it. */
   ended(): Promise<number | null>;
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 
-/** What a network can do to a call. Each is the same each time: nothing is left to chance. */
+/** The faults of a network. Each is the same each time: nothing is random. */
 export type NetworkFault =
   /** The request arrives late. */
   | { readonly kind: 'latency'; readonly ms: number }
@@ -21,11 +21,11 @@ export interface FaultProxy extends AsyncDisposable {
   readonly url: string;
   /** For one operation, or with `*` for all; the latest counts. */
   fail(operation: OperationName | '*', fault: NetworkFault): void;
-  /** Nobody listens any more: connections are refused, and those that stood are reset. */
+  /** The listener is closed: connections are refused, and open ones are reset. */
   refuse(): Promise<void>;
-  /** Everything is well again. */
+  /** No fault is left. */
   heal(): Promise<void>;
-  /** How many requests of an operation have arrived here, whatever became of them. */
+  /** The number of requests of an operation received here, whatever their outcome. */
   arrived(operation?: OperationName): number;
   readonly openConnections: number;
 }
@@ -83,7 +83,7 @@ class Relay {
   readonly #connect: () => Socket;
   readonly #faultOf: (operation: OperationName) => NetworkFault | null;
   #upstream: Socket | null = null;
-  /** Of the request that was sent last: connections are not pipelined. */
+  /** The fault of the request that was sent last: connections are not pipelined. */
   #fault: NetworkFault | null = null;
   #asked: Buffer = Buffer.alloc(0);
   #answered: Buffer = Buffer.alloc(0);
@@ -98,7 +98,7 @@ class Relay {
     this.#connect = upstream;
     this.#faultOf = faultOf;
     client.setNoDelay(true);
-    // A connection that is given up by the facade is what many of the faults lead to.
+    // The facade aborts a connection after many of the faults.
     client.on('error', () => {});
     client.on('data', (chunk: Buffer) => {
       this.#asked = Buffer.concat([this.#asked, chunk]);

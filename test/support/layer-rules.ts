@@ -14,7 +14,7 @@ const LAYERS = [
   ['lib/'],
 ];
 
-/** A package, and the only folder that may know it. */
+/** A package, and the only folder that may import it. */
 const PACKAGE_HOMES = [
   { name: /^undici$/, home: 'gateway/' },
   { name: /^@pothos\//, home: 'schema/' },

@@ -10,7 +10,7 @@ export const chromiumPath = locate('CHROMIUM_PATH', [
   'google-chrome-stable',
 ]);
 
-/** A path in the variable decides alone, so that a machine can also be told to have none. */
+/** A path in the variable decides alone, so that a machine can also be set up to have none. */
 export function locate(variable: string, names: readonly string[]): string | null {
   const given = process.env[variable];
   if (given) return isAbsolute(given) && isExecutable(given) ? given : null;

@@ -34,7 +34,7 @@ export interface DocumentTaste {
   readonly always?: string;
 }
 
-// What has a meaning of its own wherever code is generated, or objects are used as maps.
+// Names with a meaning of their own wherever code is generated, or objects are used as maps.
 const ALIASES = ['a', 'b', 'c', 'constructor', 'toString', 'then', 'run', 'source', 'target'];
 const NASTY_ALIASES = ['__proto__', 'hasOwnProperty', 'valueOf', 'toJSON', 'leaf0', 'object1'];
 const VARIABLES = ['x', 'run', 'constructor', 'value', 'toString', '__proto__', 'args', '_'];
@@ -95,7 +95,7 @@ class Composer {
     return { text, variables: this.#variables };
   }
 
-  #chance(of: number): boolean {
+  #flip(of: number): boolean {
     return this.#random() < of;
   }
 
@@ -115,25 +115,25 @@ class Composer {
   }
 
   #selection(type: GraphQLCompositeType, depth: number): string {
-    if (depth > 0 && this.#chance(0.12)) return this.#inlineFragment(type, depth);
-    if (depth > 0 && this.#chance(0.1)) return this.#spread(type, depth);
+    if (depth > 0 && this.#flip(0.12)) return this.#inlineFragment(type, depth);
+    if (depth > 0 && this.#flip(0.1)) return this.#spread(type, depth);
     const fields = this.#fieldsOf(type).filter(
       (field) => depth > 0 || !isCompositeType(getNamedType(field.type)),
     );
-    if (fields.length === 0 || this.#chance(0.08)) return `__typename${this.#directives()}`;
+    if (fields.length === 0 || this.#flip(0.08)) return `__typename${this.#directives()}`;
     return this.#field(pick(this.#random, fields), type, depth);
   }
 
   #inlineFragment(type: GraphQLCompositeType, depth: number): string {
-    const on = this.#chance(0.3) && !isAbstractType(type) ? type : this.#narrowed(type);
-    const condition = on === type && this.#chance(0.5) ? '' : ` on ${on}`;
+    const on = this.#flip(0.3) && !isAbstractType(type) ? type : this.#narrowed(type);
+    const condition = on === type && this.#flip(0.5) ? '' : ` on ${on}`;
     return `...${condition}${this.#directives()} ${this.#selectionSet(on, depth - 1)}`;
   }
 
   #spread(type: GraphQLCompositeType, depth: number): string {
     const on = this.#narrowed(type);
     const known = this.#fragments.filter((fragment) => fragment.on === on.name);
-    if (known.length > 0 && this.#chance(0.5)) {
+    if (known.length > 0 && this.#flip(0.5)) {
       return `...${pick(this.#random, known).name}${this.#directives()}`;
     }
     const text = this.#selectionSet(on, depth - 1);
@@ -156,44 +156,44 @@ class Composer {
   }
 
   #alias(isNeeded: boolean): string {
-    if (isNeeded || this.#chance(0.1)) {
+    if (isNeeded || this.#flip(0.1)) {
       this.#aliases += 1;
-      const name = this.#chance(0.1)
+      const name = this.#flip(0.1)
         ? pick(this.#random, NASTY_ALIASES)
         : pick(this.#random, ALIASES);
-      return this.#chance(0.2) && this.#aliases === 1 ? `${name}: ` : `${name}${this.#aliases}: `;
+      return this.#flip(0.2) && this.#aliases === 1 ? `${name}: ` : `${name}${this.#aliases}: `;
     }
-    return this.#chance(0.03) ? `${pick(this.#random, [...ALIASES, ...NASTY_ALIASES])}: ` : '';
+    return this.#flip(0.03) ? `${pick(this.#random, [...ALIASES, ...NASTY_ALIASES])}: ` : '';
   }
 
   #directives(): string {
-    if (!this.#chance(0.12)) return '';
+    if (!this.#flip(0.12)) return '';
     const condition = () => {
-      if (this.#chance(0.4)) return String(this.#chance(0.5));
-      const declared = this.#chance(0.8) ? 'Boolean!' : `Boolean = ${this.#chance(0.5)}`;
-      const isLeftOut = declared !== 'Boolean!' && this.#chance(0.5);
-      return this.#declare(declared, isLeftOut ? undefined : this.#chance(0.5));
+      if (this.#flip(0.4)) return String(this.#flip(0.5));
+      const declared = this.#flip(0.8) ? 'Boolean!' : `Boolean = ${this.#flip(0.5)}`;
+      const isLeftOut = declared !== 'Boolean!' && this.#flip(0.5);
+      return this.#declare(declared, isLeftOut ? undefined : this.#flip(0.5));
     };
     const one = () => `@${pick(this.#random, ['skip', 'include'])}(if: ${condition()})`;
-    if (this.#chance(0.8)) return ` ${one()}`;
+    if (this.#flip(0.8)) return ` ${one()}`;
     return ` @skip(if: ${condition()}) @include(if: ${condition()})`;
   }
 
   #arguments(args: readonly GraphQLArgument[]): string {
-    const given = args.filter((argument) => isRequiredArgument(argument) || this.#chance(0.4));
+    const given = args.filter((argument) => isRequiredArgument(argument) || this.#flip(0.4));
     if (given.length === 0) return '';
     return `(${given.map(({ name, type }) => `${name}: ${this.#value(type)}`).join(', ')})`;
   }
 
   /** As a literal, as a variable, or as a literal with variables in it. */
   #value(type: GraphQLInputType): string {
-    if (!this.#chance(0.4)) return this.#literal(type);
-    if (this.#chance(0.15) && isNonNullType(type)) {
+    if (!this.#flip(0.4)) return this.#literal(type);
+    if (this.#flip(0.15) && isNonNullType(type)) {
       // Allowed where there is a default; null is then an error of the field's.
-      const value = this.#chance(0.5) ? null : this.#json(type.ofType);
+      const value = this.#flip(0.5) ? null : this.#json(type.ofType);
       return this.#declare(`${type.ofType} = ${this.#literal(type.ofType, true)}`, value);
     }
-    const isLeftOut = !isNonNullType(type) && this.#chance(0.2);
+    const isLeftOut = !isNonNullType(type) && this.#flip(0.2);
     return this.#declare(String(type), isLeftOut ? undefined : this.#json(type));
   }
 
@@ -211,7 +211,7 @@ class Composer {
     const _inner = (of: GraphQLInputType) =>
       isConstant ? this.#literal(of, true) : this.#value(of);
     if (isNonNullType(type)) return this.#present(type.ofType, isConstant);
-    return this.#chance(0.05) ? 'null' : this.#present(type, isConstant);
+    return this.#flip(0.05) ? 'null' : this.#present(type, isConstant);
   }
 
   #present(type: GraphQLInputType, isConstant: boolean): string {
@@ -219,7 +219,7 @@ class Composer {
       isConstant ? this.#literal(of, true) : this.#value(of);
     if (isNonNullType(type)) return this.#present(type.ofType, isConstant);
     if (isListType(type)) {
-      if (this.#chance(0.2)) return this.#present(type.ofType, isConstant);
+      if (this.#flip(0.2)) return this.#present(type.ofType, isConstant);
       const length = Math.floor(this.#random() * 3);
       return `[${Array.from({ length }, () => inner(type.ofType)).join(', ')}]`;
     }
@@ -229,7 +229,7 @@ class Composer {
         const field = pick(this.#random, fields);
         return `{ ${field.name}: ${this.#present(field.type, isConstant)} }`;
       }
-      const given = fields.filter((field) => isNonNullType(field.type) || this.#chance(0.4));
+      const given = fields.filter((field) => isNonNullType(field.type) || this.#flip(0.4));
       return `{ ${given.map(({ name, type: of }) => `${name}: ${inner(of)}`).join(', ')} }`;
     }
     if (isEnumType(type)) return pick(this.#random, type.getValues()).name;
@@ -239,21 +239,21 @@ class Composer {
 
   #json(type: GraphQLInputType): unknown {
     if (isNonNullType(type)) return this.#nonNull(type.ofType);
-    return this.#chance(0.06) ? null : this.#nonNull(type);
+    return this.#flip(0.06) ? null : this.#nonNull(type);
   }
 
   #nonNull(type: GraphQLInputType): unknown {
     if (isNonNullType(type)) return this.#nonNull(type.ofType);
-    if (this.#chance(0.03)) return pick(this.#random, [{ wrong: 1 }, [[[1]]], 'wrong', 1e99, true]);
+    if (this.#flip(0.03)) return pick(this.#random, [{ wrong: 1 }, [[[1]]], 'wrong', 1e99, true]);
     if (isListType(type)) {
-      if (this.#chance(0.2)) return this.#json(type.ofType);
+      if (this.#flip(0.2)) return this.#json(type.ofType);
       return Array.from({ length: Math.floor(this.#random() * 3) }, () => this.#json(type.ofType));
     }
     if (isInputObjectType(type)) {
       const fields = Object.values(type.getFields());
       const given = type.isOneOf
         ? [pick(this.#random, fields)]
-        : fields.filter((field) => isNonNullType(field.type) || this.#chance(0.4));
+        : fields.filter((field) => isNonNullType(field.type) || this.#flip(0.4));
       return Object.fromEntries(given.map(({ name, type: of }) => [name, this.#json(of)]));
     }
     if (isEnumType(type)) return pick(this.#random, type.getValues()).name;
@@ -264,13 +264,13 @@ class Composer {
     const { texts = [] } = this.#taste;
     switch (name) {
       case 'Boolean':
-        return this.#chance(0.5);
+        return this.#flip(0.5);
       case 'Int':
         return pick(this.#random, [0, 1, 2, 3, 10, 500, -1, 2147483647]);
       case 'Float':
         return pick(this.#random, [0, 1, 1.5, -2.25, 1e21, 5e-324]);
       case 'ID':
-        return this.#chance(0.2) ? 7 : pick(this.#random, [...TEXTS, ...texts]);
+        return this.#flip(0.2) ? 7 : pick(this.#random, [...TEXTS, ...texts]);
       case 'DateTime':
         return '2026-01-02T03:04:05.000Z';
       default:

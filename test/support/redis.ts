@@ -14,7 +14,7 @@ export interface TestRedis {
   kill(): Promise<void>;
   /** Starts it again on the same port, with what it had written to its folder. */
   start(): Promise<void>;
-  /** The process as it is: frozen, nobody can connect to it or gets an answer. */
+  /** Signals the process: while it is frozen, no client can connect to it or gets an answer. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -49,9 +49,9 @@ export async function startTestRedis(
     const child = server;
     server = null;
     if (!child || child.exitCode !== null) return;
-    const gone = once(child, 'exit');
+    const exited = once(child, 'exit');
     child.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 
   await start();

@@ -1,4 +1,4 @@
-/** How often resolvers ran, by the name of their field. */
+/** The number of resolver calls, by the name of the field. */
 export class RunCounts {
   readonly #runs = new Map<string, number>();
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 export interface ScriptedClock extends Clock {
   /** Moves time on; timers that fall due run in order, each with what it set off before the next. */
   advance(ms: number): Promise<void>;
-  /** How many timers are waiting. */
+  /** The number of timers that are waiting. */
   readonly pending: number;
 }
 

@@ -7,7 +7,7 @@ export interface ScriptedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Which connection it came over, counted from 1. */
+  /** The connection it came over, counted from 1. */
   readonly connection: number;
 }
 
@@ -15,9 +15,9 @@ export interface ScriptedRequest {
 export type Script = (socket: Socket, request: ScriptedRequest) => void;
 
 export interface ScriptedGatewayOptions {
-  /** Told of each connection before anything is read from it. */
+  /** Called with each connection before anything is read from it. */
   readonly onConnection?: (socket: Socket, connection: number) => void;
-  /** Told of each head as soon as it is whole, before its body. */
+  /** Called with each head as soon as it is whole, before its body. */
   readonly onHead?: (socket: Socket, head: string) => void;
   /** 0: any free one. */
   readonly port?: number;
@@ -28,14 +28,14 @@ export interface ScriptedGateway extends AsyncDisposable {
   readonly port: number;
   /** In the order in which their last byte came. */
   readonly requests: readonly ScriptedRequest[];
-  /** How many connections were ever made. */
+  /** The number of connections that were ever made. */
   readonly connections: number;
   readonly openConnections: number;
-  /** Resets whatever is connected. */
+  /** Resets every open connection. */
   reset(): void;
 }
 
-/** A server on bare sockets: for the answers that no HTTP server can be talked into giving. */
+/** A server on bare sockets: for answers that no HTTP server can be made to give. */
 export async function startScriptedGateway(
   script: Script,
   { onConnection, onHead, port: wanted = 0 }: ScriptedGatewayOptions = {},
@@ -48,7 +48,7 @@ export async function startScriptedGateway(
     const connection = connections;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    // A reset is what many of the scripts are about.
+    // Many of the scripts end in a reset.
     socket.on('error', () => {});
     onConnection?.(socket, connection);
     readRequests(socket, connection, onHead, (request) => {
@@ -67,7 +67,7 @@ export async function startScriptedGateway(
       return connections;
     },
     get openConnections() {
-      // A socket that was reset while it ended is done, but may never say so.
+      // A socket that was reset while it ended may never emit `close`.
       return [...sockets].filter(({ destroyed }) => !destroyed).length;
     },
     reset() {
@@ -109,21 +109,21 @@ function readRequests(
   onRequest: (request: ScriptedRequest) => void,
 ): void {
   let pending = Buffer.alloc(0);
-  let isHeadTold = false;
+  let isHeadReported = false;
   socket.on('data', (chunk: Buffer) => {
     pending = Buffer.concat([pending, chunk]);
     for (;;) {
       const end = pending.indexOf('\r\n\r\n');
       if (end < 0) return;
       const head = pending.toString('latin1', 0, end);
-      if (!isHeadTold) onHead?.(socket, head);
-      isHeadTold = true;
+      if (!isHeadReported) onHead?.(socket, head);
+      isHeadReported = true;
       const parsed = parseHead(head);
       const length = end + 4 + Number(parsed.headers['content-length'] ?? 0);
       if (pending.length < length) return;
       const body = pending.toString('utf8', end + 4, length);
       pending = pending.subarray(length);
-      isHeadTold = false;
+      isHeadReported = false;
       onRequest({ ...parsed, body, connection });
     }
   });

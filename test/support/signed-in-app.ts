@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type { OperationName } from '../../src/gateway/operations.ts';
 import { startTestApp, type TestApp } from './app.ts';
 
-/** A facade for all tests of a file, and for each a token of its own, for which nothing is held. */
+/** A facade for all tests of a file, and for each a token of its own, for which nothing is cached. */
 export interface SignedInApp {
   readonly app: TestApp;
   readonly token: string;
-  /** How often the gateway was asked in this test. */
+  /** The number of gateway calls in this test. */
   calls(operation: OperationName): number;
   /** An answer's data; one with errors fails the test. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever shape its own query asked for

@@ -9,7 +9,7 @@ import { heldBytes } from './heap.ts';
 import { randomDocument } from './random-documents.ts';
 
 export interface SoakOptions {
-  /** Whether it is time to rest and be weighed, by what came since the last time. */
+  /** True where it is time to pause and measure the heap, by the answers since the last time. */
   readonly rests: (since: Progress) => boolean;
   readonly ends: (sample: Sample) => boolean;
   readonly cacheBytes?: { readonly documents: number; readonly answers: number };
@@ -21,7 +21,7 @@ export interface Progress {
   readonly requests: number;
 }
 
-/** How far it has come, and what was held then. */
+/** The progress, and the heap at that moment. */
 export interface Sample extends Progress {
   readonly bytes: number;
 }
@@ -48,9 +48,9 @@ const SEARCH = `query ($search: String, $n: Int) {
 const WHOLE = '{ catalog { version instruments { id name description leverage session } } }';
 
 /**
- * The facade under what makes it remember things: documents that never come twice, variables that
+ * The facade under everything that fills its caches: documents that never come twice, variables that
  * seldom do, a catalog that is another one every other second, subscriptions. Every so often
- * all of it rests, and what is still held is weighed.
+ * all of it pauses, and the remaining heap is measured.
  */
 export async function soak(options: SoakOptions): Promise<readonly Sample[]> {
   const { rests, ends, cacheBytes, onSample } = options;
@@ -107,7 +107,7 @@ class Crowd {
       }
     };
     await Promise.all(Array.from({ length: AT_A_TIME }, work));
-    // What was left behind by the last ones is let go of as well.
+    // The garbage of the last requests is collected as well.
     await delay(50);
   }
 
@@ -147,7 +147,7 @@ class Crowd {
     return { authorization: `Bearer ${this.#token()}`, 'accept-encoding': encoding };
   }
 
-  /** Few of them: what is held for each, up to bounds of its own, would hide the rest. */
+  /** Few of them: the memory of each, up to bounds of its own, would hide the rest. */
   #token(): string {
     if (this.#tokens.length === TOKENS) return pick(this.#random, this.#tokens);
     const email = pick(this.#random, ['demo@example.com', 'pro@example.com']);
@@ -158,12 +158,12 @@ class Crowd {
   }
 
   async #watch(): Promise<void> {
-    const gone = new AbortController();
+    const controller = new AbortController();
     const response = await fetch(
       `${this.#app.url}/graphql?query=subscription{positionChanges{cursor upserted{id instrument{name}}}}`,
-      { headers: { ...this.#headers(), accept: 'text/event-stream' }, signal: gone.signal },
+      { headers: { ...this.#headers(), accept: 'text/event-stream' }, signal: controller.signal },
     );
     await response.body?.getReader().read();
-    gone.abort();
+    controller.abort();
   }
 }

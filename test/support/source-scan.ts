@@ -1,9 +1,9 @@
-/** What one source file holds, told apart without a compiler. */
+/** The parts of one source file, separated without a compiler. */
 export interface SourceScan {
   /** The code, with comments and the contents of texts blanked out. */
   readonly code: string;
   readonly comments: readonly string[];
-  /** What it imports or exports from, in any form: types, side effects, `import()`. */
+  /** Its imports and re-exports in any form: types, side effects, `import()`. */
   readonly imports: readonly string[];
 }
 

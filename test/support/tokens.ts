@@ -14,7 +14,7 @@ export function signedToken({ claims, secret, header = { alg: 'HS256' } }: Token
   return `${body}.${createHmac('sha256', secret).update(body).digest('base64url')}`;
 }
 
-/** A token that anybody can write: its header says that it has no signature. */
+/** A token that anyone can write: its header says that it has no signature. */
 export function unsignedToken(claims: Claims): string {
   return `${part({ alg: 'none' })}.${part(claims)}.`;
 }

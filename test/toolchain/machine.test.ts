@@ -47,7 +47,7 @@ test('a suite whose program is missing is skipped by its name, with the reason',
   }
 });
 
-test('what is missing is told before the tests run', () => {
+test('a missing program is reported before the tests run', () => {
   const { stderr, status } = spawnSync(process.execPath, [join(root, 'scripts', 'test-tools.ts')], {
     env: { ...process.env, ...missing },
     encoding: 'utf8',

@@ -16,7 +16,7 @@ import { describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
 
-// Stands in for npm: it notes what it was asked for, and installs a Node that only knows its version.
+// Stands in for npm: it records its arguments, and installs a Node that only prints its version.
 const NPM = `
 const { appendFileSync, chmodSync, mkdirSync, rmSync, writeFileSync } = require('node:fs');
 const args = process.argv.slice(2);
@@ -150,7 +150,7 @@ describe('a project that is installed', () => {
   });
 });
 
-describe('what goes wrong is told', () => {
+describe('a failure is reported', () => {
   test('npm fails: its words, what to look at, and nothing counts as installed', async () => {
     using project = new Project();
     const { code, output } = await project.setUp({ FAKE_NPM: 'fails' });

@@ -17,7 +17,7 @@ interface Held<T> {
   readonly value: Promise<T>;
 }
 
-/** The gateway's reads as plain calls; the catalog is held for an hour, a session for a minute. */
+/** The gateway's reads as plain calls; the catalog is cached for an hour, a session for a minute. */
 export class Gateway {
   readonly #pool: Pool;
   readonly #catalogs = new Map<string, Held<Catalog>>();

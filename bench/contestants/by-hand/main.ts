@@ -1,4 +1,4 @@
-/** What a team would write for just these screens: an endpoint for each, without GraphQL. */
+/** A hand-written server for just these screens: an endpoint for each, without GraphQL. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';

@@ -36,7 +36,7 @@ function rankOf(instrument: Instrument, words: readonly string[]): number | null
   return worst;
 }
 
-/** Whether one of the text's words begins so. */
+/** Returns true where one of the text's words begins with the term. */
 function hasWord(text: string, beginning: string): boolean {
   for (let at = text.indexOf(beginning); at !== -1; at = text.indexOf(beginning, at + 1)) {
     if (at === 0 || BETWEEN_WORDS.test(text[at - 1] as string)) return true;

@@ -3,7 +3,7 @@ const QUOTE = KEY_END[0] as number;
 const COLON = KEY_END[1] as number;
 const KEPT_BYTES = 4_096;
 
-/** Counts an answer while it comes in, and keeps its two ends: where errors stand. */
+/** Counts an answer while it is received, and keeps its two ends, where errors are. */
 export class AnswerScan {
   bytes = 0;
   fields = 0;

@@ -60,7 +60,7 @@ export class ArgumentValues {
     if (isInputObjectType(type) && isFields(value) && !type.isOneOf) {
       const fields = Object.values(type.getFields());
       const given = fields.filter((one) => one.name in value);
-      // More often what is there already: only so does any of it become large.
+      // More often a copy of what is there already: only so does any of it become large.
       const isGiven = given.length > 0 && this.#random() < 0.7;
       const field = pick(this.#random, isGiven ? given : fields);
       const { [field.name]: present, ...others } = value;
@@ -79,9 +79,9 @@ export class ArgumentValues {
   }
 
   #nearList(list: readonly unknown[], of: GraphQLInputType, name: string): unknown {
-    const chance = this.#random();
-    if (chance < 0.4) return [...list, ...list, this.make(of, name)].slice(0, LONGEST_LIST);
-    if (chance < 0.8) return [...list, ...Array.from({ length: 8 }, () => this.make(of, name))];
+    const draw = this.#random();
+    if (draw < 0.4) return [...list, ...list, this.make(of, name)].slice(0, LONGEST_LIST);
+    if (draw < 0.8) return [...list, ...Array.from({ length: 8 }, () => this.make(of, name))];
     return list.slice(0, Math.floor(list.length / 2));
   }
 
@@ -92,7 +92,7 @@ export class ArgumentValues {
       `${text}${text}`,
       text.slice(0, Math.ceil(text.length / 2)),
       text.slice(0, 1 + Math.floor(this.#random() * 3)),
-      // A typo, which a search has to see through.
+      // A typo, which a fuzzy search has to match.
       `${text.slice(0, 2)}x${text.slice(3)}`,
     ]);
     return next.slice(0, LONGEST_TEXT);

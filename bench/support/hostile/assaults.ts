@@ -33,7 +33,7 @@ const PIPELINED = 3;
 const PAUSE_MS = 10;
 const REST_MS = 100;
 
-/** How an account does its worst with a document, until its time is over. */
+/** Sends a document in the way of its kind that does most harm, until the signal aborts. */
 export const ASSAULTS: Readonly<Record<Kind, Assault>> = {
   query: oneByOne,
   event: subscribed,
@@ -53,7 +53,7 @@ async function subscribed({ account, write, signal, replies }: Target): Promise<
     const socket = sockets.use(await HostileSocket.open(account));
     open.push(socket);
     for (let at = 0; at < SUBSCRIPTIONS_PER_SOCKET; at += 1) {
-      // What is over before the time is over was refused.
+      // A subscription that completes before its time was refused.
       void socket.run(write(), Number.POSITIVE_INFINITY).then((reply) => {
         if (!signal.aborted) replies.note(reply);
       });
@@ -127,7 +127,7 @@ async function many(target: Target): Promise<void> {
   await Promise.all(asking);
 }
 
-/** The next as soon as the one before is answered; a refused one after a rest. */
+/** Sends the next as soon as the one before is answered; after a refused one it pauses. */
 async function again({ signal, replies }: Target, ask: () => Promise<HostileReply>): Promise<void> {
   while (!signal.aborted) {
     const reply = await ask();

@@ -13,8 +13,8 @@ const ASKS_EVERY_MS = 16;
 const BODY = bodyOf({ text: '{ __typename }', variables: {} });
 
 /**
- * Accounts that ask next to nothing at a steady pace, whether the answer before has come or not: a wait
- * of seconds counts as often as somebody would have had it. Each has an address and limits of its own.
+ * Accounts that request next to nothing at a steady pace, whether the answer before has come or not: a wait
+ * of seconds counts as often as a client would have had it. Each has an address and limits of its own.
  */
 export class Bystander implements AsyncDisposable {
   readonly #pools: readonly { readonly pool: Pool; readonly token: string }[];
@@ -32,7 +32,7 @@ export class Bystander implements AsyncDisposable {
     this.#timer = setInterval(() => void this.#ask(), ASKS_EVERY_MS);
   }
 
-  /** Those who still wait have waited for as long already. */
+  /** Requests without an answer so far count with their wait until now. */
   stop(): BystanderFigures {
     clearInterval(this.#timer);
     const nowMs = performance.now();

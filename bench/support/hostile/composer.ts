@@ -20,7 +20,7 @@ export interface ComposerOptions {
   readonly operation: OperationTypeNode;
   readonly random: Random;
   readonly values: ArgumentValues;
-  /** Whether the server answers questions about its schema. */
+  /** True where the server allows introspection. */
   readonly introspects: boolean;
 }
 
@@ -30,7 +30,7 @@ const DEEPEST = 7;
 const WIDEST = 4;
 const DEEPER = 0.4;
 
-/** Makes up documents from the schema alone: any field, any argument, to any depth. */
+/** Generates documents from the schema alone: any field, any argument, to any depth. */
 export class Composer {
   readonly #options: ComposerOptions;
   readonly root: GraphQLObjectType;
@@ -55,13 +55,13 @@ export class Composer {
   selection(parent: GraphQLObjectType, depth = DEEPEST): Selection {
     const { random } = this.#options;
     const fields = this.#fieldsOf(parent);
-    // Most fields hold nothing further, and would leave few documents deep.
+    // Most fields are leaves, and would leave few documents deep.
     const goesDeeper = depth > 0 && random() < DEEPER;
     const fitting = fields.filter((field) => isParent(field) === goesDeeper);
     return this.#select(parent, pick(random, fitting.length > 0 ? fitting : fields), depth);
   }
 
-  /** Of fields below it that hold nothing themselves: those that are not selected yet. */
+  /** The leaves below it that are not selected yet. */
   missingLeaves(parent: GraphQLObjectType, present: readonly Selection[]): Selection[] {
     const names = new Set(present.map(({ name }) => name));
     return this.#fieldsOf(parent)
@@ -88,7 +88,7 @@ export class Composer {
     return field;
   }
 
-  /** An object type that can stand below a field; null where it holds nothing. */
+  /** An object type that can stand below a field; null for a leaf. */
   below(selection: Selection): GraphQLObjectType | null {
     return this.#objectBelow(this.field(selection));
   }

@@ -11,7 +11,7 @@ import { type Write, within } from './trial-ground.ts';
 export type Fate = 'alive' | 'stuck' | 'ended' | 'too large';
 
 export interface Damage {
-  /** The longest hold of the event loop; where the process did not come back, how long it was waited for. */
+  /** The longest block of the event loop; where the process did not come back, how long it was waited for. */
   readonly holdMs: number;
   readonly fate: Fate;
   readonly bystander: BystanderFigures;
@@ -26,7 +26,7 @@ export interface Worst {
 
 const COMES_BACK_WITHIN_MS = 5_000;
 
-/** What a bystander notices while an account does its worst for a while; or nobody does anything. */
+/** Measures bystanders while an account does its worst for a while; with null no account does anything. */
 export async function measureDamage(
   facade: HostileFacade,
   gateway: HostileGateway,
@@ -45,7 +45,7 @@ export async function measureDamage(
   const assault = worst
     ? ASSAULTS[worst.kind]({ account, write: worst.write, signal, replies })
     : delay(ms);
-  // A server that is beyond answering may also take no more connections.
+  // A server that hangs may also accept no more connections.
   await within(ms + COMES_BACK_WITHIN_MS, assault).catch(() => {});
   const seen = bystander.stop();
   const holdMs = await within(COMES_BACK_WITHIN_MS, process.ask({ ask: 'delay' })).then(

@@ -1,4 +1,4 @@
-/** How a selection is written: by itself, in an inline fragment, or in a named one that others may share. */
+/** The form of a selection: by itself, in an inline fragment, or in a named one that others may share. */
 export type Form = 'plain' | 'inline' | 'fragment';
 
 export const FORMS: readonly Form[] = ['plain', 'inline', 'fragment'];
@@ -17,13 +17,13 @@ export interface Selection {
   readonly args: readonly DraftArgument[];
   readonly below: readonly Selection[];
   readonly form: Form;
-  /** How often the very same text stands at this place: validation compares such fields in pairs. */
+  /** The number of repeats of the very same text at this place: validation compares such fields in pairs. */
   readonly times: number;
 }
 
 export type Draft = readonly Selection[];
 
-/** Where a selection stands: an index for each level. */
+/** The path of a selection: an index for each level. */
 export type Path = readonly number[];
 
 export function pathsOf(draft: Draft, above: Path = []): Path[] {

@@ -4,7 +4,7 @@ import type { Trial } from './trial-ground.ts';
 
 export interface Slope {
   readonly random: Random;
-  /** Where to begin: what was worst in another way may be so in this one. */
+  /** The starting points: the worst document of another kind may be bad in this one too. */
   readonly seeds: readonly Draft[];
   readonly compose: () => Draft;
   readonly mutate: (draft: Draft) => Draft;
@@ -24,7 +24,7 @@ export interface Climb {
   readonly worst: readonly Found[];
   readonly tried: number;
   readonly refused: number;
-  /** What the limits refuse costs something as well. */
+  /** A refused document costs something as well. */
   readonly longestRefusedMs: number;
   /** The most fields of an allowed answer. */
   readonly mostFields: number;
@@ -33,7 +33,7 @@ export interface Climb {
 const KEPT = 6;
 const NEW_SHARE = 0.1;
 const SHRINKINGS = 6;
-/** So much of the time goes into climbs from new documents, the rest into the worst of all. */
+/** This share of the time goes into climbs from new documents, the rest into the worst of all. */
 const EXPLORING = 0.5;
 const PATIENCE = 20;
 
@@ -51,7 +51,7 @@ class Climber implements Climb {
   longestRefusedMs = 0;
   mostFields = 0;
   readonly #slope: Slope;
-  /** The hill that is climbed at the moment, and for how long in vain. */
+  /** The hill that is climbed at the moment, and the number of steps in vain. */
   #hill: Found | null = null;
   #inVain = 0;
 
@@ -87,7 +87,7 @@ class Climber implements Climb {
     const { shrink, elapsed } = this.#slope;
     let draft = first;
     let trial = await this.#attempt(draft);
-    // One that a limit refuses becomes smaller until it passes: that leads along the edge of the limits.
+    // A refused document shrinks until it passes: that leads along the edge of the limits.
     for (let left = SHRINKINGS; isTooComplex(trial) && left > 0 && elapsed() < 1; left -= 1) {
       draft = shrink(draft);
       trial = await this.#attempt(draft);
@@ -95,7 +95,7 @@ class Climber implements Climb {
     this.#inVain += 1;
     if (trial.verdict === 'refused') return;
     if (trial.verdict === 'allowed' && trial.harm > (this.worst[0]?.trial.harm ?? 0)) {
-      // Twice, and the lesser counts: the collector may have struck at just that moment.
+      // Measured twice, and the lesser counts: garbage collection may have hit one of them.
       const again = await this.#attempt(draft);
       if (again.harm < trial.harm) trial = again;
     }

@@ -21,7 +21,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'UNAUTHENTICATED',
 ]);
 
-/** Whether it is the whole document that was refused, and not a field of it that failed. */
+/** Returns true where the whole document was refused, and not a field of it that failed. */
 export function isRefused({ codes }: HostileReply): boolean {
   return codes.some((code) => REFUSALS.has(code));
 }
@@ -31,7 +31,7 @@ export interface Account {
   readonly token: string;
 }
 
-/** Asks over HTTP as an account would, on as many connections as it likes. */
+/** Sends requests over HTTP as one account, on as many connections as it likes. */
 export class HostileClient implements Disposable {
   readonly #account: Account;
   readonly #agent = new Agent({ keepAlive: true });
@@ -40,7 +40,7 @@ export class HostileClient implements Disposable {
     this.#account = account;
   }
 
-  /** Never rejects: that the server hangs up is an answer too. */
+  /** Never rejects: a connection that the server closes is an answer too. */
   post(document: HostileDocument, signal: AbortSignal): Promise<HostileReply> {
     return new Promise((resolve) => {
       const { port, token } = this.#account;

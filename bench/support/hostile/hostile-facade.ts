@@ -16,10 +16,10 @@ export interface HostileFacade extends AsyncDisposable {
 export type Settings = Readonly<Record<string, string>>;
 
 const SCRIPT = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-/** Asked once by everybody, so that accounts are proved, and catalog and code are there. */
+/** Sent once by every account, so that tokens are proved, and catalog and code are cached. */
 const WARM = '{ catalog { size } session { login } positions { id } orders { id } }';
 
-/** The program as it is built, with its own defaults but for these settings, warm. */
+/** The built program with its own defaults but for these settings, warm. */
 export async function startHostileFacade(
   gateway: HostileGateway,
   settings: Settings,

@@ -3,9 +3,9 @@ import { type LiveGateway, startLiveGateway } from '../live-gateway.ts';
 
 export interface HostileGateway extends AsyncDisposable {
   readonly url: string;
-  /** Of the account that holds so much. */
+  /** The token of the account that holds so much. */
   readonly hostile: string;
-  /** Of others, who want no more than to be answered. */
+  /** The tokens of the other accounts, whose latency is measured. */
   readonly bystanders: readonly string[];
 }
 
@@ -13,7 +13,7 @@ export interface Holdings {
   readonly instruments: number;
   /** Open positions in one symbol, and as many pending orders. */
   readonly positions: number;
-  /** How often the market moves. */
+  /** The interval at which the market moves. */
   readonly tickMs: number;
 }
 

@@ -15,13 +15,13 @@ interface Operation {
 export class HostileSocket implements Disposable {
   readonly #socket: WebSocket;
   readonly #operations = new Map<string, Operation>();
-  /** Of all operations, finished or not. */
+  /** The events of all operations, finished or not. */
   events = 0;
   #last = 0;
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
-    socket.on('message', (data) => this.#heard(data as Buffer));
+    socket.on('message', (data) => this.#onMessage(data as Buffer));
     socket.on('error', () => {});
     socket.on('close', () => this.#closed());
   }
@@ -56,7 +56,7 @@ export class HostileSocket implements Disposable {
     });
   }
 
-  /** Ends whatever is under way and has had so many events. */
+  /** Completes every operation in flight that has had so many events. */
   complete(atLeast = 0): void {
     for (const [id, { seen }] of this.#operations) {
       if (seen < atLeast) continue;
@@ -65,7 +65,7 @@ export class HostileSocket implements Disposable {
     }
   }
 
-  /** Reads nothing from now on. */
+  /** Stops reading, so that back-pressure reaches the server. */
   pause(): void {
     this.#socket.pause();
   }
@@ -74,7 +74,7 @@ export class HostileSocket implements Disposable {
     this.#socket.terminate();
   }
 
-  #heard(data: Buffer): void {
+  #onMessage(data: Buffer): void {
     // The envelope stands before the payload.
     const head = data.toString('latin1', 0, 200);
     const id = /"id":"(\d+)"/.exec(head)?.[1];

@@ -36,7 +36,7 @@ export function damageTable(findings: readonly Finding[], quiet: Damage): string
       'memory growth, MB (aim 200)',
       'answers',
     ],
-    [['nobody', '', ...cellsOf(quiet)], ...rows],
+    [['none', '', ...cellsOf(quiet)], ...rows],
   );
 }
 

@@ -5,11 +5,11 @@ export type Kind = 'query' | 'event' | 'unread' | 'many';
 export interface Plan {
   readonly means: string;
   readonly operation: OperationTypeNode;
-  /** What makes one document worse than another. */
+  /** The measure by which one document is worse than another. */
   readonly harm: (measured: Measured) => number;
 }
 
-/** What a document did to the process when it was tried. */
+/** The effect of a document on the process when it was tried. */
 export interface Measured {
   readonly holdMs: number;
   /** CPU for each request, of all threads. */
@@ -35,12 +35,12 @@ export const PLANS: Readonly<Record<Kind, Plan>> = {
     harm: ({ holdMs }) => holdMs,
   },
   unread: {
-    means: 'answers that nobody reads',
+    means: 'answers that no client reads',
     operation: 'query',
     harm: ({ bytes }) => bytes / MEGABYTE,
   },
   many: {
-    means: 'at once, over connections and sockets',
+    means: 'concurrently, over connections and sockets',
     operation: 'query',
     harm: ({ cpuMs }) => cpuMs,
   },

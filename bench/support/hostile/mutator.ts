@@ -24,7 +24,7 @@ const MOST_STEPS = 4;
 const MOST_TIMES = 64;
 const LARGEST_DRAFT = 2_000;
 
-/** LogicalClock a draft into one near it: larger, smaller, or other. */
+/** Changes a draft into one near it: larger, smaller, or other. */
 export class Mutator {
   readonly #composer: Composer;
   readonly #random: Random;
@@ -55,7 +55,7 @@ export class Mutator {
       make: (draft, path) => this.#lessen(draft, path),
     };
     const thin: Change = { fits: isParent, make: (draft, path) => this.#thin(draft, path) };
-    // What makes an answer larger comes more often than what only makes it other.
+    // Changes that make an answer larger come more often than those that only make it other.
     this.#changes = [
       grow,
       grow,
@@ -99,12 +99,12 @@ export class Mutator {
     return this.#addBelow(draft, path, (type) => [this.#composer.selection(type, 3)]);
   }
 
-  /** Everything of an object that holds nothing further. */
+  /** Selects every leaf of an object. */
   #fill(draft: Draft, path: Path): Draft {
     return this.#addBelow(draft, path, (type, below) => this.#composer.missingLeaves(type, below));
   }
 
-  /** A copy of what stands elsewhere below the same type: nesting that leads back to itself. */
+  /** Copies a selection from elsewhere below the same type: nesting that leads back to itself. */
   #graft(draft: Draft, path: Path): Draft {
     const all = pathsOf(draft).map((one) => selectionAt(draft, one));
     return this.#addBelow(draft, path, (type) => {
@@ -163,7 +163,7 @@ export class Mutator {
     return rest.length > 0 ? rest : draft;
   }
 
-  /** Half of a number among its arguments, such as the size of a page. */
+  /** Halves a number among its arguments, such as the size of a page. */
   #lessen(draft: Draft, path: Path): Draft {
     return replaceAt(draft, path, (selection) => [
       {
@@ -176,7 +176,7 @@ export class Mutator {
     ]);
   }
 
-  /** Some of the many that stand below it. */
+  /** Drops some of the many selections below it. */
   #thin(draft: Draft, path: Path): Draft {
     return replaceAt(draft, path, (selection) => [
       { ...selection, below: selection.below.filter(() => this.#random() < 0.6) },

@@ -1,6 +1,6 @@
 import type { HostileReply } from './hostile-client.ts';
 
-/** What the answers were, by their codes, and how many of each. */
+/** Counts the answers by their codes. */
 export class ReplyTally {
   readonly #counts = new Map<string, number>();
 

@@ -6,15 +6,15 @@ const PAGE_BYTES = 4_096;
 const MOST_BYTES = 4 * 1_073_741_824;
 
 /**
- * How much memory a process has resident, by the kernel's account: a process whose event loop is held
- * cannot say so itself. One that takes more than the machine should give is ended.
+ * Watches the resident memory of a process by the kernel's account: a process whose event loop is blocked
+ * cannot report it itself. One that takes more than the machine should give is killed.
  */
 export class ResidentWatch implements Disposable {
   readonly #process: ProbedProcess;
   readonly #mostBytes: number;
   readonly #timer: NodeJS.Timeout;
   peakBytes: number;
-  /** Whether it took so much that it was ended for it. */
+  /** True where it took so much that it was killed for it. */
   isOver = false;
 
   constructor(process: ProbedProcess, mostBytes = MOST_BYTES) {
@@ -37,7 +37,7 @@ export class ResidentWatch implements Disposable {
   }
 }
 
-/** 0 where the machine has no such account, or the process is no more. */
+/** 0 where the machine has no such account, or the process has exited. */
 export function residentBytes({ pid }: ProbedProcess): number {
   try {
     const [, resident] = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ');

@@ -10,12 +10,12 @@ import { TrialGround } from './trial-ground.ts';
 export interface HostileOptions {
   readonly seed: string;
   readonly holdings: Holdings;
-  /** How long the worst document of each kind is looked for. */
+  /** The time of the search for the worst document of each kind. */
   readonly searchMs: number;
   readonly leastTries: number;
-  /** How long each of them is used. */
+  /** The time for which each of them is used. */
   readonly damageMs: number;
-  /** Of the facade, in place of its defaults. */
+  /** Settings of the facade, in place of its defaults. */
   readonly settings: Settings;
 }
 
@@ -24,7 +24,7 @@ export interface HostileReport {
   readonly text: string;
 }
 
-/** Limits of one request stay as they are; those over time would end a search at once. */
+/** Limits of one request stay as they are; those over time would end a search immediately. */
 const UNPACED = {
   RATE_LIMIT_PER_MINUTE: '1000000000',
   COST_LIMIT_PER_MINUTE: '1000000000000',

@@ -31,7 +31,7 @@ const schema = buildSchema(
   readFileSync(new URL('../../../schema.graphql', import.meta.url), 'utf8'),
 );
 
-/** Looks for the worst document of one kind after the other, each with what was learned before. */
+/** Searches the worst document of one kind after the other, each from the findings before. */
 export class Search {
   readonly #options: SearchOptions;
   readonly #vocabulary = new Vocabulary();

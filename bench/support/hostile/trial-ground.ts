@@ -7,7 +7,7 @@ import { type Kind, type Measured, PLANS } from './kinds.ts';
 import { ResidentWatch } from './resident-watch.ts';
 import type { HostileDocument } from './write-document.ts';
 
-/** The same document under another name each time, so that nothing prepared for it serves again. */
+/** The same document under another name each time, so that no cache serves it again. */
 export type Write = () => HostileDocument;
 
 export interface Trial extends Measured {
@@ -26,7 +26,7 @@ const LONGEST_MS = 3_000;
 const ENOUGH_EVENTS_MS = 250;
 const AT_ONCE = 2;
 const EVENTS = 2;
-/** A facade on which documents are tried one by one; another takes its place when one does not survive. */
+/** A facade on which documents are tried one by one; another is started when one does not survive. */
 export class TrialGround implements AsyncDisposable {
   readonly #start: () => Promise<HostileFacade>;
   readonly #token: string;
@@ -79,12 +79,12 @@ export class TrialGround implements AsyncDisposable {
     }
   }
 
-  /** A new one each time: what an earlier document left behind on a socket is not this one's. */
+  /** A new one each time: an earlier document's operations on a socket must not count as this one's. */
   async #onSocket(
     { facade: { port } }: Subject,
     act: (socket: HostileSocket) => Promise<HostileReply[]>,
   ): Promise<HostileReply[]> {
-    // Where nobody listens any more, the next question to the process says so.
+    // Where the facade has closed its port, the next message to the process shows it.
     using socket = await HostileSocket.open({ port, token: this.#token }).catch(() => null);
     return socket ? await act(socket) : [NO_REPLY];
   }
@@ -109,7 +109,7 @@ export class TrialGround implements AsyncDisposable {
 }
 
 async function follow(socket: HostileSocket, write: Write): Promise<HostileReply> {
-  // The market moves all the time, so whoever has had one event soon has another.
+  // The market moves all the time, so a subscriber's next event comes soon.
   const enough = setInterval(() => socket.complete(1), ENOUGH_EVENTS_MS);
   const giveUp = setTimeout(() => socket.complete(), LONGEST_MS);
   try {
@@ -151,7 +151,7 @@ function judge(
     : { ...measured, codes, verdict: 'allowed', harm };
 }
 
-/** Among small answers all holds are noise: there the larger answer is nearer to something worse. */
+/** Among small answers all delays are noise: there the larger answer is nearer to something worse. */
 function sizePoints({ fields }: Measured): number {
   return Math.sqrt(fields) / 10;
 }

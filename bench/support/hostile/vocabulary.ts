@@ -1,6 +1,6 @@
 import { pick, type Random } from '../../../src/sandbox/random.ts';
 
-/** What an argument of this name wants is found in answers under these other names. */
+/** Fields of answers under other names whose values fit an argument of this name. */
 const ALIKE: Readonly<Record<string, readonly string[]>> = {
   since: ['version'],
   after: ['cursor'],
@@ -12,7 +12,7 @@ const ALIKE: Readonly<Record<string, readonly string[]>> = {
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789 é';
 const LONGEST_NONSENSE = 400;
 
-/** Texts that the server itself has answered, by the name of the field: ids, cursors, versions, names. */
+/** Texts from the server's own answers, by the name of the field: ids, cursors, versions, names. */
 export class Vocabulary {
   readonly #texts = new Map<string, string[]>();
   readonly #all: string[] = [];
@@ -32,9 +32,9 @@ export class Vocabulary {
 
   text(name: string, random: Random): string {
     const alike = (ALIKE[name] ?? [name]).flatMap((one) => this.#texts.get(one) ?? []);
-    const chance = random();
-    if (chance < 0.7 && alike.length > 0) return pick(random, alike);
-    if (chance < 0.85 && this.#all.length > 0) return pick(random, this.#all);
+    const draw = random();
+    if (draw < 0.7 && alike.length > 0) return pick(random, alike);
+    if (draw < 0.85 && this.#all.length > 0) return pick(random, this.#all);
     return nonsense(random);
   }
 }

@@ -74,7 +74,7 @@ class Writer {
     return `${this.#alias(name, text, taken)}${text}`;
   }
 
-  /** Named by what it stands for: two places that merge have the same under the same alias. */
+  /** Named by a hash of its text: two places that merge have the same under the same alias. */
   #alias(name: string, text: string, taken: Set<string>): string {
     if (!taken.has(name)) {
       taken.add(name);

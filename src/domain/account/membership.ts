@@ -4,15 +4,15 @@ import type { Position } from '../../gateway/model.ts';
 
 interface Seen {
   sequence: number;
-  /** In the order in which they came. */
+  /** In the order in which they were received. */
   ids: readonly string[];
 }
 
 const SCOPES = 50_000;
 
 /**
- * Which positions each account was last seen to have. A snapshot whose own list differs was taken
- * before something opened or closed, so its balance and orders cannot be trusted either.
+ * The last known positions of each account. A snapshot whose own list differs was taken before a position
+ * opened or closed, so its balance and orders cannot be trusted either.
  */
 export class Membership {
   readonly #seen = new LRUCache<string, Seen>({ max: SCOPES });
@@ -23,7 +23,7 @@ export class Membership {
       this.#seen.set(scope, { sequence, ids: idsOf(positions) });
     } else if (before.sequence <= sequence) {
       before.sequence = sequence;
-      // Nearly every answer of a moving market: other prices, the same positions in the same order.
+      // The hot path: in a moving market prices change, but not the positions or their order.
       if (!isInOrder(before.ids, positions)) before.ids = idsOf(positions);
     }
   }
@@ -34,7 +34,7 @@ export class Membership {
   }
 }
 
-/** Whatever their order: the interface promises none. No list has an id twice. */
+/** Compares as sets, because the interface promises no order. No list has an id twice. */
 export function isSame(ids: readonly string[], positions: readonly Position[]): boolean {
   if (ids.length !== positions.length) return false;
   if (isInOrder(ids, positions)) return true;

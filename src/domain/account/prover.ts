@@ -6,8 +6,8 @@ import type { Viewer } from '../auth/viewer.ts';
 import type { Sessions } from './sessions.ts';
 
 /**
- * Gets proof of a token: at once where the gateway has accepted it lately, else by a call that its request
- * makes anyway, else for one call of op 10.
+ * Gets proof of a token: synchronously where the gateway has accepted it recently, else from a call that
+ * its request makes anyway, else from one call of op 10.
  */
 export class Prover {
   readonly #ledger: ProofLedger;
@@ -41,19 +41,19 @@ export class Prover {
   }
 
   /**
-   * Waits for the reads of the viewer's own request, which its answer waits for as well, while one that
-   * proves the token is enough. Those of other requests may hang where this one has no need of them.
+   * Waits for the reads of the viewer's own request, which its answer waits for as well, until one of them
+   * proves the token. Reads of other requests are not awaited, because they may hang.
    */
   async #byOwnReads(viewer: Viewer, isEnough: () => boolean): Promise<void> {
-    // By then the other fields of the document have begun their reads.
+    // After this turn of the event loop the other fields of the document have begun their reads.
     await setImmediate();
     const { provingReads } = viewer;
-    // A snapshot under way is shared rather than waited for and, where it fails, read again.
+    // An in-flight snapshot is shared: waiting for it here would, where it fails, read it again.
     if (!provingReads || this.#sessions.isReading(viewer)) return;
     while (provingReads.size > 0 && isEnough()) await Promise.race(provingReads);
   }
 
-  /** A 401 that came in meanwhile undid the proof: one call sent after it decides. */
+  /** A 401 meanwhile has undone the proof: one call sent after it decides. */
   async #again(viewer: Viewer): Promise<AccountProof> {
     await this.#sessions.read(viewer, { after: this.#logicalClock.next() });
     const proof = this.#ledger.account(viewer);

@@ -18,9 +18,9 @@ export interface SessionsOptions {
 }
 
 export interface SessionDemand {
-  /** How old a held snapshot may be; at most what the server allows. */
+  /** The oldest acceptable age of a cached snapshot, below the server's own limit. */
   readonly maxAgeMs?: number;
-  /** The snapshot must have been asked for after this turn. */
+  /** The snapshot must have been requested after this turn. */
   readonly after?: number;
 }
 
@@ -29,7 +29,7 @@ interface InFlightRead {
   readonly answer: Promise<SessionAnswer>;
 }
 
-interface Held {
+interface CachedSnapshot {
   readonly turn: number;
   readonly answer: SessionAnswer;
 }
@@ -38,22 +38,22 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const ACCOUNTS = 100_000;
 
 /**
- * Account snapshots, each held for the one token that fetched it: what two devices of an account
- * see is the gateway's to decide. Only staleness is known per account.
+ * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices
+ * of an account see. Only staleness is tracked per account.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
-  readonly #held: LRUCache<string, Held>;
+  readonly #cache: LRUCache<string, CachedSnapshot>;
   readonly #inFlight = new Map<string, InFlightRead>();
   readonly #orderCounts = new LRUCache<string, number>({ max: ACCOUNTS });
   readonly #staleSince = new LRUCache<string, number>({ max: ACCOUNTS });
-  // Apart, so that a login is never read as the hash of a token.
+  // Separate from the accounts', so that a login is never read as the hash of a token.
   readonly #seenByToken = new Membership();
   readonly #seenByAccount = new Membership();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
-    this.#held = new LRUCache({
+    this.#cache = new LRUCache({
       maxSize: options.maxBytes ?? MAX_BYTES,
       sizeCalculation: ({ answer }) => sizeOf(answer),
     });
@@ -62,26 +62,31 @@ export class Sessions {
   read(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | Promise<SessionAnswer> {
     const after = Math.max(demand.after ?? 0, this.#staleTurn(viewer));
     const startedAtMs = this.#options.clock.now();
-    const held = this.#heldFor(viewer);
-    if (held && held.turn > after && this.#isYoung(held, demand) && this.#isCurrent(viewer, held)) {
-      this.#tell(viewer, startedAtMs, 'cache');
-      return held.answer;
+    const cached = this.#cachedFor(viewer);
+    if (
+      cached &&
+      cached.turn > after &&
+      this.#isYoung(cached, demand) &&
+      this.#isCurrent(viewer, cached)
+    ) {
+      this.#addReceipt(viewer, startedAtMs, 'cache');
+      return cached.answer;
     }
     const inFlight = this.#inFlight.get(viewer.tokenHash);
     if (inFlight && inFlight.turn > after) {
-      return inFlight.answer.finally(() => this.#tell(viewer, startedAtMs, 'shared'));
+      return inFlight.answer.finally(() => this.#addReceipt(viewer, startedAtMs, 'shared'));
     }
     return this.#fetch(viewer);
   }
 
-  /** Whether a snapshot for this token is under way, which whoever reads one now most likely shares. */
+  /** Whether a snapshot for this token is in flight, which a read now would most likely share. */
   isReading({ tokenHash }: Viewer): boolean {
     return this.#inFlight.has(tokenHash);
   }
 
   /**
-   * The snapshot whose orders go with a list of positions: the one given, or where its own positions
-   * are others, one asked for now. An order of the one may be a position in the other.
+   * The snapshot whose orders are consistent with a list of positions: the given one, or a fresh one where
+   * its own positions differ, since an order in the one may be a position in the other.
    */
   agreeing(
     viewer: Viewer,
@@ -93,17 +98,17 @@ export class Sessions {
     return this.read(viewer, { after: this.#options.logicalClock.next() });
   }
 
-  /** How many orders an account's newest snapshot has; 0 where none is known. */
-  ordersHeld(login: string): number {
+  /** The number of orders in an account's newest snapshot; 0 where none is known. */
+  orderCount(login: string): number {
     return this.#orderCounts.get(login) ?? 0;
   }
 
-  /** Something happened that no snapshot taken so far can know of. */
+  /** Marks every snapshot requested so far as stale. */
   accountChanged(login: string): void {
     this.#staleSince.set(login, this.#options.logicalClock.next());
   }
 
-  /** Every answer of op 12 passes here: a held snapshot that names other positions is out of date. */
+  /** Called with every answer of op 12: a cached snapshot with other positions is out of date. */
   positionsAnswered(viewer: Viewer, answer: PositionsAnswer): void {
     this.#seenByToken.saw(viewer.tokenHash, answer);
     const proof = this.#options.ledger.account(viewer);
@@ -115,9 +120,9 @@ export class Sessions {
     const key = viewer.tokenHash;
     const turn = logicalClock.next();
     const answer = gateway.getSession(detached(viewer)).then((answer) => {
-      // Begun before something changed: true for those who asked then, wrong for those who come later.
-      if (turn > this.#staleTurn(viewer) && turn > (this.#held.peek(key)?.turn ?? 0)) {
-        this.#held.set(key, { turn, answer });
+      // A read that began before a change answers its own readers, and is not cached for later ones.
+      if (turn > this.#staleTurn(viewer) && turn > (this.#cache.peek(key)?.turn ?? 0)) {
+        this.#cache.set(key, { turn, answer });
         // The gateway has just answered this very token for this login.
         this.#orderCounts.set(viewer.login, answer.session.orders?.length ?? 0);
       }
@@ -125,28 +130,28 @@ export class Sessions {
     });
     const inFlight = { turn, answer };
     this.#inFlight.set(key, inFlight);
-    const landed = () => {
+    const onSettled = () => {
       if (this.#inFlight.get(key) === inFlight) this.#inFlight.delete(key);
     };
-    answer.then(landed, landed);
+    answer.then(onSettled, onSettled);
     return answer;
   }
 
-  /** A token that the gateway has not accepted lately gets nothing that is held, not even its own. */
-  #heldFor(viewer: Viewer): Held | undefined {
-    return this.#options.ledger.isAccepted(viewer) ? this.#held.get(viewer.tokenHash) : undefined;
+  /** A token that the gateway has not accepted recently gets nothing cached, not even its own snapshot. */
+  #cachedFor(viewer: Viewer): CachedSnapshot | undefined {
+    return this.#options.ledger.isAccepted(viewer) ? this.#cache.get(viewer.tokenHash) : undefined;
   }
 
-  #isYoung({ answer }: Held, { maxAgeMs = Infinity }: SessionDemand): boolean {
+  #isYoung({ answer }: CachedSnapshot, { maxAgeMs = Infinity }: SessionDemand): boolean {
     const ageMs = this.#options.clock.now() - answer.receivedAtMs;
     return ageMs < Math.min(maxAgeMs, this.#options.maxAgeMs);
   }
 
   /**
-   * Without proof a token's sightings are its own: a claim must not make others' snapshots stale.
-   * With it they are the account's, and still its own: some may be older than the proof.
+   * Without proof the positions seen with a token count for it alone: a claim must not make others' snapshots
+   * stale. With proof both the account's and its own count, because some may be older than the proof.
    */
-  #isCurrent(viewer: Viewer, { answer }: Held): boolean {
+  #isCurrent(viewer: Viewer, { answer }: CachedSnapshot): boolean {
     const { sequence, session } = answer;
     const { positions } = session;
     if (positions === null) return true;
@@ -159,7 +164,7 @@ export class Sessions {
     return this.#staleSince.get(viewer.login) ?? 0;
   }
 
-  #tell(viewer: Viewer, startedAtMs: number, source: 'cache' | 'shared'): void {
+  #addReceipt(viewer: Viewer, startedAtMs: number, source: 'cache' | 'shared'): void {
     const ms = this.#options.clock.now() - startedAtMs;
     viewer.caller.receipt?.({ operation: 'getSession', ms, source });
   }

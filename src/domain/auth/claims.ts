@@ -11,10 +11,10 @@ export interface Claims {
   readonly expiresAtMs: number | null;
 }
 
-// A clock that runs behind the issuer's must not lock people out.
+// Clock skew: a clock that runs behind the issuer's must not lock users out.
 export const EXPIRY_LEEWAY_MS = 30_000;
 
-/** Reads a JWT's claims without believing them. Throws where they cannot be used. */
+/** Decodes a JWT's claims without trusting them. Throws where they cannot be used. */
 export function readClaims(token: string, names: ClaimNames): Claims {
   const payload = decode(token);
   const login = toLogin(own(payload, names.login));
@@ -33,8 +33,8 @@ export function assertNotExpired(claims: Pick<Claims, 'expiresAtMs'>, nowMs: num
   }
 }
 
-// What goes on to the gateway as a header may hold nothing that could end the header. An unsigned
-// token has the shape too: it is the gateway that refuses it.
+// A token that is forwarded as a header may contain nothing that could end the header. An unsigned token
+// has this shape too: the gateway refuses it.
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
 const LONGEST_TOKEN = 8_192;
 
@@ -45,7 +45,7 @@ function decode(token: string): Record<string, unknown> {
   try {
     payload = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'));
   } catch {
-    // The parser's message quotes what it read, so it is not kept as the cause.
+    // The parser's message quotes its input, so it is not kept as the cause.
     throw new UnauthenticatedError('the token cannot be read');
   }
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) {
@@ -54,12 +54,12 @@ function decode(token: string): Record<string, unknown> {
   return payload as Record<string, unknown>;
 }
 
-/** A claim named `constructor` must not be answered by the object's prototype. */
+/** A claim named `constructor` must not resolve to the object's prototype. */
 function own(payload: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(payload, name) ? payload[name] : undefined;
 }
 
-/** The login becomes a segment of a path and the name of an account: digits, or nothing. */
+/** The login becomes a path segment and the key of an account, so it is digits or nothing. */
 function toLogin(claim: unknown): string | null {
   if (typeof claim !== 'string' && typeof claim !== 'number') return null;
   const digits = String(claim);

@@ -24,7 +24,7 @@ interface Known {
 
 const KNOWN_TOKENS = 50_000;
 
-/** From a token to a viewer: at once for a token seen before, and never by a call of the gateway. */
+/** Maps a token to a viewer: synchronously for a known token, and never by a gateway call. */
 export function createIdentity({ clock, claimNames, verify, ledger }: IdentityOptions): Identify {
   const known = new LRUCache<string, Known>({ max: KNOWN_TOKENS });
 

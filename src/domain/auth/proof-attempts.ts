@@ -25,15 +25,15 @@ const REMEMBERED_MS = 5_000;
 const MOST_REMEMBERED = 50_000;
 
 /**
- * Calls of the gateway with tokens that it has not accepted yet. Anybody can write a token with
- * anybody's login in it: a refused one is remembered for a moment, and an address that sends too many
- * of them is told to wait. Nothing here is kept under a login, which would be the victim's.
+ * Limits gateway calls with tokens that it has not accepted yet. Any client can write a token with any
+ * login in it, so a refusal is cached for a moment, and an address that sends too many such tokens is
+ * limited. No entry is kept by login, which would be the victim's.
  */
 export class ProofAttempts {
   readonly #clock: Clock;
   readonly #perMinute: number;
   readonly #rememberedMs: number;
-  /** By token: when it was last refused what. */
+  /** The time of the last refusal, by token and operation. */
   readonly #refusals = new LRUCache<string, Map<string, number>>({ max: MOST_REMEMBERED });
   readonly #byAddress = new LRUCache<string, Attempts>({ max: MOST_REMEMBERED });
 
@@ -49,12 +49,12 @@ export class ProofAttempts {
 
   /** Throws where the call may not be made. */
   async guard<T>(viewer: Viewer, operation: OperationName, call: () => Promise<T>): Promise<T> {
-    // The error is what the gateway itself would have said, for those who share a call.
+    // The error equals the gateway's own, because single flights share it.
     if (this.#isRefused(viewer, operation)) {
       throw new GatewayError('unauthenticated', operation, 'the token was refused a moment ago');
     }
     const attempts = this.#attemptsOf(viewer);
-    // Those under way count as well, or a burst would be through before its first refusal.
+    // Attempts in flight count as well, or a burst would pass before its first refusal.
     if (attempts.failed + attempts.underWay >= this.#perMinute) {
       const waitMs = attempts.sinceMs + MINUTE_MS - this.#clock.now();
       throw new TooManyAttemptsError(
@@ -74,14 +74,14 @@ export class ProofAttempts {
     }
   }
 
-  /** What the token was refused before says nothing any more. */
+  /** Earlier refusals of an accepted token no longer count. */
   accepted({ tokenHash }: Viewer): void {
     this.#refusals.delete(tokenHash);
   }
 
   #failed({ tokenHash }: Viewer, operation: OperationName, attempts: Attempts): void {
     const refusals = this.#refusals.get(tokenHash) ?? new Map<string, number>();
-    // Several calls of one request fail for the same reason: that is one token.
+    // Several calls of one request fail for the same reason and count as one token.
     if (![...refusals.values()].some((atMs) => this.#isRecent(atMs))) attempts.failed += 1;
     this.#refusals.set(tokenHash, refusals.set(concerns(operation), this.#clock.now()));
   }
@@ -107,7 +107,7 @@ export class ProofAttempts {
   }
 }
 
-/** A 401 of a read that proves speaks of the token, so of all such reads; a write's speaks of that write. */
+/** A 401 of a read that proves is about the token, so about all such reads; a write's is about that write. */
 function concerns(operation: OperationName): string {
   return OPERATIONS[operation].proves === 'nothing' ? operation : 'proof';
 }

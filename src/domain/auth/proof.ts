@@ -3,8 +3,7 @@ import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Viewer } from './viewer.ts';
 
-// Not exported: nobody outside this file can make a proof, so a shared cache whose key is one
-// cannot be opened by a claim.
+// Not exported, so that no other file can make a proof and no claim can become the key of a shared cache.
 const seal: unique symbol = Symbol('proof');
 
 /** Evidence that the gateway accepted a token as this login's. */
@@ -33,30 +32,30 @@ export class GroupProof {
   }
 }
 
-/** What is known of one token. */
+/** The evidence about one token. */
 interface Entry {
   readonly login: string;
-  /** Its signature was checked here against a configured key. */
+  /** The signature was verified here against a configured key. */
   verified: boolean;
-  /** Its own login's snapshot was once answered with 200. */
+  /** The gateway has answered the snapshot of the token's own login with 200. */
   ownsLogin: boolean;
-  /** The last 200 that proves a token. */
+  /** The time of the last 200 that proves the token. */
   acceptedAtMs: number;
   snapshotGroup: string | null;
-  /** The last 200 that proves a group, by group. */
+  /** The time of the last 200 that proves a group, by group. */
   catalogAtMs: Map<string, number>;
-  /** Acceptances of calls begun before this turn say nothing any more. */
+  /** An acceptance of a call that began before this turn no longer counts. */
   refusedAtTurn: number;
 }
 
 export interface ProofLedgerOptions {
   readonly clock: Clock;
   readonly proofMs: number;
-  /** Forgetting a token costs it one more call of the gateway, never anybody's data. */
+  /** Evicting a token costs one more gateway call and exposes no data. */
   readonly maxTokens?: number;
 }
 
-/** What the gateway has said of each token, and what that opens. */
+/** Records the gateway's answers to each token, and derives the token's access from them. */
 export class ProofLedger {
   readonly #clock: Clock;
   readonly #proofMs: number;
@@ -74,7 +73,7 @@ export class ProofLedger {
     return login === null ? null : new AccountProof(seal, login);
   }
 
-  /** Whose account a token is proved to be, for limits per account. */
+  /** The login that a token is proved to have, for limits per account. */
   provedLogin(tokenHash: string): string | null {
     const entry = this.#entries.get(tokenHash);
     if (!entry) return null;
@@ -83,8 +82,8 @@ export class ProofLedger {
   }
 
   /**
-   * The login that a token names which the gateway has accepted lately. It is a claim still: op 11 and
-   * op 13 do not say whose token they answered, and op 1's answer may come from a cache.
+   * The login that a recently accepted token names. It remains a claim: op 11 and op 13 do not say whose
+   * token they answered, and op 1's answer may come from a cache.
    */
   acceptedClaim(tokenHash: string): string | null {
     const entry = this.#entries.get(tokenHash);
@@ -102,30 +101,30 @@ export class ProofLedger {
     return proved ? new GroupProof(seal, group) : null;
   }
 
-  /** Whether any call that proves the token would make it the account's again. */
+  /** Whether any call that proves the token would make the account's proof valid again. */
   accountHasLapsed(viewer: Viewer): boolean {
     return this.#entries.get(viewer.tokenHash)?.ownsLogin === true && !this.account(viewer);
   }
 
-  /** Whether any call that proves the token would open its group's catalog to it again. */
+  /** Whether any call that proves the token would make its group's proof valid again. */
   groupHasLapsed(viewer: Viewer): boolean {
     const entry = this.#entries.get(viewer.tokenHash);
     const group = groupIn(entry, viewer);
     return entry !== undefined && wasProvedFor(group, entry) && !this.group(viewer);
   }
 
-  /** Whether the gateway has accepted this token lately: what is kept for it alone may be served. */
+  /** Whether the gateway has accepted this token recently: then entries cached for it alone may be served. */
   isAccepted(viewer: Viewer): boolean {
     const entry = this.#entries.get(viewer.tokenHash);
     return entry !== undefined && (entry.verified || this.#isFresh(entry.acceptedAtMs));
   }
 
-  /** The group to read: the snapshot's where it names one, else the claim's. Opens nothing by itself. */
+  /** The group to read: the snapshot's where it names one, else the claim's. It grants no access by itself. */
   groupOf(viewer: Viewer): string | null {
     return groupIn(this.#entries.get(viewer.tokenHash), viewer);
   }
 
-  /** To be taken before a call and given back with its answer, so that an old 200 cannot undo a newer 401. */
+  /** Returns the turn to pass to `answered`, so that an old 200 cannot undo a newer 401. */
   beginCall(): number {
     this.#turn += 1;
     return this.#turn;
@@ -133,11 +132,11 @@ export class ProofLedger {
 
   verified(viewer: Viewer): void {
     const entry = this.#entry(viewer);
-    // A key that still fits does not bring back a token that the gateway has refused since.
+    // A valid signature does not restore a token that the gateway has refused since.
     if (entry.refusedAtTurn === 0) entry.verified = true;
   }
 
-  /** A 200 to a call that began at `turn`; `group` is the one whose catalog it is, or that the snapshot names. */
+  /** Records a 200 to a call that began at `turn`; `group` is the catalog's, or the one that the snapshot names. */
   answered(
     viewer: Viewer,
     operation: OperationName,

@@ -5,16 +5,16 @@ import { TooManyAttemptsError } from './too-many-attempts-error.ts';
 
 export interface SignInLimitsOptions {
   readonly counters: RateCounters;
-  /** Per address and e-mail. */
+  /** Attempts per address and e-mail. */
   readonly perMinute: number;
 }
 
-// An office or a mobile network has many people behind one address; one person has few addresses.
+// An office or a mobile network has many users behind one address, while one user has few addresses.
 const PER_ADDRESS = 30;
 const PER_EMAIL = 10;
 const MINUTE = 60;
 
-/** Stands between the `login` field and the gateway, so that passwords cannot be tried in bulk. */
+/** Rate-limits the `login` field, so that passwords cannot be tried in bulk. */
 export class SignInLimits {
   readonly #byAddress: RateCounter;
   readonly #byPair: RateCounter;
@@ -27,12 +27,12 @@ export class SignInLimits {
     this.#byEmail = counters.counter('login-email', rule(PER_EMAIL));
   }
 
-  /** Throws where one of the limits is passed. */
+  /** Throws where one of the limits is exceeded. */
   async take(address: string | undefined, email: string): Promise<void> {
     const from = addressKey(address ?? '');
     const who = hash('sha256', email.normalize('NFKC').trim().toLowerCase(), 'base64url');
     await this.#count(this.#byAddress, from);
-    // Before the e-mail's own: one address alone must not lock a person out everywhere.
+    // Counted before the e-mail's own limit: one address alone must not lock a user out everywhere.
     await this.#count(this.#byPair, `${from} ${who}`);
     await this.#count(this.#byEmail, who);
   }

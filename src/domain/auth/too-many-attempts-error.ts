@@ -1,4 +1,4 @@
-/** Somebody tries too often; others are not concerned. */
+/** A client exceeded a limit on attempts that applies to it alone. */
 export class TooManyAttemptsError extends Error {
   override readonly name = 'TooManyAttemptsError';
   readonly retryAfterSeconds: number;

@@ -11,7 +11,7 @@ export interface VerifierOptions {
   readonly clock?: Clock;
 }
 
-/** True where the signature was checked; false where the key set cannot be had just now. */
+/** Resolves to true where the signature was verified, to false where the key set is unavailable. */
 export type Verify = (token: string) => Promise<boolean>;
 
 // Fixed here, never taken from the token: a token must not choose `none`, nor an RSA key's text as an HMAC secret.
@@ -52,7 +52,7 @@ export function createVerifier(options: VerifierOptions): Verify | null {
   return null;
 }
 
-/** Requests wait for a key set that is slow; for one that has just failed they do not, one by one. */
+/** Requests wait for a slow key set; after it has failed they do not wait for it one by one. */
 function keySetAt(url: URL, clock: Clock): JWTVerifyGetKey {
   let failedAtMs = -Infinity;
   return createRemoteJWKSet(url, {
@@ -77,12 +77,12 @@ async function check(verify: () => Promise<unknown>): Promise<boolean> {
     return true;
   } catch (error) {
     if (isVerdict(error)) throw new UnauthenticatedError('the token was refused');
-    // The key set is out of reach: the gateway still judges each call, and proof is asked as without a key.
+    // The key set is unreachable: the gateway still judges each call, and proof is required as without a key.
     return false;
   }
 }
 
-/** A verdict is about the token; anything else is about the way to the keys. */
+/** Whether the error is a verdict about the token; any other is about fetching the keys. */
 function isVerdict(error: unknown): boolean {
   return (
     error instanceof errors.JWTClaimValidationFailed ||

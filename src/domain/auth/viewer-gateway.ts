@@ -17,14 +17,14 @@ import type { Viewer } from './viewer.ts';
 type Call<T> = (client: GatewayClient, caller: Caller) => Promise<T>;
 
 /**
- * The gateway as one viewer may use it. Every answer to a viewer's token passes here, so that the
- * ledger of proof hears of each acceptance and of each refusal.
+ * The gateway client for one viewer's calls. Every answer to a viewer's token passes through here, so that
+ * the proof ledger records each acceptance and each refusal.
  */
 export class ViewerGateway {
   readonly #client: GatewayClient;
   readonly #ledger: ProofLedger;
   readonly #attempts: ProofAttempts | null;
-  /** Told of every answer of op 12, a poll's too. */
+  /** Called with every answer of op 12, a poll's too. */
   onPositions: ((viewer: Viewer, answer: PositionsAnswer) => void) | null = null;
 
   constructor(client: GatewayClient, ledger: ProofLedger, attempts: ProofAttempts | null = null) {
@@ -39,7 +39,7 @@ export class ViewerGateway {
         viewer,
         'getAllTickers',
         (client, caller) => client.getAllTickers(caller, group, etag),
-        // A 304 may come from a cache in between that asked nobody about this token.
+        // A 304 may come from an intermediate cache that never saw this token.
         ({ modified }) => (modified ? group : null),
       );
     } catch (error) {
@@ -86,7 +86,7 @@ export class ViewerGateway {
     return this.#ordering(viewer, (caller) => this.#client.placeLimitOrder(caller, order));
   }
 
-  /** A small write; the gateway's answer to one proves nothing, its 401 ends proof like any other. */
+  /** A small write: its success proves nothing, its 401 ends proof like any other. */
   async write(
     viewer: Viewer,
     operation: OperationName,
@@ -95,7 +95,7 @@ export class ViewerGateway {
     try {
       return await this.#guarded(viewer, operation, send);
     } catch (error) {
-      throw this.#heard(viewer, error);
+      throw this.#noteRefusal(viewer, error);
     }
   }
 
@@ -121,11 +121,11 @@ export class ViewerGateway {
       const turn = this.#ledger.beginCall();
       const answer = await this.#guarded(viewer, operation, read);
       this.#ledger.answered(viewer, operation, turn, groupOf(answer));
-      // Asked of the ledger, which knows of refusals that are newer than this answer's call.
+      // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
       if (this.#ledger.isAccepted(viewer)) this.#attempts?.accepted(viewer);
       return answer;
     } catch (error) {
-      throw this.#heard(viewer, error);
+      throw this.#noteRefusal(viewer, error);
     }
   }
 
@@ -135,7 +135,7 @@ export class ViewerGateway {
     return exchange;
   }
 
-  /** A token that the gateway has accepted lately is no attempt. */
+  /** A recently accepted token is not limited as an attempt. */
   #guarded<T>(viewer: Viewer, operation: OperationName, send: Call<T>): Promise<T> {
     return this.#attempts === null || this.#ledger.isAccepted(viewer)
       ? send(this.#client, viewer.caller)
@@ -151,9 +151,9 @@ export class ViewerGateway {
     return attempts.guard(viewer, operation, () => send(this.#client, viewer.caller));
   }
 
-  #heard(viewer: Viewer, error: unknown): unknown {
+  #noteRefusal(viewer: Viewer, error: unknown): unknown {
     const isUnauthenticated = error instanceof GatewayError && error.kind === 'unauthenticated';
-    // Without a status it is a refusal from memory, which the ledger has heard of.
+    // Without a status the refusal is a cached one, which the ledger has recorded.
     if (isUnauthenticated && error.status !== null) this.#ledger.refused(viewer);
     return error;
   }

@@ -5,7 +5,7 @@ import { digestOf, versionOf } from './digest.ts';
 import { Pace } from './pace.ts';
 import { sortInSlices } from './sort-in-slices.ts';
 
-/** What each changed instrument was before: its digest, or null where there was none. */
+/** Each changed instrument's previous digest, or null where it did not exist. */
 export type Before = ReadonlyMap<string, string | null>;
 
 export interface BuiltVersion {
@@ -17,8 +17,8 @@ export interface BuiltVersion {
 const INSTRUMENT_OVERHEAD_BYTES = 900;
 
 /**
- * Makes a version of what the gateway answered. What did not change is taken over from the previous
- * version, object by object; where nothing did, the previous version itself, with its index.
+ * Makes a version of the gateway's answer. Unchanged instruments keep their object from the previous
+ * version; where nothing changed, the previous version itself is returned, with its index.
  */
 export async function buildVersion(
   instruments: readonly Instrument[],
@@ -30,13 +30,13 @@ export async function buildVersion(
   const digests = new Map<string, string>();
   const before = new Map<string, string | null>();
   let bytes = 0;
-  for (const [ordinal, arrived] of sorted.entries()) {
+  for (const [ordinal, received] of sorted.entries()) {
     if (pace.isDue) await pace.rest();
-    const { id } = arrived;
-    const now = digestOf(arrived);
+    const { id } = received;
+    const now = digestOf(received);
     const then = previous?.digests.get(id) ?? null;
     const isSame = then === now.digest;
-    const instrument = (isSame ? previous?.byId.get(id) : null) ?? arrived;
+    const instrument = (isSame ? previous?.byId.get(id) : null) ?? received;
     if (!isSame) before.set(id, then);
     sorted[ordinal] = instrument;
     byId.set(id, instrument);

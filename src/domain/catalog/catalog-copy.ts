@@ -1,52 +1,52 @@
 import type { CatalogVersion } from './catalog-version.ts';
 import type { Freshness } from './freshness.ts';
 
-/** A version as it came in one answer, with the times that follow from it. */
+/** A version as one answer brought it, with the times that follow from its age. */
 export interface CatalogCopy extends CopyTimes {
   readonly version: CatalogVersion;
   /** Rows of the answer that were left out. */
   readonly skipped: number;
   readonly etag: string | null;
-  readonly arrivedMs: number;
-  readonly ageOnArrivalMs: number;
+  readonly receivedAtMs: number;
+  readonly initialAgeMs: number;
 }
 
 export interface CopyTimes {
-  /** From then on it is marked stale. */
+  /** From this time on the copy is marked stale. */
   readonly staleFromMs: number;
-  /** From then on a reader may set off a refresh without waiting for it. */
+  /** From this time on a read starts a background refresh (stale-while-revalidate). */
   readonly refreshFromMs: number;
-  /** Until then it serves as it is; then a reader waits for another. */
+  /** Until this time the copy is served without waiting; then a reader waits for a new one. */
   readonly expiresMs: number;
-  /** While the gateway fails it serves until then. */
+  /** While the gateway fails, the copy is served until this time (stale-if-error). */
   readonly servesUntilMs: number;
 }
 
 export interface CopyCircumstances {
-  readonly arrivedMs: number;
+  readonly receivedAtMs: number;
   readonly staleMs: number;
-  /** Empty or mostly broken: served for want of a better one, and for a short while. */
+  /** The answer was empty or mostly broken: it is served only for lack of a better one, and briefly. */
   readonly isProvisional: boolean;
-  /** It came of a background refresh. */
+  /** The copy came from a background refresh. */
   readonly isRefresh: boolean;
 }
 
-// How soon one that is too old, or no good, is asked for again.
+// A copy that was too old when received, or provisional, is fetched again after this time.
 const ASK_AGAIN_MS = 60_000;
 
 export function timesOf(
   { ageMs, lifeMs }: Freshness,
-  { arrivedMs, staleMs, isProvisional, isRefresh }: CopyCircumstances,
+  { receivedAtMs, staleMs, isProvisional, isRefresh }: CopyCircumstances,
 ): CopyTimes {
   const restMs = lifeMs - ageMs;
   if (restMs <= 0) {
-    // The gateway's own cache has nothing younger. It is served, and said to be stale from the start.
-    const expiresMs = arrivedMs + ASK_AGAIN_MS;
+    // The gateway's own cache has nothing younger, so the copy is served, marked stale from the start.
+    const expiresMs = receivedAtMs + ASK_AGAIN_MS;
     const servesUntilMs = isProvisional ? expiresMs : expiresMs + staleMs;
-    return { staleFromMs: arrivedMs, refreshFromMs: expiresMs, expiresMs, servesUntilMs };
+    return { staleFromMs: receivedAtMs, refreshFromMs: expiresMs, expiresMs, servesUntilMs };
   }
   if (isProvisional) {
-    const expiresMs = arrivedMs + Math.min(restMs, ASK_AGAIN_MS);
+    const expiresMs = receivedAtMs + Math.min(restMs, ASK_AGAIN_MS);
     return {
       staleFromMs: expiresMs,
       refreshFromMs: expiresMs,
@@ -54,13 +54,13 @@ export function timesOf(
       servesUntilMs: expiresMs,
     };
   }
-  const expiresMs = arrivedMs + restMs;
+  const expiresMs = receivedAtMs + restMs;
   const lastFifthMs = expiresMs - lifeMs / 5;
-  // A refresh that brought a copy as old as the last would otherwise set off the next at once.
-  const isFruitless = isRefresh && lastFifthMs <= arrivedMs;
+  // A refresh that brought a copy as old as the last would otherwise start the next one immediately.
+  const isFruitless = isRefresh && lastFifthMs <= receivedAtMs;
   return {
     staleFromMs: expiresMs,
-    refreshFromMs: isFruitless ? arrivedMs + ASK_AGAIN_MS : lastFifthMs,
+    refreshFromMs: isFruitless ? receivedAtMs + ASK_AGAIN_MS : lastFifthMs,
     expiresMs,
     servesUntilMs: expiresMs + staleMs,
   };

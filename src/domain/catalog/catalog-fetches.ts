@@ -19,9 +19,9 @@ export interface CatalogFetchOptions extends ReceiveOptions {
   readonly historyBytes: number;
 }
 
-/** A call of op 1 that is under way. */
+/** A call of op 1 in flight. */
 export interface InFlightFetch {
-  /** Hash of the token it was made with. */
+  /** Hash of the token the call is made with. */
   readonly leader: string;
   readonly result: Promise<FetchResult>;
 }
@@ -30,22 +30,22 @@ export type FetchResult =
   | { readonly catalog: GroupCatalog }
   | {
       readonly error: unknown;
-      /** It says something of the leader's token, nothing of the gateway. */
+      /** The failure is about the leader's token and says nothing about the gateway. */
       readonly isPersonal: boolean;
     };
 
 export type Purpose =
-  /** A reader waits for it. */
+  /** A reader waits for the result. */
   | 'read'
-  /** A reader waits for it, and its 200 is to prove the token: a 304 would not. */
+  /** A reader waits, and the 200 is to prove its token: a 304 would prove nothing. */
   | 'proof'
-  /** Nobody waits for it. */
+  /** No reader waits for the result. */
   | 'refresh';
 
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
 
-/** The groups' catalogs, and the one call at a time that each of them gets. */
+/** The groups' cached catalogs; a single flight per group keeps the gateway at one call at a time. */
 export class CatalogFetches {
   readonly #options: CatalogFetchOptions;
   readonly #catalogs: LRUCache<string, GroupCatalog>;
@@ -57,12 +57,12 @@ export class CatalogFetches {
     this.#catalogs = new LRUCache({
       max: maxGroups,
       maxSize: maxBytes,
-      // The newest one is always kept: without it each read would fetch it.
+      // The size is capped, because a newest catalog that did not fit would be fetched by each read.
       sizeCalculation: (catalog) => Math.min(maxBytes, bytesOf(catalog)),
     });
   }
 
-  /** Only groups whose catalog the gateway has given to somebody: claims make no entries. */
+  /** Holds only groups whose catalog the gateway has served to a client: claims create no entries. */
   catalog(group: string): GroupCatalog | undefined {
     return this.#catalogs.get(group);
   }
@@ -85,11 +85,16 @@ export class CatalogFetches {
   async #fetch(viewer: Viewer, group: string, purpose: Purpose): Promise<FetchResult> {
     const { gateway, clock, historyBytes } = this.#options;
     const catalog = this.#catalogs.peek(group) ?? new GroupCatalog(group, historyBytes);
-    const asked = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
+    const revalidated = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
     try {
-      const caller = purpose === 'refresh' ? unnoticed(viewer) : detached(viewer);
-      const answer = await gateway.getAllTickers(caller, group, asked?.etag ?? null);
-      const received = { answer, arrivedMs: clock.now(), asked, isRefresh: purpose === 'refresh' };
+      const caller = purpose === 'refresh' ? withoutReceipt(viewer) : detached(viewer);
+      const answer = await gateway.getAllTickers(caller, group, revalidated?.etag ?? null);
+      const received = {
+        answer,
+        receivedAtMs: clock.now(),
+        revalidated,
+        isRefresh: purpose === 'refresh',
+      };
       await receiveCopy(catalog, received, this.#options);
       this.#catalogs.set(group, catalog);
       return { catalog };
@@ -105,16 +110,16 @@ export class CatalogFetches {
 
   #failed(catalog: GroupCatalog, err: unknown): void {
     const { clock, random, maxAgeMs, log } = this.#options;
-    const asked = err instanceof GatewayError ? (err.retryAfterSeconds ?? 0) * 1000 : 0;
+    const retryAfterMs = err instanceof GatewayError ? (err.retryAfterSeconds ?? 0) * 1000 : 0;
     const maxMs = Math.min(LONGEST_RETRY_MS, maxAgeMs / 5);
     const waitMs = backoffMs(catalog.failures, { baseMs: RETRY_MS, maxMs, random });
-    catalog.fail(clock.now(), Math.max(asked, waitMs));
-    // Without a copy at hand the readers get the error, and it is logged with their requests.
+    catalog.fail(clock.now(), Math.max(retryAfterMs, waitMs));
+    // Without a cached copy the readers get the error, and it is logged with their requests.
     if (catalog.copy) log.warn({ err, group: catalog.group }, 'a catalog could not be renewed');
   }
 }
 
-/** Whether a failure concerns the token it happened to, and nobody else's. */
+/** Whether a failure concerns only the token that met it. */
 export function isPersonal(error: unknown): boolean {
   if (error instanceof GatewayError) {
     return error.kind === 'unauthenticated' || error.kind === 'forbidden';
@@ -126,8 +131,8 @@ export function isPersonal(error: unknown): boolean {
   );
 }
 
-/** The request that set off a refresh does not wait for it, so its receipt does not have it. */
-function unnoticed(viewer: Viewer): Viewer {
+/** Drops the receipt, because the request that starts a refresh does not wait for it. */
+function withoutReceipt(viewer: Viewer): Viewer {
   const { receipt: _, ...caller } = detached(viewer).caller;
   return { ...viewer, caller };
 }

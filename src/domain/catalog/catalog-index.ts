@@ -7,9 +7,9 @@ import { sortInSlices } from './sort-in-slices.ts';
 import { WordIndexBuilder } from './word-index.ts';
 import { symbolForms, wordsOf } from './words.ts';
 
-/** What is worked out once per version, so that a query only has to look it up. */
+/** Lookup tables that are built once per version, to keep them off the hot path of a query. */
 export interface CatalogIndex {
-  /** What the order by name compares, by ordinal: folded, so that `eBay` stands among the E. */
+  /** The keys of the order by name, by ordinal: folded, so that `eBay` sorts among the E. */
   readonly nameKeys: readonly string[];
   /** Ordinals by folded name, then id. */
   readonly byName: Uint32Array;
@@ -20,7 +20,7 @@ export interface CatalogIndex {
 
 export async function buildIndex(instruments: readonly Instrument[]): Promise<CatalogIndex> {
   const pace = new Pace();
-  // What asked for the version is answered first.
+  // The request that caused the version is answered first.
   await pace.rest();
   const nameKeys: string[] = [];
   const symbols = new WordIndexBuilder();

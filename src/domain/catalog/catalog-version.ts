@@ -6,19 +6,19 @@ export interface CatalogContent {
   /** By symbol, then id. */
   readonly instruments: readonly Instrument[];
   readonly byId: ReadonlyMap<string, Instrument>;
-  /** What names each instrument's content, by id. */
+  /** Digest of each instrument's content, by id. */
   readonly digests: ReadonlyMap<string, string>;
   readonly bytes: number;
 }
 
-/** One state of a group's catalog. It never changes; what follows it is another one. */
+/** One immutable state of a group's catalog. */
 export class CatalogVersion {
   readonly version: string;
   readonly instruments: readonly Instrument[];
   /** A Map, because ids such as `__proto__` are ids like any other. */
   readonly byId: ReadonlyMap<string, Instrument>;
   readonly digests: ReadonlyMap<string, string>;
-  /** Estimate of the heap it holds without its index. */
+  /** Estimated heap of the version without its index. */
   readonly bytes: number;
   #bySymbol: Uint32Array | null = null;
   #index: CatalogIndex | Promise<CatalogIndex> | null = null;
@@ -41,7 +41,7 @@ export class CatalogVersion {
     return this.#bySymbol;
   }
 
-  /** For search and for orders other than by symbol; a promise until it has been built. */
+  /** The index for search and for orders other than by symbol; a promise until it has been built. */
   get index(): CatalogIndex | Promise<CatalogIndex> {
     if (this.#index === null) {
       const building = buildIndex(this.instruments);
@@ -50,7 +50,7 @@ export class CatalogVersion {
         (index) => {
           this.#index = index;
         },
-        // The next one who asks builds it again; those who wait are told by the promise itself.
+        // The next read builds the index again; the present readers get the promise's rejection.
         () => {
           this.#index = null;
         },

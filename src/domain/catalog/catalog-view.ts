@@ -4,7 +4,7 @@ import { type CatalogChanges, everything, noChanges } from './changes.ts';
 import type { CatalogHistory } from './history.ts';
 import type { VersionArchive } from './version-archive.ts';
 
-/** A group's catalog as one reader found it. It stays what it is when the next version comes. */
+/** A group's catalog as one reader got it; a refresh does not change it. */
 export class CatalogView {
   readonly group: string;
   readonly version: CatalogVersion;
@@ -12,7 +12,7 @@ export class CatalogView {
   readonly skipped: number;
   readonly ageSeconds: number;
   readonly stale: boolean;
-  /** How long an answer made of it may be kept: nothing of a stale one. */
+  /** TTL for an answer made of this view; 0 for a stale one. */
   readonly freshSeconds: number;
   readonly #copy: CatalogCopy;
   readonly #history: CatalogHistory;
@@ -28,7 +28,7 @@ export class CatalogView {
     this.group = group;
     this.version = copy.version;
     this.skipped = copy.skipped;
-    this.ageSeconds = wholeSeconds(copy.ageOnArrivalMs + nowMs - copy.arrivedMs);
+    this.ageSeconds = wholeSeconds(copy.initialAgeMs + nowMs - copy.receivedAtMs);
     this.stale = nowMs >= copy.staleFromMs;
     this.freshSeconds = this.stale ? 0 : wholeSeconds(copy.expiresMs - nowMs);
     this.#copy = copy;
@@ -41,14 +41,14 @@ export class CatalogView {
   }
 
   get fetchedAtMs(): number {
-    return this.#copy.arrivedMs;
+    return this.#copy.receivedAtMs;
   }
 
   get expiresAt(): Date {
     return new Date(this.#copy.expiresMs);
   }
 
-  /** What differs from a version the client has; everything where that one is not remembered. */
+  /** The difference from a version the client has; everything where that version is unknown. */
   changes(since: string): CatalogChanges | Promise<CatalogChanges> {
     const { version } = this;
     if (since === version.version) return noChanges(version);

@@ -20,12 +20,12 @@ export interface CatalogsOptions {
   readonly log: Pick<Log, 'warn'>;
   readonly maxAgeMs: number;
   readonly staleMs: number;
-  /** What replicas share; null where there is one only. */
+  /** The store that replicas share; null where there is only one. */
   readonly versions?: VersionStore | null;
   readonly maxGroups?: number;
   /** Estimated heap of all catalogs together. */
   readonly maxBytes?: number;
-  /** Estimated heap of what one group remembers of its former versions. */
+  /** Estimated heap of the history that one group keeps of its former versions. */
   readonly historyBytes?: number;
 }
 
@@ -46,14 +46,14 @@ type Settings = Required<Omit<CatalogsOptions, 'versions'>> & {
   readonly archive: VersionArchive | null;
 };
 
-/** How a reader came by its catalog, for the receipt; null where a call of its own is on it already. */
+/** The read's source and start, for the receipt; null where the read's own call appears on it already. */
 interface Wait {
   readonly viewer: Viewer;
   readonly sinceMs: number;
   source: ReceiptSource | null;
 }
 
-/** The catalog of each viewer's group: shared between those whom the gateway has accepted as its readers. */
+/** The catalog of each viewer's group, shared between the readers that the gateway has accepted. */
 export class Catalogs {
   readonly #settings: Settings;
   readonly #fetches: CatalogFetches;
@@ -65,7 +65,7 @@ export class Catalogs {
     this.#prover = new GroupProver({ ...settings, fetches: this.#fetches });
   }
 
-  /** At once where the token is proved and a copy at hand. */
+  /** Returns synchronously where the token is proved and a copy is cached. */
   read(viewer: Viewer): CatalogView | Promise<CatalogView> {
     const { ledger, clock } = this.#settings;
     const wait: Wait = { viewer, sinceMs: clock.now(), source: 'cache' };
@@ -73,7 +73,7 @@ export class Catalogs {
     return (proof && this.#inMemory(proof, wait)) ?? this.#waitFor(wait);
   }
 
-  /** Instruments of the largest catalog held: what a list of them may cost, known before anybody is proved. */
+  /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
   get heldSize(): number {
     let size = 0;
     for (const { copy } of this.#fetches.catalogs()) size = Math.max(size, copy?.version.size ?? 0);
@@ -103,7 +103,7 @@ export class Catalogs {
     }
   }
 
-  /** Null where another reader's token was refused, or the proof lost meanwhile: then all begins anew. */
+  /** Null where another reader's token was refused, or the proof lapsed meanwhile: then the read starts over. */
   async #fetch(proof: GroupProof, wait: Wait): Promise<CatalogView | null> {
     const { ledger } = this.#settings;
     const { viewer } = wait;
@@ -126,7 +126,7 @@ export class Catalogs {
     const nowMs = this.#settings.clock.now();
     const catalog = this.#fetches.catalog(group);
     if (!catalog?.servesAt(nowMs)) return null;
-    // Who has just waited for a copy does not ask for another.
+    // A reader that has just waited for a copy starts no refresh.
     const mayRefresh = wait.source === 'cache' && !this.#fetches.under(group);
     if (mayRefresh && catalog.wantsRefresh(nowMs, viewer.tokenHash)) {
       this.#fetches.launch(viewer, group, 'refresh');

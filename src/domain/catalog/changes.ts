@@ -4,7 +4,7 @@ import { compareInstruments, compareText } from './compare.ts';
 
 export interface CatalogChanges {
   readonly version: string;
-  /** Whoever holds an older version starts anew from `upserted`. */
+  /** A client that has an older version starts anew from `upserted`. */
   readonly reset: boolean;
   readonly upserted: readonly Instrument[];
   readonly removed: readonly string[];
@@ -19,8 +19,8 @@ export function everything({ version, instruments }: CatalogVersion): CatalogCha
 }
 
 /**
- * What leads to a version from one of which the digests of these ids are known, null for an id that
- * it lacked. What changed and changed back in between is left out.
+ * The difference between a version and an earlier one of which the digests of these ids are known (null
+ * for an id that did not exist). An instrument that changed and changed back is left out.
  */
 export function changesTo(
   version: CatalogVersion,

@@ -1,14 +1,14 @@
 import type { Instrument } from '../../gateway/model.ts';
 
 /**
- * By code units: the same order in each process whatever its locale, and total, so that a cursor
- * means the same place on every replica.
+ * Compares by code units: the order is total and the same in every locale, so that a cursor means the
+ * same position on every replica.
  */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The order in which a version holds its instruments. */
+/** The order in which a version stores its instruments. */
 export function compareInstruments(a: Instrument, b: Instrument): number {
   return compareText(a.symbol, b.symbol) || compareText(a.id, b.id);
 }

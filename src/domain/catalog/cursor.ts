@@ -2,20 +2,20 @@ import { InputError } from '../input-error.ts';
 
 export type SortKey = readonly (string | number)[];
 
-/** A place in an order: it means the same in a later version, even if its instrument is gone. */
+/** A position in an order: it means the same in a later version, even if its instrument was removed. */
 export interface Place {
   readonly key: SortKey;
   readonly id: string;
 }
 
-/** Opaque to clients: the order's name, the sort key and the id, under a check sum. */
+/** Opaque to clients: the order's name, the sort key and the id, with a checksum. */
 export function encodeCursor(order: string, { key, id }: Place): string {
-  // JSON also writes a lone surrogate so that it survives UTF-8.
+  // JSON escapes a lone surrogate, so that it survives UTF-8.
   const text = JSON.stringify([order, ...key, id]);
   return Buffer.from(checkSum(text) + text, 'utf8').toString('base64url');
 }
 
-/** `sample` shows of what types the order's key is. */
+/** `sample` has the types of the order's key. */
 export function decodeCursor(
   argument: string,
   cursor: string,
@@ -55,7 +55,7 @@ function parse(text: string): (string | number)[] | null {
 
 const CHECK_SUM_LENGTH = 8;
 
-/** FNV-1a: finds slips, as when a client cuts a cursor. No secret: whoever makes one up only pages from elsewhere. */
+/** FNV-1a detects accidents such as a truncated cursor. A forged cursor only pages from elsewhere. */
 function checkSum(text: string): string {
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {

@@ -1,4 +1,4 @@
-/** Binary search: the first place of a range from which on `holds` is true, or its end. */
+/** Binary search: the first index of a range for which `holds` is true, or the range's end. */
 export function firstWhere(from: number, to: number, holds: (at: number) => boolean): number {
   let low = from;
   let high = to;

@@ -1,4 +1,4 @@
-// Letters that Unicode does not take apart into a base letter and a mark.
+// Unicode normalization does not decompose these letters into a base letter and a mark.
 const UNDIVIDED: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -14,7 +14,7 @@ const UNDIVIDED_LETTERS = /[ßæœøłđðþı]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII, controls included
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Text as search and order by name see it: without case and diacritics, the same in any locale. */
+/** Text as search and the order by name compare it: without case and diacritics, in any locale. */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text

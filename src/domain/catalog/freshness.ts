@@ -1,44 +1,44 @@
 import type { AnswerHeaders } from '../../gateway/answers.ts';
 
 export interface Freshness {
-  /** How old the answer was when it came in. */
+  /** The answer's age when it was received. */
   readonly ageMs: number;
-  /** At which age it ends. */
+  /** The age at which the answer is no longer fresh. */
   readonly lifeMs: number;
 }
 
-// The interface grants an hour. A gateway that says less is heeded, but 4 MB are not fetched every second.
+// The interface grants an hour. A shorter `max-age` is honoured down to a minute, or 4 MB would be fetched every second.
 const SHORTEST_LIFE_MS = 60_000;
 
-/** The age arithmetic of HTTP caching, and of its rules nothing else: `no-store` would mean a fetch per request. */
+/** The age arithmetic of HTTP caching, without its other rules: `no-store` would mean a fetch per request. */
 export function freshnessOf(
   headers: AnswerHeaders,
-  arrivedMs: number,
+  receivedAtMs: number,
   delayMs: number,
   maxAgeMs: number,
 ): Freshness {
   const grantedMs = grantedLifeMs(headers['cache-control']);
   return {
-    ageMs: Math.max(ageByHeaderMs(headers.age, delayMs), ageByDateMs(headers.date, arrivedMs)),
+    ageMs: Math.max(ageByHeaderMs(headers.age, delayMs), ageByDateMs(headers.date, receivedAtMs)),
     lifeMs: Math.min(maxAgeMs, Math.max(SHORTEST_LIFE_MS, grantedMs)),
   };
 }
 
-/** `Age` was true when the answer left; it grew on the way. */
+/** `Age` was true when the answer was sent; the transfer time is added. */
 function ageByHeaderMs(age: string | undefined, delayMs: number): number {
   const seconds = wholeSeconds(age);
   return seconds === null ? 0 : seconds * 1000 + Math.max(0, delayMs);
 }
 
-// `Date` counts whole seconds: less than one is no age.
+// `Date` counts whole seconds, so less than one is no age.
 const DATE_RESOLUTION_MS = 1000;
 
-function ageByDateMs(date: string | undefined, arrivedMs: number): number {
-  const sinceMs = arrivedMs - Date.parse(date ?? '');
+function ageByDateMs(date: string | undefined, receivedAtMs: number): number {
+  const sinceMs = receivedAtMs - Date.parse(date ?? '');
   return sinceMs >= DATE_RESOLUTION_MS ? sinceMs : 0;
 }
 
-/** `s-maxage` speaks to shared caches, which this is, and counts before `max-age`. */
+/** `s-maxage` is for shared caches, which this is, and takes precedence over `max-age`. */
 function grantedLifeMs(cacheControl: string | undefined): number {
   const directives = new Map<string, string>();
   for (const directive of (cacheControl ?? '').split(',')) {

@@ -1,11 +1,11 @@
 import type { CatalogCopy } from './catalog-copy.ts';
 import { CatalogHistory } from './history.ts';
 
-// Later than this the last failure says nothing of the gateway any more.
+// A failure older than this says nothing about the gateway's present state.
 const FAILURE_COUNTS_MS = 120_000;
 const REFUSED_TOKENS = 1_000;
 
-/** One group's catalog: the copy at hand, how it came to be, and how asking for a newer one went. */
+/** One group's cached catalog, its history, and the failures of its recent fetches. */
 export class GroupCatalog {
   readonly group: string;
   readonly history: CatalogHistory;
@@ -28,14 +28,14 @@ export class GroupCatalog {
     return this.#failures;
   }
 
-  /** Whether readers get the copy at hand without waiting. */
+  /** Whether the cached copy is served without waiting. */
   servesAt(nowMs: number): boolean {
     if (this.#copy === null) return false;
     const isFailing = nowMs - this.#failedAtMs < FAILURE_COUNTS_MS;
     return nowMs < (isFailing ? this.#copy.servesUntilMs : this.#copy.expiresMs);
   }
 
-  /** Whether this token's read is to set off a refresh. */
+  /** Whether this token's read starts a refresh. */
   wantsRefresh(nowMs: number, tokenHash: string): boolean {
     const fromMs = Math.max(this.#copy?.refreshFromMs ?? Infinity, this.#retryAtMs);
     return nowMs >= fromMs && !this.#refused.has(tokenHash);
@@ -55,7 +55,7 @@ export class GroupCatalog {
     this.#retryAtMs = nowMs + retryInMs;
   }
 
-  /** The refusal is this token's own: the next reader's may do. */
+  /** The refusal is about this token only: the next reader's may be accepted. */
   refuse(tokenHash: string): void {
     if (this.#refused.size >= REFUSED_TOKENS) this.#refused.clear();
     this.#refused.add(tokenHash);

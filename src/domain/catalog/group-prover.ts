@@ -16,17 +16,17 @@ export interface GroupProverOptions {
   readonly fetches: CatalogFetches;
 }
 
-/** Gets a token without proof one that it may read its group's catalog, for one call of its own. */
+/** Gets proof for a token that it may read its group's catalog, at one gateway call of its own. */
 export class GroupProver {
   readonly #options: GroupProverOptions;
-  /** By token: its requests share the call that proves it. */
+  /** A single flight per token: its requests share the call that proves it. */
   readonly #calls = new Map<string, Promise<void>>();
 
   constructor(options: GroupProverOptions) {
     this.#options = options;
   }
 
-  /** `fetched` hears whose call brought the catalog, where proving it did. */
+  /** `fetched` is called with the source of the catalog where proving the token fetched it. */
   async prove(
     viewer: Viewer,
     fetched: (source: ReceiptSource | null) => void,
@@ -35,15 +35,15 @@ export class GroupProver {
     const group = ledger.groupOf(viewer);
     const serves = () => group !== null && fetches.catalog(group)?.servesAt(clock.now());
     if (group === null || serves()) return this.#byCall(viewer, group);
-    // The catalog has to be fetched anyway: with this token the fetch is the proof as well.
+    // The catalog has to be fetched anyway, and with this token the fetch is the proof as well.
     const inFlight = fetches.under(group);
     if (inFlight && inFlight.leader !== viewer.tokenHash) return this.#byCall(viewer, group);
     const result = await (inFlight ?? fetches.launch(viewer, group, 'proof')).result;
     fetched(inFlight ? 'shared' : null);
     const proof = ledger.group(viewer);
     const failed = 'error' in result && (result.isPersonal || !serves());
-    // Proved meanwhile by a snapshot: for another group than the claimed one it opens that one's
-    // catalog; for the same one asking again would double the wait for the same failure.
+    // A snapshot has proved the token meanwhile. Where it is for another group than the claimed one, that
+    // group's catalog opens; for the same group a second attempt would double the wait for the same failure.
     if (proof && !(failed && proof.group === group)) return proof;
     if (!failed) return this.#byCall(viewer, group);
     const elsewhere = isForbidden(result.error) ? await this.#bySnapshot(viewer) : null;
@@ -51,12 +51,12 @@ export class GroupProver {
     throw result.error;
   }
 
-  /** An account that was moved to another group keeps the old one in its token until it expires. */
+  /** The token of an account that was moved to another group claims the old one until it expires. */
   async #bySnapshot(viewer: Viewer): Promise<GroupProof | null> {
     try {
       return await this.#options.prover.group(viewer);
     } catch {
-      // The refusal that came first is the answer.
+      // The first refusal is the answer.
       return null;
     }
   }
@@ -71,14 +71,14 @@ export class GroupProver {
       if (group === null) throw error;
       failure = error;
     }
-    // The snapshot is forbidden or out of reach, or names no group: what remains is to ask for the
-    // catalog itself, with this very token. After a 401 no such call is made: it would be refused as well.
+    // The snapshot is forbidden or unreachable, or names no group, so the catalog itself is fetched with this
+    // very token. After a 401 no such call is made: it would be refused as well.
     const claimed = ledger.groupOf(viewer);
     if (claimed === null) throw new NoGroupError();
     try {
       await this.#byCatalog(viewer, claimed);
     } catch (error) {
-      // Of two failures the one that speaks of the token says more than one that speaks of the gateway.
+      // A failure about the token says more than one about the gateway.
       throw isPersonal(failure) ? failure : error;
     }
     const proof = ledger.group(viewer);
@@ -86,7 +86,7 @@ export class GroupProver {
     throw failure ?? new NoGroupError();
   }
 
-  /** Its answer serves as proof and nothing else: only shared fetches renew what is shared. */
+  /** The answer serves as proof only; shared fetches alone renew the shared copy. */
   async #byCatalog(viewer: Viewer, group: string): Promise<void> {
     const key = viewer.tokenHash;
     let call = this.#calls.get(key);

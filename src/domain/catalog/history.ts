@@ -9,13 +9,13 @@ interface Step {
   readonly bytes: number;
 }
 
-// An entry of a map with its key's and its digest's text.
+// A map entry with its key's and its digest's text.
 const CHANGE_BYTES = 120;
 const STEP_BYTES = 400;
 
 /**
- * How a group's catalog came to be what it is. A step keeps the digests of what it changed and
- * nothing else, so a version that is gone costs no more than its difference.
+ * The steps between a group's catalog versions. A step keeps only the digests of what it changed, so
+ * that a former version costs no more than its difference.
  */
 export class CatalogHistory {
   readonly #maxBytes: number;
@@ -37,15 +37,15 @@ export class CatalogHistory {
     while (this.#bytes > this.#maxBytes) this.#bytes -= this.#steps.shift()?.bytes ?? this.#bytes;
   }
 
-  /** Null where one of the two is not remembered. */
+  /** Null where one of the two versions is unknown. */
   changes(since: string, to: CatalogVersion): CatalogChanges | null {
-    // Contents can come back: of two ways the latest is the shortest.
+    // Content can recur: of two paths the latest is the shortest.
     const last = this.#steps.findLastIndex((step) => step.to === to.version);
     const first = this.#steps.slice(0, last + 1).findLastIndex((step) => step.from === since);
     if (first < 0) return null;
     const before = new Map<string, string | null>();
     for (const step of this.#steps.slice(first, last + 1)) {
-      // The first step that touched an instrument knows what it was at the beginning.
+      // The first step that changed an instrument has its digest at the start.
       for (const [id, digest] of step.before) if (!before.has(id)) before.set(id, digest);
     }
     return changesTo(to, before);

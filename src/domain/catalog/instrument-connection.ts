@@ -2,7 +2,7 @@ import type { Instrument } from '../../gateway/model.ts';
 import { encodeCursor } from './cursor.ts';
 import type { Sequence } from './instrument-order.ts';
 
-/** One page. Its parts are made when they are read: who selects `nodes` pays for no cursor. */
+/** One page. Its parts are computed when they are read, so that selecting `nodes` pays for no cursor. */
 export class InstrumentConnection {
   readonly #instruments: readonly Instrument[];
   readonly #sequence: Sequence;

@@ -2,7 +2,7 @@ import type { Instrument, ShariaStatus } from '../../gateway/model.ts';
 
 type Given<T> = T | null | undefined;
 
-/** Null or left out does not filter; an empty list finds none. */
+/** A field that is null or left out does not filter; an empty list matches nothing. */
 export interface InstrumentFilter {
   readonly search?: Given<string>;
   readonly ids?: Given<readonly string[]>;
@@ -16,7 +16,7 @@ export interface InstrumentFilter {
 
 export type Test = (instrument: Instrument) => boolean;
 
-/** All but the search as one test; null where nothing is filtered. */
+/** All filters but the search as one predicate; null where nothing is filtered. */
 export function toTest(filter: InstrumentFilter): Test | null {
   const tests = [
     oneOf(filter.ids, ({ id }) => id),

@@ -15,7 +15,7 @@ export interface InstrumentOrder {
   readonly direction?: SortDirection | null | undefined;
 }
 
-/** The order that is really followed: without a search nothing is more relevant than the other. */
+/** The order in effect: without a search, relevance falls back to the order by symbol. */
 export interface EffectiveOrder {
   readonly by: InstrumentOrderBy;
   readonly descending: boolean;
@@ -23,11 +23,11 @@ export interface EffectiveOrder {
 
 /** The instruments of a version in one order. */
 export interface Sequence {
-  /** Names the order in cursors. */
+  /** Identifies the order in cursors. */
   readonly name: string;
   readonly ordinals: Uint32Array;
   placeOf(ordinal: number): Place;
-  /** Where an instrument stands to a place: negative before, 0 at it, positive behind. */
+  /** Compares an instrument with a position: negative before, 0 at it, positive behind. */
   compare(ordinal: number, place: Place): number;
 }
 
@@ -42,14 +42,14 @@ export function effectiveOrder(
   };
 }
 
-/** One search's relevance is not another's, so the term is part of the order's name. */
+/** The term is part of the order's name, because relevance differs from search to search. */
 export function orderName({ by, descending }: EffectiveOrder, term: SearchTerm | null): string {
   const name = descending ? `${by}-` : by;
   const isRelevance = by === 'RELEVANCE' && term !== null;
   return isRelevance ? `${name}:${hash('sha256', term.phrase, 'base64url').slice(0, 8)}` : name;
 }
 
-/** A key of the order's types. */
+/** A key with the order's types. */
 export function sampleKey({ by }: EffectiveOrder): SortKey {
   if (by === 'RELEVANCE') return [0, ''];
   return by === 'LEVERAGE' ? [0] : [''];
@@ -77,7 +77,7 @@ export function toSequence(
 
 interface Keys {
   of(ordinal: number): SortKey;
-  /** Without making the keys: it is asked for each instrument of a version. */
+  /** Creates no keys, because it is called for each instrument of a version. */
   areSame(a: number, b: number): boolean;
 }
 
@@ -122,7 +122,7 @@ function risingOrdinals(
   return version.bySymbol;
 }
 
-/** Backwards, but those of one key still by rising id. */
+/** Reverses the order, but equal keys stay sorted by ascending id. */
 function falling(rising: Uint32Array, keys: Keys): Uint32Array {
   const ordinals = new Uint32Array(rising.length);
   let filled = 0;
@@ -137,7 +137,7 @@ function falling(rising: Uint32Array, keys: Keys): Uint32Array {
   return ordinals;
 }
 
-/** Parts at one position are of one type: a cursor of another is refused when it is read. */
+/** Key parts at one position have one type: a cursor of another type is refused when it is decoded. */
 function compareKeys(a: SortKey, b: SortKey): number {
   for (let part = 0; part < a.length; part += 1) {
     const left = a[part] as string | number;

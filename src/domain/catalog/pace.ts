@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 const SLICE_MS = 4;
 
 /**
- * Cuts long work into slices, so that a catalog of any size leaves requests their turn in between.
- * By time, not by count: rows differ in size, and machines in speed.
+ * Splits long work into slices that yield to the event loop, so that a catalog of any size does not block
+ * requests. Slices are measured by time, because rows differ in size and machines in speed.
  */
 export class Pace {
   #sliceBeganMs = performance.now();

@@ -7,12 +7,12 @@ export interface PageArguments {
   readonly before?: string | null | undefined;
 }
 
-/** Which part of a list is asked for: so many after a cursor, or so many before one. */
+/** The requested part of a list: so many items after a cursor, or so many before one. */
 export interface PageWindow {
   readonly backward: boolean;
   readonly count: number;
   readonly cursor: string | null;
-  /** The cursor's argument. */
+  /** The name of the cursor's argument. */
   readonly argument: 'after' | 'before';
 }
 

@@ -22,8 +22,8 @@ export interface PageRequest extends PageArguments {
 }
 
 /**
- * A page of a version's instruments. At once where the version's index is built or not needed. Throws
- * an InputError, before anything is waited for.
+ * A page of a version's instruments. Returns synchronously where the version's index is built or not
+ * needed. Throws an InputError before it waits for the index.
  */
 export function pageOf(
   version: CatalogVersion,

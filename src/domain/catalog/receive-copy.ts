@@ -17,22 +17,22 @@ export interface ReceiveOptions {
 
 export interface ReceivedAnswer {
   readonly answer: CatalogAnswer;
-  readonly arrivedMs: number;
-  /** What a 304 speaks of: the copy whose ETag was sent. */
-  readonly asked: CatalogCopy | null;
+  readonly receivedAtMs: number;
+  /** The copy whose ETag was sent, which a 304 confirms. */
+  readonly revalidated: CatalogCopy | null;
   readonly isRefresh: boolean;
 }
 
-/** LogicalClock what op 1 answered into the group's copy at hand. Throws where it must not replace the one there is. */
+/** Stores op 1's answer as the group's copy. Throws where it must not replace the present one. */
 export async function receiveCopy(
   catalog: GroupCatalog,
   received: ReceivedAnswer,
   options: ReceiveOptions,
 ): Promise<void> {
-  const { answer, arrivedMs, asked } = received;
+  const { answer, receivedAtMs, revalidated } = received;
   if (!answer.modified) {
-    if (!asked) throw contractError('a 304 that nobody asked for');
-    catalog.hold({ ...asked, ...agesOf(received, false, options) });
+    if (!revalidated) throw contractError('a 304 to a request without If-None-Match');
+    catalog.hold({ ...revalidated, ...agesOf(received, false, options) });
     return;
   }
   const isProvisional = isBad(answer);
@@ -41,19 +41,19 @@ export async function receiveCopy(
     options.log.warn({ group: catalog.group, skipped, total }, 'instruments were left out');
   }
   const before = catalog.copy;
-  // One that is no good itself serves no longer than until it is asked for again.
-  if (isProvisional && before && arrivedMs < before.servesUntilMs) {
+  // A provisional copy is itself replaced once its time is up.
+  if (isProvisional && before && receivedAtMs < before.servesUntilMs) {
     throw contractError('a catalog that is empty or mostly broken');
   }
   const version = await follow(catalog, answer, options.archive);
-  // Searches go on in the version at hand until the new one can be searched.
-  if (before && catalog.servesAt(arrivedMs)) await version.index;
+  // Searches use the present version until the new one is indexed.
+  if (before && catalog.servesAt(receivedAtMs)) await version.index;
   else void version.index;
   const { skipped, etag } = answer;
   catalog.hold({
     version,
     skipped,
-    // A 304 would prolong what nobody wants to keep.
+    // Without an ETag a 304 cannot prolong a provisional copy.
     etag: isProvisional ? null : etag,
     ...agesOf(received, isProvisional, options),
   });
@@ -63,7 +63,7 @@ function isBad({ instruments, skipped, total }: ModifiedCatalog): boolean {
   return instruments.length === 0 || skipped * 2 > total;
 }
 
-/** The version after the one at hand, and how it differs written down. */
+/** Builds the version after the present one and adds the difference to the history. */
 async function follow(
   catalog: GroupCatalog,
   answer: ModifiedCatalog,
@@ -77,17 +77,17 @@ async function follow(
   return version;
 }
 
-type Ages = CopyTimes & Pick<CatalogCopy, 'arrivedMs' | 'ageOnArrivalMs'>;
+type Ages = CopyTimes & Pick<CatalogCopy, 'receivedAtMs' | 'initialAgeMs'>;
 
 function agesOf(
-  { answer, arrivedMs, isRefresh }: ReceivedAnswer,
+  { answer, receivedAtMs, isRefresh }: ReceivedAnswer,
   isProvisional: boolean,
   { maxAgeMs, staleMs }: ReceiveOptions,
 ): Ages {
   const delayMs = answer.receivedAtMs - answer.sentAtMs;
-  const freshness = freshnessOf(answer.headers, arrivedMs, delayMs, maxAgeMs);
-  const times = timesOf(freshness, { arrivedMs, staleMs, isProvisional, isRefresh });
-  return { ...times, arrivedMs, ageOnArrivalMs: freshness.ageMs };
+  const freshness = freshnessOf(answer.headers, receivedAtMs, delayMs, maxAgeMs);
+  const times = timesOf(freshness, { receivedAtMs, staleMs, isProvisional, isRefresh });
+  return { ...times, receivedAtMs, initialAgeMs: freshness.ageMs };
 }
 
 function contractError(message: string): GatewayError {

@@ -3,7 +3,7 @@ import type { SearchTerm } from './search-term.ts';
 import { findTypos } from './typos.ts';
 import type { WordIndex } from './word-index.ts';
 
-/** How well an instrument fits a word, best first; 0 is not at all. */
+/** How well an instrument matches a word, best first; 0 is no match. */
 export const MATCH = {
   none: 0,
   symbol: 1,
@@ -14,28 +14,28 @@ export const MATCH = {
 } as const;
 const WORST_MATCH = MATCH.typo;
 
-// A slip in a short word of a long text is nearly always another word.
+// A typo in a short word of a long text is nearly always another word.
 const SHORTEST_TYPO_IN_DESCRIPTION = 6;
-/** Most that the searches remembered for one version take. */
+/** Memory limit of the searches that are memoized for one version. */
 export const REMEMBERED_BYTES = 1024 * 1024;
 
 export interface Matches {
   /** The match class of each instrument by ordinal. */
   readonly classes: Uint8Array;
-  /** The ordinals of those found: by class, then as the version holds them. */
+  /** The ordinals of the matches: by class, then in the version's order. */
   readonly ordinals: Uint32Array;
 }
 
 /**
- * What an instrument's class is depends on nothing but the instrument and the term, so that pages
- * stay true when others come and go.
+ * An instrument's class depends on nothing but the instrument and the term, so that pages stay consistent
+ * when others are added or removed.
  */
 export class SearchIndex {
   readonly #size: number;
   readonly #symbols: WordIndex;
   readonly #names: WordIndex;
   readonly #descriptions: WordIndex;
-  // Pages of one search, and the same first letters typed by many.
+  // Memoized for the pages of one search, and for the first letters that many clients type.
   readonly #recent = new LRUCache<string, Matches>({
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: ({ classes, ordinals }) => classes.byteLength + ordinals.byteLength + 200,
@@ -57,7 +57,7 @@ export class SearchIndex {
     return matches;
   }
 
-  /** Each word has to be found; the worst found one tells how well the whole fits. */
+  /** Every word has to match; the worst match is the class of the whole. */
   #classesOf({ phrase, words }: SearchTerm): Uint8Array {
     const [first, ...others] = words.map((word) => this.#classesOfWord(word.symbol, word.text));
     const classes = first ?? new Uint8Array(this.#size);
@@ -68,14 +68,14 @@ export class SearchIndex {
         classes[ordinal] = a === MATCH.none || b === MATCH.none ? MATCH.none : Math.max(a, b);
       }
     }
-    // A symbol may have a space in it.
+    // A symbol may contain a space.
     if (words.length > 1) this.#markSymbols(classes, phrase);
     return classes;
   }
 
   #classesOfWord(symbol: string, text: string): Uint8Array {
     const classes = new Uint8Array(this.#size);
-    // From the weakest class to the best, each overwriting the one before.
+    // Marks from the weakest class to the best, each overwriting the one before.
     const asTypo = (ordinal: number) => {
       classes[ordinal] = MATCH.typo;
     };
@@ -115,7 +115,7 @@ function inOrder(classes: Uint8Array): Uint32Array {
     counts[match + 1] = (counts[match + 1] as number) + 1;
   }
   const none = counts[MATCH.none + 1] as number;
-  // Where each class begins among those found.
+  // The index at which each class begins among the matches.
   const next = counts.map((_count, match) =>
     match <= 1 ? 0 : counts.subarray(2, match + 1).reduce((sum, count) => sum + count, 0),
   );

@@ -2,12 +2,12 @@ import type { Pace } from './pace.ts';
 
 type Compare<T> = (a: T, b: T) => number;
 
-// Sorting so many at once stays within a millisecond or two.
+// A run of this length sorts within a millisecond or two.
 const RUN = 1_024;
-// Asking the time at each step would cost more than the step.
+// Reading the clock at each step would cost more than the step.
 const STEPS_BETWEEN_LOOKS = 256;
 
-/** A stable merge sort that rests in between: `Array.sort` of 100,000 names would hold up every request. */
+/** A stable merge sort that yields to the event loop: `Array.sort` of 100,000 names would block every request. */
 export async function sortInSlices<T>(
   items: readonly T[],
   compare: Compare<T>,

@@ -1,14 +1,14 @@
-/** How many slips a word of this length may have: in a short one every second word would be one away. */
+/** The number of typos a word of this length may have: in a short word one typo matches every second word. */
 function editsAllowed(length: number): number {
   return length < 4 ? 0 : length < 8 ? 1 : 2;
 }
 
-// From here on what has been typed so far may hold the slip: `micrsof` finds Microsoft.
+// From this length on a prefix may contain the typo: `micrsof` finds Microsoft.
 const SHORTEST_BEGINNING = 6;
-// A longer word is no word anybody typed, and its table would not be small any more.
+// A longer word is not one that a person typed, and would make the edit table large.
 const LONGEST_WORD = 32;
 
-/** Words, and what can be told of each at a glance: which letters it has, as bits. */
+/** Words, and a bit set of each one's letters for a fast comparison. */
 export interface Spellings {
   readonly words: readonly string[];
   readonly letters: Int32Array;
@@ -19,9 +19,9 @@ export function lettersOf(words: readonly string[]): Int32Array {
 }
 
 /**
- * Finds the words that are a slip or two away from the one given: a letter too many, too few, wrong, or
- * two swapped. A slip can cost a word one letter, so nearly all words are told apart by their letters
- * alone; the few others are compared. `visit` gets each one's place.
+ * Finds the words within one or two edits of the given one: a letter too many, too few, wrong, or two
+ * swapped. One edit removes at most one letter, so the bit sets of letters rule out nearly all words; the
+ * few others are compared. `visit` gets the index of each match.
  */
 export function findTypos(
   { words, letters }: Spellings,
@@ -37,7 +37,7 @@ export function findTypos(
   const longest = asBeginning ? Number.POSITIVE_INFINITY : word.length + edits;
   for (let at = 0; at < words.length; at += 1) {
     let missing = wanted & ~(letters[at] as number);
-    // Takes the lowest bit away, as often as a slip may cost a letter.
+    // Clears the lowest bit once for each letter that the edits may remove.
     for (let slip = 0; slip < edits; slip += 1) missing &= missing - 1;
     if (missing !== 0) continue;
     const candidate = words[at] as string;
@@ -52,7 +52,7 @@ function lettersIn(word: string): number {
   return letters;
 }
 
-/** Rows of edit distances between the word and ever longer beginnings of a candidate. */
+/** Rows of edit distances between the word and ever longer prefixes of a candidate. */
 class EditTable {
   readonly #word: string;
   readonly #edits: number;
@@ -63,7 +63,7 @@ class EditTable {
     this.#word = word;
     this.#edits = edits;
     this.#width = word.length + 1;
-    // Beyond so many letters the distance is too long already.
+    // A candidate with more letters than this is too distant in any case.
     this.#rows = new Uint8Array((word.length + edits + 2) * this.#width);
     for (let column = 0; column < this.#width; column += 1) this.#rows[column] = column;
   }
@@ -79,14 +79,14 @@ class EditTable {
   }
 
   #distance(depth: number): number {
-    // Where the lengths differ by more, that many letters are missing or too many.
+    // A difference in length is at least as many edits.
     if (Math.abs(depth + 1 - this.#width) > this.#edits) return this.#edits + 1;
     return this.#rows[depth * this.#width + this.#width - 1] as number;
   }
 
   /**
-   * Answers the row's smallest distance: it can only grow with further letters. Only what lies near the
-   * diagonal is worked out: farther off the distance is too long whatever the letters are.
+   * Returns the row's smallest distance, which further letters can only increase. Only cells near the
+   * diagonal are computed: farther off the distance is too large whatever the letters are.
    */
   #addRow(candidate: string, depth: number): number {
     const rows = this.#rows;
@@ -117,7 +117,7 @@ class EditTable {
       left = distance;
       wantedBefore = wanted;
     }
-    // The next row looks one further.
+    // The next row reads one cell further.
     if (last + 1 < this.#width) rows[row + last + 1] = edits + 1;
     return nearest;
   }

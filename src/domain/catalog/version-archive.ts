@@ -3,18 +3,18 @@ import type { CatalogVersion } from './catalog-version.ts';
 import { type CatalogChanges, changesTo } from './changes.ts';
 
 /**
- * Where replicas keep what their catalogs held, so that each can tell a client what changed since a
- * version that only another one has seen. Keys are texts of this process's own making.
+ * Stores catalog contents for all replicas, so that each can compute the changes since a version that only
+ * another one has served. Keys consist of text that this process has made.
  */
 export interface VersionStore {
   put(key: string, text: string): Promise<void>;
   get(key: string): Promise<string | null>;
 }
 
-// What a version looks like; nothing else that a client sends may become part of a key.
+// The format of a version; no other client input may become part of a key.
 const VERSION = /^[\w-]{22}$/;
 
-/** Remembers each version's digests: content has the same name on every replica. */
+/** Stores each version's digests: equal content has the same name on every replica. */
 export class VersionArchive {
   readonly #store: VersionStore;
   readonly #log: Pick<Log, 'warn'>;
@@ -24,7 +24,7 @@ export class VersionArchive {
     this.#log = log;
   }
 
-  /** Never fails: without it a client only fetches more. */
+  /** Never rejects: without the archive a client only fetches more. */
   async remember(group: string, version: CatalogVersion): Promise<void> {
     try {
       const text = JSON.stringify([...version.digests]);
@@ -34,7 +34,7 @@ export class VersionArchive {
     }
   }
 
-  /** Null where it is not known there either. */
+  /** Null where the archive does not have the version. */
   async changes(group: string, since: string, to: CatalogVersion): Promise<CatalogChanges | null> {
     if (!VERSION.test(since)) return null;
     try {

@@ -6,13 +6,13 @@ import { lettersOf } from './typos.ts';
 
 export type Visit = (ordinal: number) => void;
 
-/** Which instruments hold which word. Words are sorted, so those with one prefix lie side by side. */
+/** An inverted index of the instruments by word. Words are sorted, so that those with one prefix are adjacent. */
 export class WordIndex {
   readonly words: readonly string[];
   readonly letters: Int32Array;
-  /** Where each word's postings begin; one more entry ends the last. */
+  /** The start of each word's postings; one more entry ends the last. */
   readonly #starts: Uint32Array;
-  // All postings in one array: those of a prefix are one stretch of it.
+  // All postings are in one array, so that those of a prefix are one range of it.
   readonly #postings: Uint32Array;
 
   constructor(words: readonly string[], starts: Uint32Array, postings: Uint32Array) {
@@ -32,7 +32,7 @@ export class WordIndex {
     this.visitRange(from, this.#firstBeyond(prefix, from), visit);
   }
 
-  /** Visits whoever holds one of the words from `from` to before `to`. */
+  /** Visits the instruments that contain a word from `from` to before `to`. */
   visitRange(from: number, to: number, visit: Visit): void {
     const end = this.#starts[to] ?? 0;
     for (let at = this.#starts[from] ?? 0; at < end; at += 1) visit(this.#postings[at] as number);
@@ -52,7 +52,7 @@ export class WordIndexBuilder {
   readonly #ordinals = new Map<string, number[]>();
   #count = 0;
 
-  /** Ordinals come in rising order. */
+  /** Ordinals must be added in ascending order. */
   add(word: string, ordinal: number): void {
     const known = this.#ordinals.get(word);
     if (known === undefined) this.#ordinals.set(word, [ordinal]);

@@ -3,17 +3,17 @@ const OUTER_PUNCTUATION = /^\p{P}+|\p{P}+$/gu;
 const INNER_PUNCTUATION = /\p{P}+/u;
 const SPACE = /\s+/;
 
-/** The parts of a folded text between spaces, as they stand. */
+/** The whitespace-separated parts of a folded text, unchanged. */
 export function chunks(folded: string): string[] {
   return folded.split(SPACE).filter((chunk) => chunk !== '');
 }
 
-/** A chunk without the quotes, brackets and commas around it; a chunk of nothing else stays what it is. */
+/** A chunk without surrounding punctuation; a chunk of punctuation alone is left unchanged. */
 export function bare(chunk: string): string {
   return chunk.replace(OUTER_PUNCTUATION, '') || chunk;
 }
 
-/** The words a text can be found by: each whole, and the parts that punctuation joins: `coca-cola` also by `cola`. */
+/** The words a text is indexed under: each whole, and the parts that punctuation joins, as `cola` of `coca-cola`. */
 export function wordsOf(folded: string): string[] {
   const words: string[] = [];
   for (const chunk of chunks(folded)) {
@@ -25,7 +25,7 @@ export function wordsOf(folded: string): string[] {
   return words;
 }
 
-/** The ways to write a folded symbol: as it is, and without the mark before it (`.DJI`, `#AAPL`). */
+/** The spellings of a folded symbol: as it is, and without the mark before it (`.DJI`, `#AAPL`). */
 export function symbolForms(folded: string): string[] {
   const word = bare(folded);
   return word === folded ? [folded] : [folded, word];

@@ -5,7 +5,7 @@ interface Closing {
   readonly closedAt: number;
 }
 
-/** The latest closings, so many of them: what a reader who was away has to be told is gone. */
+/** A bounded list of the latest closings, for the delta of a reader that was disconnected. */
 export class Closings {
   readonly #kept: Closing[] = [];
   readonly #capacity: number;
@@ -26,7 +26,7 @@ export class Closings {
     return version >= this.#forgottenAt;
   }
 
-  /** The ids that were in the list at that version and left it since; some may be back. */
+  /** The ids that were in the list at that version and were closed since; some may be open again. */
   leftSince(version: number): Set<string> {
     const ids = new Set<string>();
     for (const { id, openedAt, closedAt } of this.#kept) {

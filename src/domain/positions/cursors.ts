@@ -3,9 +3,8 @@ import { hash, randomBytes } from 'node:crypto';
 const SEAL_LENGTH = 16;
 
 /**
- * Names for the versions of one feed. The seal is made with a secret that only this feed has, so a
- * cursor of another feed, or a made-up one, reads as unknown, and none tells whose feed it is of or
- * whether that one still runs.
+ * Cursors of one feed's versions. The signature uses a secret of this feed, so that a cursor of another feed,
+ * or a forged one, reads as unknown, and none reveals whose feed it is from or whether that one still runs.
  */
 export class Cursors {
   readonly #secret = randomBytes(16).toString('hex');
@@ -19,7 +18,7 @@ export class Cursors {
   read(cursor: string): number | null {
     const [name, seal, ...rest] = cursor.split('.', 3);
     if (!name || seal === undefined || rest.length > 0) return null;
-    // A seal fits one spelling only, which is therefore one that was written here.
+    // A signature fits one spelling only, which is therefore one that was written here.
     return seal === this.#seal(name) ? Number.parseInt(name, 36) : null;
   }
 

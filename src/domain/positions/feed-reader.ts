@@ -1,88 +1,88 @@
 import type { Position } from '../../gateway/model.ts';
 import type { FeedState, FeedSummary, PositionChanges } from './feed-state.ts';
 
-/** What one subscriber was told last, which is all that is kept of it. */
+/** Computes one subscriber's events. It keeps only the last one's summary. */
 export interface FeedReader<Event> {
-  /** Undefined where there is nothing new to tell. The first call always tells the list. */
-  news(face: FeedState): Event | undefined;
-  /** The present state said again: a quiet market, not a dead line. */
-  repeat(face: FeedState): Event;
-  /** What was told last, said again as no longer sure; undefined where nothing was told. */
+  /** The next event, or undefined where nothing has changed. The first one is always the list. */
+  next(state: FeedState): Event | undefined;
+  /** The heartbeat: the present state again, which distinguishes a quiet market from a dead connection. */
+  repeat(state: FeedState): Event;
+  /** The last event again, marked as delayed; undefined before the first. */
   stale(): Event | undefined;
-  /** Whether what was told last looks surer than the feed is. */
-  looksTooSure(face: FeedState): boolean;
+  /** Whether the last event said `LIVE` while the feed is delayed. */
+  isOutdated(state: FeedState): boolean;
 }
 
-/** Reads a snapshot and then deltas, or deltas at once where `after` is a cursor of the feed. */
+/** Emits a snapshot and then deltas, or deltas from the start where `after` is a cursor of the feed. */
 export class ChangesReader implements FeedReader<PositionChanges> {
   #after: string | null;
   #version: number | null = null;
-  #told: FeedSummary | null = null;
+  #lastSent: FeedSummary | null = null;
 
   constructor(after: string | null) {
     this.#after = after;
   }
 
-  news(face: FeedState): PositionChanges | undefined {
-    if (this.#told === null) return this.#first(face);
-    if (this.#version === face.version && this.#told.status === face.status) return undefined;
-    const event = face.changesSince(this.#version);
-    if (event.status === this.#told.status && isEmpty(event)) {
-      // A position came and went unread: nothing to tell, and no need to look that far back again.
-      this.#version = face.version;
+  next(state: FeedState): PositionChanges | undefined {
+    if (this.#lastSent === null) return this.#first(state);
+    if (this.#version === state.version && this.#lastSent.status === state.status) return undefined;
+    const event = state.changesSince(this.#version);
+    if (event.status === this.#lastSent.status && isEmpty(event)) {
+      // A position opened and closed between two reads: there is no event, and the next delta starts here.
+      this.#version = state.version;
       return undefined;
     }
-    return this.#tell(face, event);
+    return this.#emit(state, event);
   }
 
-  repeat(face: FeedState): PositionChanges {
-    return this.#tell(face, face.changesSince(this.#version));
+  repeat(state: FeedState): PositionChanges {
+    return this.#emit(state, state.changesSince(this.#version));
   }
 
   stale(): PositionChanges | undefined {
-    if (this.#told === null) return undefined;
-    const { cursor, totals, asOf } = this.#told;
-    this.#told = { cursor, totals, asOf, status: 'DELAYED' };
-    return { ...this.#told, snapshot: false, upserted: [], opened: [], closed: [] };
+    if (this.#lastSent === null) return undefined;
+    const { cursor, totals, asOf } = this.#lastSent;
+    this.#lastSent = { cursor, totals, asOf, status: 'DELAYED' };
+    return { ...this.#lastSent, snapshot: false, upserted: [], opened: [], closed: [] };
   }
 
-  looksTooSure(face: FeedState): boolean {
-    return this.#told?.status === 'LIVE' && face.status === 'DELAYED';
+  isOutdated(state: FeedState): boolean {
+    return this.#lastSent?.status === 'LIVE' && state.status === 'DELAYED';
   }
 
-  #first(face: FeedState): PositionChanges {
-    if (this.#after !== null) this.#version = face.versionOf(this.#after);
+  #first(state: FeedState): PositionChanges {
+    if (this.#after !== null) this.#version = state.versionOf(this.#after);
     this.#after = null;
-    return this.#tell(face, face.changesSince(this.#version));
+    return this.#emit(state, state.changesSince(this.#version));
   }
 
-  #tell(face: FeedState, event: PositionChanges): PositionChanges {
-    this.#version = face.version;
-    this.#told = face.state;
+  #emit(state: FeedState, event: PositionChanges): PositionChanges {
+    this.#version = state.version;
+    this.#lastSent = state.summary;
     return event;
   }
 }
 
-/** Reads the whole list, in the gateway's order, whenever it has changed. */
+/** Emits the whole list, in the gateway's order, whenever it has changed. */
 export class ListReader implements FeedReader<readonly Position[]> {
   #arrangement: number | null = null;
-  #told: readonly Position[] | undefined;
+  #lastSent: readonly Position[] | undefined;
 
-  news(face: FeedState): readonly Position[] | undefined {
-    return this.#arrangement === face.arrangement ? undefined : this.repeat(face);
+  next(state: FeedState): readonly Position[] | undefined {
+    return this.#arrangement === state.arrangement ? undefined : this.repeat(state);
   }
 
-  repeat(face: FeedState): readonly Position[] {
-    this.#arrangement = face.arrangement;
-    this.#told = face.positions;
-    return this.#told;
+  repeat(state: FeedState): readonly Position[] {
+    this.#arrangement = state.arrangement;
+    this.#lastSent = state.positions;
+    return this.#lastSent;
   }
 
   stale(): readonly Position[] | undefined {
-    return this.#told;
+    return this.#lastSent;
   }
 
-  looksTooSure(): boolean {
+  isOutdated(): boolean {
     return false;
   }
 }

@@ -6,16 +6,16 @@ import type { PositionTotals } from './totals.ts';
 
 export type FeedStatus = 'LIVE' | 'DELAYED';
 
-/** What every event says of the list, whatever its reader knew of it before. */
+/** The fields that every event has, whatever its reader received before. */
 export interface FeedSummary {
   readonly cursor: string;
   readonly totals: PositionTotals;
   readonly status: FeedStatus;
-  /** When the gateway last confirmed the list. */
+  /** The time at which the gateway last confirmed the list. */
   readonly asOf: Date;
 }
 
-/** One event of the changes: a whole list, or what turns the list last told into the present one. */
+/** One event of the changes: a whole list, or the delta from the last emitted list to the present one. */
 export interface PositionChanges extends FeedSummary {
   readonly snapshot: boolean;
   readonly upserted: readonly Position[];
@@ -25,7 +25,7 @@ export interface PositionChanges extends FeedSummary {
 
 const SNAPSHOT = 0;
 
-/** The events of one moment, by the version that each starts from. Nearly all readers stand at the same one. */
+/** The events of one state, memoized by the version each starts from, which is the same for nearly all readers. */
 class FeedEvents {
   #from = 0;
   #event: PositionChanges | null = null;
@@ -46,14 +46,14 @@ class FeedEvents {
 
   clear(): void {
     this.#event = null;
-    // To clear an empty map costs a new table each time.
+    // Clearing an empty map would allocate a new table each time.
     if (this.#others.size > 0) this.#others.clear();
   }
 }
 
 /**
- * What a feed shows at this moment. All readers who stand at the same version are given the very
- * same event object, so that it is computed once, and can be serialised once.
+ * The feed's present state. All readers at the same version get the very same event object, so that the
+ * fan-out computes and serialises it once.
  */
 export class FeedState {
   readonly #timeline = new Timeline();
@@ -65,7 +65,7 @@ export class FeedState {
   #status: FeedStatus = 'LIVE';
   #cursor: { readonly version: number; readonly text: string } | null = null;
 
-  /** The newest list taken; null before the first. */
+  /** The newest list received; null before the first. */
   get list(): PositionList | null {
     return this.#list;
   }
@@ -96,10 +96,10 @@ export class FeedState {
     this.#changed();
   }
 
-  /** Takes a list unless a newer one is shown; says whether positions came or went. */
+  /** Takes a list unless a newer one is shown; returns whether positions were opened or closed. */
   take(list: PositionList): boolean {
     if (this.#list !== null && list.sequence <= this.#list.sequence) return false;
-    // Equal bytes come as the same array, which needs no comparison.
+    // Equal bytes are mapped to the same array, which needs no comparison.
     const isUnchanged = this.#list?.positions === list.positions;
     this.#list = list;
     if (list.receivedAtMs > this.#asOf.getTime()) this.#asOf = new Date(list.receivedAtMs);
@@ -112,7 +112,7 @@ export class FeedState {
     return this.#cursors.read(cursor);
   }
 
-  /** The changes since a version; the whole list where there is none, or it is too long ago. */
+  /** The changes since a version; the whole list where the version is null or too old. */
   changesSince(version: number | null): PositionChanges {
     const from = version ?? SNAPSHOT;
     let event = this.#events.get(from);
@@ -123,8 +123,8 @@ export class FeedState {
     return event;
   }
 
-  /** The state that all events of this moment tell; one object for all who keep it. */
-  get state(): FeedSummary {
+  /** The summary of this state, as one shared object for all readers. */
+  get summary(): FeedSummary {
     this.#state ??= {
       cursor: this.#present(),
       totals: this.#timeline.totals,
@@ -137,7 +137,7 @@ export class FeedState {
   #compute(version: number): PositionChanges {
     const delta = this.#timeline.since(version);
     if (delta === null && version !== SNAPSHOT) return this.changesSince(null);
-    const { cursor, totals, status, asOf } = this.state;
+    const { cursor, totals, status, asOf } = this.summary;
     return {
       cursor,
       snapshot: delta === null,

@@ -16,10 +16,10 @@ export interface FeedOptions extends PollerOptions {
   readonly proofs: TokenProofs;
   /** How long a subscription waits for the first list. */
   readonly gatewayTimeoutMs: number;
-  /** How long the feed is kept after its last subscription left. */
+  /** How long the feed is kept after its last subscription ended. */
   readonly lingerMs: number;
   readonly expiryLeewayMs: number;
-  /** Positions came or went, or the first list came. */
+  /** Called when positions are opened or closed, and with the first list. */
   readonly onMembershipChanged: (login: string, list: PositionList) => void;
   readonly onPoll: (
     outcome: 'changed' | 'unchanged' | 'failed' | 'refused',
@@ -27,9 +27,9 @@ export interface FeedOptions extends PollerOptions {
   ) => void;
 }
 
-/** One account's live list: who watches it, and what they are shown. */
+/** One account's live list, its poller and its subscriptions. */
 export class Feed implements SubscribedFeed {
-  readonly face = new FeedState();
+  readonly state = new FeedState();
   readonly #options: FeedOptions;
   readonly #proof: AccountProof;
   readonly #onClosed: () => void;
@@ -39,7 +39,7 @@ export class Feed implements SubscribedFeed {
   readonly #unwatch: () => void;
   #cancelLinger: (() => void) | null = null;
   #hasBegun = false;
-  /** What its subscriptions have been woken for. */
+  /** The arrangement that its subscriptions were last woken for. */
   #shownArrangement = 0;
   #shownStatus: FeedStatus = 'LIVE';
 
@@ -59,8 +59,8 @@ export class Feed implements SubscribedFeed {
       },
     });
     this.#unwatch = options.board.watch(proof, {
-      newest: () => this.face.list,
-      heard: (list) => this.#heard(list),
+      newest: () => this.state.list,
+      onList: (list) => this.#received(list),
     });
   }
 
@@ -82,7 +82,7 @@ export class Feed implements SubscribedFeed {
     member.subscriptions.add(subscription);
     if (this.#hasBegun) this.#poller.resume();
     else this.#begin(viewer);
-    if (this.face.list === null) this.#firstList.wait(subscription, this.#poller.hasSent);
+    if (this.state.list === null) this.#firstList.wait(subscription, this.#poller.hasSent);
   }
 
   leave(subscription: Subscription): void {
@@ -96,7 +96,7 @@ export class Feed implements SubscribedFeed {
   maySend(viewer: Viewer): boolean {
     if (this.#options.proofs.holds(viewer)) return true;
     const member = this.#ring.get(viewer);
-    if (member) member.wasNotAttempted = true;
+    if (member) member.hasWithheldEvent = true;
     return false;
   }
 
@@ -114,14 +114,14 @@ export class Feed implements SubscribedFeed {
   #begin(viewer: Viewer): void {
     this.#hasBegun = true;
     const { board, clock, pollMs } = this.#options;
-    const held = board.newest({ proof: this.#proof, tokenHash: viewer.tokenHash });
-    // Only what op 12 said lately: a snapshot's list must not hide that op 12 cannot be had.
-    if (!isAnswer(held) || clock.now() - held.receivedAtMs >= pollMs) {
+    const cached = board.newest({ proof: this.#proof, tokenHash: viewer.tokenHash });
+    // Only a recent answer of op 12 counts: a snapshot's list must not hide that op 12 is unavailable.
+    if (!isAnswer(cached) || clock.now() - cached.receivedAtMs >= pollMs) {
       this.#poller.begin(null);
       return;
     }
-    this.#show(held);
-    this.#poller.begin(held);
+    this.#show(cached);
+    this.#poller.begin(cached);
   }
 
   #admit(viewer: Viewer): RingMember {
@@ -130,7 +130,7 @@ export class Feed implements SubscribedFeed {
     const { expiresAtMs } = viewer;
     if (expiresAtMs !== null) {
       const nowMs = clock.now();
-      // One that was let in past its time, for a clock that runs behind, has until the leeway ends.
+      // A token accepted past its expiry, within the leeway for clock skew, ends with the leeway.
       const endsAtMs = nowMs < expiresAtMs ? expiresAtMs : expiresAtMs + expiryLeewayMs;
       member.cancelExpiry = clock.after(endsAtMs - nowMs, () =>
         this.#dismiss(member, new TokenEndedError('UNAUTHENTICATED', 'the token has expired')),
@@ -146,7 +146,7 @@ export class Feed implements SubscribedFeed {
     this.#restIfAlone();
   }
 
-  /** Nobody's token is used once nobody watches; the list stays a while for who comes back. */
+  /** No token polls without a subscription; the list is kept for a while for clients that reconnect. */
   #restIfAlone(): void {
     if (this.#ring.size > 0) return;
     this.#poller.pause();
@@ -159,39 +159,39 @@ export class Feed implements SubscribedFeed {
 
   #answered(member: RingMember, answer: PositionsAnswer): void {
     const { board, proofs, onPoll } = this.#options;
-    const { arrangement } = this.face;
-    this.face.status = 'LIVE';
-    // Another call, sent later, may have been answered sooner: its list is shown then.
+    const { arrangement } = this.state;
+    this.state.status = 'LIVE';
+    // A call sent later may have been answered sooner: then its list is shown.
     this.#show(board.offer({ proof: this.#proof, tokenHash: member.viewer.tokenHash }, answer));
     this.#publish();
-    onPoll(this.face.arrangement === arrangement ? 'unchanged' : 'changed');
+    onPoll(this.state.arrangement === arrangement ? 'unchanged' : 'changed');
     if (!proofs.holds(member.viewer)) this.#renew(member);
-    this.#wakeHeldBack();
+    this.#wakeWithheld();
   }
 
   #failed(error: unknown): void {
     this.#firstList.failed(error);
-    this.face.status = 'DELAYED';
+    this.state.status = 'DELAYED';
     this.#publish();
     this.#options.onPoll('failed', error);
   }
 
-  /** A list that was served to somebody of this account by another call. */
-  #heard(list: PositionList): void {
-    if (this.face.list === null) return;
+  /** Receives a list that another call has served to this account. */
+  #received(list: PositionList): void {
+    if (this.state.list === null) return;
     this.#show(list);
     this.#publish();
   }
 
   #show(list: PositionList): void {
-    if (!this.face.take(list)) return;
-    this.#firstList.arrived();
+    if (!this.state.take(list)) return;
+    this.#firstList.received();
     this.#options.onMembershipChanged(this.#proof.login, list);
   }
 
   #publish(): void {
-    // Most polls change nothing, and then nobody is woken.
-    const { arrangement, status } = this.face;
+    // Most polls change nothing, and then no subscription is woken.
+    const { arrangement, status } = this.state;
     if (arrangement === this.#shownArrangement && status === this.#shownStatus) return;
     this.#shownArrangement = arrangement;
     this.#shownStatus = status;
@@ -200,10 +200,10 @@ export class Feed implements SubscribedFeed {
     }
   }
 
-  #wakeHeldBack(): void {
+  #wakeWithheld(): void {
     for (const member of this.#ring) {
-      if (!member.wasNotAttempted || !this.#options.proofs.holds(member.viewer)) continue;
-      member.wasNotAttempted = false;
+      if (!member.hasWithheldEvent || !this.#options.proofs.holds(member.viewer)) continue;
+      member.hasWithheldEvent = false;
       for (const subscription of member.subscriptions) subscription.wake();
     }
   }
@@ -211,7 +211,7 @@ export class Feed implements SubscribedFeed {
   #renew(member: RingMember): void {
     void renewProof(member, this.#options).then((refusal) => {
       if (refusal !== null) this.#dismiss(member, refusal);
-      else this.#wakeHeldBack();
+      else this.#wakeWithheld();
     });
   }
 }

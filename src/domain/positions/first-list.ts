@@ -2,7 +2,7 @@ import { GatewayError } from '../../gateway/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Subscription } from './subscription.ts';
 
-/** How long subscriptions wait for a feed's first list, and what ends those that wait in vain. */
+/** How long subscriptions wait for a feed's first list, and the error that ends those whose wait times out. */
 export class FirstList {
   readonly #timers: Clock;
   readonly #timeoutMs: number;
@@ -14,7 +14,7 @@ export class FirstList {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** The time runs from the first call: to wait for our own ceiling is not the gateway's fault. */
+  /** The time counts from the first call: waiting for our own rate ceiling is not the gateway's fault. */
   wait(subscription: Subscription, hasSent: boolean): void {
     this.#waiting.set(subscription, hasSent ? this.#start(subscription) : null);
   }
@@ -29,7 +29,7 @@ export class FirstList {
     this.#lastError = error instanceof Error ? error : new Error(String(error));
   }
 
-  arrived(): void {
+  received(): void {
     for (const cancel of this.#waiting.values()) cancel?.();
     this.#waiting.clear();
   }

@@ -1,4 +1,4 @@
-/** How much an account holds, by its login. To be asked for proved accounts alone. */
+/** The size of an account's holdings, by login. Callers must have proof of the account. */
 export interface HoldingSizes {
   positions(login: string): number;
   orders(login: string): number;

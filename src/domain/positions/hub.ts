@@ -18,12 +18,12 @@ import { FeedSubscription } from './subscription.ts';
 import type { TokenProofs } from './token-proofs.ts';
 
 export interface PositionsHubOptions {
-  /** Op 12 without any repetition: a feed has its own way of waiting. */
+  /** Op 12 without retries: a feed has its own back-off. */
   readonly source: PositionsSource;
   readonly board: PositionsBoard;
   readonly proofs: TokenProofs;
   readonly clock: Clock;
-  /** 0 up to 1; for phases and jitter. */
+  /** A random number in [0, 1), for phases and jitter. */
   readonly random: () => number;
   readonly pollMs: number;
   readonly pollMaxMs: number;
@@ -32,54 +32,54 @@ export interface PositionsHubOptions {
   readonly lingerMs?: number;
   readonly heartbeatMs?: number;
   readonly expiryLeewayMs?: number;
-  /** Positions of the account came or went, or its first list came. */
+  /** Called when positions of the account are opened or closed, and with its first list. */
   readonly onMembershipChanged?: FeedOptions['onMembershipChanged'];
-  /** A poll failed for a reason that is not the gateway's. */
+  /** Called when a poll failed for a reason that is not the gateway's. */
   readonly onUnexpected?: (error: unknown) => void;
 }
 
 export interface WatchOptions {
   readonly intervalMs?: number | null | undefined;
-  /** The subscription was ended by the feed, whether or not anybody reads it just then. */
+  /** Called when the feed ends the subscription, whether or not a client reads it just then. */
   readonly onEnd?: (error: Error | null) => void;
 }
 
 export interface WatchChangesOptions extends WatchOptions {
-  /** A cursor to go on from. */
+  /** The cursor to resume from. */
   readonly after?: string | null | undefined;
 }
 
 export interface HubStats {
   /** Feeds that poll. */
   readonly feeds: number;
-  /** Feeds kept for who comes back. */
+  /** Feeds kept for clients that reconnect. */
   readonly lingering: number;
   /** Polling feeds whose last poll failed. */
   readonly delayed: number;
   readonly tokens: number;
   readonly subscriptions: number;
-  /** By how much the ceiling of all polls lengthens every interval. */
+  /** The factor by which the ceiling of all polls lengthens every interval. */
   readonly stretch: number;
   /** Polls that are due and wait for the ceiling. */
   readonly waitingPolls: number;
-  /** Since the start. */
+  /** Counted since the start. */
   readonly polls: Readonly<Record<'changed' | 'unchanged' | 'failed' | 'refused', number>>;
 }
 
-/** The list of an account as its feed holds it, where that is fresh enough to answer a query. */
+/** The list of an account as its feed has it, where that is fresh enough to answer a query. */
 export interface CurrentPositions extends PositionList {
   readonly asOf: Date;
   readonly ageMs: number;
 }
 
 const LINGER_MS = 10_000;
-// A little under the 15 s that are promised, which are counted at the client.
+// A little under the promised 15 s, which are counted at the client.
 const HEARTBEAT_MS = 14_500;
 
 /**
- * All live feeds of this process: one for each account, however many devices and sockets watch it.
- * A feed opens to proof alone; a token that only claims the account learns nothing, not even
- * whether there is one.
+ * All live feeds of this process: one per account, whose polls serve every device and socket that subscribes.
+ * Subscribing requires proof; a token that only claims the account learns nothing, not even whether a feed
+ * exists.
  */
 export class PositionsHub {
   readonly #options: PositionsHubOptions;
@@ -118,7 +118,7 @@ export class PositionsHub {
     };
   }
 
-  /** The whole list at once, then again whenever it has changed. Begins with the first pull. */
+  /** Emits the whole list first, then again whenever it has changed. Polling starts with the first pull. */
   watchPositions(
     proof: AccountProof,
     viewer: Viewer,
@@ -127,7 +127,7 @@ export class PositionsHub {
     return this.#watch(proof, viewer, new ListReader(), options);
   }
 
-  /** A snapshot, or where `after` says, then deltas. Begins with the first pull. */
+  /** Emits a snapshot, or resumes at `after`, then deltas. Polling starts with the first pull. */
   watchChanges(
     proof: AccountProof,
     viewer: Viewer,
@@ -138,15 +138,22 @@ export class PositionsHub {
 
   /** The live list, where a feed runs and the gateway confirmed it within the poll interval. */
   current(proof: AccountProof): CurrentPositions | null {
-    const face = this.#feeds.get(proof.login)?.face;
-    if (!face?.list || face.status !== 'LIVE') return null;
-    const ageMs = Math.max(0, this.#timers.now() - face.asOf.getTime());
+    const state = this.#feeds.get(proof.login)?.state;
+    if (!state?.list || state.status !== 'LIVE') return null;
+    const ageMs = Math.max(0, this.#timers.now() - state.asOf.getTime());
     if (ageMs >= this.#options.pollMs) return null;
-    const { sequence, sentAtMs, receivedAtMs } = face.list;
-    return { positions: face.positions, sequence, sentAtMs, receivedAtMs, asOf: face.asOf, ageMs };
+    const { sequence, sentAtMs, receivedAtMs } = state.list;
+    return {
+      positions: state.positions,
+      sequence,
+      sentAtMs,
+      receivedAtMs,
+      asOf: state.asOf,
+      ageMs,
+    };
   }
 
-  /** The account's list has surely changed, as after an accepted order: does not wait for the interval. */
+  /** Polls before the interval is over, because the list has surely changed, as after an accepted order. */
   pollNow(login: string): void {
     this.#feeds.get(login)?.pollNow();
   }
@@ -155,7 +162,7 @@ export class PositionsHub {
     const stats = { feeds: 0, lingering: 0, delayed: 0, tokens: 0, subscriptions: 0 };
     for (const feed of this.#feeds.values()) {
       stats[feed.tokens > 0 ? 'feeds' : 'lingering'] += 1;
-      if (feed.tokens > 0 && feed.face.status === 'DELAYED') stats.delayed += 1;
+      if (feed.tokens > 0 && feed.state.status === 'DELAYED') stats.delayed += 1;
       stats.tokens += feed.tokens;
       stats.subscriptions += feed.subscriptions;
     }
@@ -163,7 +170,7 @@ export class PositionsHub {
     return { ...stats, stretch, waitingPolls: waiting, polls: { ...this.#polls } };
   }
 
-  /** Ends every subscription without an error: the server goes away. */
+  /** Ends every subscription without an error, for the shutdown of the server. */
   close(): void {
     this.#isClosed = true;
     for (const feed of this.#feeds.values()) feed.close();

@@ -2,7 +2,7 @@ import { InputError } from '../input-error.ts';
 
 const LONGEST_INTERVAL_MS = 15_000;
 
-/** The least time between two events that a client asks for; 0 where it asks for none. */
+/** The least time between two events that a client requests; 0 where it requests none. */
 export function readIntervalMs(intervalMs: number | null | undefined): number {
   if (intervalMs === null || intervalMs === undefined) return 0;
   if (!(intervalMs >= 1 && intervalMs <= LONGEST_INTERVAL_MS)) {

@@ -16,7 +16,7 @@ export interface OpenPositionsOptions {
 }
 
 export interface OpenPositionsDemand {
-  /** Whether a running feed's list will do; not after a write, which it may not know of. */
+  /** Whether a running feed's list is acceptable; after a write it may be outdated. */
   readonly live: boolean;
 }
 
@@ -42,7 +42,7 @@ export class OpenPositions {
       return running.positions;
     }
     const answer = await gateway.getOpenPositions(viewer, this.#previous(viewer));
-    // Asked again: this very call may have proved the token.
+    // The scope is read again, because this very call may have proved the token.
     return board.offer(this.#scope(viewer), answer).positions;
   }
 

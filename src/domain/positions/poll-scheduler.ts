@@ -1,44 +1,44 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { PollSlots } from './poll-slots.ts';
 
-/** One feed's place among all polls; at most one poll of it is planned at a time. */
+/** One feed's slot in the schedule; at most one poll of it is planned at a time. */
 export interface PollTurn {
-  /** The steady rhythm: an interval after `sinceMs`, or later where all polls together are too many. */
+  /** Plans a steady poll: an interval after `sinceMs`, or later where all polls together exceed the ceiling. */
   every(intervalMs: number, sinceMs: number): void;
-  /** At a moment of its own, as a poll that backs off. */
+  /** Plans a poll at an exact time, as for a poll that backs off. */
   at(dueMs: number): void;
-  /** As soon as the ceiling allows, beside the steady ones. */
+  /** Plans a poll as soon as the ceiling allows, in a queue apart from the steady ones. */
   soon(): void;
   leave(): void;
 }
 
 export interface PollSchedulerOptions {
-  /** Where thousands of timers are cheap. */
+  /** A clock on which thousands of timers are cheap. */
   readonly timers: Clock;
   readonly pollsPerSecond: number;
-  /** Where steady polls are gathered; left out, each comes in its own millisecond. */
+  /** Aligns steady polls with each other; without it each has a millisecond of its own. */
   readonly slots?: PollSlots;
 }
 
-// The rest of the ceiling is for first polls and for those after an order, which would otherwise
-// have to wait behind a queue of steady ones that never gets shorter.
+// The rest of the ceiling is for first polls and for those after an order, which would otherwise wait
+// behind a queue of steady polls that never gets shorter.
 const STEADY_SHARE = 0.95;
-// How late a timer may come and still be made up for.
+// A timer that is late by no more than this is made up for.
 const TIMER_SLACK_MS = 10;
 
 interface Place {
   readonly poll: () => void;
-  /** Puts it into the queue it is planned for. */
+  /** Adds it to the queue it is planned for. */
   readonly enter: () => void;
   queue: Set<Place>;
   cancel: (() => void) | null;
-  /** Polls per second that it asks for in its steady rhythm. */
+  /** Its steady polls per second. */
   demand: number;
 }
 
 /**
- * Starts the polls of all feeds, never more in a second than the ceiling. Where the feeds ask for
- * more, each one's interval grows by the same factor.
+ * Starts the polls of all feeds, never more per second than the ceiling. Where the feeds demand more, each
+ * one's interval grows by the same factor.
  */
 export class PollScheduler {
   readonly #timers: Clock;
@@ -57,7 +57,7 @@ export class PollScheduler {
     this.#pollsPerSecond = pollsPerSecond;
   }
 
-  /** By how much every interval is longer than was asked for. */
+  /** The factor by which every interval is longer than requested. */
   get stretch(): number {
     return Math.max(1, this.#demand / (this.#pollsPerSecond * STEADY_SHARE));
   }
@@ -134,7 +134,7 @@ export class PollScheduler {
     }
   }
 
-  /** By turns from both queues, so that neither a storm of newcomers nor the steady ones starve the others. */
+  /** Alternates between both queues, so that neither a burst of new feeds nor the steady polls starve the other. */
   #next(): Place {
     const isUrgent = this.#urgent.size > 0 && (this.#steady.size === 0 || !this.#urgentWasLast);
     const queue = isUrgent ? this.#urgent : this.#steady;

@@ -7,7 +7,7 @@ import type { PollScheduler, PollTurn } from './poll-scheduler.ts';
 import { refusalOf, type TokenEndedError } from './token-ended-error.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
 
-/** Op 12, called once and never repeated by whoever stands behind this. */
+/** Op 12, called once: an implementation must not retry. */
 export interface PositionsSource {
   getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer>;
 }
@@ -21,7 +21,7 @@ export interface PollerOptions {
   readonly pollMaxMs: number;
 }
 
-/** Told of each poll; `refused` takes the token out of the ring. */
+/** Callbacks of each poll; `refused` takes the token out of the ring. */
 export interface PollerEvents {
   sent(): void;
   answered(member: RingMember, answer: PositionsAnswer): void;
@@ -29,7 +29,7 @@ export interface PollerEvents {
   refused(member: RingMember, refusal: TokenEndedError): void;
 }
 
-/** Polls for one feed, with its tokens in turn, one call at a time. */
+/** Polls for one feed, with its tokens in round robin, one call at a time. */
 export class Poller {
   readonly #options: PollerOptions;
   readonly #ring: TokenRing;
@@ -37,10 +37,10 @@ export class Poller {
   readonly #turn: PollTurn;
   #isRunning = false;
   #isInFlight = false;
-  /** Something happened after the call under way was sent. */
-  #isAskedAgain = false;
+  /** A poll was requested after the one in flight was sent. */
+  #isRepollRequested = false;
   #hasSent = false;
-  /** Until the first answer the rhythm has no phase yet. */
+  /** False until the first answer: the interval has no phase yet. */
   #hasPhase = false;
   #failures = 0;
   #startedAtMs = Number.NEGATIVE_INFINITY;
@@ -54,12 +54,12 @@ export class Poller {
     this.#turn = options.scheduler.join(() => this.#poll());
   }
 
-  /** Whether it has ever called; until then only our own ceiling keeps the first list away. */
+  /** Whether a call has been sent; until then only our own rate ceiling delays the first list. */
   get hasSent(): boolean {
     return this.#hasSent;
   }
 
-  /** An answer that somebody else has had, to compare the first one with. */
+  /** `previous` is an answer to another caller, with which the first one is compared. */
   begin(previous: PositionsAnswer | null): void {
     this.#previous = previous;
     this.#isRunning = true;
@@ -67,7 +67,7 @@ export class Poller {
     else this.#planSteady(previous.sentAtMs);
   }
 
-  /** Goes on after `pause`, no sooner than it would have polled without it. */
+  /** Resumes after `pause`, no sooner than it would have polled without it. */
   resume(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
@@ -80,14 +80,14 @@ export class Poller {
 
   pause(): void {
     this.#isRunning = false;
-    this.#isAskedAgain = false;
+    this.#isRepollRequested = false;
     this.#turn.leave();
   }
 
-  /** The list has surely changed. A gateway that asked to be left alone is not asked the sooner for it. */
+  /** The list has surely changed. A gateway that asked for a pause is not polled before its end. */
   pollNow(): void {
     if (!this.#isRunning || this.#failures > 0) return;
-    if (this.#isInFlight) this.#isAskedAgain = true;
+    if (this.#isInFlight) this.#isRepollRequested = true;
     else this.#turn.soon();
   }
 
@@ -96,11 +96,11 @@ export class Poller {
     const member = this.#isInFlight ? null : this.#ring.next(clock.now());
     if (member === null) return;
     this.#isInFlight = true;
-    this.#isAskedAgain = false;
+    this.#isRepollRequested = false;
     this.#startedAtMs = clock.now();
     this.#hasSent = true;
     this.#events.sent();
-    // A source that throws at once is a failed poll like any other.
+    // A source that throws synchronously is a failed poll like any other.
     Promise.resolve()
       .then(() => source.getOpenPositions(member.viewer, this.#previous))
       .then(
@@ -122,7 +122,7 @@ export class Poller {
     this.#isInFlight = false;
     const refusal = refusalOf(error);
     if (refusal !== null) {
-      // It says nothing about the account: the next token goes at once, and nobody misses a poll.
+      // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
       this.#events.refused(member, refusal);
       if (this.#isRunning) this.#turn.soon();
       return;
@@ -136,25 +136,25 @@ export class Poller {
   #plan(): void {
     if (!this.#isRunning || this.#isInFlight) return;
     if (this.#failures > 0) this.#turn.at(this.#restsUntilMs);
-    else if (this.#isAskedAgain || this.#ring.unproved(this.#options.clock.now()))
+    else if (this.#isRepollRequested || this.#ring.unproved(this.#options.clock.now()))
       this.#turn.soon();
     else this.#planSteady(this.#startedAtMs);
   }
 
   #planSteady(sinceMs: number): void {
     const { pollMs, random } = this.#options;
-    // A random phase, or all feeds that began together would poll together for ever.
+    // Jitter: a random phase keeps feeds that began together from polling together.
     const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
     this.#hasPhase = true;
     this.#turn.every(pollMs, sinceMs + phaseMs);
   }
 
-  /** Chance is added to what the gateway asks for, never taken off; no wish outlasts the ceiling. */
+  /** Jitter is added to the gateway's Retry-After, never subtracted; no wait exceeds the ceiling. */
   #restMs(error: unknown): number {
     const { pollMs, pollMaxMs, random } = this.#options;
     const ownMs = backoffMs(this.#failures, { baseMs: pollMs, maxMs: pollMaxMs, random });
-    const asked = error instanceof GatewayError ? error.retryAfterSeconds : null;
-    if (asked === null) return ownMs;
-    return Math.min(pollMaxMs, Math.max(ownMs, asked * 1000 + random() * pollMs));
+    const retryAfterSeconds = error instanceof GatewayError ? error.retryAfterSeconds : null;
+    if (retryAfterSeconds === null) return ownMs;
+    return Math.min(pollMaxMs, Math.max(ownMs, retryAfterSeconds * 1000 + random() * pollMs));
   }
 }

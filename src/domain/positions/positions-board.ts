@@ -6,57 +6,57 @@ import type { AccountProof } from '../auth/proof.ts';
 /** A list of positions as one gateway call brought it. */
 export interface PositionList extends Sent {
   readonly positions: readonly Position[];
-  /** The body it came in, where it was an answer of op 12. */
+  /** The body of the answer, where the list came from op 12. */
   readonly bytes?: Buffer;
 }
 
-/** Who is served: with proof everybody of the account, else this one token. */
+/** The readers of a list: with proof all of the account's tokens, else this one token. */
 export interface BoardScope {
   readonly proof: AccountProof | null;
   readonly tokenHash: string;
 }
 
-/** Somebody who shows an account's lists as they come, and so holds the newest. */
+/** A feed, which shows an account's lists as they are served, and so has the newest. */
 export interface BoardWatcher {
   readonly newest: () => PositionList | null;
-  readonly heard: (list: PositionList) => void;
+  readonly onList: (list: PositionList) => void;
 }
 
 export interface PositionsBoardOptions {
-  /** Roughly what the lists may take up together. */
+  /** Approximate limit of the memory that the lists take. */
   readonly maxBytes?: number;
 }
 
-/** A place that a newer list takes over, since a feed brings one at each poll. */
-interface Held {
+/** A mutable cache entry, because a feed replaces the list at each poll. */
+interface CacheEntry {
   list: PositionList;
   readonly size: number;
 }
 
 const DEFAULT_MAX_BYTES = 134_217_728;
-// By how much of it a place may be larger or smaller than was reckoned when it was taken.
+// The share by which a list's size may differ from the size computed when its entry was made.
 const SIZE_SLACK = 0.25;
 const BYTES_OF_A_LIST = 200;
 const BYTES_OF_A_POSITION = 600;
 
 /**
- * The newest list served to each account, so that no later answer shows an older one. Newer is
- * whose call was sent later, whichever answer came first.
+ * The newest list served to each account, so that no later answer shows an older one. A list is newer if
+ * its call was sent later, whichever answer was received first.
  */
 export class PositionsBoard {
-  // An evicted list only matters to calls that are under way at that moment. Two caches, so that a
-  // login is never read as the hash of a token.
-  readonly #byToken: LRUCache<string, Held>;
-  readonly #byAccount: LRUCache<string, Held>;
+  // Eviction only matters to calls in flight at that moment. The caches are separate, so that a login is
+  // never read as the hash of a token.
+  readonly #byToken: LRUCache<string, CacheEntry>;
+  readonly #byAccount: LRUCache<string, CacheEntry>;
   readonly #watchers = new Map<string, BoardWatcher>();
 
   constructor({ maxBytes = DEFAULT_MAX_BYTES }: PositionsBoardOptions = {}) {
-    const options = { maxSize: maxBytes / 2, sizeCalculation: ({ size }: Held) => size };
+    const options = { maxSize: maxBytes / 2, sizeCalculation: ({ size }: CacheEntry) => size };
     this.#byToken = new LRUCache(options);
     this.#byAccount = new LRUCache(options);
   }
 
-  /** The newest list known to whom this scope serves. */
+  /** The newest list that this scope's readers may see. */
   newest({ proof, tokenHash }: BoardScope): PositionList | null {
     const own = this.#byToken.get(tokenHash)?.list ?? null;
     if (proof === null) return own;
@@ -65,26 +65,26 @@ export class PositionsBoard {
     return newer(newer(own, shared), live);
   }
 
-  /** How many positions the newest list of an account has; 0 where none is known. */
+  /** The number of positions in an account's newest list; 0 where none is known. */
   sizeFor(login: string): number {
     const live = this.#watchers.get(login)?.newest() ?? null;
     const list = newer(this.#byAccount.peek(login)?.list ?? null, live);
     return list?.positions.length ?? 0;
   }
 
-  /** To be served instead of what was offered: that, or a newer list that was served before. */
+  /** Returns the list to serve: the offered one, or a newer one that was served before. */
   offer(scope: BoardScope, offered: PositionList): PositionList {
     const list = newer(this.newest(scope), offered) ?? offered;
-    // Under the token as well: it must not be shown an older list should its proof lapse.
-    hold(this.#byToken, scope.tokenHash, list);
+    // Stored under the token as well: it must not be shown an older list should its proof lapse.
+    store(this.#byToken, scope.tokenHash, list);
     if (scope.proof !== null) {
-      hold(this.#byAccount, scope.proof.login, list);
-      this.#watchers.get(scope.proof.login)?.heard(list);
+      store(this.#byAccount, scope.proof.login, list);
+      this.#watchers.get(scope.proof.login)?.onList(list);
     }
     return list;
   }
 
-  /** Tells of each list served to the account; one watcher per account. */
+  /** Calls the watcher with each list served to the account; there is one watcher per account. */
   watch({ login }: AccountProof, watcher: BoardWatcher): () => void {
     this.#watchers.set(login, watcher);
     return () => {
@@ -93,10 +93,10 @@ export class PositionsBoard {
   }
 }
 
-function hold(lists: LRUCache<string, Held>, key: string, list: PositionList): void {
-  const held = lists.get(key);
+function store(lists: LRUCache<string, CacheEntry>, key: string, list: PositionList): void {
+  const cached = lists.get(key);
   const size = sizeOf(list);
-  if (held && Math.abs(size - held.size) <= held.size * SIZE_SLACK) held.list = list;
+  if (cached && Math.abs(size - cached.size) <= cached.size * SIZE_SLACK) cached.list = list;
   else lists.set(key, { list, size });
 }
 

@@ -13,8 +13,8 @@ export interface RenewalOptions {
 }
 
 /**
- * Proves a token again whose poll succeeded and which still has no proof, as after a refusal by
- * another operation. Answers the gateway's refusal, or null.
+ * Renews the proof of a token whose poll succeeded and which still has none, as after a refusal by another
+ * operation. Resolves to the gateway's refusal, or to null.
  */
 export async function renewProof(
   member: RingMember,

@@ -1,9 +1,9 @@
 import type { Position } from '../../gateway/model.ts';
 
 /**
- * Whether two positions say the same in every field. Each is written out, which a loop over their
- * names would take ten times as long for. Those that a moving market changes come first, so that most
- * comparisons end at once. A field that were missing here would change without anybody being told.
+ * Whether two positions are equal in every field. Fields are written out, because a loop over their names
+ * would take ten times as long. Those that a moving market changes come first, so that most comparisons
+ * end early. A change of a field missing here would never be emitted.
  */
 export function samePosition(a: Position, b: Position): boolean {
   return (

@@ -4,10 +4,10 @@ import type { Viewer } from '../auth/viewer.ts';
 import type { FeedReader } from './feed-reader.ts';
 import type { FeedState } from './feed-state.ts';
 
-/** A feed as one of its subscriptions sees it. */
+/** A feed as one of its subscriptions uses it. */
 export interface SubscribedFeed {
-  readonly face: FeedState;
-  /** Whether this token may be told anything new just now; what is withheld is offered again. */
+  readonly state: FeedState;
+  /** Whether this token's subscriptions may get new events now; withheld events are offered again. */
   maySend(viewer: Viewer): boolean;
   leave(subscription: Subscription): void;
 }
@@ -20,21 +20,21 @@ export interface SubscriptionOptions<Event> {
   readonly intervalMs: number;
   /** The longest time between two events. */
   readonly heartbeatMs: number;
-  /** Called by the first pull. Null where there is no feed to be had any more. */
+  /** Called by the first pull. Null where the hub is closed. */
   readonly join: (subscription: Subscription) => SubscribedFeed | null;
-  /** The subscription is over, whether or not anybody reads: with an error, without one by us, never for the reader's own leaving. */
+  /** Called when the feed ends the subscription, with its error if any; never when the reader unsubscribes. */
   readonly onEnd?: (error: Error | null) => void;
 }
 
-/** The part of a subscription that does not depend on what it reads. */
+/** The part of a subscription that does not depend on its type of event. */
 export interface Subscription {
   readonly viewer: Viewer;
-  /** The feed shows something else. */
+  /** The feed's state has changed. */
   wake(): void;
   end(error: Error | null): void;
 }
 
-/** One subscriber: decides when it is told, while its reader knows what. It keeps no event. */
+/** One subscriber's timing; its reader computes the events. Back-pressure: no event is buffered. */
 export class FeedSubscription<Event> implements Subscription {
   readonly events: PullStream<Event>;
   readonly #options: SubscriptionOptions<Event>;
@@ -72,7 +72,7 @@ export class FeedSubscription<Event> implements Subscription {
 
   #take(): Event | undefined {
     const { timers, intervalMs, heartbeatMs } = this.#options;
-    if (this.#feed === null || this.#feed.face.list === null) return undefined;
+    if (this.#feed === null || this.#feed.state.list === null) return undefined;
     const nowMs = timers.now();
     const freeAtMs = this.#emittedAtMs + intervalMs;
     if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
@@ -85,13 +85,13 @@ export class FeedSubscription<Event> implements Subscription {
 
   #nextEvent(feed: SubscribedFeed, isBeat: boolean): Event | undefined {
     const { reader, viewer } = this.#options;
-    const { face } = feed;
+    const { state } = feed;
     if (feed.maySend(viewer))
-      return reader.news(face) ?? (isBeat ? reader.repeat(face) : undefined);
-    return isBeat || reader.looksTooSure(face) ? reader.stale() : undefined;
+      return reader.next(state) ?? (isBeat ? reader.repeat(state) : undefined);
+    return isBeat || reader.isOutdated(state) ? reader.stale() : undefined;
   }
 
-  /** A timer that is early is left alone: it looks again, which is cheaper than setting it anew for each event. */
+  /** An earlier timer is kept: its wake-up is cheaper than a new timer for each event. */
   #wakeAt(dueMs: number): undefined {
     if (!Number.isFinite(dueMs) || (this.#timer && this.#timer.dueMs <= dueMs)) return;
     this.#timer?.cancel();

@@ -3,9 +3,9 @@ import { Closings } from './closings.ts';
 import { samePosition } from './same-position.ts';
 import { type PositionTotals, totalsOf } from './totals.ts';
 
-/** What turns the list of one version into the list of a later one. */
+/** The difference between the list of one version and the list of a later one. */
 export interface Delta {
-  /** Opened or changed, in the order of the list. */
+  /** Opened or changed positions, in the order of the list. */
   readonly upserted: readonly Position[];
   readonly opened: readonly string[];
   readonly closed: readonly string[];
@@ -22,9 +22,8 @@ const CLOSINGS_KEPT = 256;
 const NONE: readonly string[] = [];
 
 /**
- * An account's list with the version at which each position came, and last changed. No older list
- * is kept: what changed since any version, however long ago, is read off these stamps, so that a
- * slow reader costs a number.
+ * An account's list with the version at which each position was opened and last changed. No older list is
+ * kept: the delta from any version is computed from these versions, so that a slow reader costs a number.
  */
 export class Timeline {
   readonly #rows = new Map<string, Row>();
@@ -34,7 +33,7 @@ export class Timeline {
   #version = 0;
   #arrangement = 0;
   #pass = 0;
-  /** What turned the version before into the present one: all that most readers ever ask for. */
+  /** The delta from the previous version to the present one, which is all that most readers need. */
   #latest: Delta = { upserted: [], opened: NONE, closed: NONE };
 
   constructor(closingsKept: number = CLOSINGS_KEPT) {
@@ -50,17 +49,17 @@ export class Timeline {
     return this.#totals;
   }
 
-  /** Grows with every change of what the list holds; 0 before the first list. */
+  /** Increases with every change of the list's content; 0 before the first list. */
   get version(): number {
     return this.#version;
   }
 
-  /** Grows also where only the order of the list changed. */
+  /** Increases also where only the order of the list changed. */
   get arrangement(): number {
     return this.#arrangement;
   }
 
-  /** Takes the next list; says whether positions came or went. */
+  /** Takes the next list; returns whether positions were opened or closed. */
   advance(positions: readonly Position[]): boolean {
     const isFirst = this.#version === 0;
     const version = this.#version + 1;
@@ -79,7 +78,7 @@ export class Timeline {
       }
       row.pass = pass;
       if (samePosition(row.position, position)) {
-        // It keeps its object, so that readers can tell by identity.
+        // An equal position keeps its object, so that readers can compare by identity.
         list[index] = row.position;
         unchanged += 1;
       } else {
@@ -113,7 +112,7 @@ export class Timeline {
     const opened: string[] = [];
     for (const [id, row] of this.#rows) {
       if (row.changedAt <= version) continue;
-      // One that closed and came back in the meantime was never gone for this reader.
+      // A position that closed and opened again in between stayed open for this reader.
       if (row.openedAt > version && !closed.delete(id)) opened.push(id);
     }
     for (const position of this.#positions) {

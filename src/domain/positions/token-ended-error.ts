@@ -1,7 +1,7 @@
 import { GatewayError } from '../../gateway/errors.ts';
 import { UnauthenticatedError } from '../auth/unauthenticated-error.ts';
 
-/** The token of a subscription counts no longer: it expired, or the gateway refused it. */
+/** The token of a subscription is no longer valid: it expired, or the gateway refused it. */
 export class TokenEndedError extends Error {
   override readonly name = 'TokenEndedError';
   readonly code: 'UNAUTHENTICATED' | 'FORBIDDEN';

@@ -10,19 +10,19 @@ export interface RingMember {
   /** Its proof is being renewed. */
   isRenewing: boolean;
   renewalsFailed: number;
-  /** No renewal is tried before. */
+  /** No renewal is tried before this time. */
   renewAtMs: number;
-  /** A subscription of it was given nothing new for want of proof. */
-  wasNotAttempted: boolean;
-  /** Calls off what is planned for the moment the token expires. */
+  /** An event was withheld from one of its subscriptions for lack of proof. */
+  hasWithheldEvent: boolean;
+  /** Cancels the timer of the token's expiry. */
   cancelExpiry: (() => void) | null;
 }
 
-/** The tokens of one feed, in the order in which they take their turn to poll. */
+/** The tokens of one feed in round robin, the next one to poll first. */
 export class TokenRing {
   readonly #members = new Map<string, RingMember>();
   readonly #proofs: TokenProofs;
-  /** A token without proof is tried out of turn, but not more often than this. */
+  /** A token without proof polls out of turn, but not more often than this. */
   readonly #retryMs: number;
 
   constructor(proofs: TokenProofs, retryMs: number) {
@@ -54,7 +54,7 @@ export class TokenRing {
       isRenewing: false,
       renewalsFailed: 0,
       renewAtMs: Number.NEGATIVE_INFINITY,
-      wasNotAttempted: false,
+      hasWithheldEvent: false,
       cancelExpiry: null,
     };
     this.#members.set(viewer.tokenHash, member);
@@ -70,12 +70,12 @@ export class TokenRing {
     return this.#members.get(member.viewer.tokenHash) === member;
   }
 
-  /** Whose turn it is: who has no proof any more, else who has waited longest. */
+  /** The next token to poll: one whose proof has lapsed, else the one that has waited longest. */
   next(nowMs: number): RingMember | null {
     const member = this.unproved(nowMs) ?? this.#first();
     if (member === null) return null;
     member.polledAtMs = nowMs;
-    // Behind the others, where there are any.
+    // The token moves behind the others, where there are any.
     if (this.#members.size > 1) {
       this.#members.delete(member.viewer.tokenHash);
       this.#members.set(member.viewer.tokenHash, member);
@@ -83,7 +83,7 @@ export class TokenRing {
     return member;
   }
 
-  /** A token that must be used before its subscriptions may be told anything new. */
+  /** A token without proof, which must poll before its subscriptions may get new events. */
   unproved(nowMs: number): RingMember | null {
     // A token that polls alone is proved by each poll anyway.
     if (this.#members.size < 2) return null;

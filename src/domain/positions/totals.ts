@@ -6,7 +6,7 @@ export interface PositionTotals {
   readonly profit: number | null;
 }
 
-/** Plain sums of the gateway's figures; null where a position lacks one, since a part is no total. */
+/** Plain sums of the gateway's figures; null where a position lacks one, since a partial sum is no total. */
 export function totalsOf(positions: readonly Position[]): PositionTotals {
   let invested: number | null = 0;
   let profit: number | null = 0;

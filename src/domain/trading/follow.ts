@@ -4,15 +4,15 @@ import type { OrderRecord, OrderRecords } from '../../store/order-records.ts';
 export interface FollowOptions {
   readonly records: OrderRecords;
   readonly clock: Clock;
-  /** No wait is longer, whatever a store's clock says. */
+  /** The upper bound of any wait, whatever a store's clock says. */
   readonly longestMs: number;
 }
 
 const POLL_MS = 100;
 
 /**
- * Waits for a pending record that another process made: until it has an outcome, or its time is up.
- * Null where its key came free meanwhile. Counts by timers, which a corrected clock does not move.
+ * Waits for a pending record of another process until it has an outcome, or its time is up. Null where
+ * its key was released meanwhile. Timers measure the wait, so that clock corrections do not affect it.
  */
 export async function follow(
   { records, clock, longestMs }: FollowOptions,

@@ -1,7 +1,7 @@
 import type { Side } from '../../gateway/model.ts';
 import { InputError } from '../input-error.ts';
 
-/** An input object of which exactly one field is given, before anybody has checked that. */
+/** An input object of which exactly one field must be given, before validation. */
 export type RawOneOf<Name extends string> = {
   readonly [Field in Name]?: number | null | undefined;
 };
@@ -21,11 +21,11 @@ export function positive(argument: string, value: unknown): number {
   return number;
 }
 
-/** A stop-loss or take-profit: 0 is allowed, the gateway knows what it means. */
+/** A stop-loss or take-profit level; 0 is allowed, because the gateway gives it a meaning. */
 export function level(argument: string, value: unknown): number {
   const number = finite(argument, value);
   if (number < 0) throw broken(argument, 'must be 0 or greater');
-  // -0 is 0 on the wire, and equal to it in a repeat.
+  // -0 is 0 on the wire, and must equal it in a repeat.
   return number === 0 ? 0 : number;
 }
 
@@ -51,7 +51,7 @@ export function idempotencyKey(argument: string, value: unknown): string {
   return value;
 }
 
-/** GraphQL enforces @oneOf too; an order is worth asking twice. */
+/** GraphQL enforces @oneOf too; an order is worth checking twice. */
 export function oneOf<Name extends string>(
   argument: string,
   raw: RawOneOf<Name>,

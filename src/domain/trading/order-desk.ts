@@ -5,7 +5,7 @@ import type { Viewer } from '../auth/viewer.ts';
 import type { Orders, Placed } from './orders.ts';
 import type { Ticket } from './ticket.ts';
 
-/** Where a viewer's order meets the account's records: nobody gets there on a claim alone. */
+/** Places a viewer's orders in the account's records, which requires proof: a claim is not enough. */
 export class OrderDesk {
   readonly #orders: Orders;
   readonly #prover: Prover;
@@ -28,7 +28,7 @@ export class OrderDesk {
     return this.#orders.placed(await this.#prover.account(viewer), idempotencyKey);
   }
 
-  /** Whatever kept the proof from coming, the order was not sent: that is what its sender must know. */
+  /** The error always says that the order was not sent, whatever the reason for the missing proof. */
   async #proofBefore(viewer: Viewer, operation: Ticket['operation']): Promise<AccountProof> {
     try {
       return await this.#prover.account(viewer);

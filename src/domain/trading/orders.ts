@@ -18,7 +18,7 @@ export interface OrdersOptions {
   readonly records: OrderRecords;
   readonly clock: Clock;
   readonly orderTimeoutMs: number;
-  /** Called as soon as the gateway has accepted an order, before anybody is answered. */
+  /** Called as soon as the gateway has accepted an order, before any client is answered. */
   readonly onAccepted: (viewer: Viewer) => void;
   readonly log: OrderLog;
 }
@@ -26,28 +26,28 @@ export interface OrdersOptions {
 export interface Placed {
   readonly outcome: Submission;
   readonly idempotencyKey: string;
-  /** Nothing was sent for this answer: it is what became of an earlier one. */
+  /** Nothing was sent for this answer: it is the recorded outcome of an earlier request. */
   readonly replayed: boolean;
 }
 
 interface InFlightOrder {
   readonly canonical: string;
-  /** True once the key is reserved for this inFlight; false where it ended without. */
+  /** Resolves to true once the key is reserved for this order, to false where it ended without a reservation. */
   readonly isFirst: Promise<boolean>;
   readonly done: Promise<Placed>;
 }
 
-/** Time for the outcome to be written down before others take a pending order's sender for dead. */
+/** Time to record the outcome before others take a pending order's process for dead. */
 const RECORDING_MS = 2_000;
 
-/** Places orders, each at most once per key, and tells what became of them. */
+/** Places orders, each at most once per key, and returns their outcomes. */
 export class Orders {
   readonly #options: OrdersOptions;
   readonly #recorder: Recorder;
   readonly #submitter: Submitter;
   readonly #pendingMs: number;
   readonly #following: FollowOptions;
-  /** Orders under way here. They belong to nobody's request: who asked may long be gone. */
+  /** Orders in flight in this process. They outlive their requests, whose clients may have disconnected. */
   readonly #inFlight = new Map<string, InFlightOrder>();
 
   constructor(options: OrdersOptions) {
@@ -58,7 +58,7 @@ export class Orders {
     this.#following = { ...options, longestMs: this.#pendingMs };
   }
 
-  /** How many orders are under way. */
+  /** The number of orders in flight. */
   get underWay(): number {
     return this.#inFlight.size;
   }
@@ -82,13 +82,13 @@ export class Orders {
       try {
         return { ...(await inFlight.done), replayed: true };
       } catch (error) {
-        // That was about the first one's token; this one may have a better one.
+        // The failure was about the first request's token; this one's may be accepted.
         if (!isAboutToken(error)) throw error;
       }
     }
   }
 
-  /** What became of a key; waits where it is under way. Null where nothing is on record. */
+  /** The outcome under a key; waits while the order is in flight. Null where nothing is recorded. */
   async placed(proof: AccountProof, key: string): Promise<Placed | null> {
     const { login } = proof;
     const id = recordId(login, key);
@@ -97,14 +97,14 @@ export class Orders {
       const placed = await inFlight?.done.catch(() => null);
       if (placed) return { ...placed, replayed: true };
       const record = await this.#options.records.find(login, key);
-      // One that began meanwhile is under way as well.
+      // An order that began meanwhile is in flight as well.
       if (!record && !this.#inFlight.has(id)) return null;
       const followed = record && (await follow(this.#following, login, key, record));
       if (followed) return { outcome: outcomeOf(followed), idempotencyKey: key, replayed: true };
     }
   }
 
-  /** Resolves when no order is under way and no outcome waits to be written down. */
+  /** Resolves when no order is in flight and no outcome waits to be recorded. */
   async drain(): Promise<void> {
     for (;;) {
       const unfinished = [...this.#inFlight.values()].map(({ done }) => done);
@@ -152,7 +152,7 @@ export class Orders {
   }
 }
 
-/** Past its deadline a pending order's sender is dead, and nobody knows what it got done. */
+/** Past its deadline a pending order's process is dead, and whether the gateway got the order is unknown. */
 function outcomeOf({ outcome, reservedAtMs }: OrderRecord): Submission {
   if (outcome) return toSubmission(outcome);
   return { outcome: 'unknown', sentAt: new Date(reservedAtMs), message: null };

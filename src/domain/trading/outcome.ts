@@ -4,7 +4,7 @@ import { commonRefusal, isSuccess } from '../../gateway/judge.ts';
 import { toSubmitResult } from '../../gateway/wire/answers.ts';
 import { isRow, type Row, text } from '../../gateway/wire/scalars.ts';
 
-/** What became of an order that may have reached the gateway. "Unknown" is not "failed". */
+/** The outcome of an order that may have reached the gateway. "Unknown" is not "failed". */
 export type Submission =
   | {
       readonly outcome: 'accepted';
@@ -16,14 +16,14 @@ export type Submission =
 
 type OrderOperation = 'openPosition' | 'placeLimitOrder';
 
-// The words are kept for a day in each order's record; a page of them is no message.
+// The text is kept for a day in each order's record, so a whole page is cut.
 const LONGEST_TEXT = 500;
 const LONGEST_ORDER_ID = 255;
 
 /**
- * What happened on the wire, as an outcome; throws a GatewayError where the gateway surely did not
- * take the order for a reason that is not about the order. The rows of docs/orders.md in their order:
- * the first that fits counts.
+ * Maps an exchange to an outcome; throws a GatewayError where the gateway surely did not take the order
+ * for a reason that is not about the order. The branches are the rows of docs/orders.md in their order:
+ * the first that matches counts.
  */
 export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submission {
   if (!exchange.sent) {
@@ -35,7 +35,7 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
   const body = bodyOf(exchange);
   const { success, orderId, error, message } = toSubmitResult(body);
   const words = clip(message);
-  // A gateway that says yes and no at once may well have traded: this goes before every refusal.
+  // A gateway that answers yes and no in one response may have traded: this precedes every refusal.
   if (success === true && !isSuccess(status)) return unknown(sentAtMs, words);
   if (success !== null && isSuccess(status)) {
     return success
@@ -54,7 +54,7 @@ function unknown(sentAtMs: number, message: string | null): Submission {
   return { outcome: 'unknown', sentAt: new Date(sentAtMs), message };
 }
 
-/** The verdict is read whatever the content type says: a wrong label must not turn a trade into doubt. */
+/** The body is parsed whatever the content type says: a wrong label must not turn a trade into an unknown. */
 function bodyOf({ bytes }: Answer): Row {
   try {
     const body: unknown = JSON.parse(bytes.toString('utf8'));

@@ -17,15 +17,15 @@ export interface RecorderOptions {
   readonly log: OrderLog;
 }
 
-// How long a client may wait for its outcome to be written down; it is true either way.
+// The longest a client waits for its outcome to be recorded; the outcome is true either way.
 const PATIENCE_MS = 2_000;
 const RETRY_FIRST_MS = 200;
-// Short: a process that is killed before it could write leaves a known outcome unknown.
+// Short, because a process that is killed before the write leaves a known outcome unknown.
 const RETRY_MAX_MS = 1_000;
 
 /**
- * Writes down how reservations ended, and goes on trying where the store is away: the order is
- * already sent, so its client gets the outcome whether or not it could be recorded yet.
+ * Records how reservations ended, and retries while the store is unavailable: the order is already sent,
+ * so its client gets the outcome whether or not it could be recorded yet.
  */
 export class Recorder {
   readonly #options: RecorderOptions;
@@ -47,7 +47,7 @@ export class Recorder {
     return this.#unwritten;
   }
 
-  /** Resolves when written, or when trying again has been left to the background. */
+  /** Resolves when the outcome is written, or when retries continue in the background. */
   async #write(attempt: () => Promise<void>): Promise<void> {
     const { clock, log } = this.#options;
     const first = attempt();

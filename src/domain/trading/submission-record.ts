@@ -1,7 +1,7 @@
 import type { RecordedOutcome } from '../../store/order-records.ts';
 import type { Submission } from './outcome.ts';
 
-/** A submission as its record keeps it. */
+/** A submission as its record stores it. */
 export function toRecorded(submission: Submission): RecordedOutcome {
   const { message } = submission;
   switch (submission.outcome) {

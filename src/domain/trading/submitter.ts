@@ -25,13 +25,13 @@ export interface SubmitterOptions {
   readonly log: OrderLog;
 }
 
-// A reservation that took longer is given back unsent: a process that was frozen in between may have
-// been taken for dead, and its key given to another.
+// A reservation that took longer is released unsent: other processes may have taken one that was frozen
+// meanwhile for dead, and reserved its key.
 const RESERVE_PATIENCE_MS = 5_000;
-/** The gateway call ends by itself; this much later it is no longer waited for. */
+/** The gateway call ends by itself; this much later it is no longer awaited. */
 const OVERDUE_MS = 1_000;
 
-/** The way of one order: reserve its key, send it, judge what happened, write that down. */
+/** The steps of one order: reserve its key, send it, judge the exchange, record the outcome. */
 export class Submitter {
   readonly #options: SubmitterOptions;
 
@@ -46,7 +46,7 @@ export class Submitter {
     const { promise: patience, resolve } = Promise.withResolvers<null>();
     const cancel = clock.after(RESERVE_PATIENCE_MS, () => resolve(null));
     const inTime = await Promise.race([answer, patience]).finally(cancel);
-    // Both clocks, because after a freeze the answer may be read before the timer fires.
+    // Both clocks are checked, because after a freeze the answer may be read before the timer fires.
     const isTimely = clock.now() - startedAtMs <= RESERVE_PATIENCE_MS;
     if (inTime && (isTimely || !inTime.reserved)) return inTime;
     answer.then(
@@ -56,7 +56,7 @@ export class Submitter {
     throw new RecordsUnavailableError('the order records took too long to answer');
   }
 
-  /** Throws a GatewayError where the order was surely not taken; the key is free again then. */
+  /** Throws a GatewayError where the order was surely not taken; its key is free again then. */
   async send(viewer: Viewer, ticket: Ticket, reservation: Reservation): Promise<Submission> {
     const { recorder, clock, orderTimeoutMs } = this.#options;
     const startedAtMs = clock.now();
@@ -67,7 +67,7 @@ export class Submitter {
     try {
       submission = await Promise.race([verdict, overdue]).finally(cancel);
     } catch (error) {
-      // Any other error says nothing about the order: its record stays, and turns unknown.
+      // Any other error says nothing about the order: its record stays, and becomes unknown.
       if (error instanceof GatewayError) await recorder.release(reservation);
       throw error;
     }
@@ -87,7 +87,7 @@ export class Submitter {
     try {
       exchange = await this.#call(viewer, ticket);
     } catch (error) {
-      // A call never rejects; where one does, a mistake of ours, nobody knows what it left behind.
+      // A call never rejects; where a bug makes one reject, the order's outcome is unknown.
       const message = 'an order ended in an error of the facade: its outcome is unknown';
       this.#options.log.error({ err: error }, message);
       return unknownSince(startedAtMs);
@@ -108,7 +108,7 @@ export class Submitter {
     try {
       this.#options.onAccepted(viewer);
     } catch (error) {
-      this.#options.log.error({ err: error }, 'an accepted order could not be made known');
+      this.#options.log.error({ err: error }, 'the listener for accepted orders failed');
     }
   }
 }

@@ -10,7 +10,7 @@ import {
   symbol,
 } from './input-rules.ts';
 
-/** An order whose input broke no rule: what is sent, and the key it is sent under. */
+/** A validated order: the values to send, and the idempotency key to send it under. */
 export type Ticket = MarketTicket | LimitTicket;
 
 export interface MarketTicket {
@@ -47,7 +47,7 @@ export interface PlaceLimitOrderInput {
   readonly idempotencyKey: string;
 }
 
-/** The ticket of op 4. Throws an InputError that names the first value that breaks a rule. */
+/** The ticket of op 4. Throws an InputError that names the first invalid value. */
 export function marketTicket(input: PlaceOrderInput): MarketTicket {
   const size = oneOf('input.size', input.size, ['units', 'amount']);
   return {
@@ -57,7 +57,7 @@ export function marketTicket(input: PlaceOrderInput): MarketTicket {
       symbol: symbol('input.symbol', input.symbol),
       side: side('input.side', input.side),
       size: { by: size.by, value: positive(`input.size.${size.by}`, size.value) },
-      // The gateway may read 0 as "no price" and trade at once, so it is no price a client can mean.
+      // The gateway may read 0 as "no price" and trade immediately, so it is no price a client can mean.
       price: input.price == null ? null : positive('input.price', input.price),
       stopLoss: protection('input.stopLoss', input.stopLoss, size.by),
       takeProfit: protection('input.takeProfit', input.takeProfit, size.by),
@@ -66,7 +66,7 @@ export function marketTicket(input: PlaceOrderInput): MarketTicket {
   };
 }
 
-/** The ticket of op 5. Throws an InputError that names the first value that breaks a rule. */
+/** The ticket of op 5. Throws an InputError that names the first invalid value. */
 export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
   return {
     operation: 'placeLimitOrder',

@@ -1,6 +1,6 @@
 import { InputError } from '../input-error.ts';
 
-/** The gateway takes numbers; a number beyond 2^53 would arrive as its neighbour. */
+/** The gateway takes numbers; beyond 2^53 one would be rounded to another id. */
 export function toNotificationIds(ids: readonly string[]): readonly number[] {
   return ids.map((id) => {
     const number = /^-?\d{1,16}$/.test(id) ? Number(id) : Number.NaN;

@@ -7,54 +7,54 @@ import type { ResponseCache } from './response-cache.ts';
 
 type Eventually<T> = T | Promise<T>;
 
-/** An answer made of the catalog alone: it can be named, kept and sent as it was. */
+/** A response made of the catalog alone: it can be named, cached and sent again unchanged. */
 export interface CatalogAnswer {
   readonly etag: string;
   readonly freshSeconds: number;
-  /** Null: the client holds this very answer. */
+  /** Null means 304: the client already has this very response. */
   readonly bytes: Buffer | null;
-  /** Null where every request has to pack its own. */
+  /** Null where the bytes are the request's own, so that compressing them cannot be shared. */
   readonly packed: ((encoding: Encoding) => Eventually<Buffer>) | null;
 }
 
 export interface CatalogQuestion {
-  readonly held: ResponseCache;
+  readonly cache: ResponseCache;
   readonly use: CatalogUse;
-  /** Names document, operation and variables. */
+  /** Names the document, the operation and the variables. */
   readonly question: string;
-  /** Proves the viewer. */
+  /** Proves the viewer before anything cached is sent. */
   readonly read: () => Eventually<CatalogView>;
   readonly run: () => Eventually<ExecutionResult>;
-  /** Whether the run has read anything beside the catalog, whatever its fields are marked as. */
+  /** True when the run read anything beside the catalog, even against the marks of its fields. */
   readonly isPersonal: () => boolean;
   readonly publish: (result: ExecutionResult) => ExecutionResult;
   readonly text: (result: ExecutionResult) => Eventually<string>;
-  /** Called where the answer was in memory and nothing is executed. */
+  /** Called on a cache hit, when nothing is executed. */
   readonly sent: () => void;
-  /** What this request's answer says beside its data; null where it says nothing. */
+  /** The `extensions` of this request's response; null where there are none. */
   readonly extensions: () => object | null;
 }
 
 /**
- * What has failed or read anything of the viewer's is returned as a plain result: it must not be
- * kept. Bytes and ETags are given away at once only under a name whose answer has been made before
- * and was found to be the catalog's alone, for an ETag that is confirmed tells of content as well.
+ * A result that failed, or that read anything of the viewer's, is returned without being cached.
+ * Cached bytes and 304s are sent only under a name whose earlier response proved to be the
+ * catalog's alone: confirming an ETag discloses content as well.
  */
 export function answerFromCatalog(
   question: CatalogQuestion,
   ifNoneMatch: string | undefined,
 ): Eventually<CatalogAnswer | ExecutionResult> {
-  if (question.held.isBarred(question.use)) return answerPlainly(question);
+  if (question.cache.isBarred(question.use)) return answerPlainly(question);
   let view: Eventually<CatalogView>;
   try {
     view = question.read();
   } catch {
-    // The fields say why, each at its own path.
+    // Execution reports the error, at the path of each field.
     return answerPlainly(question);
   }
   if (!(view instanceof Promise)) return answerFrom(view, question, ifNoneMatch);
   return view.then(
-    (arrived) => answerFrom(arrived, question, ifNoneMatch),
+    (known) => answerFrom(known, question, ifNoneMatch),
     () => answerPlainly(question),
   );
 }
@@ -69,10 +69,10 @@ function answerFrom(
   question: CatalogQuestion,
   ifNoneMatch: string | undefined,
 ): Eventually<CatalogAnswer | ExecutionResult> {
-  const { held, use, run, isPersonal, publish } = question;
+  const { cache, use, run, isPersonal, publish } = question;
   const { freshSeconds } = view;
   const name = nameOf(view, question);
-  const known = held.get(name);
+  const known = cache.get(name);
   const etag = known?.etag ?? tagFor(name);
   if (known && isNamed(ifNoneMatch, etag)) {
     return { etag, freshSeconds, bytes: null, packed: null };
@@ -82,17 +82,17 @@ function answerFrom(
     return answerOf(known.plain, { etag, freshSeconds, name, question });
   }
   const result = run();
-  const made = (arrived: ExecutionResult) => {
+  const made = (found: ExecutionResult) => {
     const mayKeep = !isPersonal();
-    // Another run of it may find the same only sometimes: none of them is shared any more.
-    if (!mayKeep) held.bar(use);
-    if (!mayKeep || arrived.errors) return publish(arrived);
-    const text = question.text({ data: arrived.data ?? null });
+    // Only some runs may read it, so the operation is never cached again.
+    if (!mayKeep) cache.bar(use);
+    if (!mayKeep || found.errors) return publish(found);
+    const text = question.text({ data: found.data ?? null });
     return text instanceof Promise ? text.then(written) : written(text);
   };
   const written = (text: string) => {
     const bytes = Buffer.from(text);
-    held.hold(name, { etag, plain: use.selectsTime ? null : bytes });
+    cache.set(name, { etag, plain: use.selectsTime ? null : bytes });
     return answerOf(bytes, { etag, freshSeconds, name, question });
   };
   return result instanceof Promise ? result.then(made) : made(result);
@@ -107,7 +107,7 @@ interface Naming {
 
 function answerOf(
   bytes: Buffer,
-  { etag, freshSeconds, name, question: { held, use, extensions } }: Naming,
+  { etag, freshSeconds, name, question: { cache, use, extensions } }: Naming,
 ): CatalogAnswer {
   const more = extensions();
   if (more !== null) {
@@ -115,11 +115,11 @@ function answerOf(
   }
   const packed = use.selectsTime
     ? null
-    : (encoding: Encoding) => held.packed(name, bytes, encoding);
+    : (encoding: Encoding) => cache.packed(name, bytes, encoding);
   return { etag, freshSeconds, bytes, packed };
 }
 
-/** What tells this answer from all others that may be held beside it; the group's own text is measured. */
+/** The cache key. The lengths keep two keys apart whatever the group's own text contains. */
 function nameOf(
   { group, version, fetchedAtMs, stale }: CatalogView,
   { use, question }: CatalogQuestion,
@@ -128,7 +128,7 @@ function nameOf(
   return `${version.version} ${group.length} ${group} ${copy} ${question}`;
 }
 
-/** A digest, because a name holds variables, which are as long as a client likes. */
+/** A digest, because the key contains variables, which are as long as a client likes. */
 function tagFor(name: string): string {
   return `W/"${hash('sha256', name, 'base64url').slice(0, 22)}"`;
 }
@@ -138,7 +138,7 @@ function withExtensions(bytes: Buffer, extensions: object): Buffer {
   return Buffer.concat([bytes.subarray(0, -1), end]);
 }
 
-/** Whether a client says that it holds this very answer. */
+/** True when `If-None-Match` lists this ETag. */
 export function isNamed(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.split(',').some((each) => each.trim() === etag || each.trim() === '*');

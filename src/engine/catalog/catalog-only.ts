@@ -6,13 +6,16 @@ import {
 } from 'graphql';
 import { marksOf } from '../sharing-marks.ts';
 
-/** What is known of an operation that reads nothing but the catalog. */
+/** Describes an operation that reads nothing but the catalog. */
 export interface CatalogUse {
-  /** Selects what one version's copies differ in, such as its age: its answers cannot be held. */
+  /**
+   * The operation selects what differs between copies of one version, such as age: its body is not
+   * cached.
+   */
   readonly selectsTime: boolean;
 }
 
-/** Null where a field is selected that is not marked as the catalog's: then nothing keeps the answer. */
+/** Null where a selected field is not marked as the catalog's: such a response is never cached. */
 export function catalogUseOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -20,7 +23,7 @@ export function catalogUseOf(
 ): CatalogUse | null {
   if (operation.operation !== OperationTypeNode.QUERY) return null;
   const marks = marksOf(schema, document, operation);
-  // Without any there is nothing but the root's own name, and no version to speak of.
+  // An operation without marks selects only `__typename` of the root, which has no version.
   if (marks === null || marks.size === 0 || marks.has('account')) return null;
   return { selectsTime: marks.has('copy') };
 }

@@ -4,11 +4,11 @@ import type { CatalogUse } from './catalog-only.ts';
 
 export interface CachedResponse {
   readonly etag: string;
-  /** Null where the bytes are not held: they are too many, or every request has its own. */
+  /** Null where the bytes are not cached: they are too large, or differ for each request. */
   readonly plain: Buffer | null;
 }
 
-/** An answer, and packed as far as anybody has asked for it. */
+/** A response, with each encoding that a client has requested. */
 interface Entry {
   readonly answer: CachedResponse | null;
   readonly br?: Buffer;
@@ -17,13 +17,13 @@ interface Entry {
 
 const MAX_BYTES = 96 * 1024 * 1024;
 const MOST_OF_ONE = 48 * 1024 * 1024;
-// What an entry weighs beside its bytes, measured: a flood of tiny answers must count as what it is.
+// The measured overhead of an entry, so that a flood of tiny responses counts at its true size.
 const BYTES_PER_ENTRY = 700;
 
 /**
- * Answers made of the catalog alone, as bytes: for the same version, document and variables they are
- * the same. Whoever is sent them has been proved first; what is held here is nobody's own, as the
- * marks of its fields said and as its run has shown.
+ * Responses made of the catalog alone, as bytes: they are equal for the same version, document and
+ * variables. The viewer is proved before anything is sent, and an entry belongs to no viewer, as
+ * the marks of its fields promised and its run confirmed.
  */
 export class ResponseCache {
   readonly #maxOfOne: number;
@@ -36,7 +36,7 @@ export class ResponseCache {
     this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf });
   }
 
-  get heldBytes(): number {
+  get byteSize(): number {
     return this.#entries.calculatedSize;
   }
 
@@ -44,7 +44,7 @@ export class ResponseCache {
     return this.#entries.get(name)?.answer ?? undefined;
   }
 
-  hold(name: string, { etag, plain }: CachedResponse): void {
+  set(name: string, { etag, plain }: CachedResponse): void {
     const entry = this.#entries.peek(name);
     const answer = { etag, plain: plain && alone(plain) };
     if (!this.#put(name, { ...entry, answer })) {
@@ -52,7 +52,7 @@ export class ResponseCache {
     }
   }
 
-  /** An operation whose run has read what its fields' marks do not say: nothing of it is held. */
+  /** Excludes an operation whose run has read more than the marks of its fields allow. */
   bar(use: CatalogUse): void {
     this.#barred.add(use);
   }
@@ -61,14 +61,14 @@ export class ResponseCache {
     return this.#barred.has(use);
   }
 
-  /** Compressed once per answer, off the event loop; those who ask meanwhile wait for the same. */
+  /** Compresses each response once, off the event loop; concurrent requests share one single flight. */
   packed(name: string, plain: Buffer, encoding: Encoding): Buffer | Promise<Buffer> {
-    const held = this.#entries.get(name)?.[encoding];
-    if (held) return held;
+    const cached = this.#entries.get(name)?.[encoding];
+    if (cached) return cached;
     const task = `${encoding} ${name}`;
     const underWay = this.#packing.get(task);
     if (underWay) return underWay;
-    // Worth more than the quickest pass, not the minute of the best.
+    // Many requests reuse the bytes, which pays for more effort than the fastest level.
     const packing = pack(plain, encoding, 'thorough')
       .then((bytes) => this.#keep(name, encoding, bytes))
       .finally(() => this.#packing.delete(task));
@@ -80,13 +80,13 @@ export class ResponseCache {
     const packed = alone(bytes);
     const entry: Entry = { answer: null, ...this.#entries.peek(name), [encoding]: packed };
     if (!this.#put(name, entry)) {
-      // A client that takes it packed needs no other form of it.
+      // Clients that accept this encoding never need the plain bytes.
       this.#put(name, { ...entry, answer: entry.answer && { ...entry.answer, plain: null } });
     }
     return packed;
   }
 
-  /** False: it is too large, and what is held stays as it was. */
+  /** Returns false when the entry is too large; the cache is then unchanged. */
   #put(name: string, entry: Entry): boolean {
     if (sizeOf(entry, name) > this.#maxOfOne) return false;
     this.#entries.set(name, entry);
@@ -96,11 +96,11 @@ export class ResponseCache {
 
 function sizeOf({ answer, br, gzip }: Entry, name: string): number {
   const bytes = (answer?.plain?.length ?? 0) + (br?.length ?? 0) + (gzip?.length ?? 0);
-  // A name can hold what a client wrote, in two bytes for each character.
+  // The key contains what a client wrote, in up to two bytes for each character.
   return BYTES_PER_ENTRY + 2 * name.length + bytes;
 }
 
-/** Small buffers are cut out of larger blocks, which live as long as any piece of them does. */
+/** Copies a small buffer, since a slice of Node's pool would keep the whole pool block alive. */
 function alone(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength === bytes.length) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);

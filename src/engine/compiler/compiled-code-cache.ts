@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { CompiledCode } from './compiled-code.ts';
 
-// In fields, each of which weighs some kilobyte.
+// The limit is in fields, each of which weighs about a kilobyte.
 const MAX_FIELDS = 40_000;
 
-/** All compiled code of the process: what was not used for longest makes room. */
+/** All compiled code of the process, as an LRU cache. */
 export class CompiledCodeCache {
   readonly #codeCache: LRUCache<CompiledCode, () => void>;
 
@@ -16,7 +16,7 @@ export class CompiledCodeCache {
     });
   }
 
-  get heldFields(): number {
+  get fieldCount(): number {
     return this.#codeCache.calculatedSize;
   }
 

@@ -17,7 +17,7 @@ export class CompiledCode {
     this.#areFixed = args.every((each) => typeof each !== 'function');
   }
 
-  /** Null where the reference executor has to do it. */
+  /** Null where the operation is left to the reference executor. */
   static of(
     schema: GraphQLSchema,
     document: DocumentNode,
@@ -28,7 +28,7 @@ export class CompiledCode {
     return ir && new CompiledCode(generate(ir), ir.size);
   }
 
-  /** Throws where a field cannot be given its arguments. */
+  /** Throws where a field's arguments cannot be coerced. */
   argsFor(variables: VariableValues): readonly unknown[] {
     if (this.#areFixed) return this.#args;
     return this.#args.map((each) => (typeof each === 'function' ? each(variables) : each));

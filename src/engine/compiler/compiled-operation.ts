@@ -16,7 +16,7 @@ import { Run } from './run.ts';
 
 type Eventually<T> = T | Promise<T>;
 
-/** A schema for both executors: as it is, and as a run that counts sees it. */
+/** A schema for both executors: as it is, and instrumented to count fields. */
 export interface ExecutableSchema {
   readonly schema: GraphQLSchema;
   readonly metering: Metering;
@@ -26,25 +26,25 @@ export function executableSchema(schema: GraphQLSchema): ExecutableSchema {
   return { schema, metering: new Metering(schema) };
 }
 
-/** An operation with its conditions decided one way. */
+/** An operation with the values of `@include` and `@skip` fixed. */
 interface Variant {
   runs: number;
-  /** Null: it cannot be compiled. */
+  /** Null means that it cannot be compiled. */
   code: CompiledCode | null | undefined;
 }
 
-// Measured, compiling costs a third of what parsing and checking the document has cost: whoever sends
-// documents just to have them compiled gains nothing by it. What comes once is not worth even that.
+// Compiling takes a third of the time of parsing and validating, as measured, so a flood of new
+// documents gains nothing by it. A document that is sent once is not worth compiling.
 const RUNS_BEFORE_COMPILING = 2;
-// Flags double them; a client uses few of the combinations.
+// Each flag doubles the variants; a client uses few of the combinations.
 const MAX_VARIANTS = 16;
 const NO_FLAGS: Flags = new Map();
 
 /**
- * One operation's execution: by the reference executor until it has shown that it comes often, then
- * by code made for it. That code knows how to answer and nothing of errors. Where anything is amiss
- * its work is thrown away and the reference executor begins anew over the same context, where what
- * was read is remembered: so each error, its place and what it takes along are the reference's own.
+ * Executes one operation: with the reference executor while it is rare, then with compiled code.
+ * Compiled code builds a complete answer and reports no errors. On any failure its result is
+ * discarded and the reference executor starts over with the same memoized context, so that every
+ * error, its path and its null propagation are the reference executor's own.
  */
 export class CompiledOperation {
   readonly #schemas: ExecutableSchema;
@@ -59,18 +59,19 @@ export class CompiledOperation {
     schemas: ExecutableSchema,
     document: DocumentNode,
     operation: OperationDefinitionNode,
-    shelf: CompiledCodeCache,
+    codeCache: CompiledCodeCache,
   ) {
     this.#schemas = schemas;
     this.#document = document;
     this.#operation = operation;
-    this.#codeCache = shelf;
+    this.#codeCache = codeCache;
     this.#flagNames = flagNames(document, operation);
   }
 
   /** `args` have passed the reference executor's own check of variables. */
   execute(args: ValidatedExecutionArgs, meter: Meter): Eventually<ExecutionResult> {
-    // Much is answered in slices, and the reference executor's are coarser: it is compiled at once.
+    // Compiled code yields in finer slices than the reference executor, so a large answer is
+    // compiled on its first run.
     if (meter.isCostly) this.#runsBefore = 1;
     const code = this.#codeFor(args);
     const answer = code && run(code, args, meter);
@@ -80,7 +81,7 @@ export class CompiledOperation {
     return answer ?? this.#reference(args, meter);
   }
 
-  /** Without waiting for many runs: for documents that are known to be used. */
+  /** Compiles on the first run, for documents that are known to be used. */
   compile(): void {
     this.#runsBefore = 1;
     if (this.#flagNames.length === 0) this.#variant('', NO_FLAGS);
@@ -125,12 +126,12 @@ export class CompiledOperation {
     const result = executeRootSelectionSet({ ...args, schema });
     const isMutation = this.#operation.operation === 'mutation';
     return result instanceof Promise
-      ? result.then((arrived) => withinBudget(arrived, meter, isMutation))
+      ? result.then((settled) => withinBudget(settled, meter, isMutation))
       : withinBudget(result, meter, isMutation);
   }
 }
 
-/** Null where the answer would not be whole. */
+/** Null where the answer would not be complete. */
 function run(
   code: CompiledCode,
   { contextValue, rootValue, variableValues }: ValidatedExecutionArgs,

@@ -7,10 +7,10 @@ import {
   visit,
 } from 'graphql';
 
-/** The variables by which a request includes and skips parts of a document. */
+/** The values of the variables in `@include` and `@skip`. */
 export type Flags = ReadonlyMap<string, boolean>;
 
-/** By name; perhaps a few too many, where another operation of the document uses them so. */
+/** The names of the flags; it may list some that only another operation of the document uses. */
 export function flagNames(
   document: DocumentNode,
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -26,7 +26,7 @@ export function flagNames(
   return [...names].filter((name) => own.has(name));
 }
 
-/** Null where one of them is neither yes nor no, which is an error of the request's. */
+/** Null where a flag is not a boolean, which is an error of the request. */
 export function readFlags(
   names: readonly string[],
   variables: Readonly<Record<string, unknown>>,

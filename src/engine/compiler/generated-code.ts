@@ -5,14 +5,15 @@ import type { RunRoot } from './run.ts';
 
 export interface GeneratedCode {
   readonly root: RunRoot;
-  /** What fields with a resolver take, by their number. */
+  /** The arguments of the fields that have a resolver, by the number of the field. */
   readonly args: readonly ResolverIr['args'][];
 }
 
 /**
- * A function per selection set, which writes its object as one literal: then all objects of a list
- * have one shape, which is what makes engines fast. Of what a client wrote nothing gets into the
- * text but names, and names are letters; values travel as values.
+ * Generates a function per selection set that writes its object as one literal: all objects of a
+ * list then have one hidden class, which keeps the hot path fast. The only client input in the code
+ * is names, which GraphQL restricts to letters, digits and underscores; values are passed as
+ * values.
  */
 export function generate({ root }: OperationIr): GeneratedCode {
   const writer = new Writer();
@@ -43,7 +44,7 @@ class Writer {
     ].join('\n');
   }
 
-  /** An expression for the object that `source` becomes. */
+  /** Returns an expression for the object that `source` is completed to. */
   object(ir: ObjectIr, isRoot = false): string {
     const literal: string[] = [];
     const resolved: string[] = [];
@@ -63,7 +64,7 @@ class Writer {
     return `${name}(run, source)`;
   }
 
-  /** A field's place in the literal; what a resolver finds is put there afterwards. */
+  /** Reserves a field's place in the literal; a resolver's value is assigned to it afterwards. */
   #placed({ property, value, resolver }: FieldIr, typeName: string): string {
     if (property === null) return quoted(typeName);
     if (resolver) return 'null';
@@ -89,7 +90,7 @@ class Writer {
   }`;
   }
 
-  /** An expression for what `from` looks like in the answer. */
+  /** Returns an expression for the completed value of `from`. */
   #read(ir: ValueIr, from: string): string {
     const shown = this.#shown(ir);
     if (ir.isNonNull) return shown(from);
@@ -131,7 +132,10 @@ class Writer {
     return name;
   }
 
-  /** As far as this turn of the event loop allows; the rest follows into the same array. */
+  /**
+   * Completes as many items as fit into this turn of the event loop; the rest follows into the same
+   * array.
+   */
   #listOfObjects(item: ValueIr): string {
     const read = this.#read(item, 'values[at]');
     const name = `list${this.#functions.length}`;
@@ -167,7 +171,7 @@ function isOfObjects(value: ValueIr): boolean {
   return value.kind === 'list' ? isOfObjects(value.item) : value.kind === 'object';
 }
 
-/** In brackets, or `__proto__` would name the literal's prototype. */
+/** A computed key, because a plain `__proto__` would set the literal's prototype. */
 function keyOf(name: string): string {
   return name === '__proto__' ? `[${quoted(name)}]` : quoted(name);
 }

@@ -11,17 +11,20 @@ import type { Run } from './run.ts';
 
 export type ReadLeaf = (value: unknown, run: Run) => unknown;
 
-/** Thrown by compiled code where an answer would not be whole; why is the reference executor's to say. */
+/**
+ * Thrown by compiled code where an answer would be incomplete; the reference executor then reports
+ * the error.
+ */
 export class NotWholeError extends Error {
   override readonly name = 'NotWholeError';
 }
 
-// One for all: it says nothing, and taking its stack would cost more than the field.
+// A singleton without a message: capturing a stack trace would cost more than the field.
 export const NOT_WHOLE = new NotWholeError();
 
 /**
- * What a value looks like in the answer, as the type itself says; those that look like themselves,
- * which is nearly all, are let through without asking it.
+ * Serializes a leaf as its type does. Values that serialize to themselves, which is nearly all,
+ * skip the type's own function.
  */
 export function leafOf(type: GraphQLLeafType): ReadLeaf {
   const asked: ReadLeaf = (value) => ask(type, value);
@@ -58,7 +61,7 @@ function isInt(value: unknown): value is number {
   return typeof value === 'number' && (value | 0) === value;
 }
 
-/** Waiting and calling is the reference executor's: no leaf of ours is a promise or a method. */
+/** Promises and methods are left to the reference executor: no leaf of this schema is either. */
 function isDeferred(value: NonNullable<unknown>): boolean {
   return typeof value === 'function' || typeof (value as { then?: unknown }).then === 'function';
 }

@@ -24,23 +24,26 @@ import {
 import { weightOfKey } from '../limits/meter.ts';
 import { type Flags, isIncluded } from './flags.ts';
 
-/** What is done for each field of an operation, in the order of the answer's keys. */
+/**
+ * The intermediate representation of an operation: one entry per field, in the order of the
+ * answer's keys.
+ */
 export interface OperationIr {
   readonly root: ObjectIr;
-  /** How many fields there are: what compiling costs, and what compiled code weighs. */
+  /** The number of fields, which estimates the time to compile and the memory of the code. */
   readonly size: number;
 }
 
 export interface ObjectIr {
   readonly typeName: string;
-  /** What each such object counts in an answer. */
+  /** The fields that each such object counts in an answer. */
   readonly weight: number;
   readonly fields: readonly FieldIr[];
 }
 
 export interface FieldIr {
   readonly key: string;
-  /** The property that holds it; null for the name of its object's type. */
+  /** The property that contains the value; null for `__typename`. */
   readonly property: string | null;
   readonly value: ValueIr;
   /** Null where the property is the value. */
@@ -57,9 +60,9 @@ export type ReadArguments = (variables: VariableValues) => Readonly<Record<strin
 
 export interface ResolverIr {
   readonly resolve: GraphQLFieldResolver<unknown, unknown>;
-  /** The same for every run, or read anew from its variables. */
+  /** Constant arguments, or a function that reads them from the variables of a run. */
   readonly args: Readonly<Record<string, unknown>> | ReadArguments;
-  /** A field with arguments may compute much before it answers little. */
+  /** A field with arguments may compute much and return little. */
   readonly takesArguments: boolean;
 }
 
@@ -67,8 +70,8 @@ export interface ResolverIr {
 const MAX_FIELDS = 1_000;
 
 /**
- * Null for what is left to the reference executor: introspection, whose resolvers want to know all
- * about the schema; unions and interfaces, which few queries have; mutations, which run in turn.
+ * Null for what is left to the reference executor: introspection, whose resolvers need the whole
+ * schema; unions and interfaces, which few queries select; mutations, which run serially.
  */
 export function irOf(
   schema: GraphQLSchema,
@@ -121,7 +124,7 @@ class IrBuilder {
     return { typeName: type.name, weight, fields };
   }
 
-  /** In the order in which the reference executor comes by them, which is that of the answer. */
+  /** Collects the fields in the reference executor's order, which is the order of the answer. */
   #collect(
     type: GraphQLObjectType,
     selections: readonly SelectionNode[],
@@ -188,7 +191,7 @@ function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Res
     if (field.args.length > 0) throw new NotCompilableError('arguments that nobody reads');
     return null;
   }
-  // The fourth parameter is all that the executor knows of the field; compiled code knows nothing.
+  // The fourth parameter is GraphQLResolveInfo, which compiled code does not provide.
   if (resolve.length > 3) throw new NotCompilableError('a resolver that looks at the document');
   const takesArguments = field.args.length > 0;
   if (namesVariable(node)) {

@@ -14,28 +14,28 @@ export type Resolve = (source: unknown, args: never, context: unknown) => unknow
 
 type Target = Record<string, unknown>;
 
-// Looking at the clock for each field would cost more than the field.
+// Reading the clock for each field would cost more than the field.
 const FIELDS_BETWEEN_LOOKS = 1_000;
 
 /**
- * One execution of compiled code: what its resolvers are given, what they still owe, and how much
- * the answer holds by now. Long work is left to later turns of the event loop.
+ * One execution of compiled code: the context of its resolvers, their pending promises and the
+ * fields counted so far. Long work yields to later turns of the event loop.
  */
 export class Run {
   readonly context: unknown;
-  /** By the number of the field that takes them. */
+  /** The arguments by the number of the field. */
   readonly args: readonly unknown[];
   readonly meter: Meter;
   readonly maxFields: number;
-  /** Fields of the answer so far. Generated code adds to it by itself. */
+  /** The fields of the answer so far, which generated code also increments itself. */
   fields = 0;
-  /** From this many fields on it is worth while to look at the clock. */
+  /** The number of fields from which the clock is read again. */
   lookAt = FIELDS_BETWEEN_LOOKS;
   #pending = 0;
   #isOver = false;
   #whole: ExecutionResult | null = null;
-  // The promise's own function and no closure around it: a closure that is kept in a field ties the run
-  // to the next one's, and then no minor collection frees either.
+  // This stores the promise's own resolve function: a closure kept in a field would tie each run to
+  // the next, and no minor collection would free either.
   #end: ((result: ExecutionResult | null) => void) | null = null;
 
   constructor(context: unknown, args: readonly unknown[], meter: Meter) {
@@ -45,7 +45,7 @@ export class Run {
     this.maxFields = meter.maxFields;
   }
 
-  /** Null where the answer would not be whole: then somebody else has to say what went wrong. */
+  /** Null where the answer would be incomplete; the reference executor then reports the error. */
   answer(root: RunRoot, source: unknown): ExecutionResult | Promise<ExecutionResult | null> | null {
     let data: Target;
     try {
@@ -68,18 +68,18 @@ export class Run {
 
   wait(value: PromiseLike<unknown>, complete: Complete, target: Target, key: string): void {
     this.#pending += 1;
-    // What is no promise of the engine's could call back at once, in the middle of a literal.
+    // A foreign thenable may call back synchronously, in the middle of a literal.
     Promise.resolve(value).then(
-      (arrived) => this.#arrived(arrived, complete, target, key),
+      (resolved) => this.#resolved(resolved, complete, target, key),
       (error) => this.#fail(error),
     );
   }
 
-  /** Whether the rest is to wait for a later turn. */
+  /** True when the rest has to wait for a later turn of the event loop. */
   isDue(): boolean {
     this.lookAt = this.fields + FIELDS_BETWEEN_LOOKS;
     const isDue = this.meter.scheduler.isSliceOver();
-    // Whatever stands further out in the same answer is to find that too.
+    // Enclosing lists check the clock at their next item as well, and yield too.
     if (isDue) this.lookAt = this.fields;
     return isDue;
   }
@@ -94,7 +94,7 @@ export class Run {
     });
   }
 
-  /** Resolves a field in a later turn: what it reads can take as long as what it answers. */
+  /** Resolves a field in a later turn, because its resolver can take as long as its answer. */
   resolveLater(
     resolve: Resolve,
     source: unknown,
@@ -109,7 +109,7 @@ export class Run {
     });
   }
 
-  /** What a list of leaves counts beyond its field. */
+  /** Counts the fields that a list of leaves adds beyond its own. */
   countList(length: number): void {
     this.count(extraForList(length));
   }
@@ -128,7 +128,7 @@ export class Run {
     });
   }
 
-  #arrived(value: unknown, complete: Complete, target: Target, key: string): void {
+  #resolved(value: unknown, complete: Complete, target: Target, key: string): void {
     const place = () => {
       target[key] = complete(this, value);
     };
@@ -140,7 +140,7 @@ export class Run {
     }
   }
 
-  /** One of the things that the answer waits for. */
+  /** Runs one of the tasks that the answer waits for. */
   #attempt(work: () => void): void {
     if (this.#isOver) return;
     try {

@@ -7,29 +7,32 @@ import { hashOf } from './document-id.ts';
 import type { DocumentResult, Documents } from './documents.ts';
 import type { TrustedDocument, TrustedDocuments } from './trusted-documents.ts';
 
-/** What becomes of a document that no manifest has. */
+/** The policy for a document that is in no manifest. */
 export type Untrusted = 'off' | 'log' | 'on';
 
 export interface DocumentSourceOptions {
   readonly documents: Documents;
   readonly trusted: TrustedDocuments | null;
-  /** `on`: it is refused; `log`: it is noted; `off`: it is welcome, and may be kept under its hash. */
+  /**
+   * `on` refuses it; `log` executes and logs it; `off` executes it, and allows automatic persisted
+   * queries.
+   */
   readonly trustedOnly: Untrusted;
   readonly log: Pick<Log, 'warn'>;
 }
 
 const AUTOMATIC_BYTES = 16 * 1024 * 1024;
-const NOTED = 10_000;
+const MAX_LOGGED = 10_000;
 
-/** From what a client sent, an id or a text or both, to the document that is run. */
+/** Resolves what a client sent, an id, a text or both, to the document that is executed. */
 export class DocumentSource {
   readonly #options: DocumentSourceOptions;
-  /** Texts that clients have left here under their hashes. */
+  /** Automatic persisted queries: texts that clients registered under their hashes. */
   readonly #automatic = new LRUCache<string, string>({
     maxSize: AUTOMATIC_BYTES,
     sizeCalculation: (text, id) => text.length + id.length,
   });
-  readonly #noted = new LRUCache<string, true>({ max: NOTED });
+  readonly #logged = new LRUCache<string, true>({ max: MAX_LOGGED });
 
   constructor(options: DocumentSourceOptions) {
     this.#options = options;
@@ -39,28 +42,28 @@ export class DocumentSource {
     const { id, text } = request;
     const { trusted, documents } = this.#options;
     const known = id === null ? undefined : trusted?.byId(id);
-    if (text === null) return known?.prepared ?? this.#leftEarlier(id ?? '');
+    if (text === null) return known?.prepared ?? this.#registered(id ?? '');
     if (id !== null && !isNamed(text, id, known)) return refused(mismatch());
     const published = known ?? trusted?.byText(text);
     if (published) return published.prepared;
     if (this.#options.trustedOnly === 'on') return refused(required());
     const result = documents.prepare(text);
     if ('errors' in result) return result;
-    if (this.#options.trustedOnly === 'log') this.#note(request, text);
+    if (this.#options.trustedOnly === 'log') this.#logOnce(request, text);
     else if (id !== null) this.#automatic.set(id, text);
     return result;
   }
 
-  #leftEarlier(id: string): DocumentResult {
+  #registered(id: string): DocumentResult {
     const text = this.#automatic.get(id);
     return text === undefined ? refused(notFound()) : this.#options.documents.prepare(text);
   }
 
-  /** Once per document; not its text, in which somebody may have written a password. */
-  #note({ operationName }: GraphQLRequest, text: string): void {
+  /** Logs each document once, without its text, which may contain a password. */
+  #logOnce({ operationName }: GraphQLRequest, text: string): void {
     const document = hashOf(text);
-    if (this.#noted.has(document)) return;
-    this.#noted.set(document, true);
+    if (this.#logged.has(document)) return;
+    this.#logged.set(document, true);
     const name = operationName?.slice(0, 100) ?? null;
     this.#options.log.warn({ document, operationName: name }, 'a document that is not trusted');
   }
@@ -82,7 +85,7 @@ function required(): GraphQLError {
   return requestError('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
 }
 
-/** In these words: clients that send hashes first look for them, and send the text then. */
+/** Clients with automatic persisted queries match this message, and then send the text. */
 function notFound(): GraphQLError {
   return requestError('PERSISTED_DOCUMENT_NOT_FOUND', 'PersistedQueryNotFound');
 }

@@ -3,7 +3,7 @@ import type { CostInputs } from '../limits/amount.ts';
 
 type Literal = number | boolean | null | undefined;
 
-/** Numbers, yes and no as a document or its variables give them; anything else reads as undefined. */
+/** Reads the numbers and booleans of a document or its variables; anything else reads as undefined. */
 export class DocumentValues {
   readonly #defaults = new Map<string, Literal>();
 
@@ -13,7 +13,7 @@ export class DocumentValues {
     }
   }
 
-  /** The value where the document fixes it, else how to read it from a request's variables. */
+  /** Returns the value where the document fixes it, else a function that reads it from the variables. */
   read(node: ValueNode): Literal | ((inputs: CostInputs) => Literal) {
     if (node.kind !== Kind.VARIABLE) return literalOf(node);
     const name = node.name.value;

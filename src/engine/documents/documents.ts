@@ -33,7 +33,7 @@ import { sizeOfText } from './text-size.ts';
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
   readonly limits: StructureLimits;
-  /** Off: "Did you mean…" stays away as well, since it maps the schema for those who may not see it. */
+  /** When false, "Did you mean…" is off as well, since suggestions disclose the schema. */
   readonly introspection: boolean;
   readonly maxBytes?: number;
 }
@@ -50,24 +50,24 @@ export interface PreparedOperation {
   readonly compiled: CompiledOperation;
   /** Null where it reads more than the catalog. */
   readonly catalogUse: CatalogUse | null;
-  /** Fields that the answer can hold. */
+  /** The fields that the answer can contain. */
   readonly cost: Amount;
-  /** Names document and operation among all that this process has prepared. */
+  /** Identifies the document and the operation within this process. */
   readonly name: string;
 }
 
 export type DocumentResult = PreparedDocument | { readonly errors: readonly GraphQLError[] };
 
 const MAX_BYTES = 64 * 1024 * 1024;
-// Measured: what is made of a document takes some fifty times the room of its text, and something more.
+// A prepared document weighs some fifty times its text, as measured, rounded up.
 const BYTES_PER_CHARACTER = 56;
 const BYTES_PER_DOCUMENT = 4_096;
-// The next ones show when these are mended; an answer of some kilobytes has room for them.
+// The remaining errors appear once these are fixed; some kilobytes of a response have room for them.
 const MAX_ERRORS = 10;
-// Far beyond any document that a person or a tool writes, far below what the stack bears.
+// Far beyond any document that a person or a tool writes, and far below the depth of the stack.
 const MAX_NESTING = 500;
 
-/** Parses, limits and validates each document once, whichever transport it came by. */
+/** Parses, limits and validates each document once, whichever transport received it. */
 export class Documents {
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
@@ -150,7 +150,8 @@ function parseWithin(
 }
 
 function published(invalid: readonly GraphQLError[], document: DocumentNode): GraphQLError[] {
-  // The library's word that it gave up is about no place, and says nothing of the document.
+  // The error by which the library reports that it stopped early has no location, and says nothing
+  // of the document.
   const found = invalid.filter(({ nodes }) => nodes !== undefined);
   if (found.length === 0) return [tooMuchWork()];
   const literals = literalsOf(document);

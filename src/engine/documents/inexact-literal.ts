@@ -17,7 +17,10 @@ import { requestError } from '../../schema/public-error.ts';
 import { ArgumentTrail, placeOf } from '../blamed-argument.ts';
 import { located } from '../located.ts';
 
-/** The error of the first number in a valid document that would not survive; null where all do. */
+/**
+ * Returns the error of the first number that a double cannot represent exactly; null where there is
+ * none.
+ */
 export function inexactLiteralError(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -25,10 +28,10 @@ export function inexactLiteralError(
   const types = new TypeInfo(schema);
   const trail = new ArgumentTrail();
   let error: GraphQLError | null = null;
-  // Where a variable's default is: its argument is wherever the variable is used.
+  // The path to the variable whose default is being read, since the argument is where the variable is used.
   let base: string[] = [];
   const check = (node: IntValueNode | FloatValueNode) => {
-    // An id is carried as the text that it is written as.
+    // An ID is carried as text.
     if (getNamedType(types.getInputType()) === GraphQLID || isExactNumber(node.value)) return;
     const argument = [...base, ...trail.names].join('.');
     error = located(inexactError(argument), { nodes: [node] });

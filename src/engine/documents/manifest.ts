@@ -4,7 +4,7 @@ import { readPlainFile } from '../../lib/read-plain-file.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { documentId } from './document-id.ts';
 
-/** Why manifests of trusted documents cannot be used, one reason for each that is wrong. */
+/** Lists why manifests of trusted documents cannot be used, one reason for each faulty file. */
 export class ManifestError extends Error {
   override readonly name = 'ManifestError';
   readonly reasons: readonly string[];
@@ -15,11 +15,11 @@ export class ManifestError extends Error {
   }
 }
 
-// Far above any team's documents; a file that is larger was named by mistake.
+// A larger file was configured by mistake: this is far above the documents of any team.
 const MAX_BYTES = 64 * 1024 * 1024;
 const APOLLO = 'apollo-persisted-query-manifest';
 
-/** All documents of a manifest, or of a folder of manifests, by their ids. */
+/** Reads all documents of a manifest, or of a folder of manifests, by their ids. */
 export async function readManifests(path: string): Promise<Map<string, string>> {
   const documents = new Map<string, string>();
   const reasons: string[] = [];
@@ -60,7 +60,7 @@ function addDocuments(
   }
 }
 
-/** Apollo's manifest, or plain `{ id: text }` as Relay and codegen write it. */
+/** Accepts Apollo's manifest, or plain `{ id: text }` as Relay and codegen write it. */
 function entriesOf(manifest: unknown): [string, string][] {
   if (!isRecord(manifest)) throw new Error('it is no object');
   if ('format' in manifest || 'operations' in manifest) return apolloEntries(manifest);

@@ -1,9 +1,9 @@
 import { Lexer, Source, TokenKind } from 'graphql';
 
 export interface TextSize {
-  /** Counted up to one more than are allowed. */
+  /** The count stops at one more than the limit. */
   readonly tokens: number;
-  /** How deep brackets stand in each other. */
+  /** The depth to which brackets are nested. */
   readonly nesting: number;
 }
 
@@ -19,9 +19,8 @@ const CLOSING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Measures a text before it is parsed. Parser and validation call themselves for each level of
- * brackets, so that a few kilobytes of them would run out of stack before any limit on the document
- * could be looked at.
+ * Measures a text before it is parsed. Parser and validation recurse for each level of brackets, so
+ * a few kilobytes of them would overflow the stack before any limit on the document is checked.
  */
 export function sizeOfText(text: string, maxTokens: number): TextSize {
   const lexer = new Lexer(new Source(text));
@@ -38,7 +37,7 @@ export function sizeOfText(text: string, maxTokens: number): TextSize {
       nesting = Math.max(nesting, depth);
     }
   } catch {
-    // Where no token can be read the parser stops as well, and says so.
+    // The parser stops at an unreadable token as well, and reports it.
   }
   return { tokens, nesting };
 }

@@ -32,7 +32,7 @@ export async function openTrustedDocuments(
   return trusted;
 }
 
-/** The documents that a team has published, ready to run before the first request asks for one. */
+/** The documents that a team has published, prepared before the first request for one. */
 export class TrustedDocuments {
   readonly #options: TrustedDocumentsOptions;
   #unwatch: () => void = () => {};
@@ -46,7 +46,7 @@ export class TrustedDocuments {
 
   async start(): Promise<void> {
     const { path, clock } = this.#options;
-    // Watched first: a change while they are being read must not be missed.
+    // Watching starts first, so that a change during the read is not missed.
     this.#unwatch = await watchPath({ path, clock, onChange: () => this.#reload() });
     this.#loading = load(this.#options).then((loaded) => {
       this.#loaded = loaded;
@@ -67,7 +67,7 @@ export class TrustedDocuments {
     return this.#loaded.byText.get(text);
   }
 
-  /** What is not as it should be, or null. */
+  /** Describes the problem with the manifests, or returns null. */
   degradedReason(): string | null {
     return this.#degradedReason;
   }
@@ -77,7 +77,7 @@ export class TrustedDocuments {
   }
 
   #reload(): void {
-    // One after the other: the last change has the last word.
+    // Reloads run one after the other, so that the last change wins.
     this.#loading = this.#loading
       .catch(() => {})
       .then(async () => {
@@ -85,7 +85,7 @@ export class TrustedDocuments {
           this.#loaded = await load(this.#options);
           this.#degradedReason = null;
         } catch (error) {
-          // Clients go on with what was published before; a typo must not turn them all away.
+          // Clients continue with the documents published before: a typo must not refuse all of them.
           this.#degradedReason =
             'the manifest of trusted documents cannot be read; the former one counts';
           this.#options.log.warn({ err: error }, this.#degradedReason);
@@ -103,7 +103,7 @@ async function load({ path, documents, log }: TrustedDocumentsOptions): Promise<
     if (!trusted) continue;
     byId.set(id, trusted);
     byText.set(text, trusted);
-    // Some thousands of documents take seconds, in which requests are answered as well.
+    // Preparing thousands of documents takes seconds; yielding lets requests run in between.
     await setImmediate();
   }
   log.info({ documents: byId.size, leftOut: entries.size - byId.size }, 'trusted documents');

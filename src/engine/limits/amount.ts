@@ -1,14 +1,14 @@
-/** What a cost depends on beside the document. */
+/** Inputs of a cost beside the document. */
 export interface CostInputs {
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Asked only where the document selects a whole catalog. */
-  readonly heldInstruments: () => number;
-  /** The viewer's own, as far as they are known; 0 where the account is not proved. */
-  readonly heldPositions: () => number;
-  readonly heldOrders: () => number;
+  /** Called only where the document selects a whole catalog. */
+  readonly cachedInstruments: () => number;
+  /** The viewer's own, as far as they are cached; 0 where the account is not proved. */
+  readonly cachedPositions: () => number;
+  readonly cachedOrders: () => number;
 }
 
-/** A number, or how to come by it: what a document fixes is reckoned once, when it is prepared. */
+/** A number, or a function of a request's inputs; the constant part is computed once, on preparation. */
 export type Amount = number | ((inputs: CostInputs) => number);
 
 export type Condition = boolean | ((inputs: CostInputs) => boolean);
@@ -39,7 +39,7 @@ export function largest(amounts: readonly Amount[]): Amount {
   return (inputs) => Math.max(...amounts.map((one) => evaluate(one, inputs)));
 }
 
-/** The amount where any of the conditions holds, else nothing. */
+/** The amount where any of the conditions is true, else 0. */
 export function whereAny(conditions: readonly Condition[], amount: Amount): Amount {
   if (amount === 0 || conditions.includes(true)) return amount;
   const open = conditions.filter((one) => typeof one === 'function');

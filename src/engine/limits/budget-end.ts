@@ -2,9 +2,9 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { type Meter, OverBudgetError } from './meter.ts';
 
 /**
- * What is answered by a run that may have passed its budget. A query or an event ends with the one
- * error. A mutation's outcomes stand, whatever its reads cost: each read that was cut short is null as
- * a whole, with its error.
+ * Finishes a run that may have exceeded its budget. A query or an event is replaced by the one
+ * error. A mutation keeps its outcomes: only the reads that were cut short become null, each with
+ * its error.
  */
 export function withinBudget(
   result: ExecutionResult,
@@ -30,7 +30,7 @@ function withoutCutReads({ data, errors = [] }: ExecutionResult, meter: Meter): 
   return { data: data ?? null, errors: [...others, ...cutReads.values()] };
 }
 
-/** A read of a mutation stands right below the field that writes. */
+/** A read of a mutation is a direct child of the field that writes. */
 function setNull(data: Record<string, unknown>, [write, read]: readonly (string | number)[]): void {
   const outcome = data[String(write)];
   if (typeof outcome !== 'object' || outcome === null || read === undefined) return;

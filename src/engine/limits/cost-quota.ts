@@ -6,18 +6,20 @@ import { type Quota, waiting } from '../request-quota.ts';
 export interface CostQuotaOptions {
   readonly counters: RateCounters;
   readonly fieldsPerMinute: number;
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   readonly uptimeMs?: () => number;
 }
 
 const MINUTE = 60;
 const MAX_CLIENTS = 100_000;
-// What is counted here before it is added to what replicas share: each request would cost a call otherwise.
+// A replica adds to the shared counter in steps of this share: a call for each request would be too
+// expensive.
 const SHARE_UNCOUNTED = 0.01;
 
 /**
- * How many fields of answers a client may have made for it in a minute. They are known when an answer
- * is there, so the answer that passes the limit is still given, and the next request waits.
+ * Limits the fields that a client's answers may contain in a minute. They are known only once an
+ * answer is complete, so the answer that exceeds the limit is still sent, and the next request is
+ * refused.
  */
 export class CostQuota {
   readonly #counter: RateCounter;
@@ -34,7 +36,7 @@ export class CostQuota {
     this.#fullUntilMs = new LRUCache({ max: MAX_CLIENTS });
   }
 
-  /** A refusal while the client's minute is used up, else null. */
+  /** A refusal while the client's budget of the minute is used up, else null. */
   refusal({ key }: ClientKey): (Quota & { readonly error: NonNullable<Quota['error']> }) | null {
     const untilMs = this.#fullUntilMs.get(key);
     if (untilMs === undefined) return null;

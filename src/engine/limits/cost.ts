@@ -22,22 +22,22 @@ import { type Amount, both, type Condition, largest, product, sum, whereAny } fr
 import { type ListSizes, pageSize } from './list-sizes.ts';
 import type { Fragments } from './shape.ts';
 
-/** A selection set that counts where its condition holds. */
+/** A selection set that counts where its condition is true. */
 interface Part {
   readonly selectionSet: SelectionSetNode;
   readonly when: Condition;
 }
 
-/** One of the places in a document that select the same field of the answer. */
+/** One of the selections in a document that merge into the same field of the answer. */
 interface Selected {
   readonly node: FieldNode;
   readonly when: Condition;
 }
 
 /**
- * How many fields the answer to an operation can hold. Made when the document is prepared, so that a
- * request costs no more than the arithmetic that depends on its variables. The document has passed
- * validation and the limits on its structure: it can be unfolded.
+ * Computes how many fields the answer to an operation can contain. The document is analysed when it
+ * is prepared, so that a request adds only the arithmetic on its variables. It has passed
+ * validation and the structural limits, so its fragments can be unfolded.
  */
 export function costOf(
   schema: GraphQLSchema,
@@ -73,10 +73,10 @@ class CostCompiler {
     );
   }
 
-  /** `page`: the page size of the connection that `type` is, where it is one. */
+  /** `page` is the page size when `type` is a connection. */
   ofSelections(type: GraphQLCompositeType, parts: readonly Part[], page: Amount | null): Amount {
     if (isObjectType(type)) return this.#ofObject(type, parts, page);
-    // An object of the answer is of one type, whichever costs most.
+    // An abstract type costs as much as the most expensive of its possible types.
     const types = this.#schema.getPossibleTypes(type);
     return largest(types.map((possible) => this.#ofObject(possible, parts, page)));
   }
@@ -102,7 +102,7 @@ class CostCompiler {
     return whereAny(conditions, sum([1, product(size, each)]));
   }
 
-  /** Like the executor: what stands twice at one place is one field of the answer. */
+  /** Merges fields as the executor does: equal response keys at one place are one field. */
   #collect(
     type: GraphQLObjectType,
     { selections }: SelectionSetNode,

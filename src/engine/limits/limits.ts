@@ -19,11 +19,11 @@ export interface StructureLimits {
   readonly maxDirectives: number;
 }
 
-// These bound what the checks themselves cost; documents that people write stay far below.
+// These bound the cost of the checks themselves; documents that people write stay far below.
 const MAX_OPERATIONS = 50;
 const MAX_SELECTIONS = 20_000;
 const MAX_REPEATED_PAIRS = 10_000;
-// Validation follows each of them up to three times, and gives up after 50,000 steps.
+// Validation follows each reference up to three times, and gives up after 50,000 steps.
 const MAX_REFERENCES = 15_000;
 
 const MAX_MUTATION_FIELDS = 5;
@@ -38,8 +38,8 @@ export function tooComplex(limit: string, value: number, maximum: number): Graph
 }
 
 /**
- * What is wrong with the structure of what would be carried out, fragments unfolded. It runs before
- * validation, which itself can be made expensive.
+ * Checks the structure of a document with its fragments unfolded. It runs before validation, which
+ * a hostile document can make expensive.
  */
 export function structureErrors(document: DocumentNode, limits: StructureLimits): GraphQLError[] {
   const operations = document.definitions.filter(
@@ -50,7 +50,7 @@ export function structureErrors(document: DocumentNode, limits: StructureLimits)
   }
   const fragments = fragmentsOf(document);
   const measure = new ShapeMeasure(fragments);
-  // Fragments by themselves too: validation walks those that nobody uses as well.
+  // Unused fragments are measured too, because validation walks them as well.
   const shapes = [...operations, ...fragments.values()].map((definition) =>
     measure.of(definition.selectionSet),
   );
@@ -78,7 +78,7 @@ interface OperationErrors {
   readonly errors: readonly GraphQLError[];
 }
 
-/** Of fifty operations that pass a limit the one that passes it most is told, and where it stands. */
+/** Of many operations that exceed one limit, only the worst is reported, with its location. */
 function worstOfEach(found: readonly OperationErrors[]): GraphQLError[] {
   const worst = new Map<unknown, GraphQLError>();
   for (const { operation, errors } of found) {
@@ -92,9 +92,9 @@ function worstOfEach(found: readonly OperationErrors[]): GraphQLError[] {
   return [...worst.values()];
 }
 
-/** Validation would say so too, but what it does besides must not meet such fragments. */
+/** Validation reports cycles too, but its other rules must not run on such fragments. */
 function circular(name: string): GraphQLError {
-  // A name may be as long as a body.
+  // A name may be as long as the request body.
   const message = redactTexts(`Fragment "${name}" leads back to itself.`, []);
   return requestError('GRAPHQL_VALIDATION_FAILED', message);
 }
@@ -133,7 +133,7 @@ function ownDirectives({ directives, variableDefinitions }: OperationDefinitionN
   return count;
 }
 
-/** What has to be unfolded to be counted; by now it is known to be little. */
+/** Checks what needs unfolded fragments; by now they are known to be small. */
 function unfoldedErrors(
   operations: readonly OperationDefinitionNode[],
   fragments: Fragments,
@@ -144,7 +144,7 @@ function unfoldedErrors(
   let pairs = 0;
   for (const { selectionSet } of operations) pairs += repeatedPairs(selectionSet, fragments);
   for (const { selectionSet } of fragments.values()) {
-    // A fragment's own repeats are compared even where no operation uses it.
+    // Validation compares a fragment's own selections even where no operation uses it.
     pairs = Math.max(pairs, repeatedPairs(selectionSet, fragments));
   }
   if (pairs > MAX_REPEATED_PAIRS) {

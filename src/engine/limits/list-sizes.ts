@@ -10,43 +10,44 @@ import {
 import type { DocumentValues } from '../documents/document-values.ts';
 import type { Amount, CostInputs } from './amount.ts';
 
-/** Positions, orders and what else comes as the gateway has it. */
+/** The default for positions, orders and other lists that the gateway does not page. */
 const USUAL_SIZE = 50;
 const DEFAULT_PAGE = 50;
 const LONGEST_PAGE = 500;
-/** Before any catalog was fetched. */
+/** The default until a catalog has been fetched. */
 const COLD_CATALOG = 1_000;
 
-const heldPositions = ({ heldPositions }: CostInputs) => Math.max(USUAL_SIZE, heldPositions());
-const heldOrders = ({ heldOrders }: CostInputs) => Math.max(USUAL_SIZE, heldOrders());
-const heldCatalog = ({ heldInstruments }: CostInputs) => heldInstruments() || COLD_CATALOG;
+const cachedPositions = ({ cachedPositions }: CostInputs) =>
+  Math.max(USUAL_SIZE, cachedPositions());
+const cachedOrders = ({ cachedOrders }: CostInputs) => Math.max(USUAL_SIZE, cachedOrders());
+const cachedCatalog = ({ cachedInstruments }: CostInputs) => cachedInstruments() || COLD_CATALOG;
 
-/** How many entries a list can hold, as far as that can be known before anything is read. */
+/** Estimates how many entries a list can contain before anything is read. */
 export class ListSizes {
   readonly #known: ReadonlyMap<string, Amount>;
 
   constructor(schema: GraphQLSchema) {
     this.#known = new Map<string, Amount>([
-      ['Catalog.instruments', heldCatalog],
-      ['CatalogChanges.upserted', heldCatalog],
+      ['Catalog.instruments', cachedCatalog],
+      ['CatalogChanges.upserted', cachedCatalog],
       ...introspectionSizes(schema),
     ]);
   }
 
-  /** `page`: the size of the connection that the list belongs to. */
+  /** `page` is the page size of the connection that contains the list. */
   of(typeName: string, field: GraphQLField<unknown, unknown>, page: Amount | null): Amount {
     const known = this.#known.get(`${typeName}.${field.name}`) ?? page;
     return known ?? HOLDINGS.get(getNamedType(field.type).name) ?? USUAL_SIZE;
   }
 }
 
-/** Lists of what an account holds are as long as the account has them, wherever they stand. */
+/** Lists of an account's holdings are as long as the account has entries, wherever they are selected. */
 const HOLDINGS: ReadonlyMap<string, Amount> = new Map([
-  ['Position', heldPositions],
-  ['Order', heldOrders],
+  ['Position', cachedPositions],
+  ['Order', cachedOrders],
 ]);
 
-/** The page that a connection's arguments ask for; null where the field is no connection. */
+/** The page size that a connection's arguments request; null where the field is no connection. */
 export function pageSize(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
@@ -62,7 +63,7 @@ export function pageSize(
       .map((one) => (typeof one === 'function' ? one(inputs) : one))
       .filter((one) => typeof one === 'number');
     if (counts.length === 0) return DEFAULT_PAGE;
-    // What is outside is refused when the field is resolved, before anything is read.
+    // A size outside the range is refused by the resolver before anything is read.
     return Math.min(LONGEST_PAGE, Math.max(0, ...counts));
   };
   return wanted.some((one) => typeof one === 'function') ? size : size(NO_INPUTS);
@@ -70,12 +71,12 @@ export function pageSize(
 
 const NO_INPUTS: CostInputs = {
   variables: {},
-  heldInstruments: () => 0,
-  heldPositions: () => 0,
-  heldOrders: () => 0,
+  cachedInstruments: () => 0,
+  cachedPositions: () => 0,
+  cachedOrders: () => 0,
 };
 
-/** The schema's own figures; averages, since each type is met about as often as the others. */
+/** Averages over this schema, since each of its types is introspected about equally often. */
 function introspectionSizes(schema: GraphQLSchema): [string, Amount][] {
   const types = Object.values(schema.getTypeMap());
   const fields = types.flatMap((type) =>

@@ -15,24 +15,31 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { extraForList, extraForText, type Meter, OVER_BUDGET, weightOfKey } from './meter.ts';
+import {
+  extraForList,
+  extraForText,
+  FIELDS_PER_ERROR,
+  type Meter,
+  OVER_BUDGET,
+  weightOfKey,
+} from './meter.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 type Resolver = GraphQLFieldResolver<unknown, unknown>;
 
-// Shorter lists are completed at once; of a longer one as many items are under way when the budget ends.
+// Shorter lists are completed synchronously; of a longer one, this many items run when the budget ends.
 const LONGEST_SYNC_LIST = 25;
-// A list of this length is worth slices even where little was expected of the answer.
+// A list of this length is sliced even where the estimate was small.
 const LONG_LIST = 200;
 
 /**
- * The schema as one run of the reference executor sees it: its fields count what they answer and pause
- * where it is much. The executor asks the schema for each field, introspection's included, and has
+ * The schema as one run of the reference executor sees it: its fields count themselves and yield in
+ * large answers. The executor looks each field up in the schema, introspection's included, and has
  * no other hook for either.
  */
 export class Metering {
   readonly #schema: GraphQLSchema;
-  /** Types of what mutations answer. */
+  /** The types of mutation results. */
   readonly #outcomes: ReadonlySet<string>;
 
   constructor(schema: GraphQLSchema) {
@@ -62,7 +69,7 @@ export class Metering {
     return Object.create(field, { resolve: { value: resolve } });
   }
 
-  /** The outcome of a write is answered whatever the reads beside it cost. */
+  /** The outcome of a write is returned whatever the reads beside it cost. */
   #isOutcome(parent: GraphQLCompositeType, field: Field): boolean {
     if (parent === this.#schema.getMutationType()) return true;
     return this.#outcomes.has(parent.name) && isLeafType(getNamedType(field.type));
@@ -93,18 +100,30 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
     return isObjects ? inSlices(value, meter) : value;
   }
 
+  function countError(): void {
+    meter.count(FIELDS_PER_ERROR);
+  }
+
+  function resolved(...args: Parameters<Resolver>): unknown {
+    try {
+      return resolve(...args);
+    } catch (error) {
+      countError();
+      throw meter.isOver && !isExempt ? OVER_BUDGET : error;
+    }
+  }
+
   function answer(
     source: unknown,
     args: Record<string, unknown>,
     context: unknown,
     info: GraphQLResolveInfo,
   ): unknown {
-    const value = resolve(source, args, context, info);
+    const value = resolved(source, args, context, info);
     if (!isPromiseLike(value)) return answered(value);
-    if (isObjects) return value.then((arrived) => answered(arrived));
-    // Beside the executor, not in between: errors come in the order in which promises settle.
-    if (extraOf) value.then((arrived) => countExtra(arrived), ignore);
-    return value;
+    // This is a side branch, because errors are ordered by when the executor's own promises settle.
+    value.then(isObjects || !extraOf ? ignore : (found) => void countExtra(found), countError);
+    return isObjects ? value.then((found) => answered(found)) : value;
   }
 
   return (source, args, context, info) => {
@@ -117,7 +136,7 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
   };
 }
 
-/** What a value counts beyond its field; null where it never counts more. */
+/** A function that counts what a value adds beyond its field; null where that is always nothing. */
 function extraFor(type: GraphQLOutputType): ((value: unknown) => number) | null {
   const inner = isNonNullType(type) ? type.ofType : type;
   if (inner === GraphQLString || inner === GraphQLID) {
@@ -140,7 +159,7 @@ function isListOfObjects(type: GraphQLOutputType): boolean {
   );
 }
 
-/** A list as the executor asks for it: all at once, or item by item where that takes long. */
+/** Returns a list as it is, or as an async iterable where completing it takes long. */
 function inSlices(value: unknown, meter: Meter): unknown {
   if (!Array.isArray(value) || value.length <= LONGEST_SYNC_LIST) return value;
   return meter.isCostly || value.length > LONG_LIST ? sliced(value, meter) : value;
@@ -149,7 +168,7 @@ function inSlices(value: unknown, meter: Meter): unknown {
 async function* sliced(items: readonly unknown[], meter: Meter): AsyncGenerator<unknown> {
   const { scheduler, client } = meter;
   for (const item of items) {
-    // Each further item would only be refused by its first field.
+    // Each further item would only be refused at its first field.
     if (meter.isOver) throw OVER_BUDGET;
     if (scheduler.isSliceOver()) await scheduler.turn(client);
     yield item;

@@ -9,9 +9,9 @@ interface Place {
 type Places = Map<string, Place>;
 
 /**
- * How many pairs of selections meet at the same place of the answer. Validation compares them two by
- * two, so a field that is repeated a thousand times costs it half a million comparisons. Fragments
- * are unfolded: there must be an end to them, and not too many.
+ * Counts the pairs of selections that share a place in the answer. Validation compares them
+ * pairwise, so a field repeated a thousand times costs half a million comparisons. Fragments are
+ * unfolded, so they must be acyclic and few.
  */
 export function repeatedPairs(selectionSet: SelectionSetNode, fragments: Fragments): number {
   let pairs = 0;
@@ -26,7 +26,7 @@ export function repeatedPairs(selectionSet: SelectionSetNode, fragments: Fragmen
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
         enter(selection.selectionSet, places);
       } else {
-        // Fragments are compared with one another like fields, even where they hold none in common.
+        // Validation compares fragments pairwise like fields, even where they have none in common.
         const place = placeOf(places, '...');
         pairs += place.times;
         place.times += 1;

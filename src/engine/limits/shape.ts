@@ -9,27 +9,27 @@ import {
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** What a selection comes to when its fragments are unfolded. */
+/** The size of a selection with its fragments unfolded. */
 export interface Shape {
   readonly depth: number;
   readonly aliases: number;
   readonly directives: number;
   readonly selections: number;
-  /** Spreads of fragments, and variables where they are used. */
+  /** The number of fragment spreads and uses of variables. */
   readonly references: number;
 }
 
 const NOTHING: Shape = { depth: 0, aliases: 0, directives: 0, selections: 0, references: 0 };
 
 /**
- * Measures selections by looking at each fragment once: a chain of fragments that doubles at every
- * link is counted, not walked.
+ * Measures each fragment once: a chain of fragments that doubles at every step is counted without
+ * being walked.
  */
 export class ShapeMeasure {
   readonly #fragments: Fragments;
   readonly #known = new Map<string, Shape>();
   readonly #open = new Set<string>();
-  /** A fragment that leads back to itself: once one was met, what was measured means nothing. */
+  /** The fragment that spreads itself; once it is set, the measured sizes are meaningless. */
   circular: string | null = null;
 
   constructor(fragments: Fragments) {

@@ -1,14 +1,14 @@
 import type { GraphQLError } from 'graphql';
 import { tooComplex } from './limits.ts';
 
-// What nests deeper than this is nobody's form.
+// No form nests deeper than this.
 const MAX_DEPTH = 100;
-// Of all objects together: an unfit value is printed for its message, over and over.
+// This counts the keys of all objects together, because messages print an unfit value repeatedly.
 const MAX_KEYS = 10_000;
 
 /**
- * Which limit a request's variables pass, or null. What handles values calls itself for each level,
- * and a value of any depth fits into a body of any size; this does not call itself.
+ * Checks the limits on a request's variables; null where they pass. Coercion recurses, and a body
+ * of any size can nest deeply enough to overflow the stack; this check is iterative.
  */
 export function variablesError(variables: Readonly<Record<string, unknown>>): GraphQLError | null {
   let level: object[] = [variables];

@@ -1,18 +1,18 @@
 import type { ExecutionResult } from 'graphql';
 import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
 
-/** Takes results, one at a time. */
+/** Receives results one at a time, with back-pressure. */
 export interface ResultSink {
-  /** False where the reader has enough unread: then `ready` is called when there may be room. */
+  /** Returns false where the reader has enough unread: `ready` is called once there may be room. */
   hasRoom(ready: () => void): boolean;
-  /** `left` is called when the next may come: at once, or when the reader has taken this one. */
+  /** `left` is called when the next result may be sent: synchronously, or once this one has been read. */
   send(result: string, left: () => void): void;
 }
 
 export interface DeliveryOptions {
   readonly sink: ResultSink;
   readonly text: (event: unknown) => string | Promise<string>;
-  /** What a failure becomes: a last result, or null where nothing is to be said. */
+  /** Converts a failure to a last result, or to null where nothing is sent. */
   readonly failure: (error: unknown) => ExecutionResult | null;
   /** Ends the source, if it has not ended. */
   readonly leave: () => Promise<unknown>;
@@ -23,8 +23,9 @@ type Over = IteratorReturnResult<void>;
 const OVER: Over = { done: true, value: undefined };
 
 /**
- * Passes results from a stream to a transport in the very turn in which an event comes. As an
- * iterator it brings nothing, and ends when the stream has; so those who iterate know when it is over.
+ * Delivers results to a transport in the same turn of the event loop in which an event is
+ * published. As an iterator it yields nothing and completes with the stream, which is how its
+ * consumer learns of the end.
  */
 export class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
   readonly #events: PullStream<unknown>;
@@ -32,7 +33,7 @@ export class Delivery implements AsyncGenerator<never, void, void>, StreamListen
   readonly #over = Promise.withResolvers<Over>();
   readonly #left = () => this.#sent();
   #hasBegun = false;
-  /** A result is being made, its reader has not taken it, or there is no room for it yet. */
+  /** True while a result is computed, its reader has not taken it, or the sink has no room. */
   #isBusy = false;
   #isWoken = false;
   #isOver = false;
@@ -72,7 +73,7 @@ export class Delivery implements AsyncGenerator<never, void, void>, StreamListen
   }
 
   woken(): void {
-    // Whatever comes meanwhile is merged behind what is being taken.
+    // Events published in the meantime are merged behind the one in progress.
     this.#isWoken = this.#isBusy;
     if (this.#isBusy || this.#isOver) return;
     if (!this.#options.sink.hasRoom(this.#left)) {
@@ -83,7 +84,7 @@ export class Delivery implements AsyncGenerator<never, void, void>, StreamListen
     const event = this.#events.take();
     if (event === undefined) return;
     this.#isBusy = true;
-    this.#tell(event);
+    this.#send(event);
   }
 
   ended(error: Error | null): void {
@@ -91,7 +92,7 @@ export class Delivery implements AsyncGenerator<never, void, void>, StreamListen
     if (!this.#isBusy) this.#finish(this.#end.error);
   }
 
-  #tell(event: unknown): void {
+  #send(event: unknown): void {
     try {
       const text = this.#options.text(event);
       if (typeof text === 'string') this.#options.sink.send(text, this.#left);
@@ -103,11 +104,12 @@ export class Delivery implements AsyncGenerator<never, void, void>, StreamListen
 
   #sendLater(text: Promise<string>): void {
     text
-      .then((arrived) => {
-        // Who has left meanwhile is told nothing more.
-        if (!this.#isOver) this.#options.sink.send(arrived, this.#left);
+      .then((written) => {
+        // The client may have disconnected in the meantime.
+        if (!this.#isOver) this.#options.sink.send(written, this.#left);
       })
-      .catch((error: unknown) => this.#finish(error));
+      // A stream that has ended has said why to its listener alone.
+      .catch((error: unknown) => this.#finish(this.#end === null ? error : this.#end.error));
   }
 
   #sent(): void {

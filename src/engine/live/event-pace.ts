@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
+import type { AbortSignalLike } from '../../lib/light-abort-controller.ts';
 
 export interface EventPaceOptions {
   readonly fieldsPerMinute: number;
@@ -7,11 +8,13 @@ export interface EventPaceOptions {
 }
 
 interface Account {
-  /** Fields that its events may still have; negative where it has had too many. */
+  /** The tokens left for the fields of its events; negative after too many. */
   available: number;
   atMs: number;
-  /** Events that wait, the first for longest. */
+  /** Queued events, oldest first. */
   readonly waiting: Waiting[];
+  /** A timer is set that lets the next of them go. */
+  isPlanned: boolean;
 }
 
 interface Waiting {
@@ -24,15 +27,15 @@ const MAX_ACCOUNTS = 20_000;
 const MINUTE_MS = 60_000;
 
 /**
- * A token bucket for each account over the fields of its events. Where an account's subscriptions
- * come to more, their events wait in turn; what happens meanwhile is merged behind them.
+ * A token bucket for each account over the fields of its events. Beyond the rate, events wait in a
+ * queue and later ones are merged behind them.
  */
 export class EventPace {
   readonly #fieldsPerMinute: number;
   readonly #clock: Clock;
   readonly #accounts = new LRUCache<string, Account>({
     max: MAX_ACCOUNTS,
-    // Whoever waits must not be forgotten: better none of them waits.
+    // Evicting an account must not strand its queued events, so all of them are released.
     dispose: (account) => {
       for (const { go } of account.waiting.splice(0)) go(0);
     },
@@ -43,20 +46,34 @@ export class EventPace {
     this.#clock = clock;
   }
 
-  /** Reserves what an event is expected to hold. Null: at once; else how long it has waited. */
-  admit(key: string, fields: number): Promise<number> | null {
+  /**
+   * Reserves the expected fields of an event. Null means that it may go; otherwise resolves with
+   * the time waited. An event whose subscription ends meanwhile waits no longer, and has no fields.
+   */
+  admit(key: string, fields: number, ending?: AbortSignalLike): Promise<number> | null {
     const account = this.#account(key);
     if (account.waiting.length === 0 && account.available > 0) {
       account.available -= fields;
       return null;
     }
-    return new Promise((go) => {
-      account.waiting.push({ fields, go, sinceMs: this.#clock.now() });
-      if (account.waiting.length === 1) this.#releaseLater(account);
+    return new Promise((resolve) => {
+      const sinceMs = this.#clock.now();
+      const leave = () => {
+        account.waiting.splice(account.waiting.indexOf(waiting), 1);
+        resolve(this.#clock.now() - sinceMs);
+      };
+      const go = (waitedMs: number) => {
+        ending?.removeEventListener('abort', leave);
+        resolve(waitedMs);
+      };
+      const waiting: Waiting = { fields, go, sinceMs };
+      account.waiting.push(waiting);
+      ending?.addEventListener('abort', leave);
+      if (!account.isPlanned) this.#releaseLater(account);
     });
   }
 
-  /** What the event came to, in place of what was reserved for it. */
+  /** Replaces the reservation with the number of fields that the event had. */
   settle(key: string, reserved: number, fields: number): void {
     const account = this.#accounts.get(key);
     if (account) account.available += reserved - fields;
@@ -65,7 +82,8 @@ export class EventPace {
   #account(key: string): Account {
     let account = this.#accounts.get(key);
     if (!account) {
-      account = { available: this.#fieldsPerMinute, atMs: this.#clock.now(), waiting: [] };
+      const available = this.#fieldsPerMinute;
+      account = { available, atMs: this.#clock.now(), waiting: [], isPlanned: false };
       this.#accounts.set(key, account);
     }
     this.#refill(account);
@@ -80,12 +98,14 @@ export class EventPace {
   }
 
   #releaseLater(account: Account): void {
+    account.isPlanned = true;
     const missing = Math.max(0, 1 - account.available);
     const waitMs = Math.ceil((missing * MINUTE_MS) / this.#fieldsPerMinute);
     this.#clock.after(Math.max(1, waitMs), () => this.#release(account));
   }
 
   #release(account: Account): void {
+    account.isPlanned = false;
     this.#refill(account);
     while (account.available > 0) {
       const next = account.waiting.shift();

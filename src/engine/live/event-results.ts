@@ -6,6 +6,7 @@ import {
 } from 'graphql';
 import type { Caller } from '../../gateway/caller.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { PullStream } from '../../lib/pull-stream.ts';
 import { Context } from '../../schema/context.ts';
 import type { Services } from '../../schema/services.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
@@ -18,25 +19,30 @@ import { usesVariablesInEvents } from './event-variables.ts';
 import { FollowedEvents } from './followed-events.ts';
 import { type RecentResult, RecentResults, textOf } from './recent-results.ts';
 
-/** A subscription, as it is run for each of its events. */
+/** A subscription, as it is executed for each of its events. */
 export interface LiveOperation {
   readonly prepared: PreparedOperation;
   readonly args: ValidatedExecutionArgs;
   readonly cost: number;
   readonly caller: Caller;
   readonly requestId: string;
-  /** Whose events these are. */
+  /** The account's key in the pace and in the scheduler. */
   readonly key: string;
-  /** How many fields the next event is expected to hold, and what was reserved for the present one. */
+  /** The estimated fields of the next event, and the tokens reserved for the present one. */
   expected: number;
   reserved: number;
 }
 
-/** One event's result, and what has counted it. */
+/** Ends what waits for an event's turn when the subscription has ended meanwhile. */
+class SubscriptionEndedError extends Error {
+  override readonly name = 'SubscriptionEndedError';
+}
+
+/** One event's result, with the meter that counted it. */
 interface Made {
   readonly result: ExecutionResult;
   readonly meter: Meter;
-  /** Whether others may be sent it. */
+  /** True when the result may be sent to other subscribers. */
   readonly isShared: boolean;
 }
 
@@ -50,12 +56,12 @@ export interface EventResultsOptions {
   readonly publisher: Publisher;
   readonly scheduler: FairScheduler;
   readonly pace: EventPace;
-  /** How many fields one event may hold. */
+  /** The budget of one event, in fields. */
   readonly maxCost: number;
 }
 
 export interface Following {
-  /** True where the transport has its own way to say why a subscription ends; else an event says it. */
+  /** True where the transport itself reports why a subscription ends; otherwise a last event does. */
   readonly reportsEnd: (error: unknown) => boolean;
   readonly ended: () => void;
 }
@@ -63,16 +69,16 @@ export interface Following {
 type Eventually<T> = T | Promise<T>;
 
 /**
- * Results of live events. Subscribers who stand at the same point are told the very same event
- * object: what was executed for one of them serves the next who sent the same document. That takes
- * fields which are all marked as the account's, no variables in what they show, and a run that read
- * nothing else.
+ * Executes live events, and shares results in a fan-out. Subscribers at the same point of a stream
+ * receive the same event object, so one result serves all who sent the same document. Sharing
+ * requires that every field is marked as the account's, that no variables affect the event, and
+ * that the run read nothing else.
  */
 export class EventResults {
   readonly #options: EventResultsOptions;
   readonly #recent = new RecentResults();
   readonly #isShared = new WeakMap<OperationDefinitionNode, boolean>();
-  /** Large events, while their result is made. */
+  /** Large events whose result is being computed: one single flight per event. */
   readonly #making = new WeakMap<object, Making>();
 
   constructor(options: EventResultsOptions) {
@@ -86,15 +92,18 @@ export class EventResults {
   ): FollowedEvents {
     const { signal } = live.caller;
     const stream = new FollowedEvents(events, {
-      value: (event) => this.#resultOf(event as object, live),
-      text: (event) => this.#textOf(event as object, live),
-      failure: (error) => (reportsEnd(error) ? null : this.#finalResult(error, live)),
+      value: (event) => this.#resultOf(event as object, live, events),
+      text: (event) => this.#textOf(event as object, live, events),
+      failure: (error) =>
+        error instanceof SubscriptionEndedError || reportsEnd(error)
+          ? null
+          : this.#finalResult(error, live),
       ended: () => {
         signal?.removeEventListener('abort', leave);
         ended();
       },
     });
-    // Not every transport passes on at once that its client has left: some wait for the next event.
+    // Some transports propagate a disconnect only with the next event, so the AbortSignal ends the stream.
     const leave = () => void stream.return();
     if (signal?.aborted) leave();
     else signal?.addEventListener('abort', leave);
@@ -107,8 +116,8 @@ export class EventResults {
     return publisher.publish({ errors: [asGraphQLError(error)] }, context);
   }
 
-  #textOf(event: object, live: LiveOperation): Eventually<string> {
-    return this.#paced(live, (waitedMs) => this.#text(event, live, waitedMs));
+  #textOf(event: object, live: LiveOperation, events: AsyncIterable<unknown>): Eventually<string> {
+    return this.#paced(live, events, (waitedMs) => this.#text(event, live, waitedMs));
   }
 
   #text(event: object, live: LiveOperation, waitedMs: number): Eventually<string> {
@@ -119,10 +128,10 @@ export class EventResults {
     if (other) return other.then(() => this.#text(event, live, waitedMs));
     const made = this.#make(event, live, waitedMs);
     if (!(made instanceof Promise)) {
-      // Kept beside the result, where that may be sent to others.
+      // The text is memoized with the result where others may be sent it.
       return this.#keptText(event, live) ?? jsonText(made.result, made.meter);
     }
-    const text = made.then((arrived) => this.#written(arrived, event, live));
+    const text = made.then((settled) => this.#written(settled, event, live));
     this.#share(event, live, text);
     return text;
   }
@@ -137,8 +146,12 @@ export class EventResults {
     return text;
   }
 
-  #resultOf(event: object, live: LiveOperation): Eventually<ExecutionResult> {
-    return this.#paced(live, (waitedMs) => this.#result(event, live, waitedMs));
+  #resultOf(
+    event: object,
+    live: LiveOperation,
+    events: AsyncIterable<unknown>,
+  ): Eventually<ExecutionResult> {
+    return this.#paced(live, events, (waitedMs) => this.#result(event, live, waitedMs));
   }
 
   #result(event: object, live: LiveOperation, waitedMs: number): Eventually<ExecutionResult> {
@@ -149,14 +162,14 @@ export class EventResults {
     if (other) return other.then(() => this.#result(event, live, waitedMs));
     const made = this.#make(event, live, waitedMs);
     if (!(made instanceof Promise)) return made.result;
-    const result = made.then((arrived) =>
-      this.#written(arrived, event, live).then(() => arrived.result),
+    const result = made.then((settled) =>
+      this.#written(settled, event, live).then(() => settled.result),
     );
     this.#share(event, live, result);
     return result;
   }
 
-  /** What is being made of a large event for one subscriber will do for the others. */
+  /** Joins the single flight in which another subscriber's large event is being computed. */
   #underWay(event: object, node: OperationDefinitionNode): Promise<unknown> | null {
     const making = this.#making.get(event);
     return making?.node === node ? making.done : null;
@@ -181,11 +194,18 @@ export class EventResults {
     return kept && textOf(kept);
   }
 
-  /** At once, or when the account's events may go on. */
-  #paced<T>(live: LiveOperation, make: (waitedMs: number) => Eventually<T>): Eventually<T> {
+  /** Runs synchronously, or once the account's token bucket allows it. */
+  #paced<T>(
+    live: LiveOperation,
+    events: AsyncIterable<unknown>,
+    make: (waitedMs: number) => Eventually<T>,
+  ): Eventually<T> {
     live.reserved = live.expected;
-    const wait = this.#options.pace.admit(live.key, live.reserved);
-    return wait === null ? make(0) : wait.then(make);
+    const stream = events instanceof PullStream ? events : null;
+    const wait = this.#options.pace.admit(live.key, live.reserved, stream?.ending);
+    if (wait === null) return make(0);
+    // The wait can be long: whose token was refused meanwhile is sent nothing more of the account's.
+    return wait.then((waitedMs) => (stream?.isEnded ? endOf(stream) : make(waitedMs)));
   }
 
   #settled<T>(live: LiveOperation, fields: number, value: T): T {
@@ -196,7 +216,7 @@ export class EventResults {
 
   #make(event: object, live: LiveOperation, waitedMs: number): Eventually<Made> {
     const { services, scheduler, maxCost } = this.#options;
-    // A context of its own: what an event reads must not be as old as the subscription.
+    // Each event has its own context: reads must not be as old as the subscription.
     const context = new Context(services, live.caller, live.requestId);
     context.cost = live.cost;
     context.waitedMs = waitedMs;
@@ -212,7 +232,7 @@ export class EventResults {
     const run = { ...args, rootValue: event, contextValue: context };
     const result = prepared.compiled.execute(run, meter);
     if (result instanceof Promise) {
-      return result.then((arrived) => this.#made(arrived, live, context, meter));
+      return result.then((settled) => this.#made(settled, live, context, meter));
     }
     const made = this.#made(result, live, context, meter);
     const { fields } = meter;
@@ -225,12 +245,13 @@ export class EventResults {
   #made(result: ExecutionResult, live: LiveOperation, context: Context, meter: Meter): Made {
     this.#settled(live, meter.fields, null);
     context.fields = meter.fields;
-    // Subscribers to one account may have different catalogs: reading one counts as well. The record
-    // is looked at before publishing, which itself reads what belongs to one request.
+    // Subscribers to one account may have different catalogs, so reading the catalog makes a result
+    // personal too. The record is checked before publishing, which itself reads values of one
+    // request.
     if (context.isPersonal || context.readsCatalog) this.#isShared.set(live.prepared.node, false);
-    // An event that passes its budget ends its subscription: the next would pass it too.
+    // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
-    // What a receipt says of waiting concerns one subscriber alone.
+    // The receipt's waiting time concerns one subscriber alone.
     const isShared = this.#mayShare(live) && !result.errors && context.waitedMs === 0;
     return { result: this.#options.publisher.publish(result, context), meter, isShared };
   }
@@ -243,6 +264,12 @@ export class EventResults {
     }
     return isShared;
   }
+}
+
+/** Fails with what has ended the stream, if that is still to be said. */
+async function endOf(stream: PullStream<unknown>): Promise<never> {
+  await stream.next();
+  throw new SubscriptionEndedError();
 }
 
 function isOfAccount(

@@ -1,8 +1,8 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode, visit } from 'graphql';
 
 /**
- * Whether variables decide what an event shows. The arguments of the subscription itself do not:
- * they choose its events.
+ * True where variables affect what an event contains. The arguments of the subscription itself do
+ * not: they select its events.
  */
 export function usesVariablesInEvents(
   document: DocumentNode,

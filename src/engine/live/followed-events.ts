@@ -4,12 +4,12 @@ import { PullStream } from '../../lib/pull-stream.ts';
 import { Delivery, type ResultSink } from './delivery.ts';
 
 export interface ResultMap extends StreamMap<unknown, ExecutionResult> {
-  /** The result as JSON; the same text for all who are told the same. */
+  /** The result as JSON; subscribers who receive the same event share one string. */
   readonly text: (event: unknown) => string | Promise<string>;
   readonly failure: (error: unknown) => ExecutionResult | null;
 }
 
-/** The results of a subscription: to be read one by one, or delivered as they come. */
+/** The results of a subscription, to be iterated or delivered as they are published. */
 export class FollowedEvents extends MappedStream<unknown, ExecutionResult> {
   readonly #events: AsyncIterable<unknown>;
   readonly #map: ResultMap;
@@ -21,8 +21,8 @@ export class FollowedEvents extends MappedStream<unknown, ExecutionResult> {
   }
 
   /**
-   * For a transport that writes results itself. What is left to iterate brings none of them and ends
-   * when there are no more; where events cannot be delivered, it brings them as ever.
+   * Delivers to a transport that writes results itself. The returned iterator yields nothing and
+   * completes with the stream; where events cannot be delivered, it yields them instead.
    */
   deliver(sink: ResultSink): AsyncGenerator<ExecutionResult, void, void> {
     if (!(this.#events instanceof PullStream)) return this;

@@ -2,9 +2,9 @@ import type { ExecutionResult, OperationDefinitionNode } from 'graphql';
 
 export interface MadeResult {
   readonly result: ExecutionResult;
-  /** How many fields it holds. */
+  /** The number of fields in the result. */
   readonly fields: number;
-  /** The result as JSON; null until somebody wants it. */
+  /** The result as JSON, memoized on first use. */
   text: string | null;
 }
 
@@ -13,13 +13,13 @@ export interface RecentResult extends MadeResult {
   readonly node: OperationDefinitionNode;
 }
 
-// An event goes to all who wait for it in one turn, so that hardly more than the last is asked for again.
+// One event reaches all its subscribers in one turn, so hardly more than the latest result is
+// requested again.
 const MOST_KEPT = 32;
 
 /**
- * The latest results, each by its event and the operation that it was executed for. A few of them in
- * a ring, and no table of events: what must be looked after for as long as an event lives lives too
- * long itself to be collected cheaply.
+ * The latest results by event and operation, in a small ring buffer. A WeakMap keyed by events
+ * would make the garbage collector's work more expensive.
  */
 export class RecentResults {
   readonly #ring: (RecentResult | null)[] = new Array<RecentResult | null>(MOST_KEPT).fill(null);
@@ -34,7 +34,7 @@ export class RecentResults {
   find(event: object, node: OperationDefinitionNode): RecentResult | null {
     for (let back = 0; back < MOST_KEPT; back += 1) {
       const kept = this.#ring[(this.#newest - back + MOST_KEPT) % MOST_KEPT];
-      // The ring fills in turn: behind an empty place there is nothing.
+      // The ring fills in order: behind an empty slot there is nothing.
       if (!kept) return null;
       if (kept.event === event && kept.node === node) return kept;
     }
@@ -42,7 +42,7 @@ export class RecentResults {
   }
 }
 
-/** The result as JSON, written once however many are sent it. */
+/** Serializes a result once, however many subscribers receive it. */
 export function textOf(kept: RecentResult): string {
   kept.text ??= JSON.stringify(kept.result);
   return kept.text;

@@ -1,14 +1,14 @@
-import type { Gone } from '../../lib/departure.ts';
+import type { AbortSignalLike } from '../../lib/light-abort-controller.ts';
 import { Slots } from '../../lib/slots.ts';
 import type { ClientKey } from '../client-key.ts';
 
 export interface SubscriptionSlotsOptions {
   readonly perAccount: number;
-  /** Of those that are not proved yet: a network has many people behind one address. */
+  /** The limit for clients that are not proved yet: a network has many people behind one address. */
   readonly perAddress: number;
 }
 
-/** How many subscriptions a client may have at a time, over all its sockets and event streams. */
+/** Limits the concurrent subscriptions of a client, over all its sockets and event streams. */
 export class SubscriptionSlots {
   readonly #options: SubscriptionSlotsOptions;
   readonly #slots = new Slots();
@@ -21,16 +21,19 @@ export class SubscriptionSlots {
     return this.#slots.held(client.key) >= this.#most(client);
   }
 
-  /** Null where all are taken; else gives the slot back, as does the client's leaving. */
-  take(client: ClientKey, gone?: Gone): (() => void) | null {
+  /**
+   * Null where all slots are taken; else a function that releases the slot, as an abort of the
+   * signal does.
+   */
+  take(client: ClientKey, signal?: AbortSignalLike): (() => void) | null {
     const giveBack = this.#slots.take(client.key, this.#most(client));
     if (giveBack === null) return null;
     const release = () => {
-      gone?.removeEventListener('abort', release);
+      signal?.removeEventListener('abort', release);
       giveBack();
     };
-    if (gone?.aborted) release();
-    else gone?.addEventListener('abort', release);
+    if (signal?.aborted) release();
+    else signal?.addEventListener('abort', release);
     return release;
   }
 

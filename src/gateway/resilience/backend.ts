@@ -1,7 +1,7 @@
 import { type Effect, OPERATIONS, type OperationName } from '../operations.ts';
 
 /**
- * What fails as one thing: the trading reads, the orders, and of the rest each service by its path.
+ * The units of failure: the trading reads, the orders, and of the rest each service by its path.
  * One breaker for all the rest would keep people from signing in because payments are down.
  */
 export function backendOf(operation: OperationName): string {
@@ -9,7 +9,7 @@ export function backendOf(operation: OperationName): string {
   return area === 'rest' ? (path.split('/')[1] ?? area) : area;
 }
 
-/** For each operation what belongs to its backend, so that no call needs to find out. */
+/** Maps each operation to its backend once, so that no call has to compute it. */
 export function byOperation<T>(
   byBackend: ReadonlyMap<string, T>,
 ): Readonly<Record<OperationName, T | undefined>> {
@@ -18,7 +18,7 @@ export function byOperation<T>(
   return Object.fromEntries(found) as Record<OperationName, T | undefined>;
 }
 
-/** All of them, or those with operations of one effect. */
+/** All backends, or those with operations of one effect. */
 export function listBackends(effect?: Effect): ReadonlySet<string> {
   const names = Object.keys(OPERATIONS) as OperationName[];
   const chosen = names.filter((name) => !effect || OPERATIONS[name].effect === effect);

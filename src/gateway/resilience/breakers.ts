@@ -9,39 +9,34 @@ import type { CircuitBreaker, Permit } from './circuit-breaker.ts';
 import { CircuitOpenError } from './not-attempted.ts';
 import { judgeHealth } from './verdict.ts';
 
-/** Sends only what the breaker of the call's backend lets through. */
+/** Sends only the calls that the breaker of their backend admits. */
 export function withBreakers(send: Send, breakers: ReadonlyMap<string, CircuitBreaker>): Send {
   const breakerOf = byOperation(breakers);
   return async (call) => {
     const breaker = breakerOf[call.operation];
     if (breaker === undefined) return send(call);
-    const passage = breaker.admit();
-    if (passage === null) {
+    const permit = breaker.admit();
+    if (permit === null) {
       return { sent: false, cause: new CircuitOpenError(backendOf(call.operation)) };
     }
-    const exchange = await send(passage.isProbe ? unending(call) : call);
-    settle(breaker, passage, call, exchange);
+    const exchange = await send(permit.isProbe ? unending(call) : call);
+    settle(breaker, permit, call, exchange);
     return exchange;
   };
 }
 
-function settle(
-  breaker: CircuitBreaker,
-  passage: Permit,
-  call: WireCall,
-  exchange: Exchange,
-): void {
-  breaker.settle(passage, judgeHealth(call, exchange), () => accountOf(call.caller));
+function settle(breaker: CircuitBreaker, permit: Permit, call: WireCall, exchange: Exchange): void {
+  breaker.settle(permit, judgeHealth(call, exchange), () => accountOf(call.caller));
 }
 
-/** A probe is everybody's: its asker, by going away, must not be able to take it along. */
+/** A probe serves every client: the one whose call it is must not abort it by disconnecting. */
 function unending(call: WireCall): WireCall {
   if (OPERATIONS[call.operation].effect !== 'read') return call;
   const { signal: _, ...caller } = call.caller;
   return { ...call, caller };
 }
 
-/** Failures of all devices of an account, and of all tokens that merely claim it, are one account's. */
+/** Failures of all devices of an account, and of all tokens that merely claim it, count as one account's. */
 function accountOf({ account, token, client }: Caller): string {
   if (account !== undefined) return account;
   return token === null ? `at ${addressKey(client?.address ?? '')}` : tokenHash(token);

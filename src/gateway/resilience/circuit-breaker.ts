@@ -2,26 +2,26 @@ import type { Clock } from '../../lib/clock.ts';
 import { FailureShare, type FailureShareOptions } from './failure-share.ts';
 import type { Verdict } from './verdict.ts';
 
-/** `half-open`: the next call is let through, or one is under way, to see whether it is over. */
+/** `half-open`: the next call is admitted, or one is in flight, to see whether the backend has recovered. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 export interface CircuitBreakerOptions extends FailureShareOptions {
   readonly clock: Clock;
-  /** Between two probes, counted from the start of each. */
+  /** The time between two probes, from the start of each. */
   readonly pauseMs: number;
   readonly onChange: (state: 'closed' | 'open') => void;
 }
 
-/** The right to make one call, handed back with what it showed. */
+/** The right to make one call; it is settled with the call's verdict. */
 export interface Permit {
   readonly isProbe: boolean;
-  /** Closed and open times are numbered, so that a late answer is not taken for news. */
+  /** Closed and open periods are numbered, so that a late answer does not count in a later one. */
   readonly era: number;
 }
 
 /**
  * Holds calls back from a backend that fails, and lets one through from time to time to see whether
- * it is back. It makes no calls of its own and sets no timers.
+ * it has recovered. It makes no calls of its own and sets no timers.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -42,22 +42,22 @@ export class CircuitBreaker {
     return this.#probes > 0 || this.#options.clock.now() >= this.#probeAtMs ? 'half-open' : 'open';
   }
 
-  /** Null: not now. Every passage is settled in the end. */
+  /** Returns null while the breaker is open. Every permit is settled in the end. */
   admit(): Permit | null {
     if (!this.#isOpen) return this.#ordinary;
     const nowMs = this.#options.clock.now();
     if (nowMs < this.#probeAtMs) return null;
-    // From its start and whether or not it ends: a probe that hangs must not put off the next one.
+    // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.
     this.#probeAtMs = nowMs + this.#options.pauseMs;
     this.#probes += 1;
     return { isProbe: true, era: this.#era };
   }
 
-  /** `account` is asked for only where a failure has to be somebody's. */
-  settle(passage: Permit, verdict: Verdict, account: () => string): void {
-    // Sent before the breaker opened or closed: it tells of a time that is over.
-    if (passage.era !== this.#era) return;
-    if (passage.isProbe) this.#probed(verdict);
+  /** `account` is called only for a failure, which has to count against an account. */
+  settle(permit: Permit, verdict: Verdict, account: () => string): void {
+    // The call was sent before the breaker opened or closed, so its answer says nothing about now.
+    if (permit.era !== this.#era) return;
+    if (permit.isProbe) this.#probed(verdict);
     else if (verdict === 'success') this.#share.succeeded();
     else if (verdict === 'failure') {
       this.#share.failed(account());
@@ -68,7 +68,7 @@ export class CircuitBreaker {
   #probed(verdict: Verdict): void {
     this.#probes -= 1;
     if (verdict === 'success') this.#turn(false);
-    // Otherwise tokens that are refused, one after the other, could use up every probe.
+    // A probe without a verdict costs no pause, or refused tokens could use up every probe.
     else if (verdict === 'none') this.#probeAtMs = this.#options.clock.now();
   }
 

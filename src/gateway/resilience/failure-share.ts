@@ -4,11 +4,11 @@ import { RollingWindow } from '../../lib/rolling-window.ts';
 export interface FailureShareOptions {
   readonly clock: Clock;
   readonly windowMs: number;
-  /** Fewer calls than this say nothing. */
+  /** Fewer calls than this are too small a sample. */
   readonly minimumCalls: number;
   /** Failures of fewer accounts than this may be their own. */
   readonly minimumAccounts: number;
-  /** 0 up to 1. */
+  /** From 0 up to 1. */
   readonly threshold: number;
 }
 
@@ -19,10 +19,10 @@ interface Slice {
 }
 
 const SLICES = 10;
-// Enough to see that the failures are not one account's; a flood of names must not fill the memory.
+// Enough to see that the failures are not one account's; a flood of logins must not fill the memory.
 const ACCOUNTS_PER_SLICE = 64;
 
-/** How large a part of the latest calls failed, and how far that is spread over accounts. */
+/** Measures the share of the latest calls that failed, and how far the failures spread over accounts. */
 export class FailureShare {
   readonly #options: FailureShareOptions;
   #window: RollingWindow<Slice>;

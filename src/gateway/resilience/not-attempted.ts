@@ -1,6 +1,6 @@
 import type { Exchange } from '../exchange.ts';
 
-/** Why a call was not even tried: our own decision, which says nothing new about the gateway. */
+/** The reason for which a call was not attempted: our own decision, which says nothing about the gateway. */
 export class NotAttemptedError extends Error {
   override readonly name: string = 'NotAttemptedError';
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Gone } from '../../lib/departure.ts';
+import type { AbortSignalLike } from '../../lib/light-abort-controller.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Send, WireCall } from '../wire-call.ts';
 import { PollsBusyError } from './not-attempted.ts';
 
-/** The connections that polls may hold; who finds none free waits in line. */
+/** Bounds the connections that polls hold; a poll that finds none free waits in a FIFO queue. */
 export class PollBulkhead {
   readonly #clock: Clock;
   readonly #width: number;
@@ -24,8 +24,8 @@ export class PollBulkhead {
     return this.#line.size;
   }
 
-  /** False: none came free in time, and there is nothing to leave. */
-  enter(timeoutMs: number, signal: Gone | undefined): Promise<boolean> {
+  /** Resolves to false where none came free in time: then there is nothing to leave. */
+  enter(timeoutMs: number, signal: AbortSignalLike | undefined): Promise<boolean> {
     if (this.#taken < this.#width) {
       this.#taken += 1;
       return Promise.resolve(true);
@@ -47,23 +47,23 @@ export class PollBulkhead {
 
   leave(): void {
     const [next] = this.#line;
-    // Whoever is next takes the place over as it is.
+    // The place passes to the next poll without coming free in between.
     if (next) next();
     else this.#taken -= 1;
   }
 }
 
-/** Keeps the feeds' polls from taking every connection away from those who wait for an answer. */
-export function withPollBulkhead(send: Send, lane: PollBulkhead, clock: Clock): Send {
+/** A bulkhead: the feeds' polls never take every connection from requests that a client waits for. */
+export function withPollBulkhead(send: Send, bulkhead: PollBulkhead, clock: Clock): Send {
   async function sendPoll(call: WireCall): Promise<Exchange> {
     const endsAtMs = clock.now() + call.deadlineMs;
-    if (!(await lane.enter(call.deadlineMs, call.caller.signal))) {
+    if (!(await bulkhead.enter(call.deadlineMs, call.caller.signal))) {
       return { sent: false, cause: new PollsBusyError() };
     }
     try {
       return await send({ ...call, deadlineMs: Math.max(1, endsAtMs - clock.now()) });
     } finally {
-      lane.leave();
+      bulkhead.leave();
     }
   }
   return (call) => (call.caller.priority === 'poll' ? sendPoll(call) : send(call));

@@ -8,24 +8,24 @@ import { withRetries } from './retries.ts';
 import { RetryBudget } from './retry-budget.ts';
 
 export interface ResilienceOptions {
-  /** One that never jumps. */
+  /** A monotonic clock. */
   readonly clock: Clock;
-  /** 0 up to 1; for jitter. */
+  /** From 0 up to 1; for jitter. */
   readonly random: () => number;
-  /** Most connections that polls hold at a time. */
+  /** The most connections that polls hold at a time. */
   readonly pollConnections: number;
   readonly onCircuit?: (backend: string, state: 'closed' | 'open') => void;
 }
 
 export interface BackendStats {
   readonly circuit: CircuitState;
-  /** Spent since the start, and left just now; null where nothing is ever repeated. */
+  /** Retries since the start, and those left in the window; null where nothing is ever retried. */
   readonly retries: { readonly spent: number; readonly left: number } | null;
 }
 
 export interface ResilienceStats {
   readonly openCircuits: number;
-  /** Of all backends, since the start. */
+  /** Sums over all backends, since the start. */
   readonly retries: number;
   readonly backends: Readonly<Record<string, BackendStats>>;
   readonly polls: { readonly underWay: number; readonly waiting: number };
@@ -37,7 +37,7 @@ const MINIMUM_CALLS = 10;
 // Few orders come in ten seconds, and a failure to connect is hardly ever one account's own.
 const MINIMUM_ORDERS = 5;
 // Two accounts that fail in the same ten seconds, each for a reason of its own, are no rarity among
-// thousands; a third, with none of them having more than half of the failures, hardly comes by chance.
+// thousands; a third, with none of them having more than half of the failures, is hardly coincidence.
 // With more than three a small installation's breaker could never open.
 const MINIMUM_ACCOUNTS = 3;
 const PAUSE_MS = 5_000;
@@ -45,7 +45,7 @@ const RETRY_WINDOW_MS = 60_000;
 const RETRY_SHARE = 0.1;
 const RETRY_FLOOR = 10;
 
-/** What stands between the client of the gateway and its wire, so that neither hurts the other. */
+/** Retries, circuit breakers and the poll bulkhead between the client of the gateway and its wire. */
 export class Resilience {
   readonly send: Send;
   readonly #breakers = new Map<string, CircuitBreaker>();
@@ -66,7 +66,7 @@ export class Resilience {
       this.#breakers.set(backend, breaker);
     }
     for (const backend of listBackends('read')) {
-      // One for each: what is dead must not spend the retries of what is alive.
+      // One budget for each backend: a dead one must not spend the retries of the others.
       const budget = new RetryBudget({
         clock,
         windowMs: RETRY_WINDOW_MS,
@@ -99,7 +99,7 @@ export class Resilience {
     };
   }
 
-  /** Which backends failed when last tried, in words for an operator; null: none. */
+  /** The backends that failed when last tried, as a degraded reason for an operator; null: none. */
   degradedReason(): string | null {
     const failing = [...this.#breakers].filter(([, { state }]) => state !== 'closed');
     if (failing.length === 0) return null;

@@ -1,6 +1,6 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Gone } from '../../lib/departure.ts';
+import type { AbortSignalLike } from '../../lib/light-abort-controller.ts';
 import { retryAfterSeconds } from '../../lib/retry-after.ts';
 import type { Exchange } from '../exchange.ts';
 import { OPERATIONS } from '../operations.ts';
@@ -12,7 +12,7 @@ import { isWorthRepeating } from './verdict.ts';
 
 export interface RetryOptions {
   readonly clock: Clock;
-  /** 0 up to 1. */
+  /** From 0 up to 1. */
   readonly random: () => number;
   readonly budgets: ReadonlyMap<string, RetryBudget>;
 }
@@ -23,7 +23,7 @@ const MAX_MS = 1_000;
 // With less than this left a retry could only turn an answer into a time-out.
 const SHORTEST_ATTEMPT_MS = 50;
 
-/** Repeats reads that may go better a moment later, all within the one deadline of the call. */
+/** Retries reads that may succeed a moment later, all within the one deadline of the call. */
 export function withRetries(send: Send, { clock, random, budgets }: RetryOptions): Send {
   const budgetOf = byOperation(budgets);
 
@@ -49,7 +49,7 @@ export function withRetries(send: Send, { clock, random, budgets }: RetryOptions
       const next =
         call.caller.signal?.aborted || deadlineMs <= 0 ? null : await send({ ...call, deadlineMs });
       if (next === null || wasNotAttempted(next)) {
-        // Nothing was sent, so what the gateway said last still stands.
+        // Nothing was sent, so the gateway's last answer still counts.
         budget.giveBack();
         break;
       }
@@ -64,12 +64,12 @@ export function withRetries(send: Send, { clock, random, budgets }: RetryOptions
   };
 }
 
-/** A PUT may be harmless to repeat, but that is for its sender to decide; a feed has its own rhythm. */
+/** A PUT may be harmless to retry, but that is for its sender to decide; a feed has its own interval. */
 function isRepeatable({ operation, caller }: WireCall): boolean {
   return OPERATIONS[operation].effect === 'read' && caller.priority !== 'poll';
 }
 
-/** Chance is added to what the gateway asks for, never taken off. */
+/** Jitter is added to the gateway's Retry-After, never taken off, and keeps replicas from retrying in step. */
 function restBefore(retry: number, exchange: Exchange, random: () => number): number {
   const ownMs = backoffMs(retry, { baseMs: BASE_MS, maxMs: MAX_MS, random });
   if (!exchange.sent || !exchange.answered) return ownMs;
@@ -77,7 +77,7 @@ function restBefore(retry: number, exchange: Exchange, random: () => number): nu
   return asked === null ? ownMs : Math.max(ownMs, asked * 1000 + random() * BASE_MS);
 }
 
-function pause(clock: Clock, ms: number, signal: Gone | undefined): Promise<void> {
+function pause(clock: Clock, ms: number, signal: AbortSignalLike | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       cancel();

@@ -4,16 +4,16 @@ import { RollingWindow } from '../../lib/rolling-window.ts';
 export interface RetryBudgetOptions {
   readonly clock: Clock;
   readonly windowMs: number;
-  /** Of the calls within the window. */
+  /** The share of the calls within the window. */
   readonly share: number;
-  /** Allowed within the window even where hardly anybody calls. */
+  /** Allowed within the window even where there are hardly any calls. */
   readonly floor: number;
 }
 
 const SLICES = 12;
 
 /**
- * How many calls may be repeated: a share of the latest ones. Repeating all of them would triple the
+ * Bounds retries to a share of the latest calls. Retrying all of them would triple the
  * load on a gateway at the very moment at which it cannot bear the load it has.
  */
 export class RetryBudget {
@@ -47,12 +47,12 @@ export class RetryBudget {
     return Math.max(0, allowed - retries);
   }
 
-  /** A call reached for the gateway for the first time. */
+  /** Counts the first attempt of a call. */
   called(): void {
     this.#window.current().calls += 1;
   }
 
-  /** True: one retry is paid for. */
+  /** Returns true where one retry is paid for. */
   take(): boolean {
     if (this.left === 0) return false;
     this.#window.current().retries += 1;
@@ -60,7 +60,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** What was paid for did not happen. */
+  /** Refunds a retry that did not happen. */
   giveBack(): void {
     this.#window.current().retries -= 1;
     this.#spent -= 1;

@@ -4,7 +4,7 @@ import { OPERATIONS } from '../operations.ts';
 import type { WireCall } from '../wire-call.ts';
 import { wasNotAttempted } from './not-attempted.ts';
 
-/** What one call tells about the health of its backend; `none` where it tells nothing. */
+/** The health of a backend as one call shows it; `none` where it shows nothing. */
 export type Verdict = 'success' | 'failure' | 'none';
 
 export function judgeHealth(call: WireCall, exchange: Exchange): Verdict {
@@ -14,7 +14,7 @@ export function judgeHealth(call: WireCall, exchange: Exchange): Verdict {
 }
 
 /**
- * Of an order only the way to the gateway is judged. One that was sent may have traded, however its
+ * For an order only the connection to the gateway is judged. One that was sent may have traded, however its
  * answer looks, and to hold the next ones back would not undo it.
  */
 function judgeOrderHealth(call: WireCall, exchange: Exchange): Verdict {
@@ -31,21 +31,21 @@ function judgeCallHealth(call: WireCall, exchange: Exchange): Verdict {
     return exchange.reason === 'timeout' || exchange.reason === 'connection' ? 'failure' : 'none';
   }
   if (exchange.status >= 500) return 'failure';
-  // A word about the token may come from a guard in front of a backend that is long dead; and
-  // forged tokens must be able to prove neither health nor sickness.
+  // A 401 or 403 may come from a proxy in front of a backend that is down; and
+  // forged tokens must be able to prove neither health nor failure.
   return exchange.status === 401 || exchange.status === 403 ? 'none' : 'success';
 }
 
-/** Whether a read that ended like this may go better a moment later. */
+/** Returns true where a read that ended like this may succeed a moment later. */
 export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {
   if (call.caller.signal?.aborted) return false;
   if (!exchange.sent) return isConnectFailure(call, exchange);
-  // Mostly a kept connection that the gateway closed just as it was used again.
+  // Mostly a keep-alive connection that the gateway closed just as it was used again.
   if (!exchange.answered) return exchange.reason === 'connection';
   return exchange.status === 429 || exchange.status >= 500;
 }
 
-// Requests that cannot be sent anywhere, and pools that are being closed, are no fault of the gateway's.
+// Requests that cannot be sent anywhere, and pools that are being closed, are no failure of the gateway's.
 const OWN_FAULTS: ReadonlySet<unknown> = new Set([
   'UND_ERR_INVALID_ARG',
   'UND_ERR_NOT_SUPPORTED',
@@ -54,7 +54,7 @@ const OWN_FAULTS: ReadonlySet<unknown> = new Set([
   'UND_ERR_CLOSED',
 ]);
 
-/** Refused, unreachable, unknown host, TLS: no connection was made. To find none free is not that. */
+/** Refused, unreachable, unknown host, TLS: no connection was made. An exhausted pool does not count. */
 function isConnectFailure(call: WireCall, exchange: NotSent): boolean {
   const { cause } = exchange;
   if (wasNotAttempted(exchange) || cause instanceof DeadlineError) return false;

@@ -8,7 +8,7 @@ export interface CheckedInstruments {
   readonly total: number;
 }
 
-// A few milliseconds of checking: other requests get their turn in between.
+// A few milliseconds of checking, then a yield to the event loop for other requests.
 const ROWS_AT_A_TIME = 1_000;
 
 /** One row that breaks the interface must not cost the catalog; of rows with one id the first counts. */

@@ -54,7 +54,7 @@ export interface WireOrder {
 }
 
 /**
- * Null where the list is none, or a row has no `id` or `symbol` of its own: a list of somebody's
+ * Null where the list is none, or a row has no `id` or `symbol` of its own: a list of an account's
  * money is whole or it is not an answer.
  */
 export function toPositions(list: unknown, unit: TimeUnit): readonly Position[] | null {
@@ -79,11 +79,11 @@ function wholeList<T extends { readonly id: string }>(
     if (!id || !symbol) return null;
     mapped.push(map(row, id, symbol, unit));
   }
-  // Two rows under one id cannot be told apart by anyone who follows the list.
+  // A client that follows the list cannot distinguish two rows under one id.
   return haveOwnIds(mapped) ? mapped : null;
 }
 
-// So few are sooner compared one by one than put into a set.
+// For so few rows a pairwise comparison is faster than a set.
 const FEW = 32;
 
 function haveOwnIds(rows: readonly { readonly id: string }[]): boolean {
@@ -95,7 +95,7 @@ function haveOwnIds(rows: readonly { readonly id: string }[]): boolean {
   return true;
 }
 
-/** One literal and nothing copied: whoever follows a moving market has each row read again every second. */
+/** One literal and nothing copied: this is the hot path, where a moving market has each row read every second. */
 function toPosition(row: Row, id: string, symbol: string, unit: TimeUnit): Position {
   return {
     id,
@@ -123,7 +123,7 @@ function toPosition(row: Row, id: string, symbol: string, unit: TimeUnit): Posit
   };
 }
 
-/** Orders come with a snapshot alone, and seldom: they may copy what they share with positions. */
+/** Orders come with a snapshot alone, and seldom, so they may copy what they share with positions. */
 function toOrder(row: Row, id: string, symbol: string, unit: TimeUnit): Order {
   const { rateProfit: _, storage: __, profit: ___, ...shared } = toPosition(row, id, symbol, unit);
   return {

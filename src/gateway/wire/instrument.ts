@@ -68,7 +68,7 @@ export function toInstrument(row: unknown): Instrument | null {
   };
 }
 
-/** Written out rather than built from a schema: thousands of rows come at once, and others wait meanwhile. */
+/** Written out rather than built from a schema: thousands of rows come together and block the event loop. */
 function isWireInstrument(row: Row): row is Row & WireInstrument {
   return (
     isText(row._id) &&

@@ -35,7 +35,7 @@ export interface WireSession {
 /**
  * Null where the answer is no snapshot of this login, or a list in it breaks the interface. The
  * interface does not say which fields are required, so a missing one is null; a login that is there
- * and differs would be somebody else's account.
+ * and differs would be another client's account.
  */
 export function toSession(body: unknown, login: string, unit: TimeUnit): Session | null {
   if (!isRow(body)) return null;

@@ -5,7 +5,7 @@ import { findUserByEmail, PASSWORD } from '../users.ts';
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 
-/** Operation 2, with each of the interface's error bodies behind a user or a mistake of its own. */
+/** Operation 2; a particular user or mistake leads to each of the interface's error bodies. */
 export function login(call: Call, { tokens }: Context): Reply {
   const { operation } = call;
   const { email, password } = bodyRow(call) ?? {};
@@ -25,7 +25,7 @@ export function login(call: Call, { tokens }: Context): Reply {
       return refuse(operation, 403, 'EMAIL_NOT_VERIFIED', 'Confirm your e-mail address first.', {
         resend: true,
       });
-    // The interface names no statuses here, so this one comes as a success that holds no token.
+    // The interface documents no status here, so this one is a 200 without a token.
     case 'password-expired':
       return json(200, { error: 'PASSWORD_EXPIRED', ok: false });
     default:

@@ -1,6 +1,6 @@
 import { authenticated, refuse } from '../refusals.ts';
 
-/** Operation 1. Whoever holds an edition already gets a 304 and no bytes. */
+/** Operation 1. A conditional request for the current edition gets a 304 without a body. */
 export const getAllTickers = authenticated(async ({ operation, param, user, headers }, context) => {
   if (param !== user.group) {
     return refuse(operation, 403, 'FORBIDDEN', 'This group is not the group of the account.', {
@@ -10,7 +10,7 @@ export const getAllTickers = authenticated(async ({ operation, param, user, head
   const { catalogs } = context.world;
   const { etag, plain, zipped } = await catalogs.edition(param);
   const cacheHeaders = catalogs.headers(etag);
-  if (cacheHeaders.etag !== undefined && isHeld(headers['if-none-match'], etag)) {
+  if (cacheHeaders.etag !== undefined && isCached(headers['if-none-match'], etag)) {
     return { status: 304, body: '', headers: cacheHeaders };
   }
   const zips = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
@@ -19,9 +19,9 @@ export const getAllTickers = authenticated(async ({ operation, param, user, head
     : { status: 200, body: plain, headers: cacheHeaders };
 });
 
-function isHeld(ifNoneMatch: string | undefined, etag: string): boolean {
+function isCached(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
   const bare = etag.replace(/^W\//, '');
-  return ifNoneMatch.split(',').some((held) => held.trim().replace(/^W\//, '') === bare);
+  return ifNoneMatch.split(',').some((cached) => cached.trim().replace(/^W\//, '') === bare);
 }

@@ -32,7 +32,7 @@ export function registerDevice(call: Call): Reply {
   return obstacle(call) ?? json(200, { success: true });
 }
 
-/** These two do without a token; one that is sent must be good, and its account free to act. */
+/** These two need no token; one that is sent must be valid, and its account unrestricted. */
 function obstacle({ operation, headers, claims }: Call): Reply | null {
   if (headers.authorization === undefined) return null;
   const user = claims && findUserByLogin(claims.login);

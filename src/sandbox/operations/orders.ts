@@ -39,7 +39,7 @@ async function submit(
   }
   const { request } = read;
   if (request.symbol === TEST_EMPTY) return json(200, {});
-  // The order counts when the wait is over, although nobody may be listening any more.
+  // The order is applied after the wait, although the client may have disconnected.
   if (request.symbol === TEST_SLOW && !(await context.wait(context.slowMs))) {
     return { status: 503, body: '', lost: true };
   }
@@ -48,7 +48,7 @@ async function submit(
   return request.symbol === TEST_UNKNOWN ? { ...reply, lost: true } : reply;
 }
 
-/** A well-formed order that the desk will not take is an answer, not an error: 200, success false. */
+/** A well-formed order that the desk rejects is no error: 200 with `success: false`. */
 function answer(placed: Placed): Reply {
   return 'refusal' in placed
     ? json(200, { success: false, orderId: '', ...placed.refusal })

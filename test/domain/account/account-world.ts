@@ -13,15 +13,15 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 export const MAX_AGE_MS = 60_000;
 export const PROOF_MS = 300_000;
 
-/** A call that waits for the test to answer it. */
+/** A gateway call that the test answers. */
 export interface OpenCall {
   readonly operation: OperationName;
   answer(body: unknown, status?: number): void;
 }
 
-/** Sessions over the real client, whose calls a test answers when and in the order it likes. */
+/** Sessions over the real client, whose calls a test answers in any order. */
 export function openAccountWorld({ maxBytes }: { maxBytes?: number } = {}) {
-  // The client notes the arrival of answers by the date.
+  // The client takes the time of answers from the system clock.
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, proofMs: PROOF_MS });

@@ -25,12 +25,12 @@ test.each([
   const membership = new Membership();
   membership.saw('x', answer(7, 'a', 'b'));
   expect(membership.contradicts('x', 6, positions(...ids))).toBe(contradicts);
-  // What was sent later knows better, and of another account nothing was seen.
+  // The list sent later is the newer one, and another account has none.
   expect(membership.contradicts('x', 8, positions(...ids))).toBe(false);
   expect(membership.contradicts('y', 6, positions(...ids))).toBe(false);
 });
 
-test('what was seen last counts, not what arrives last', () => {
+test('the list sent last counts, not the one received last', () => {
   const membership = new Membership();
   membership.saw('x', answer(3, 'a'));
   membership.saw('x', answer(5, 'a', 'b'));
@@ -39,7 +39,7 @@ test('what was seen last counts, not what arrives last', () => {
   expect(membership.contradicts('x', 4, positions('a', 'b'))).toBe(false);
 });
 
-test('positions that stay the same make what was seen of them newer', () => {
+test('unchanged positions are confirmed at the later time', () => {
   const membership = new Membership();
   membership.saw('x', answer(3, 'a', 'b'));
   membership.saw('x', answer(9, 'a', 'b'));

@@ -4,7 +4,7 @@ import { openAccountWorld, PROOF_MS, snapshot, viewer } from './account-world.ts
 const demo = viewer('demo');
 
 describe('an account’s proof', () => {
-  test('costs one call, shared by all who want it', async () => {
+  test('costs one call, shared by a single flight', async () => {
     const { prover, calls, clock } = openAccountWorld();
     const asked = Promise.all([prover.account(demo), prover.account(demo)]);
     await clock.advance(0);
@@ -15,7 +15,7 @@ describe('an account’s proof', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('that has lapsed costs another', async () => {
+  test('that has lapsed costs another call', async () => {
     const { prover, calls, clock } = openAccountWorld();
     const asked = prover.account(demo);
     await clock.advance(0);
@@ -29,7 +29,7 @@ describe('an account’s proof', () => {
     expect((await again).login).toBe('1001');
   });
 
-  test('that has lapsed comes with a read of the same request, and costs nothing then', async () => {
+  test('that has lapsed is renewed by a read of the same request at no further cost', async () => {
     const { prover, gateway, calls, clock } = openAccountWorld();
     const asking = { ...demo, provingReads: new Set<Promise<void>>() };
     const first = prover.account(asking);
@@ -58,7 +58,7 @@ describe('an account’s proof', () => {
     expect(asking.provingReads.size).toBe(0);
   });
 
-  test('that has lapsed comes with the snapshot under way, whatever else hangs', async () => {
+  test('that has lapsed is renewed by the snapshot in flight, whatever other read hangs', async () => {
     const { prover, gateway, sessions, calls, clock } = openAccountWorld();
     const asking = { ...demo, provingReads: new Set<Promise<void>>() };
     const first = prover.account(asking);
@@ -76,7 +76,7 @@ describe('an account’s proof', () => {
     expect(calls.filter(({ operation }) => operation === 'getSession')).toHaveLength(2);
   });
 
-  test('of a new token does not wait for reads that cannot give it', async () => {
+  test('of a new token does not wait for reads that cannot prove it', async () => {
     const { prover, gateway, calls, clock } = openAccountWorld();
     const asking = { ...demo, provingReads: new Set<Promise<void>>() };
     void gateway.getCustomerId(asking);
@@ -87,7 +87,7 @@ describe('an account’s proof', () => {
     expect((await asked).login).toBe('1001');
   });
 
-  test('that a 401 undid while it was got is asked for once more, by a call sent after it', async () => {
+  test('that a 401 undid meanwhile is decided by one call sent after it', async () => {
     const { prover, calls, ledger, clock } = openAccountWorld();
     const asked = prover.account(demo);
     await clock.advance(0);
@@ -99,7 +99,7 @@ describe('an account’s proof', () => {
     await expect(asked).rejects.toMatchObject({ kind: 'unauthenticated' });
   });
 
-  test.each([401, 403, 404, 500])('is not had for a %s', async (status) => {
+  test.each([401, 403, 404, 500])('is not given for a %s', async (status) => {
     const { prover, calls, ledger, clock } = openAccountWorld();
     const asked = prover.account(demo);
     await clock.advance(0);
@@ -110,7 +110,7 @@ describe('an account’s proof', () => {
 });
 
 describe('a group’s proof', () => {
-  test('comes with the snapshot that names the group', async () => {
+  test('is given with the snapshot that names the group', async () => {
     const { prover, calls, clock } = openAccountWorld();
     const asked = prover.group(demo);
     await clock.advance(0);
@@ -118,7 +118,7 @@ describe('a group’s proof', () => {
     expect((await asked)?.group).toBe('vip');
   });
 
-  test('is not in a snapshot without a group', async () => {
+  test('is not given by a snapshot without a group', async () => {
     const { prover, calls, clock } = openAccountWorld();
     const asked = prover.group(demo);
     await clock.advance(0);

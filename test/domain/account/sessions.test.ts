@@ -4,25 +4,25 @@ import { MAX_AGE_MS, openAccountWorld, PROOF_MS, snapshot, viewer } from './acco
 
 const demo = viewer('demo');
 
-/** Reads and answers in one go. */
+/** Reads a snapshot and answers its call. */
 async function readAs(world: ReturnType<typeof openAccountWorld>, balance: number, who = demo) {
   const read = world.sessions.read(who);
   world.calls.at(-1)?.answer(snapshot(balance));
   return (await read).session.balance;
 }
 
-test('a snapshot serves until it has its age', async () => {
+test('a snapshot is served until its maximum age', async () => {
   const world = openAccountWorld();
   await readAs(world, 1);
   await world.clock.advance(MAX_AGE_MS - 1_000);
   expect((await world.sessions.read(demo)).session.balance).toBe(1);
-  // The real time that this test takes is part of it.
+  // The real time that this test takes is part of the age.
   await world.clock.advance(2_000);
   expect(await readAs(world, 2)).toBe(2);
   expect(world.calls).toHaveLength(2);
 });
 
-test('a snapshot may be asked for at a younger age, never at an older one', async () => {
+test('a read may require a younger snapshot, never allow an older one', async () => {
   const world = openAccountWorld();
   await readAs(world, 1);
   await world.clock.advance(10_000);
@@ -35,7 +35,7 @@ test('a snapshot may be asked for at a younger age, never at an older one', asyn
   expect(world.calls).toHaveLength(3);
 });
 
-test('a call that began before the account changed answers those who asked, and is not kept', async () => {
+test('a read that began before the account changed answers its readers, and is not cached', async () => {
   const world = openAccountWorld();
   const asked = world.sessions.read(demo);
   world.sessions.accountChanged('1001');
@@ -49,7 +49,7 @@ test('a call that began before the account changed answers those who asked, and 
   expect(world.calls).toHaveLength(2);
 });
 
-test('of two calls the one begun later is kept, whichever is answered first', async () => {
+test('of two reads the one that began later is cached, whichever is answered first', async () => {
   const world = openAccountWorld();
   const first = world.sessions.read(demo);
   const second = world.sessions.read(demo, { after: world.logicalClock.next() });
@@ -60,7 +60,7 @@ test('of two calls the one begun later is kept, whichever is answered first', as
   expect((await world.sessions.read(demo)).session.balance).toBe(2);
 });
 
-test('what changed for one account leaves others’ snapshots alone', async () => {
+test('a change of one account does not make others’ snapshots stale', async () => {
   const world = openAccountWorld();
   await readAs(world, 1);
   world.sessions.accountChanged('1002');
@@ -68,7 +68,7 @@ test('what changed for one account leaves others’ snapshots alone', async () =
   expect(world.calls).toHaveLength(1);
 });
 
-test('a token that was refused, or not accepted for long, does not get what is held for it', async () => {
+test('a token that was refused, or not accepted for long, does not get its cached snapshot', async () => {
   const world = openAccountWorld();
   await readAs(world, 1);
   world.ledger.refused(demo);
@@ -82,7 +82,7 @@ test('a token that was refused, or not accepted for long, does not get what is h
   expect(other.calls).toHaveLength(2);
 });
 
-test('the room for snapshots is bounded, and the ones asked for stay', async () => {
+test('the memory of snapshots is bounded, and recently read ones stay', async () => {
   const world = openAccountWorld({ maxBytes: 10_000 });
   const viewers = Array.from({ length: 20 }, (_, i) => viewer(`token ${i}`));
   for (const who of viewers) await readAs(world, 1, who);
@@ -102,6 +102,6 @@ test('a receipt says whether a call was made, shared or not needed', async () =>
   world.calls[0]?.answer(snapshot(1));
   await Promise.all([own, shared]);
   await world.sessions.read(curious);
-  // The call itself is told of by who makes it.
+  // The component that makes the call adds its entry.
   expect(entries.map(({ source }) => source)).toEqual(['shared', 'cache']);
 });

@@ -73,7 +73,7 @@ describe('the login', () => {
     expect(() => identified({ login: 6 }, names)).toThrow(UnauthenticatedError);
   });
 
-  test('is not looked for in the prototype of things', () => {
+  test('is not read from the prototype chain', () => {
     const names = { login: 'constructor', group: '__proto__' };
     expect(() => identified({ login: 1 }, names)).toThrow(UnauthenticatedError);
   });
@@ -95,7 +95,7 @@ describe('the expiry', () => {
   test.each([
     [NOW + 1, true],
     [NOW, true],
-    // A clock that runs half a minute behind is no reason to lock people out.
+    // Clock skew of half a minute must not lock users out.
     [NOW - 29, true],
     [NOW - 30, false],
     [NOW - 3600, false],
@@ -109,7 +109,7 @@ describe('the expiry', () => {
     expect(() => identified({ login: 1, exp })).toThrow(UnauthenticatedError);
   });
 
-  test('comes also for a token that was seen before it', async () => {
+  test('is checked also for a token that was seen before it', async () => {
     const { clock, identify } = setUp();
     const token = unsignedToken({ login: 1, exp: NOW + 10 });
     expect(identify(token)).toMatchObject({ expiresAtMs: NOW_MS + 10_000 });
@@ -137,7 +137,7 @@ test.each([
   expect(() => setUp().identify(token)).toThrow(UnauthenticatedError);
 });
 
-test('what is wrong with a token is told without quoting it', () => {
+test('the error of an invalid token does not quote it', () => {
   const canary = Buffer.from('{"login": canary').toString('base64url');
   try {
     setUp().identify(`e30.${canary}.`);
@@ -148,7 +148,7 @@ test('what is wrong with a token is told without quoting it', () => {
   }
 });
 
-test('tokens are told apart by a hash, which is all that is kept of them', () => {
+test('tokens are identified by a hash, and only that is kept of them', () => {
   const { identify } = setUp();
   const [one, other] = [unsignedToken({ login: 1, n: 1 }), unsignedToken({ login: 1, n: 2 })];
   const [a, b] = [identify(one), identify(other)] as { tokenHash: string }[];
@@ -156,7 +156,7 @@ test('tokens are told apart by a hash, which is all that is kept of them', () =>
   expect(a?.tokenHash).not.toBe(b?.tokenHash);
 });
 
-test('a token that could not be checked is proved by nothing, however often it comes', async () => {
+test('a token that could not be verified has no proof, however often it is sent', async () => {
   const clock = createScriptedClock(NOW_MS);
   const ledger = new ProofLedger({ clock, proofMs: 1_000 });
   const answers = [false, false, true];

@@ -31,7 +31,7 @@ function viewer(tokenHash: string, address = '192.0.2.1'): Viewer {
 }
 
 describe('a refused token', () => {
-  test('is refused from memory for a moment, then asked about again', async () => {
+  test('is refused from memory for a moment, then sent to the gateway again', async () => {
     const { clock, refused, calls } = stage();
     await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
     await expect(refused(viewer('a'))).rejects.toMatchObject({ kind: 'unauthenticated' });
@@ -91,7 +91,7 @@ describe('an address', () => {
     expect(await accepted(viewer('d'))).toBe('fine');
   });
 
-  test('is the whole /64 of an IPv6 client, which has all of it to itself', async () => {
+  test('is the whole /64 of an IPv6 client', async () => {
     const { refused } = stage(3);
     for (const host of ['1', '2', '3']) {
       await expect(refused(viewer(host, `2001:db8:0:1::${host}`))).rejects.toBe(REFUSED);
@@ -101,7 +101,7 @@ describe('an address', () => {
     await expect(refused(viewer('5', '2001:db8:0:2::5'))).rejects.toBe(REFUSED);
   });
 
-  test('is not charged twice for one token’s several calls', async () => {
+  test('is charged once for one token’s several calls', async () => {
     const { attempts, accepted } = stage(3);
     const calls = (['getSession', 'getCustomerId', 'getWithdrawalMethods'] as const).map((name) =>
       attempts.guard(viewer('a'), name, () => Promise.reject(REFUSED)),
@@ -110,7 +110,7 @@ describe('an address', () => {
     expect(await accepted(viewer('b'))).toBe('fine');
   });
 
-  test('is not charged for what is accepted, or fails for another reason', async () => {
+  test('is not charged for an accepted call, or one that fails for another reason', async () => {
     const { attempts, accepted } = stage(3);
     const down = new GatewayError('unavailable', 'getSession', 'down');
     for (let at = 0; at < 10; at += 1) {
@@ -120,7 +120,7 @@ describe('an address', () => {
     }
   });
 
-  test('has no more tokens under way at a time than may be refused', async () => {
+  test('has no more tokens in flight at a time than may be refused', async () => {
     const { attempts } = stage(3);
     const answers: ((value: string) => void)[] = [];
     const underWay = ['a', 'b', 'c'].map((token) =>

@@ -8,7 +8,7 @@ const PROOF_MS = 300_000;
 function setUp() {
   const clock = createScriptedClock();
   const ledger = new ProofLedger({ clock, proofMs: PROOF_MS });
-  /** A call of the gateway that begins and is answered at once. */
+  /** A gateway call that begins and is answered immediately. */
   const answers = {
     session: (viewer: Viewer, group: string | null = 'standard') =>
       ledger.answered(viewer, 'getSession', ledger.beginCall(), group),
@@ -33,34 +33,34 @@ function viewer(token: string, claims: Partial<Viewer> = {}): Viewer {
 const demo = viewer('demo');
 
 describe('account data', () => {
-  test('stays shut to a claim', () => {
+  test('is closed to a claim', () => {
     const { ledger } = setUp();
     expect(ledger.account(demo)).toBeNull();
     expect(ledger.isAccepted(demo)).toBe(false);
   });
 
-  test('stays shut to a token that was accepted, but not for its login', () => {
+  test('is closed to a token that was accepted, but not for its login', () => {
     const { ledger, answers } = setUp();
     answers.other(demo);
     answers.catalog(demo);
     expect(ledger.account(demo)).toBeNull();
   });
 
-  test('opens to the token whose snapshot the gateway gave', () => {
+  test('is open to the token whose snapshot the gateway gave', () => {
     const { ledger, answers } = setUp();
     answers.session(demo);
     expect(ledger.account(demo)?.login).toBe('1001');
     expect(ledger.account(viewer('another'))).toBeNull();
   });
 
-  test('shuts when no call was accepted for a while, and opens with the next one', async () => {
+  test('closes when no call was accepted for a while, and opens with the next one', async () => {
     const { clock, ledger, answers } = setUp();
     answers.session(demo);
     await clock.advance(PROOF_MS - 1);
     expect(ledger.account(demo)).not.toBeNull();
     await clock.advance(1);
     expect(ledger.account(demo)).toBeNull();
-    // That the login is its own was shown once; that the token still counts, any read shows.
+    // Ownership of the login was proved once; any read proves that the token is still valid.
     answers.other(demo);
     expect(ledger.account(demo)?.login).toBe('1001');
   });
@@ -74,7 +74,7 @@ describe('account data', () => {
     expect(ledger.account(demo)).toBeNull();
   });
 
-  test('shuts at once with a 401, and a later acceptance is not enough to open it', () => {
+  test('closes immediately with a 401, and a later acceptance is not enough to open it', () => {
     const { ledger, answers } = setUp();
     answers.session(demo);
     ledger.refused(demo);
@@ -97,7 +97,7 @@ describe('account data', () => {
     expect(ledger.isAccepted(demo)).toBe(false);
   });
 
-  test('of one token is not touched by another’s 401', () => {
+  test('of one token is not affected by another’s 401', () => {
     const { ledger, answers } = setUp();
     answers.session(demo);
     ledger.refused(viewer('another'));
@@ -106,7 +106,7 @@ describe('account data', () => {
 });
 
 describe('the claim of a token', () => {
-  test('is known as one while the gateway accepts it, whether or not it is proved', async () => {
+  test('is an accepted claim while the gateway accepts the token, proved or not', async () => {
     const { clock, ledger, answers } = setUp();
     expect(ledger.acceptedClaim(demo.tokenHash)).toBeNull();
     answers.other(demo);
@@ -130,7 +130,7 @@ describe('the claim of a token', () => {
 });
 
 describe('a group’s catalog', () => {
-  test('stays shut to a claim, and to a token accepted for other things', () => {
+  test('is closed to a claim, and to a token accepted for other operations', () => {
     const { ledger, answers } = setUp();
     expect(ledger.group(demo)).toBeNull();
     answers.other(demo);
@@ -153,7 +153,7 @@ describe('a group’s catalog', () => {
     expect(ledger.group(demo)?.group).toBe('standard');
   });
 
-  test('by the claim, where the snapshot names none, wants op 1’s answer', () => {
+  test('needs op 1’s answer to the claim where the snapshot names no group', () => {
     const { ledger, answers } = setUp();
     answers.session(demo, null);
     expect(ledger.groupOf(demo)).toBe('standard');
@@ -162,7 +162,7 @@ describe('a group’s catalog', () => {
     expect(ledger.group(demo)?.group).toBe('standard');
   });
 
-  test('shuts when no call was accepted for a while', async () => {
+  test('closes when no call was accepted for a while', async () => {
     const { clock, ledger, answers } = setUp();
     answers.session(demo);
     await clock.advance(PROOF_MS);
@@ -171,7 +171,7 @@ describe('a group’s catalog', () => {
     expect(ledger.group(demo)).not.toBeNull();
   });
 
-  test('once read stays open to a token that other calls keep accepted', async () => {
+  test('once read stays open to a token that other calls prove', async () => {
     const { clock, ledger, answers } = setUp();
     answers.catalog(demo);
     await clock.advance(PROOF_MS);
@@ -180,14 +180,14 @@ describe('a group’s catalog', () => {
     expect(ledger.group(demo)).not.toBeNull();
   });
 
-  test('shuts with op 1’s 403 where op 1 had opened it', () => {
+  test('closes with op 1’s 403 where op 1 had opened it', () => {
     const { ledger, answers } = setUp();
     answers.catalog(demo);
     ledger.catalogForbidden(demo, 'standard');
     expect(ledger.group(demo)).toBeNull();
   });
 
-  test('shuts at once with a 401', () => {
+  test('closes immediately with a 401', () => {
     const { ledger, answers } = setUp();
     answers.session(demo, 'vip');
     answers.catalog(demo, 'vip');
@@ -214,7 +214,7 @@ describe('a token that was verified here', () => {
     expect(ledger.isAccepted(demo)).toBe(true);
   });
 
-  test('loses that with a 401 for good, and is then proved like any other', () => {
+  test('loses that permanently with a 401, and is then proved like any other', () => {
     const { ledger, answers } = setUp();
     ledger.verified(demo);
     ledger.refused(demo);
@@ -226,7 +226,7 @@ describe('a token that was verified here', () => {
   });
 });
 
-test('forgetting a token costs it its proof, nobody else’s', () => {
+test('evicting a token loses its proof, and no other token’s', () => {
   const ledger = new ProofLedger({ clock: createScriptedClock(), proofMs: PROOF_MS, maxTokens: 2 });
   for (const token of ['a', 'b', 'c']) {
     ledger.answered(viewer(token), 'getSession', ledger.beginCall(), 'standard');

@@ -78,7 +78,7 @@ beforeEach(() => {
   world = openAccountWorld();
 });
 
-/** Makes the one call that the operation is, and answers it. */
+/** Makes the operation's one call, and answers it. */
 async function ask(operation: OperationName, status = 200, body?: unknown): Promise<void> {
   const { gateway, calls, clock } = world;
   const [send, success] = ASKS[operation] as readonly [Ask, unknown];
@@ -90,12 +90,12 @@ async function ask(operation: OperationName, status = 200, body?: unknown): Prom
   await done;
 }
 
-test('every operation is here, or is called without a viewer', () => {
+test('every operation is listed, or is called without a viewer', () => {
   expect([...NAMES, ...WITHOUT_A_VIEWER].sort()).toEqual(Object.keys(OPERATIONS).sort());
 });
 
 describe('a 200 of', () => {
-  test.each(NAMES)('%s proves what its number says, and no more', async (operation) => {
+  test.each(NAMES)('%s proves what its row says, and no more', async (operation) => {
     const { number } = OPERATIONS[operation];
     await ask(operation);
     expect(world.ledger.account(demo) !== null, 'a new token').toBe(number === 10);
@@ -103,7 +103,7 @@ describe('a 200 of', () => {
     expect(world.ledger.group(demo) !== null).toBe(number === 10 || number === 1);
   });
 
-  test.each(NAMES)('%s brings lapsed proof back if it is op 10 to 13', async (operation) => {
+  test.each(NAMES)('%s renews lapsed proof if it is op 10 to 13', async (operation) => {
     const { number } = OPERATIONS[operation];
     await ask('getSession');
     await world.clock.advance(PROOF_MS);
@@ -132,7 +132,7 @@ describe('a 401 of', () => {
   });
 });
 
-test('a 304 of the catalog proves nothing, since a cache may have given it', async () => {
+test('a 304 of the catalog proves nothing, since it may come from a cache', async () => {
   const { gateway, calls, clock, ledger } = world;
   const asked = gateway.getAllTickers(demo, 'standard', '"etag"');
   await clock.advance(0);
@@ -141,7 +141,7 @@ test('a 304 of the catalog proves nothing, since a cache may have given it', asy
   expect(ledger.group(demo)).toBeNull();
 });
 
-test('a 403 of the catalog shuts it, and no other failure does', async () => {
+test('a 403 of the catalog closes it, and no other failure does', async () => {
   const { ledger } = world;
   await ask('getAllTickers');
   for (const status of [429, 500]) await ask('getAllTickers', status);

@@ -47,7 +47,7 @@ describe('a shared secret', () => {
     await refuses(`${good.slice(0, good.lastIndexOf('.'))}.`);
   });
 
-  test('refuses what is not valid any more or not yet, with half a minute’s grace', async () => {
+  test('refuses a token that is expired or not valid yet, with half a minute’s leeway', async () => {
     const at = (seconds: object) =>
       signedToken({ claims: { ...claims, ...seconds }, secret: SECRET });
     await refuses(at({ exp: inSeconds(-31) }));
@@ -56,7 +56,7 @@ describe('a shared secret', () => {
     expect(await verify(at({ nbf: inSeconds(20) }))).toBe(true);
   });
 
-  test('wants issuer and audience where they are configured', async () => {
+  test('requires issuer and audience where they are configured', async () => {
     const strict = verifier({ secret: SECRET, issuer: 'https://issuer', audience: 'app' });
     const of = (more: object) => signedToken({ claims: { ...claims, ...more }, secret: SECRET });
     expect(await strict(of({ iss: 'https://issuer', aud: ['app', 'web'] }))).toBe(true);
@@ -97,7 +97,7 @@ describe('a key set', () => {
     };
   }
 
-  test('accepts what its keys have signed, and asks for them once', async () => {
+  test('accepts the signatures of its keys, and is fetched once', async () => {
     let asked = 0;
     await using keys = await serve((_request, response) => {
       asked += 1;
@@ -117,7 +117,7 @@ describe('a key set', () => {
     for (const token of [
       signed({ alg: 'RS256', kid: 'one' }, stranger),
       signed({ alg: 'RS256', kid: 'unknown' }),
-      // The public key is known to all: as the secret of an HMAC it would sign for anybody.
+      // The public key is known to all: as an HMAC secret it would sign for any attacker.
       signedToken({ claims, secret: pem, header: { alg: 'HS256', kid: 'one' } }),
       signedToken({ claims, secret: String(jwk.n), header: { alg: 'HS256' } }),
       unsignedToken(claims),
@@ -126,7 +126,7 @@ describe('a key set', () => {
     }
   });
 
-  test('is not even asked about an algorithm that no key may have, so that its being down excuses none', async () => {
+  test('is not fetched for an algorithm that no key may have, so that an outage excuses no such token', async () => {
     let asked = 0;
     await using keys = await serve((_request, response) => {
       asked += 1;
@@ -149,7 +149,7 @@ describe('a key set', () => {
     expect(await verifier({ jwksUrl: keys.url })(signed({ alg: 'RS256', kid: 'one' }))).toBe(false);
   });
 
-  test('that is down is not waited for again and again, and used when it is back', async () => {
+  test('that is down is not waited for each time, and used when it recovers', async () => {
     let asked = 0;
     let isUp = false;
     await using keys = await serve((_request, response) => {

@@ -48,7 +48,7 @@ test('a row that breaks the interface is left out, counted and logged', async ()
   ]);
 });
 
-test('of rows with one id one is kept', async () => {
+test('of rows with one id only one is kept', async () => {
   await using world = await worldAnswering([
     ROW,
     { ...ROW, _id: 'BBB' },
@@ -59,7 +59,7 @@ test('of rows with one id one is kept', async () => {
   expect(skipped).toBe(1);
 });
 
-test('unknown properties change nothing', async () => {
+test('unknown properties have no effect', async () => {
   await using plain = await worldAnswering([ROW]);
   await using extended = await worldAnswering([
     { ...ROW, novelty: 1, tradingHours: undefined, swap: { long: 1, short: 1, mode: 1, tick: 1 } },
@@ -97,7 +97,7 @@ test.each([
   expect((await world.catalogs.read(viewer)).version.size).toBe(60);
 });
 
-test('an answer of which half breaks is a catalog like any other', async () => {
+test('an answer of which half the rows are broken is a catalog like any other', async () => {
   await using world = await worldAnswering([ROW, null]);
   const view = await world.catalogs.read(world.viewer());
   expect(view.expiresAt.getTime() - view.fetchedAt.getTime()).toBe(HOUR_MS);
@@ -127,7 +127,7 @@ describe('an empty catalog', () => {
     return viewer;
   };
 
-  test('gives way to another that is no good either', async () => {
+  test('is replaced by another provisional one', async () => {
     await using world = await worldAnswering([]);
     const viewer = world.viewer();
     await world.catalogs.read(viewer);
@@ -138,7 +138,7 @@ describe('an empty catalog', () => {
     expect((await world.catalogs.read(viewer)).version.size).toBe(1);
   });
 
-  test('serves once a good one has outlived its stale time', async () => {
+  test('is served once a good one has outlived its stale-if-error time', async () => {
     await using world = await openCatalogWorld({ staleMs: MINUTE_MS });
     const viewer = world.viewer();
     await world.catalogs.read(viewer);
@@ -149,7 +149,7 @@ describe('an empty catalog', () => {
     expect((await world.catalogs.read(viewer)).version.size).toBe(0);
   });
 
-  test('is asked for without its ETag: a 304 would prolong it', async () => {
+  test('is fetched again without its ETag: a 304 would prolong it', async () => {
     await using world = await openCatalogWorld();
     const viewer = await empty(world);
     await world.clock.advance(MINUTE_MS);
@@ -160,7 +160,7 @@ describe('an empty catalog', () => {
     expect(tags).toEqual([undefined, undefined]);
   });
 
-  test('serves no longer than its minute while the gateway fails', async () => {
+  test('is served for no longer than its minute while the gateway fails', async () => {
     await using world = await openCatalogWorld();
     const viewer = await empty(world);
     world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
@@ -169,7 +169,7 @@ describe('an empty catalog', () => {
     await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  test('that is too old on arrival serves for that minute as well, and as stale', async () => {
+  test('that is too old when received is served for that minute as well, and as stale', async () => {
     await using world = await openCatalogWorld();
     const viewer = await empty(world, 7_200);
     expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true });
@@ -181,7 +181,7 @@ describe('an empty catalog', () => {
     await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  test('ends with its life where that is shorter than the minute', async () => {
+  test('expires with its TTL where that is shorter than the minute', async () => {
     await using world = await openCatalogWorld();
     const viewer = await empty(world, 3_580);
     await world.clock.advance(20_000);
@@ -189,7 +189,7 @@ describe('an empty catalog', () => {
     expect(world.fetches()).toBe(2);
   });
 
-  test('sets off no refresh before its minute is over', async () => {
+  test('starts no refresh before its minute is over', async () => {
     await using world = await openCatalogWorld();
     const viewer = await empty(world);
     await world.clock.advance(MINUTE_MS - 1);
@@ -199,7 +199,7 @@ describe('an empty catalog', () => {
   });
 });
 
-test('a 304 that nobody asked for is outside the contract', async () => {
+test('a 304 to a request without If-None-Match is outside the contract', async () => {
   await using world = await worldAnswering('', 304);
   await expect(world.catalogs.read(world.viewer())).rejects.toMatchObject({ kind: 'contract' });
 });
@@ -212,17 +212,19 @@ test.each([
   await expect(world.catalogs.read(world.viewer())).rejects.toMatchObject({ kind: 'contract' });
 });
 
-test('a 304 proves nothing: its reader pays for proof', async () => {
+test('a 304 proves nothing: its reader needs proof of its own', async () => {
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer());
   await world.clock.advance(HOUR_MS);
   const fresh = world.viewer({ email: FRESH });
   await world.catalogs.read(fresh);
-  // Its own call is to be its proof, so it is made without the ETag.
+  // The read's own call is to be its proof, so it is sent without the ETag.
   expect(world.sandbox.requests('getAllTickers')[1]?.headers['if-none-match']).toBeUndefined();
 });
 
-test('a hundred thousand instruments leave others their turn', { timeout: 120_000 }, async () => {
+test('a hundred thousand instruments do not block the event loop', {
+  timeout: 120_000,
+}, async () => {
   await using world = await openCatalogWorld({ instruments: 100_000 });
   let turns = 0;
   let isDone = false;

@@ -45,12 +45,12 @@ export interface CatalogWorld extends AsyncDisposable {
   readonly gateway: ViewerGateway;
   readonly ledger: ProofLedger;
   readonly log: readonly LogLine[];
-  viewer(wish?: ViewerWish): Viewer;
-  /** What op 1 was asked so far. */
+  viewer(options?: ViewerOptions): Viewer;
+  /** The number of op 1 calls so far. */
   fetches(): number;
 }
 
-export interface ViewerWish {
+export interface ViewerOptions {
   readonly email?: string;
   readonly group?: string;
   readonly forged?: boolean;
@@ -64,7 +64,7 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
   const clock = createScriptedClock();
   const tokenTtlSeconds = 30 * DAY_SECONDS;
   const sandbox = await startSandbox({ instruments, tickMs: 0, clock, tokenTtlSeconds });
-  // Without these two a test says itself how old an answer is.
+  // Without these two headers a test sets an answer's age itself.
   sandbox.changeCatalog({ ageSeconds: null, cacheControl: null });
   const pools = createPools({ gatewayUrl: sandbox.url, connections: 16, connectTimeoutMs: 1_000 });
   const client = new GatewayClient({

@@ -16,9 +16,9 @@ const contents = fc
   })
   .map((rows) => rows.map(([id, leverage]) => instrument(id, { leverage })));
 
-/** What a client does with the answer. */
-function apply(held: ReadonlyMap<string, Instrument>, changes: CatalogChanges) {
-  const next = new Map(changes.reset ? [] : held);
+/** Applies the changes as a client does. */
+function apply(known: ReadonlyMap<string, Instrument>, changes: CatalogChanges) {
+  const next = new Map(changes.reset ? [] : known);
   for (const id of changes.removed) next.delete(id);
   for (const each of changes.upserted) next.set(each.id, each);
   return next;
@@ -41,7 +41,7 @@ test('applying the changes from any remembered version gives the new catalog exa
           const changes = history.changes(from.version, to);
           if (changes === null) throw new Error('the version is not remembered');
           expect(apply(from.byId, changes)).toEqual(new Map(to.byId));
-          // Nothing more than what differs.
+          // Nothing more is sent than the difference.
           for (const { id } of changes.upserted) {
             expect(from.digests.get(id)).not.toBe(to.digests.get(id));
           }
@@ -52,7 +52,7 @@ test('applying the changes from any remembered version gives the new catalog exa
   );
 });
 
-test('the version names the content, whatever its order', async () => {
+test('the version identifies the content, whatever its order', async () => {
   await fc.assert(
     fc.asyncProperty(
       contents.chain((rows) =>
@@ -71,7 +71,7 @@ test('the version names the content, whatever its order', async () => {
   );
 });
 
-test('each field of an instrument counts for the version', async () => {
+test('each field of an instrument is part of the version', async () => {
   const plain = instrument('A');
   const versions = new Set<string>();
   for (const key of Object.keys(plain) as (keyof Instrument)[]) {
@@ -82,7 +82,7 @@ test('each field of an instrument counts for the version', async () => {
   expect(versions.size).toBe(Object.keys(plain).length - 1);
 });
 
-test('what did not change is shared between versions, object by object', async () => {
+test('unchanged instruments are shared between versions, object by object', async () => {
   const rows = ['A', 'B', 'C'].map((id) => instrument(id));
   const { version: first } = await buildVersion(rows, null);
   const changed = rows.map((row) =>
@@ -95,7 +95,7 @@ test('what did not change is shared between versions, object by object', async (
   expect(third).toBe(second);
 });
 
-test('what a group remembers is bounded: the oldest version goes first', async () => {
+test('the history of a group is bounded: the oldest version is evicted first', async () => {
   const history = new CatalogHistory(3_000);
   let version = (await buildVersion([instrument('A')], null)).version;
   const seen = [version.version];
@@ -112,7 +112,7 @@ test('what a group remembers is bounded: the oldest version goes first', async (
   expect(known.indexOf(true)).toBe(known.lastIndexOf(false) + 1);
 });
 
-test('changes since the present version are none, since an unknown one everything', async () => {
+test('changes since the present version are empty, since an unknown one everything', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   const view = await world.catalogs.read(viewer);
@@ -128,7 +128,7 @@ test('changes since the present version are none, since an unknown one everythin
   }
 });
 
-test('changes since an older version are what the gateway changed', async () => {
+test('changes since an older version are those of the gateway', async () => {
   await using world = await openCatalogWorld({ instruments: 300 });
   const viewer = world.viewer();
   const before = await world.catalogs.read(viewer);
@@ -140,12 +140,12 @@ test('changes since an older version are what the gateway changed', async () => 
   expect(changes.upserted).toHaveLength(3);
   expect(changes.removed.length).toBeGreaterThan(0);
   expect(apply(before.version.byId, changes)).toEqual(after.version.byId);
-  // A view answers for its own version, also when a newer one is there.
+  // A view answers for its own version, even after a newer one was fetched.
   expect(before.changes(before.version.version)).toMatchObject({ upserted: [], removed: [] });
   expect(before.changes(after.version.version)).toMatchObject({ reset: true });
 });
 
-test('replicas tell each other’s versions apart by what they keep in common', async () => {
+test('replicas compute changes between each other’s versions from the shared store', async () => {
   const store = new MemoryVersions();
   await using one = await openCatalogWorld({ instruments: 300, versions: store });
   await using two = await openCatalogWorld({ instruments: 300, versions: store });
@@ -177,7 +177,7 @@ class MemoryVersions implements VersionStore {
   }
 }
 
-test('only what looks like a version is looked up among those that replicas share', async () => {
+test('only a well-formed version is looked up in the shared store', async () => {
   const asked: string[] = [];
   const versions: VersionStore = {
     put: async () => {},

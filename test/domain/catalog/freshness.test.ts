@@ -3,7 +3,7 @@ import type { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
 import { startTestApp } from '../../support/app.ts';
 import { HOUR_MS, MINUTE_MS, openCatalogWorld } from './catalog-world.ts';
 
-test('a catalog serves without a call until its greatest age', async () => {
+test('a catalog is served without a call until its maximum age', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -13,7 +13,7 @@ test('a catalog serves without a call until its greatest age', async () => {
   expect(world.fetches()).toBe(1);
 });
 
-test('a catalog that nobody read meanwhile is fetched by its next reader, who waits', async () => {
+test('a catalog that was not read meanwhile is fetched by its next reader, who waits', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   const { version } = await world.catalogs.read(viewer);
@@ -34,7 +34,7 @@ test('its age counts from the Age header', async () => {
   expect(view.expiresAt.getTime() - view.fetchedAt.getTime()).toBeGreaterThan(2_390_000);
 });
 
-test('what its answer was under way for is added to the Age header', async () => {
+test('the transfer time of its answer is added to the Age header', async () => {
   await using app = await startTestApp();
   const delayMs = 200;
   app.sandbox.changeCatalog({ ageSeconds: 100, cacheControl: null });
@@ -55,7 +55,7 @@ test('its age counts from the Date header', async () => {
   expect(view.ageSeconds).toBe(600);
 });
 
-test('without either it counts from its arrival', async () => {
+test('without either it counts from when it was received', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -75,21 +75,21 @@ const LIVES: readonly [cacheControl: string, seconds: number][] = [
   ['no-cache, private, must-revalidate', 3_600],
 ];
 
-test.each(LIVES)('with Cache-Control %s it lives %i seconds', async (cacheControl, seconds) => {
+test.each(LIVES)('with Cache-Control %s its TTL is %i seconds', async (cacheControl, seconds) => {
   await using world = await openCatalogWorld();
   world.sandbox.changeCatalog({ cacheControl });
   const { fetchedAt, expiresAt } = await world.catalogs.read(world.viewer());
   expect((expiresAt.getTime() - fetchedAt.getTime()) / 1000).toBe(seconds);
 });
 
-test('Expires and Pragma do not shorten its life', async () => {
+test('Expires and Pragma do not shorten its TTL', async () => {
   await using world = await openCatalogWorld();
   world.sandbox.changeCatalog({ headers: { expires: '0', pragma: 'no-cache' } });
   const { fetchedAt, expiresAt } = await world.catalogs.read(world.viewer());
   expect(expiresAt.getTime() - fetchedAt.getTime()).toBe(HOUR_MS);
 });
 
-test('one too old on arrival serves as stale and is asked for again after a minute', async () => {
+test('one too old when received is served as stale and fetched again after a minute', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   world.sandbox.changeCatalog({ ageSeconds: 7_200 });
@@ -105,7 +105,7 @@ test('one too old on arrival serves as stale and is asked for again after a minu
   expect(world.fetches()).toBe(2);
 });
 
-test('an answer keeps the version it began with while another one comes in', async () => {
+test('an answer keeps the version it began with while another one is received', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   const before = await world.catalogs.read(viewer);
@@ -116,7 +116,7 @@ test('an answer keeps the version it began with while another one comes in', asy
   expect(before.version.instruments[0]).toBe(first);
 });
 
-test('a view tells how long answers made of it may be kept', async () => {
+test('a view has the TTL for answers made of it', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   expect(await world.catalogs.read(viewer)).toMatchObject({ freshSeconds: 3_600 });

@@ -2,7 +2,7 @@ import type { Instrument } from '../../../src/gateway/model.ts';
 
 const HOURS = { regular: ['09:30-16:00'], preMarket: [], postMarket: [], overnight: [] };
 
-/** An instrument with everything; what a test is about it says itself. */
+/** An instrument with every field; a test overrides the ones it is about. */
 export function instrument(id: string, own: Partial<Instrument> = {}): Instrument {
   return {
     id,

@@ -32,7 +32,7 @@ const orderBy = fc.record({
   direction: fc.constantFrom('ASC' as const, 'DESC' as const),
 });
 
-/** Walks to the end; from the page numbered `turn` on in the second version. */
+/** Pages to the end; from the page numbered `turn` on in the second version. */
 async function walk(
   versions: readonly [CatalogVersion, CatalogVersion],
   turn: number,
@@ -57,7 +57,7 @@ async function walk(
   }
 }
 
-test('paging through a catalog that is refreshed in the middle yields what stayed exactly once', async () => {
+test('paging through a catalog that is refreshed midway yields each remaining instrument exactly once', async () => {
   await fc.assert(
     fc.asyncProperty(
       catalog,

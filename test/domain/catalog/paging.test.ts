@@ -25,7 +25,7 @@ async function manyOf(count: number): Promise<CatalogVersion> {
 
 const ORDERS: readonly [by: InstrumentOrder['by'], rising: string, falling: string][] = [
   ['SYMBOL', 'ABCDE', 'EDCBA'],
-  // Without case and accents; of two with one name the lower id comes first, either way.
+  // Case and accents are ignored; of two with one name the lower id comes first in both directions.
   ['NAME', 'BCDAE', 'AEDCB'],
   ['LEVERAGE', 'ECDAB', 'ABCDE'],
   ['RELEVANCE', 'ABCDE', 'EDCBA'],
@@ -59,13 +59,13 @@ test.each(FILTERS)('the filter %j finds %j', async (filter, expected) => {
   expect(await ids({ filter })).toBe(expected);
 });
 
-test('a search orders by relevance, unless another order is asked for', async () => {
+test('a search orders by relevance, unless another order is requested', async () => {
   expect(await ids({ filter: { search: 'zoom' } })).toBe('AE');
   const orderBy = { by: 'LEVERAGE' } as const;
   expect(await ids({ filter: { search: 'zoom' }, orderBy })).toBe('EA');
 });
 
-test('a page has 50 unless told otherwise, and 500 at most', async () => {
+test('a page has 50 unless another size is requested, and 500 at most', async () => {
   const version = await manyOf(600);
   const size = async (request: PageRequest) => (await pageOf(version, request)).nodes.length;
   expect(await size({})).toBe(50);
@@ -75,7 +75,7 @@ test('a page has 50 unless told otherwise, and 500 at most', async () => {
   expect(await size({ last: 500 })).toBe(500);
 });
 
-test('a page says where it stands', async () => {
+test('a page has its position and whether others precede and follow it', async () => {
   const version = await manyOf(5);
   const first = await pageOf(version, { first: 2 });
   expect(first.totalCount).toBe(5);
@@ -124,7 +124,7 @@ test.each(WRONG)('%j is refused for %s', async (request, argument) => {
   );
 });
 
-test('a cursor that was changed is refused, whichever letter it was', async () => {
+test('a cursor is refused after a change of any one letter', async () => {
   const version = await manyOf(3);
   const cursor = (await pageOf(version, { first: 1 })).pageInfo.endCursor ?? '';
   for (let at = 0; at < cursor.length; at += 1) {
@@ -163,7 +163,7 @@ test('relevance without a search is the order by symbol, its cursors included', 
   expect(page.nodes.map(({ id }) => id)).toEqual(['S1001', 'S1002']);
 });
 
-test('names with half a surrogate pair make cursors that hold', async () => {
+test('names with half a surrogate pair make valid cursors', async () => {
   const rows = ['a\ud83d', 'a\ud83e', 'b'].map((name, at) => instrument(`I${at}`, { name }));
   const { version } = await buildVersion(rows, null);
   const orderBy = { by: 'NAME' } as const;

@@ -16,12 +16,12 @@ function down(world: CatalogWorld): void {
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
 }
 
-/** All that a refresh sets off has happened once its call is through and the catalog can be read. */
+/** A refresh is complete once its call has been answered and the catalog can be read. */
 function fetched(world: CatalogWorld, times: number): Promise<boolean> {
   return eventually(() => world.fetches() === times);
 }
 
-test('in the last fifth of its life a read starts one refresh, which no reader waits for', async () => {
+test('in the last fifth of its TTL a read starts one refresh, which no reader waits for', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   const { version } = await world.catalogs.read(viewer);
@@ -76,7 +76,7 @@ test('a token that the gateway refuses starts no refresh', async () => {
   expect(conditional).toEqual([]);
 });
 
-test('where there was an ETag the refresh asks with it, and a 304 renews the age', async () => {
+test('with an ETag the refresh is conditional, and a 304 renews the age', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   const { version } = await world.catalogs.read(viewer);
@@ -138,7 +138,7 @@ test.each([401, 403])(
   },
 );
 
-test('a refused token does not ask again and again', async () => {
+test('a refused token does not start one refresh after another', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -153,7 +153,7 @@ test('a refused token does not ask again and again', async () => {
   expect(world.fetches()).toBe(2);
 });
 
-test('while the gateway fails the catalog serves on, and past its age it says that it is stale', async () => {
+test('while the gateway fails the catalog is still served, and past its age it is marked stale', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   const { version } = await world.catalogs.read(viewer);
@@ -167,7 +167,7 @@ test('while the gateway fails the catalog serves on, and past its age it says th
   expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true, version });
 });
 
-test('after its stale time it serves no more', async () => {
+test('after its stale-if-error time it is no longer served', async () => {
   await using world = await openCatalogWorld({ staleMs: 10 * MINUTE_MS });
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -178,7 +178,7 @@ test('after its stale time it serves no more', async () => {
   expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
 });
 
-test('while the gateway fails it is not asked for each read, and readers do not wait for it', async () => {
+test('while the gateway fails not every read calls it, and readers do not wait for it', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -194,7 +194,7 @@ test('while the gateway fails it is not asked for each read, and readers do not 
   expect(world.fetches() - asked).toBeLessThan(12);
 });
 
-test('once the gateway is back the catalog is fresh again', async () => {
+test('once the gateway recovers the catalog is fresh again', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -221,7 +221,7 @@ test('a new reader of a stale catalog needs proof like any other', async () => {
   });
 });
 
-test('a first read that fails leaves nothing behind: the next one asks again', async () => {
+test('a first read that fails caches nothing: the next one calls the gateway again', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 500, times: 1 });

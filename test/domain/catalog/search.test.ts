@@ -24,7 +24,7 @@ const ROWS = [
   instrument('ROCKET', { name: 'To the moon 🚀' }),
 ];
 
-test('matches go by class: symbol, its beginning, name, description, typo; then by symbol', async () => {
+test('matches are ordered by class: symbol, its prefix, name, description, typo; then by symbol', async () => {
   const rows = [
     instrument('ZZ6', { name: 'Golt' }),
     instrument('ZZ5', { description: 'A mine of goldstone' }),
@@ -40,7 +40,7 @@ test('matches go by class: symbol, its beginning, name, description, typo; then 
   expect(await found(rows.toReversed(), 'gold')).toEqual(expected);
 });
 
-test('of several words the one that fits worst tells how well the whole fits', async () => {
+test('of several words the worst match is the class of the whole', async () => {
   const rows = [
     instrument('AAA', { name: 'Gold Minimg' }),
     instrument('MINING', { name: 'Company', description: 'Digs for gold' }),
@@ -60,13 +60,13 @@ test('a symbol with a dot is one word', async () => {
   expect(await found(ROWS, 'BRK.A')).toEqual(['BRK.A', 'BRK.B']);
 });
 
-test('an instrument that matches in two ways counts by the better one', async () => {
+test('an instrument that matches in two ways has the better class', async () => {
   const rows = [instrument('B', { name: 'Apple', description: 'apple' }), instrument('APPLE')];
   expect(await found(rows, 'apple')).toEqual(['APPLE', 'B']);
 });
 
 const SEARCHES: readonly [search: string, ids: string[]][] = [
-  // Its neighbour is a slip away, and comes behind.
+  // Its neighbour is one typo away, and comes after it.
   ['brk.b', ['BRK.B', 'BRK.A']],
   ['BRK', ['BRK.A', 'BRK.B']],
   ['eur/usd', ['EUR/USD']],
@@ -101,11 +101,11 @@ test.each(SEARCHES)('%s finds %j', async (search, ids) => {
   expect((await found(ROWS, search)).toSorted()).toEqual(ids.toSorted());
 });
 
-test.each(['', '   ', '\t\n'])('a search for nothing, %j, filters nothing', async (search) => {
+test.each(['', '   ', '\t\n'])('an empty search, %j, filters nothing', async (search) => {
   expect(await found(ROWS, search)).toHaveLength(ROWS.length);
 });
 
-test('a short word is not taken for a slip of another', async () => {
+test('a short word does not match as a typo of another', async () => {
   expect(await found([instrument('ABC'), instrument('ABX')], 'abd')).toEqual([]);
 });
 
@@ -116,7 +116,7 @@ test('ten thousand characters are answered like any search', async () => {
   expect(await found(ROWS, `aapl${' '.repeat(10_000)}`)).toEqual(['AAPL']);
 });
 
-test('a symbol with a space in it is found whole and by its beginning', async () => {
+test('a symbol with a space in it is found whole and by its prefix', async () => {
   const rows = [instrument('US 500', { name: 'Index' }), instrument('US 500 MINI', { name: 'I' })];
   expect(await found(rows, 'us 500')).toEqual(['US 500', 'US 500 MINI']);
   expect(await found(rows, 'us  5')).toEqual(['US 500', 'US 500 MINI']);

@@ -19,11 +19,11 @@ test('first readers with different tokens share the catalog, each with proof of 
   );
   await Promise.all(viewers.map((viewer) => world.catalogs.read(viewer)));
   expect(world.fetches()).toBe(1);
-  // The one who fetched it is proved by that.
+  // The token that fetched it is proved by that.
   expect(world.sandbox.calls('getSession')).toBe(19);
 });
 
-test('a proved reader of a catalog at hand gets it at once, without a promise', async () => {
+test('a proved reader of a cached catalog gets it synchronously, without a promise', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -39,7 +39,7 @@ test('a token of another group gets the catalog of its own', async () => {
   expect(world.fetches()).toBe(2);
 });
 
-test('a token that claims another group gets what its own snapshot names', async () => {
+test('a token that claims another group gets the one that its own snapshot names', async () => {
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer({ email: PRO }));
   const claiming = { ...world.viewer(), claimedGroup: 'pro-usd' };
@@ -61,14 +61,14 @@ test('a group claim that could leave its place in the path is never sent', async
   expect(world.sandbox.calls()).toBe(0);
 });
 
-test('a forged token gets nothing of a catalog that is held', async () => {
+test('a forged token gets nothing of a cached catalog', async () => {
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer());
   const forged = world.viewer({ forged: true });
   await expect(world.catalogs.read(forged)).rejects.toMatchObject({ kind: 'unauthenticated' });
 });
 
-test('a forged token gets nothing of a call that is under way for somebody else', async () => {
+test('a forged token gets nothing of a call in flight for another client', async () => {
   await using world = await openCatalogWorld();
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 50, times: 1 });
   const forged = world.viewer({ forged: true });
@@ -93,7 +93,7 @@ test('readers behind a forged token fetch the catalog themselves', async () => {
   expect(world.fetches()).toBe(2);
 });
 
-test('a token that the gateway refuses later loses the catalog at once', async () => {
+test('a token that the gateway refuses later loses the catalog immediately', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -114,7 +114,7 @@ test('a token that is refused while it waits for the catalog does not get it', a
   await expect(world.gateway.getCustomerId(viewer)).rejects.toThrow();
   await world.clock.advance(50);
   await refused;
-  // Its call has brought a good copy, which others have without another.
+  // Its call has brought a good copy, which others get without another call.
   expect((await world.catalogs.read(world.viewer({ email: FRESH }))).group).toBe('standard-usd');
   expect(world.fetches()).toBe(2);
 });
@@ -134,7 +134,7 @@ test('a token that is refused while a catalog fails to be renewed does not get t
   await refused;
 });
 
-test('proof that has run out is paid for with one call of op 10, not with the catalog', async () => {
+test('expired proof is renewed with one call of op 10, not with the catalog', async () => {
   await using world = await openCatalogWorld({ proofMs: MINUTE_MS });
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -162,7 +162,7 @@ test('while op 10 fails, a forged token still gets nothing', async () => {
   await expect(world.catalogs.read(forged)).rejects.toMatchObject({ kind: 'unauthenticated' });
 });
 
-test('a snapshot without a group leaves the claim, which op 1 has to confirm', async () => {
+test('after a snapshot without a group op 1 has to confirm the claim', async () => {
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer());
   world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body: {} });
@@ -178,7 +178,7 @@ test('a token without a group reads the one of its snapshot', async () => {
   expect((await world.catalogs.read(viewer)).group).toBe('standard-usd');
 });
 
-test('without any group there is no catalog to ask for', async () => {
+test('without any group there is no catalog to fetch', async () => {
   await using world = await openCatalogWorld();
   world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body: {} });
   const viewer = { ...world.viewer(), claimedGroup: null };
@@ -186,7 +186,7 @@ test('without any group there is no catalog to ask for', async () => {
   expect(world.fetches()).toBe(0);
 });
 
-test('a client that leaves does not end the call that others wait for', async () => {
+test('a client that disconnects does not abort the call that others wait for', async () => {
   await using world = await openCatalogWorld();
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 50, times: 1 });
   const leaving = new AbortController();
@@ -200,7 +200,7 @@ test('a client that leaves does not end the call that others wait for', async ()
   expect(world.fetches()).toBe(1);
 });
 
-test('the receipt says whose call it was', async () => {
+test('the receipt names the source of each read', async () => {
   await using world = await openCatalogWorld();
   const entries: ReceiptEntry[] = [];
   const viewer = world.viewer({ receipt: (entry) => void entries.push(entry) });
@@ -210,7 +210,7 @@ test('the receipt says whose call it was', async () => {
   expect(sources).toEqual(['getAllTickers call', 'getAllTickers shared', 'getAllTickers cache']);
 });
 
-test('no more groups are held than allowed', async () => {
+test('no more groups are cached than allowed', async () => {
   await using world = await openCatalogWorld({ maxGroups: 1 });
   const demo = world.viewer();
   const pro = world.viewer({ email: PRO });
@@ -218,7 +218,7 @@ test('no more groups are held than allowed', async () => {
   expect(world.fetches()).toBe(3);
 });
 
-test('a catalog larger than the memory allowed is held alone', async () => {
+test('a catalog larger than the memory limit is cached alone', async () => {
   await using world = await openCatalogWorld({ maxBytes: 10_000 });
   const demo = world.viewer();
   const pro = world.viewer({ email: PRO });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findTypos, lettersOf } from '../../../src/domain/catalog/typos.ts';
 
-/** Optimal string alignment, as the textbook has it. */
+/** Optimal string alignment distance, computed over the full table. */
 function distance(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) => [i]);
   const at = (i: number, j: number) => rows[i]?.[j] ?? Infinity;
@@ -35,7 +35,7 @@ function expected(words: readonly string[], word: string): string[] {
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 12 });
 
-test('finds exactly the words within the slips that a length allows', () => {
+test('finds exactly the words within the edits that a length allows', () => {
   fc.assert(
     fc.property(fc.uniqueArray(word, { maxLength: 40 }), word, (list, typed) => {
       const words = list.toSorted();
@@ -49,7 +49,7 @@ test('finds exactly the words within the slips that a length allows', () => {
   );
 });
 
-test('a word that is too long to be one finds none', () => {
+test('a word longer than the limit finds none', () => {
   findTypos({ words: ['a'.repeat(40)], letters: lettersOf(['a'.repeat(40)]) }, 'a'.repeat(40), () =>
     expect.unreachable(),
   );

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { Cursors } from '../../../src/domain/positions/cursors.ts';
 
-test('a cursor names a version of the feed that wrote it', () => {
+test('a cursor identifies a version of the feed that wrote it', () => {
   const cursors = new Cursors();
   for (const version of [1, 35, 36, 1_000_000]) {
     expect(cursors.read(cursors.write(version))).toBe(version);
   }
 });
 
-test('cursors of another feed, and all that was never written, are unknown', () => {
+test('cursors of another feed, and forged ones, are unknown', () => {
   const cursors = new Cursors();
   const cursor = cursors.write(7);
   const [name, seal] = cursor.split('.');

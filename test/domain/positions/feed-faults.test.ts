@@ -12,7 +12,7 @@ const KINDS: readonly GatewayErrorKind[] = [
 ];
 
 for (const kind of KINDS) {
-  test(`a feed that fails (${kind}) is delayed, keeps its list, and is live when it is back`, async () => {
+  test(`a feed that fails (${kind}) is delayed, keeps its list, and is live when it recovers`, async () => {
     const { clock, gateway, viewer, followChanges } = createLiveBench();
     gateway.set(LOGIN, [position('a')]);
     const follower = followChanges(viewer('phone'));
@@ -55,7 +55,7 @@ test('the wait doubles with each failure up to its ceiling, with jitter', async 
   expect(new Set(late.map(Math.round)).size).toBe(late.length);
 });
 
-test('Retry-After is waited for, and not much longer', async () => {
+test('Retry-After is waited for, plus a little jitter', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   const follower = followChanges(viewer('phone'));
   await clock.advance(3_000);
@@ -84,7 +84,7 @@ test('an absurd Retry-After is capped', async () => {
   expect(gateway.polls.length).toBeGreaterThan(before);
 });
 
-test('nothing polls inside the wait: no newcomer, no order, nobody who comes back', async () => {
+test('nothing polls inside the wait: no new subscriber, no order, no client that reconnects', async () => {
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
   gateway.set(LOGIN, [position('a')]);
   const follower = followChanges(viewer('phone'));
@@ -129,7 +129,7 @@ test('without a first list in time a subscription ends with the error of the cal
   expect(ends).toEqual([follower.error]);
 });
 
-test('a snapshot’s list does not begin a feed whose own list cannot be had', async () => {
+test('a snapshot’s list does not start a feed whose own list is unavailable', async () => {
   const { clock, gateway, board, viewer, prove, followChanges } = createLiveBench();
   const phone = viewer('phone');
   const [sequence, nowMs] = [gateway.nextSequence(), clock.now()];
@@ -144,7 +144,7 @@ test('a snapshot’s list does not begin a feed whose own list cannot be had', a
   expect(follower.error).toMatchObject({ kind: 'unavailable' });
 });
 
-test('without any answer at all the error is a timeout', async () => {
+test('without any answer the error is a timeout', async () => {
   const { clock, gateway, viewer, followPositions } = createLiveBench();
   gateway.latencyMs = 60_000;
   const follower = followPositions(viewer('phone'));
@@ -164,7 +164,7 @@ test('a first list that comes late but in time is the snapshot', async () => {
   expect(follower.events[0]).toMatchObject({ snapshot: true, status: 'LIVE' });
 });
 
-test('newcomers who wait for our own ceiling are not told that the gateway failed', async () => {
+test('new subscribers that wait for our own ceiling get no error of the gateway', async () => {
   const { clock, viewer, followChanges } = createLiveBench({ pollsPerSecond: 1, pollMs: 60_000 });
   const followers = Array.from({ length: 10 }, (_, index) =>
     followChanges(viewer(`of ${index}`, { login: String(index + 1) })),
@@ -176,7 +176,7 @@ test('newcomers who wait for our own ceiling are not told that the gateway faile
   }
 });
 
-test('a source that throws what no gateway says delays the feed and is reported', async () => {
+test('a source that throws an unexpected error delays the feed and is reported', async () => {
   const unexpected: unknown[] = [];
   const { clock, gateway, viewer, followChanges } = createLiveBench({
     onUnexpected: (error) => unexpected.push(error),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
 
-test('forty subscribers of one account cost one poll per interval and see the same', async () => {
+test('forty subscribers of one account cost one poll per interval and get the same', async () => {
   const { clock, gateway, viewer, followChanges, followPositions, hub } = createLiveBench();
   const followers = Array.from({ length: 20 }, (_, index) =>
     followChanges(viewer(`device ${index % 5}`)),
@@ -19,7 +19,7 @@ test('forty subscribers of one account cost one poll per interval and see the sa
   expect(followers[0]?.events.length).toBeGreaterThanOrEqual(18);
   for (const { events } of followers) {
     expect(events).toEqual(followers[0]?.events);
-    // One object for all, so that it can be serialised once.
+    // All get one object, so that it can be serialised once.
     events.forEach((event, index) => {
       expect(event).toBe(followers[0]?.events[index]);
     });
@@ -56,7 +56,7 @@ test('a feed polls at a random phase', async () => {
   expect(offsets.size).toBeGreaterThan(4);
 });
 
-test('polling stops with the last subscriber, and the feed is gone after the linger', async () => {
+test('polling stops with the last subscriber, and the feed is closed after the linger', async () => {
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench({ lingerMs: 5_000 });
   const phone = followChanges(viewer('phone'));
   const tablet = followChanges(viewer('tablet'));
@@ -73,7 +73,7 @@ test('polling stops with the last subscriber, and the feed is gone after the lin
   expect(clock.pending).toBe(0);
 });
 
-test('who comes and goes all the time causes no more than a poll per interval', async () => {
+test('a client that connects and disconnects all the time causes no more than a poll per interval', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   for (let round = 0; round < 100; round += 1) {
     const follower = followChanges(viewer('phone'));
@@ -84,7 +84,7 @@ test('who comes and goes all the time causes no more than a poll per interval', 
   expect(gateway.polls.length).toBeLessThanOrEqual(11);
 });
 
-test('a watcher who never pulls starts nothing', async () => {
+test('a subscription that is never pulled starts nothing', async () => {
   const { clock, gateway, viewer, hub, prove } = createLiveBench();
   const phone = viewer('phone');
   hub.watchChanges(prove(phone), phone);
@@ -136,7 +136,7 @@ test('the live list answers queries while it is younger than the interval', asyn
   expect(hub.current(proof)).toBeNull();
 });
 
-test('a feed begins with the answer that a query has just had', async () => {
+test('a feed begins with the answer that a query has just received', async () => {
   const { clock, gateway, viewer, followChanges, board, prove } = createLiveBench();
   gateway.set(LOGIN, [position('a')]);
   const phone = viewer('phone');
@@ -148,7 +148,7 @@ test('a feed begins with the answer that a query has just had', async () => {
   expect(gateway.polls).toHaveLength(1);
 });
 
-test('an accepted order is looked for at once, also while a poll is under way', async () => {
+test('an accepted order causes a poll immediately, also while one is in flight', async () => {
   const { clock, gateway, viewer, followPositions, hub } = createLiveBench();
   const follower = followPositions(viewer('phone'));
   await clock.advance(100);
@@ -190,7 +190,7 @@ test('a poll that was overtaken by a later call does not bring the older list ba
   expect(follower.events).toEqual([[], positions]);
 });
 
-test('the coming and going of positions is reported once, changes of price are not', async () => {
+test('opened and closed positions are reported once, changes of price are not', async () => {
   const seen: string[][] = [];
   const { clock, gateway, viewer, followChanges } = createLiveBench({
     onMembershipChanged: (login, { positions }) =>

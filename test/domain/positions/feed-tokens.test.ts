@@ -38,14 +38,14 @@ for (const [kind, code] of [
       expect(events).toHaveLength(1 + 6);
       expect(events.every(({ status }) => status === 'LIVE')).toBe(true);
     }
-    // The refused poll was made up for at once: six intervals, and one call more.
+    // The refused poll was made up for immediately: six intervals, and one call more.
     const polls = gateway.polls.slice(before);
     expect(polls).toHaveLength(7);
     expect(polls.filter(({ token }) => token === 'token of revoked')).toHaveLength(1);
   });
 }
 
-test('a reader that is not reading is told the moment its token is refused', async () => {
+test('a subscription that is not being read ends the moment its token is refused', async () => {
   const { clock, gateway, viewer, hub, prove } = createLiveBench();
   const phone = viewer('phone');
   const ends: unknown[] = [];
@@ -60,7 +60,7 @@ test('a reader that is not reading is told the moment its token is refused', asy
   expect(hub.stats()).toMatchObject({ feeds: 0, subscriptions: 0 });
 });
 
-test('when every token is refused at once, each ends and polling stops', async () => {
+test('when every token is refused together, each ends and polling stops', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   const followers = ['a', 'b', 'c'].map((name) => followChanges(viewer(name)));
   await clock.advance(2_000);
@@ -73,7 +73,7 @@ test('when every token is refused at once, each ends and polling stops', async (
   expect(clock.pending).toBe(0);
 });
 
-test('who was ended comes back with a fresh token and goes on from the cursor', async () => {
+test('an ended subscription reconnects with a fresh token and resumes at the cursor', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   gateway.set(LOGIN, [position('a')]);
   const before = followChanges(viewer('old'));
@@ -102,7 +102,7 @@ test('a token that expires ends its own subscriptions at that moment', async () 
   expect(other.hasEnded).toBe(false);
 });
 
-test('a token that was let in within the leeway has until its end', async () => {
+test('a token that was accepted within the leeway has until its end', async () => {
   const { clock, viewer, followChanges } = createLiveBench();
   const brief = followChanges(viewer('brief', { expiresAtMs: clock.now() - 10_000 }));
   await clock.advance(19_999);
@@ -111,11 +111,11 @@ test('a token that was let in within the leeway has until its end', async () => 
   expect(brief.error).toMatchObject({ code: 'UNAUTHENTICATED' });
 });
 
-test('no token is told anything new while it has no proof, however many there are', async () => {
+test('no token gets new events while it has no proof, however many there are', async () => {
   const proofMs = 3_000;
   const { clock, gateway, ledger, viewer, hub, prove } = createLiveBench({ proofMs });
   const names = Array.from({ length: 12 }, (_, index) => `device ${index}`);
-  let told = 0;
+  let emitted = 0;
   for (const name of names) {
     const asking = viewer(name);
     const stream = hub.watchPositions(prove(asking), asking);
@@ -124,7 +124,7 @@ test('no token is told anything new while it has no proof, however many there ar
       for await (const list of stream) {
         if (list === last) continue;
         last = list;
-        told += 1;
+        emitted += 1;
         expect(ledger.account(asking), name).not.toBeNull();
       }
     })();
@@ -135,11 +135,11 @@ test('no token is told anything new while it has no proof, however many there ar
     await clock.advance(1_000);
   }
   // Twelve tokens cannot all be proved within three polls: those without proof poll out of turn.
-  expect(told).toBeGreaterThanOrEqual(12 * 29);
+  expect(emitted).toBeGreaterThanOrEqual(12 * 29);
   expect(gateway.polls.length).toBeLessThan(30 * 12);
 });
 
-test('after an outage longer than proof lasts each token is proved before it is told the news', async () => {
+test('after an outage longer than proof lasts each token is proved before it gets the new list', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench({
     proofMs: 10_000,
     pollMaxMs: 4_000,
@@ -158,13 +158,13 @@ test('after an outage longer than proof lasts each token is proved before it is 
   const before = gateway.polls.length;
   await clock.advance(4_000);
   for (const { events } of followers) {
-    const news = events.filter(({ opened }) => opened.includes('b'));
-    expect(news).toMatchObject([{ status: 'LIVE', closed: ['a'] }]);
+    const updates = events.filter(({ opened }) => opened.includes('b'));
+    expect(updates).toMatchObject([{ status: 'LIVE', closed: ['a'] }]);
   }
   expect(new Set(gateway.polls.slice(before, before + 3).map(({ token }) => token)).size).toBe(3);
 });
 
-test('a token refused by another operation is told nothing new until it is proved anew', async () => {
+test('a token refused by another operation gets no new events until it is proved anew', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
   const follower = followChanges(phone);
@@ -184,7 +184,7 @@ test('a token refused by another operation is told nothing new until it is prove
   expect(follower.events.flatMap(({ opened }) => opened)).toEqual(['a']);
 });
 
-test('a token is proved anew ever less often while that fails', async () => {
+test('renewals of a token’s proof back off while they fail', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
   followChanges(phone);
@@ -196,25 +196,25 @@ test('a token is proved anew ever less often while that fails', async () => {
   const pausesMs = gateway.sessions
     .slice(1)
     .map(({ atMs }, index) => atMs - (gateway.sessions[index]?.atMs ?? 0));
-  // It doubles from a second up to half a minute; a renewal at each poll would be a hundred of them.
+  // The wait doubles from a second up to half a minute; a renewal at each poll would be a hundred calls.
   expect(gateway.sessions.length).toBeLessThanOrEqual(12);
   expect(gateway.sessions.length).toBeGreaterThanOrEqual(5);
   expect(Math.max(...pausesMs)).toBeGreaterThanOrEqual(10_000);
   expect(Math.max(...pausesMs)).toBeLessThanOrEqual(31_000);
 });
 
-test('two tokens poll by turns', async () => {
+test('two tokens poll in turn', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   followChanges(viewer('phone'));
   followChanges(viewer('tablet'));
   await clock.advance(10_000);
-  // The first was sent when there was one token only.
+  // The first poll was sent when there was one token only.
   const tokens = gateway.polls.slice(1).map(({ token }) => token);
   expect(tokens.length).toBeGreaterThanOrEqual(9);
   for (const [at, token] of tokens.slice(1).entries()) expect(token).not.toBe(tokens[at]);
 });
 
-test('a token without proof is told that the list is delayed, and nothing else', async () => {
+test('a token without proof gets the delayed status, and nothing else', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   gateway.set(LOGIN, [position('a')]);
   const phone = viewer('phone');
@@ -229,7 +229,7 @@ test('a token without proof is told that the list is delayed, and nothing else',
   await clock.advance(2_000);
   expect(follower.last).toBe(before);
   gateway.failWith('unavailable');
-  // Long before the heartbeat, which would say so as well.
+  // This is long before the heartbeat, which would send the status as well.
   await clock.advance(4_000);
   expect(follower.last).toEqual({
     cursor: before?.cursor,
@@ -280,7 +280,7 @@ test('a token that cannot be proved anew ends', async () => {
   expect(follower.error).toMatchObject({ code: 'UNAUTHENTICATED' });
 });
 
-test('the end of the request that brought a token does not end its polls', async () => {
+test('the end of the request that brought a token does not abort its polls', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
   const request = new AbortController();
@@ -298,6 +298,6 @@ test('the end of the request that brought a token does not end its polls', async
   followChanges(asking);
   await clock.advance(1_000);
   expect(viewers[0]?.caller).toEqual({ token: 'token of phone' });
-  // Nor do they count among the reads that its other fields may wait for.
+  // Polls are not among the reads that the request's other fields may wait for.
   expect(viewers[0]?.provingReads).toBeUndefined();
 });

@@ -39,7 +39,7 @@ const move = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('leave' as const), reader }) },
 );
 
-test('folding what a reader is told gives the gateway’s list at every step', async () => {
+test('applying a reader’s events gives the gateway’s list at every step', async () => {
   let events = 0;
   let resumed = 0;
   const history = fc.array(move, { minLength: 20, maxLength: 120 });
@@ -90,7 +90,7 @@ test('folding what a reader is told gives the gateway’s list at every step', a
     }),
     { numRuns: 150 },
   );
-  // Else the histories would be too tame to show anything.
+  // With fewer events the histories would be too quiet to prove anything.
   expect(events).toBeGreaterThan(2_000);
   expect(resumed).toBeGreaterThan(1_000);
 }, 60_000);

@@ -1,6 +1,6 @@
 import type { PullStream } from '../../../src/lib/pull-stream.ts';
 
-/** Reads a subscription as fast as it goes, until it ends or is told to leave. */
+/** Reads a subscription as fast as it emits, until it ends or the test unsubscribes. */
 export class Follower<Event> {
   readonly events: Event[] = [];
   hasEnded = false;

@@ -17,9 +17,9 @@ export interface LiveBench {
   readonly ledger: ProofLedger;
   readonly board: PositionsBoard;
   readonly hub: PositionsHub;
-  /** A device's token; the same name is the same token. */
+  /** A device's viewer; the same name is the same token. */
   viewer(name: string, details?: { login?: string; expiresAtMs?: number }): Viewer;
-  /** What the gateway's snapshot would have proved. */
+  /** Proves the token as the gateway's snapshot would. */
   prove(viewer: Viewer): AccountProof;
   followChanges(viewer: Viewer, options?: WatchChangesOptions): Follower<ChangesEvent>;
   followPositions(viewer: Viewer, options?: WatchChangesOptions): Follower<ListEvent>;
@@ -32,7 +32,7 @@ export type ListEvent =
 
 export const LOGIN = '1001';
 
-/** A hub on a clock that stands still, and the gateway behind it. */
+/** A hub on a scripted clock, and the gateway behind it. */
 export function createLiveBench(
   overrides: Partial<PositionsHubOptions> & { proofMs?: number; seed?: number } = {},
 ): LiveBench {
@@ -85,7 +85,7 @@ export function createLiveBench(
   };
 }
 
-/** The same numbers for the same seed (mulberry32). */
+/** A seeded generator (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

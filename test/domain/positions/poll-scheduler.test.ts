@@ -61,7 +61,7 @@ test('feeds that leave give their share back', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('a newcomer does not wait behind the steady polls, nor do they starve behind newcomers', async () => {
+test('neither new feeds nor steady polls starve the other', async () => {
   const { clock, scheduler, polls } = createPolls(50, 200);
   await clock.advance(20_000);
   const askedAtMs = clock.now();
@@ -73,7 +73,7 @@ test('a newcomer does not wait behind the steady polls, nor do they starve behin
   await clock.advance(4_100);
   expect(begun).toHaveLength(newcomers);
   expect(begun[0]).toBeLessThanOrEqual(40);
-  // More newcomers than a second has polls: each second is shared evenly until all have begun.
+  // New feeds outnumber the polls of a second: each second is shared evenly until all have begun.
   for (const second of [0, 1, 2, 3]) {
     const isIn = (afterMs: number) => afterMs > second * 1_000 && afterMs <= (second + 1) * 1_000;
     expect(begun.filter(isIn).length).toBeGreaterThanOrEqual(24);
@@ -82,7 +82,7 @@ test('a newcomer does not wait behind the steady polls, nor do they starve behin
   }
 });
 
-test('a poll that backs off counts for nothing and comes at its own moment', async () => {
+test('a poll that backs off takes no share and comes at its own time', async () => {
   const { clock, scheduler, startMs } = createPolls(50, 47);
   const ran: number[] = [];
   const turn = scheduler.join(() => ran.push(clock.now()));
@@ -97,7 +97,7 @@ test('a poll that backs off counts for nothing and comes at its own moment', asy
 });
 
 test('ten thousand feeds cost little more than their polls', async () => {
-  // A clock without waiting, so that only the scheduler's own work is measured.
+  // The clock does not wait, so that only the scheduler's own work is measured.
   let nowMs = 0;
   let armed: { readonly dueMs: number; readonly task: () => void } | null = null;
   const timers = createTimerQueue({
@@ -120,7 +120,7 @@ test('ten thousand feeds cost little more than their polls', async () => {
     });
     turn.every(1_000, -1_000 * random());
   }
-  // Of the processor, so that what else the machine does is not counted.
+  // Processor time leaves out other work on the machine.
   const before = process.cpuUsage();
   while (nowMs < 10_000 && armed !== null) {
     const { dueMs, task }: { readonly dueMs: number; readonly task: () => void } = armed;
@@ -131,6 +131,6 @@ test('ten thousand feeds cost little more than their polls', async () => {
   const { user, system } = process.cpuUsage(before);
   const microsecondsEach = (user + system) / polls;
   expect(polls).toBeGreaterThan(90_000);
-  // A few in truth; the bound is far below what a list costs that is searched.
+  // It takes a few in truth; the bound is far below the cost of a list that is searched.
   expect(microsecondsEach).toBeLessThan(25);
 });

@@ -7,7 +7,7 @@ import { position } from './scripted-gateway.ts';
 
 const NOW_MS = 1_795_000_000_000;
 
-test('a slot is near the moment that was asked for', () => {
+test('a slot is near the requested time', () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0, max: 0.999, noNaN: true }),
@@ -16,7 +16,7 @@ test('a slot is near the moment that was asked for', () => {
       (phase, intervalMs, atMs) => {
         const dueMs = NOW_MS + atMs;
         const laterMs = new PollSlots(() => phase).near(dueMs, intervalMs) - dueMs;
-        // What a double holds of a moment is a fraction of a millisecond.
+        // A double stores a time with an error of a fraction of a millisecond.
         expect(laterMs).toBeGreaterThan(-intervalMs / 100 - 0.01);
         expect(laterMs).toBeLessThan(intervalMs / 60);
       },
@@ -24,7 +24,7 @@ test('a slot is near the moment that was asked for', () => {
   );
 });
 
-test('a rhythm does not slip for timers that come a little late', () => {
+test('a rhythm does not slip for timers that fire a little late', () => {
   const slots = new PollSlots(() => 0.3);
   for (const intervalMs of [100, 250, 1_000, 5_000]) {
     let dueMs = slots.near(NOW_MS, intervalMs);
@@ -51,7 +51,7 @@ test('accounts are polled together, and no less often for it', async () => {
   const polls = gateway.polls.slice(before);
   expect(polls.length).toBeGreaterThanOrEqual(1_980);
   expect(polls.length).toBeLessThanOrEqual(2_020);
-  // Forty moments in each second, instead of nearly two hundred.
+  // Polls fall on forty moments in each second, instead of nearly two hundred.
   expect(new Set(polls.map(({ atMs }) => Math.round(atMs))).size).toBeLessThanOrEqual(410);
   for (const follower of followers) await follower.leave();
 });

@@ -18,7 +18,7 @@ function list(sequence: number, ...ids: string[]): PositionList {
   return { positions, sequence, sentAtMs: sequence, receivedAtMs: sequence };
 }
 
-test('an answer that was sent earlier and came later is not served', () => {
+test('an answer that was sent earlier and received later is not served', () => {
   const board = new PositionsBoard();
   const newer = list(2, 'b');
   expect(board.offer(proved, newer)).toBe(newer);
@@ -29,7 +29,7 @@ test('an answer that was sent earlier and came later is not served', () => {
   expect(board.newest(proved)).toBe(newest);
 });
 
-test('a token without proof gets nothing of the account, nor gives it anything', () => {
+test('a token without proof neither gets the account’s lists nor adds to them', () => {
   const board = new PositionsBoard();
   board.offer(proved, list(5, 'secret'));
   const forged = { proof: null, tokenHash: bench.viewer('forged').tokenHash };
@@ -40,7 +40,7 @@ test('a token without proof gets nothing of the account, nor gives it anything',
   expect(board.newest(proved)?.positions[0]?.id).toBe('secret');
 });
 
-test('a token keeps its newest list over the coming and going of its proof', () => {
+test('a token keeps its newest list when its proof lapses and returns', () => {
   const board = new PositionsBoard();
   const scope = { proof: null, tokenHash: phone.tokenHash };
   const before = list(2, 'a');
@@ -58,20 +58,20 @@ test('a login that spells a token hash reads nothing of that token', () => {
   expect(board.newest({ proof: bench.prove(viewer), tokenHash: viewer.tokenHash })).toBeNull();
 });
 
-test('a watcher hears every list served to its account, and holds the newest after eviction', () => {
+test('a watcher gets every list served to its account, and has the newest after eviction', () => {
   const board = new PositionsBoard({ maxBytes: 1_000 });
-  const heard: number[] = [];
+  const received: number[] = [];
   const live = list(7, 'live');
   const unwatch = board.watch(proof, {
     newest: () => live,
-    heard: ({ sequence }) => heard.push(sequence),
+    onList: ({ sequence }) => received.push(sequence),
   });
   expect(board.offer(proved, list(3))).toBe(live);
   board.offer(otherProved, list(8));
-  expect(heard).toEqual([7, 8]);
+  expect(received).toEqual([7, 8]);
   unwatch();
   board.offer(proved, list(9));
-  expect(heard).toEqual([7, 8]);
+  expect(received).toEqual([7, 8]);
 });
 
 test('memory is bounded', () => {

@@ -14,15 +14,15 @@ export interface Poll {
 
 type Fault = (viewer: Viewer) => GatewayError | null;
 
-/** Op 12 as a test writes it: lists by account, faults, and how long an answer takes. */
+/** A scripted op 12: lists by account, faults, and the latency of an answer. */
 export class ScriptedGateway implements PositionsSource {
   readonly polls: Poll[] = [];
-  /** Ops 10 by token. */
+  /** Op 10 calls by token. */
   readonly sessions: Poll[] = [];
   latencyMs = 0;
   fault: Fault = () => null;
   sessionFault: Fault = () => null;
-  /** What was answered, by the millisecond at which it came. */
+  /** The answers, by the millisecond at which each was received. */
   readonly answered = new Map<number, readonly Position[]>();
   readonly #lists = new Map<string, readonly Position[]>();
   readonly #clock: Clock;
@@ -72,7 +72,7 @@ export class ScriptedGateway implements PositionsSource {
     return {
       ...sent,
       receivedAtMs: this.#clock.now(),
-      // Parsed anew, as the client does: equal fields, other objects.
+      // Mapped anew, as the client does: equal fields, other objects.
       positions: isSame ? (previous?.positions ?? []) : list.map((each) => ({ ...each })),
       bytes: isSame ? (previous?.bytes ?? bytes) : bytes,
     };

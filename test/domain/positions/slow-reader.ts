@@ -3,11 +3,11 @@ import type { Position } from '../../../src/gateway/model.ts';
 import type { PullStream } from '../../../src/lib/pull-stream.ts';
 import type { ChangesEvent, LiveBench } from './live-bench.ts';
 
-/** A client that reads when it is told to, folds what it reads, and comes back where it stopped. */
+/** A client that reads only on `pull`, applies the events, and resumes where it stopped. */
 export class SlowReader {
-  /** What it believes the account holds. */
+  /** The positions that the client has. */
   readonly rows = new Map<string, Position>();
-  /** What no client should ever see. */
+  /** Violations that no client should ever see. */
   readonly problems: string[] = [];
   events = 0;
   resumed = 0;
@@ -28,7 +28,7 @@ export class SlowReader {
     return `${this.#name} ${this.#token}`;
   }
 
-  /** Asks for one event unless one is asked for; checks it when it comes. */
+  /** Pulls one event unless a pull is pending; checks it when it comes. */
   pull(intervalMs: number | null): void {
     if (this.#isPulling) return;
     this.#stream ??= this.#connect(intervalMs);
@@ -51,7 +51,7 @@ export class SlowReader {
     this.#isPulling = false;
   }
 
-  /** It was refused, or waited in vain for a first list: the next connection has a fresh token. */
+  /** After a refusal, or a timeout of the first list, the next connection has a fresh token. */
   #startOver(stream: PullStream<ChangesEvent>): void {
     if (stream !== this.#stream) return;
     this.#token += 1;

@@ -3,7 +3,7 @@ import { InputError } from '../../../src/domain/input-error.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
 
-test('a snapshot comes at once, then deltas', async () => {
+test('a snapshot is emitted first, then deltas', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   gateway.set(LOGIN, [position('a', { profit: 2, invested: 5 }), position('b')]);
   const follower = followChanges(viewer('phone'));
@@ -31,7 +31,7 @@ test('a snapshot comes at once, then deltas', async () => {
   });
 });
 
-test('a newcomer to a running feed has its list at once and without a poll', async () => {
+test('a new subscriber of a running feed gets its list immediately and without a poll', async () => {
   const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
   gateway.set(LOGIN, [position('a')]);
   followChanges(viewer('phone'));
@@ -44,7 +44,7 @@ test('a newcomer to a running feed has its list at once and without a poll', asy
   expect(lists.events).toEqual([[position('a')]]);
 });
 
-test('the list comes again when its order alone changes; the changes stay silent', async () => {
+test('the list is emitted again when its order alone changes; the changes are not', async () => {
   const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
   gateway.set(LOGIN, [position('a'), position('b')]);
   const [changes, lists] = [followChanges(viewer('phone')), followPositions(viewer('phone'))];
@@ -55,7 +55,7 @@ test('the list comes again when its order alone changes; the changes stay silent
   expect(changes.events).toHaveLength(1);
 });
 
-test('intervalMs merges what happens in between', async () => {
+test('intervalMs merges the changes in between', async () => {
   const { clock, gateway, viewer, hub, prove } = createLiveBench();
   const phone = viewer('phone');
   const stream = hub.watchChanges(prove(phone), phone, { intervalMs: 5_000 });
@@ -78,7 +78,7 @@ test('intervalMs merges what happens in between', async () => {
   expect(prices.at(-1)).toBeGreaterThanOrEqual(19);
 });
 
-test('a change after a quiet time is told at once, whatever the interval', async () => {
+test('a change after a quiet time is emitted immediately, whatever the interval', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   const follower = followChanges(viewer('phone'), { intervalMs: 8_000 });
   await clock.advance(10_000);
@@ -115,7 +115,7 @@ for (const intervalMs of [undefined, 1, 1_000, 15_000]) {
     emittedAtMs.slice(1).forEach((atMs, index) => {
       expect(atMs - (emittedAtMs[index] ?? 0)).toBeLessThanOrEqual(15_000);
     });
-    // The list is confirmed with each poll, although it stays the same.
+    // Each poll confirms the list, although it stays the same.
     expect(asOf).toEqual([...new Set(asOf)]);
   });
 }
@@ -153,7 +153,7 @@ test('a reader that stops reading for a minute gets one merged update', async ()
   expect((await waiting).done).toBe(true);
 });
 
-test('a position that came and went unread is no event', async () => {
+test('a position that opened and closed unread is no event', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   const follower = followChanges(viewer('phone'), { intervalMs: 5_000 });
   await clock.advance(100);
@@ -164,7 +164,7 @@ test('a position that came and went unread is no event', async () => {
   expect(follower.events).toHaveLength(1);
 });
 
-test('a cursor goes on without a gap after a pause shorter than the linger', async () => {
+test('a cursor resumes without a gap after a pause shorter than the linger', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   gateway.set(LOGIN, [position('a'), position('b')]);
   const before = followChanges(viewer('phone'));
@@ -178,7 +178,7 @@ test('a cursor goes on without a gap after a pause shorter than the linger', asy
   expect(back.last).toMatchObject({ upserted: [position('c')], opened: ['c'], closed: ['a'] });
 });
 
-test('a cursor of a feed that is gone, of another account, or of nobody, means a new snapshot', async () => {
+test('a cursor of a closed feed, of another account, or a forged one, means a new snapshot', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   gateway.set(LOGIN, [position('a')]);
   const before = followChanges(viewer('phone'));
@@ -198,7 +198,7 @@ test('a cursor of a feed that is gone, of another account, or of nobody, means a
   expect(back.events).toMatchObject([{ snapshot: true, upserted: [position('a')] }]);
 });
 
-test('a cursor older than what is remembered means a new snapshot', async () => {
+test('a cursor older than the history means a new snapshot', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   const stays = followChanges(viewer('phone'));
   const positions = Array.from({ length: 300 }, (_, index) => position(String(index)));
@@ -212,7 +212,7 @@ test('a cursor older than what is remembered means a new snapshot', async () => 
   expect(back.last).toMatchObject({ snapshot: true, upserted: [], closed: [] });
 });
 
-test('thousands of subscribers that do not read hold no lists', async () => {
+test('thousands of subscribers that do not read buffer no lists', async () => {
   const { clock, gateway, viewer, hub, prove } = createLiveBench();
   const phone = viewer('phone');
   const streams = Array.from({ length: 2_000 }, () => hub.watchChanges(prove(phone), phone));
@@ -225,10 +225,10 @@ test('thousands of subscribers that do not read hold no lists', async () => {
     await clock.advance(1_000);
   };
   for (let round = 0; round < 5; round += 1) await move(round);
-  const heldBefore = process.memoryUsage().heapUsed;
+  const heapBefore = process.memoryUsage().heapUsed;
   for (let round = 5; round < 60; round += 1) await move(round);
   // 2,000 slots with one list each would hold 2,000 × 50 positions, some 50 MB.
-  expect(process.memoryUsage().heapUsed - heldBefore).toBeLessThan(40_000_000);
+  expect(process.memoryUsage().heapUsed - heapBefore).toBeLessThan(40_000_000);
   const merged = await Promise.all(streams.map((stream) => stream.next()));
   expect(new Set(merged.map(({ value }) => value)).size).toBe(1);
 });

@@ -15,7 +15,7 @@ function after(...lists: (readonly Position[])[]): Timeline {
 const a = position('a');
 const b = position('b');
 
-test('a delta tells what opened, changed and closed', () => {
+test('a delta has the opened, changed and closed positions', () => {
   const changed = position('b', { priceCurrent: 11 });
   const timeline = after([a, b], [changed, position('c')]);
   expect(timeline.since(1)).toEqual({
@@ -25,18 +25,18 @@ test('a delta tells what opened, changed and closed', () => {
   });
 });
 
-test('what opens and closes unread vanishes', () => {
+test('a position that opens and closes unread is in no delta', () => {
   expect(after([a], [a, b], [a]).since(1)).toEqual({ upserted: [], opened: [], closed: [] });
 });
 
-test('what closes and comes back unread has changed, and never was gone', () => {
+test('a position that closes and reopens unread has changed, and is not closed', () => {
   const back = position('b', { units: 2 });
   const timeline = after([a, b], [a], [a, back]);
   expect(timeline.since(1)).toEqual({ upserted: [back], opened: [], closed: [] });
   expect(timeline.since(2)).toEqual({ upserted: [back], opened: ['b'], closed: [] });
 });
 
-test('what closes, comes back and closes again is gone, for who knew it', () => {
+test('a position that closes, reopens and closes again is closed for a reader that had it', () => {
   const timeline = after([a, b], [a], [a, b], [a]);
   expect(timeline.since(1)?.closed).toEqual(['b']);
   expect(timeline.since(2)?.closed).toEqual([]);
@@ -58,7 +58,7 @@ test('a position that stays equal keeps its object', () => {
   expect(timeline.positions[1]).not.toBe(b);
 });
 
-test('another order is another arrangement, but no change of what the list holds', () => {
+test('another order is another arrangement, but no change of the list’s content', () => {
   const timeline = after([a, b]);
   timeline.advance([b, a]);
   expect(timeline.positions.map(({ id }) => id)).toEqual(['b', 'a']);
@@ -71,7 +71,7 @@ test('a first list that is empty is a list', () => {
   expect(timeline.since(1)).toEqual({ upserted: [], opened: [], closed: [] });
 });
 
-test('a version of the future, or from before what is remembered, is unknown', () => {
+test('a version of the future, or from before the history, is unknown', () => {
   const timeline = new Timeline(2);
   timeline.advance([a, b, position('c')]);
   timeline.advance([a, b]);

@@ -6,7 +6,7 @@ import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 
-/** One call of the gateway that waits for the test to say how it ends. */
+/** One gateway call whose end the test decides. */
 export interface WaitingCall {
   readonly viewer: Viewer;
   readonly operation: string;

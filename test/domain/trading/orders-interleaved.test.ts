@@ -31,30 +31,30 @@ const orderTimeoutMs = 2_000;
 /** Endings after which the gateway has surely not taken the order. */
 const REFUSED = ['notSent', 'status 401', 'status 403', 'status 429'];
 
-/** Small repeatable chance: every delay, fault and ending of one run follows from its seed. */
-function createChance(seed: number) {
+/** A small seeded generator: every delay, fault and ending of one run follows from its seed. */
+function createRandom(seed: number) {
   let state = seed | 1;
   return (below: number): number => {
     state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9;
     return (state >>> 0) % below;
   };
 }
-type Chance = ReturnType<typeof createChance>;
+type Random = ReturnType<typeof createRandom>;
 
 const never = () => new Promise<never>(() => {});
 const wait = (clock: ScriptedClock, ms: number) =>
   new Promise<void>((resolve) => clock.after(ms, resolve));
 
-/** A process whose store is far away and unreliable, and which stops dead when it is killed. */
-function startProcess(shared: OrderRecords, clock: ScriptedClock, chance: Chance, calls: Call[]) {
+/** A process whose store is slow and unreliable, and which stops when it is killed. */
+function startProcess(shared: OrderRecords, clock: ScriptedClock, random: Random, calls: Call[]) {
   let dead = false;
   async function far<T>(run: () => Promise<T>): Promise<T> {
-    await wait(clock, chance(200));
+    await wait(clock, random(200));
     if (dead) return never();
-    const fault = chance(20);
+    const fault = random(20);
     if (fault === 0) throw new RecordsUnavailableError('the request was lost');
     const result = await run();
-    await wait(clock, chance(200));
+    await wait(clock, random(200));
     if (dead) return never();
     if (fault === 1) throw new RecordsUnavailableError('the answer was lost');
     return result;
@@ -79,11 +79,11 @@ function startProcess(shared: OrderRecords, clock: ScriptedClock, chance: Chance
       ['status 429', answered(429)],
       ['notSent', notSent],
     ];
-    const [ending, exchange] = endings[chance(endings.length)] ?? ['notSent', notSent];
+    const [ending, exchange] = endings[random(endings.length)] ?? ['notSent', notSent];
     const call = { key, symbol, orderId, startedAtMs: clock.now(), endedAtMs: Infinity, ending };
     calls.push(call);
-    // Now and then longer than any deadline: then the answer comes late.
-    await wait(clock, chance(chance(5) === 0 ? 5_000 : 1_500));
+    // A delay is at times longer than any deadline: then the answer comes late.
+    await wait(clock, random(random(5) === 0 ? 5_000 : 1_500));
     call.endedAtMs = clock.now();
     return dead ? never() : exchange;
   }
@@ -101,7 +101,7 @@ function startProcess(shared: OrderRecords, clock: ScriptedClock, chance: Chance
 
 function ticket(key: string, symbol: string) {
   const plain = ticketOf(key, symbol);
-  // The gateway does not see the key: the comment carries it to the test's own ledger.
+  // The gateway does not see the key, so the comment carries it to the test's own ledger.
   return { ...plain, order: { ...plain.order, comment: key } } as typeof plain;
 }
 
@@ -114,25 +114,25 @@ interface Answer {
 }
 
 async function run(seed: number) {
-  const chance = createChance(seed);
+  const random = createRandom(seed);
   const clock = createScriptedClock();
   const calls: Call[] = [];
   const answers: Answer[] = [];
   const uptimeMs = () => clock.now();
   const shared = createMemoryOrderRecords({ max: 1_000, uptimeMs, onWarn() {} });
-  const start = () => startProcess(shared, clock, chance, calls);
+  const start = () => startProcess(shared, clock, random, calls);
   const processes = [start(), start(), start()];
 
   for (let step = 0; step < 30; step += 1) {
-    const at = chance(processes.length);
-    const key = `k${chance(4)}`;
-    const symbol = chance(6) === 0 ? 'MSFT' : 'AAPL';
+    const at = random(processes.length);
+    const key = `k${random(4)}`;
+    const symbol = random(6) === 0 ? 'MSFT' : 'AAPL';
     const { orders, kill } = processes[at] ?? start();
-    const viewer = viewers[chance(2)] ?? viewerOf('token-1');
-    if (chance(10) === 0) {
+    const viewer = viewers[random(2)] ?? viewerOf('token-1');
+    if (random(10) === 0) {
       kill();
       processes[at] = start();
-    } else if (chance(6) === 0) {
+    } else if (random(6) === 0) {
       orders.placed(proof, key).catch(() => {});
     } else {
       orders.place(viewer, proof, ticket(key, symbol)).then(
@@ -143,13 +143,13 @@ async function run(seed: number) {
         () => {},
       );
     }
-    await clock.advance(chance(800));
+    await clock.advance(random(800));
   }
   await clock.advance(60_000);
   return { calls, answers };
 }
 
-test('however processes, faults and repeats interleave, a key goes out again only after a refusal', async () => {
+test('however processes, faults and repeats interleave, a key is sent again only after a refusal', async () => {
   let sent = 0;
   let repeated = 0;
   await fc.assert(
@@ -168,7 +168,7 @@ test('however processes, faults and repeats interleave, a key goes out again onl
         const taken = calls.find((call) => call.key === key && !REFUSED.includes(call.ending));
         expect(ofKey.filter(({ replayed }) => !replayed).length).toBeLessThanOrEqual(1);
         for (const { symbol, outcome, orderId } of ofKey) {
-          // Unknown may be said of anything; a word of the gateway only where it gave that word.
+          // Unknown may be the outcome of anything; any other outcome must be the gateway's own.
           if (outcome === 'unknown') continue;
           expect(taken).toMatchObject({ symbol, ending: outcome });
           if (outcome === 'accepted') expect(orderId).toBe(taken?.orderId);
@@ -177,7 +177,7 @@ test('however processes, faults and repeats interleave, a key goes out again onl
     }),
     { numRuns: 500 },
   );
-  // The runs did meet what they are about.
+  // The runs have to cover enough of the cases they are about.
   expect(sent).toBeGreaterThan(500);
   expect(repeated).toBeGreaterThan(50);
 }, 60_000);

@@ -41,18 +41,18 @@ async function startReplica(url: string, sent: string[]) {
 }
 
 describeWithRedis('orders of two replicas', (serverPath) => {
-  test('go out once each while Redis is emptied, killed and started anew without its data', async () => {
+  test('are sent once each while Redis is emptied, killed and restarted without its data', async () => {
     await using redis = await startTestRedis(serverPath);
     const sent: string[] = [];
     const replicas = [await startReplica(redis.url, sent), await startReplica(redis.url, sent)];
     const accepted = new Set<string>();
     let stop = false;
 
-    async function repeatAll(lane: number) {
-      for (let n = lane; !stop; n += 1) {
-        // Each key comes round again and again, at either replica.
+    async function repeatAll(worker: number) {
+      for (let n = worker; !stop; n += 1) {
+        // Each key is repeated, at either replica.
         const key = `k${(n * 13) % 300}`;
-        const replica = replicas[(n + lane) % 2];
+        const replica = replicas[(n + worker) % 2];
         const placed = await replica?.orders
           .place(viewer, proof, ticketOf(key, key))
           .catch(() => null);
@@ -61,7 +61,7 @@ describeWithRedis('orders of two replicas', (serverPath) => {
       }
     }
 
-    const lanes = Array.from({ length: 12 }, (_, lane) => repeatAll(lane));
+    const workers = Array.from({ length: 12 }, (_, worker) => repeatAll(worker));
     const reach = (count: number) =>
       expect.poll(() => accepted.size, { timeout: 15_000 }).toBeGreaterThanOrEqual(count);
     await reach(50);
@@ -75,7 +75,7 @@ describeWithRedis('orders of two replicas', (serverPath) => {
     await redis.start();
     await reach(300);
     stop = true;
-    await Promise.all(lanes);
+    await Promise.all(workers);
 
     const twice = [...Map.groupBy(sent, (key) => key)].filter(([, calls]) => calls.length > 1);
     expect(twice.map(([key]) => key)).toEqual([]);

@@ -9,7 +9,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { openSqliteOrderRecords } from '../../../src/store/sqlite-order-records.ts';
 import { acceptedAs, createTestLog, proofOf, ticketOf, viewerOf } from './order-stage.ts';
 
-/** What another connection sees is committed. */
+/** A row that another connection can read is committed. */
 function isCommitted(path: string, key: string): boolean {
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   const row = database.prepare('SELECT key FROM orders WHERE key = ?').get(key);
@@ -17,7 +17,7 @@ function isCommitted(path: string, key: string): boolean {
   return row !== undefined;
 }
 
-test('at the moment an order is sent, the file knows of it', async () => {
+test('an order is recorded in the file before it is sent', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'trading-graph-sent-'));
   const path = join(folder, 'orders.db');
   const log = createTestLog();

@@ -31,10 +31,10 @@ function stage(change: (records: OrderRecords) => Partial<OrderRecords> = () => 
   const log = createTestLog();
   const acceptances: Viewer[] = [];
   const onAccepted = (viewer: Viewer) => void acceptances.push(viewer);
-  /** Another process with the same records. */
+  /** Starts another process with the same records. */
   const start = () => new Orders({ gateway, records, clock, orderTimeoutMs, onAccepted, log });
   const orders = start();
-  /** Begins an order; `calls` has it when it was sent. */
+  /** Begins an order; `calls` contains it once it is sent. */
   async function begin(key: string, viewer = demo, symbol?: string, on = orders) {
     const placed = on.place(viewer, proofOf(viewer), ticketOf(key, symbol));
     placed.catch(() => {});
@@ -63,7 +63,7 @@ describe('an order', () => {
     expect(acceptances).toHaveLength(1);
   });
 
-  test('repeated 50 times at once goes out once, and one answer is not replayed', async () => {
+  test('repeated 50 times concurrently is sent once, and one answer is not replayed', async () => {
     const { calls, begin } = stage();
     const all = await Promise.all(Array.from({ length: 50 }, () => begin('k')));
     expect(calls).toHaveLength(1);
@@ -87,7 +87,7 @@ describe('an order', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('with the key of another one is refused, while that is under way and after', async () => {
+  test('with the key of another one is refused, while that is in flight and after', async () => {
     const { orders, calls, begin } = stage();
     const { placed } = await begin('k');
     const other = { argument: 'input.idempotencyKey' };
@@ -119,7 +119,7 @@ describe('an order', () => {
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
   });
 
-  test("of another account has nothing to do with this one's key", async () => {
+  test("of another account is independent of this one's key", async () => {
     const { calls, begin } = stage();
     const { placed } = await begin('k');
     const other = await begin('k', viewerOf('token-2', '2002'), 'MSFT');
@@ -130,14 +130,14 @@ describe('an order', () => {
     expect((await other.placed).outcome).toMatchObject({ orderId: 'o-2' });
   });
 
-  test('is not taken with the proof of another account', async () => {
+  test('is not accepted with the proof of another account', async () => {
     const { orders, calls } = stage();
     const proof = proofOf(viewerOf('token-2', '2002'));
     await expect(orders.place(demo, proof, ticketOf('k'))).rejects.toThrow('another account');
     expect(calls).toHaveLength(0);
   });
 
-  test('goes on when its client has left, and its outcome is on record', async () => {
+  test('goes on when its client has disconnected, and its outcome is on record', async () => {
     const { orders, calls, begin, clock } = stage();
     const client = new AbortController();
     await begin('k', viewerOf('token-1', '1001', client.signal));
@@ -151,7 +151,7 @@ describe('an order', () => {
     });
   });
 
-  test('is made known as accepted before anybody is answered, whatever that does', async () => {
+  test('is passed to onAccepted before any client is answered, whatever the callback does', async () => {
     const { clock, records, log } = stage();
     const { gateway, calls } = createScriptedGateway();
     const events: string[] = [];
@@ -169,7 +169,7 @@ describe('an order', () => {
 });
 
 describe('an error', () => {
-  test('leaves the key free, and those who wait get the same one', async () => {
+  test('leaves the key free, and all waiting requests get the same one', async () => {
     const { calls, begin } = stage();
     for (const [exchange, kind] of [
       [notSent, 'unavailable'],
@@ -187,21 +187,24 @@ describe('an error', () => {
     expect(await placed).toMatchObject({ replayed: false });
   });
 
-  test.each([401, 403])('%i belongs to its token: the next who waits goes', async (status) => {
-    const { calls, begin, clock } = stage();
-    const first = await begin('k');
-    const second = await begin('k', viewerOf('token-2'));
-    const third = await begin('k', viewerOf('token-3'));
-    calls[0]?.end(answered(status));
-    await expect(first.placed).rejects.toMatchObject({ status });
-    await clock.advance(0);
-    expect(calls.map(({ viewer }) => viewer.caller.token)).toEqual(['token-1', 'token-2']);
-    last(calls).end(acceptedAs('o-1'));
-    expect(await second.placed).toMatchObject({ replayed: false });
-    expect(await third.placed).toMatchObject({ replayed: true });
-  });
+  test.each([401, 403])(
+    '%i is about its token: the next waiting request is sent',
+    async (status) => {
+      const { calls, begin, clock } = stage();
+      const first = await begin('k');
+      const second = await begin('k', viewerOf('token-2'));
+      const third = await begin('k', viewerOf('token-3'));
+      calls[0]?.end(answered(status));
+      await expect(first.placed).rejects.toMatchObject({ status });
+      await clock.advance(0);
+      expect(calls.map(({ viewer }) => viewer.caller.token)).toEqual(['token-1', 'token-2']);
+      last(calls).end(acceptedAs('o-1'));
+      expect(await second.placed).toMatchObject({ replayed: false });
+      expect(await third.placed).toMatchObject({ replayed: true });
+    },
+  );
 
-  test('of our own after sending is unknown, never a free key', async () => {
+  test('of the facade after sending is unknown, never a free key', async () => {
     const { orders, calls, begin, log } = stage();
     const { placed } = await begin('k');
     last(calls).end(new TypeError('a mistake of ours'));
@@ -213,7 +216,7 @@ describe('an error', () => {
 });
 
 describe('when the gateway call outlives its own deadline', () => {
-  test('the order is unknown, until a late answer says what became of it', async () => {
+  test('the order is unknown, until a late answer has its outcome', async () => {
     const { orders, calls, begin, clock } = stage();
     const { placed } = await begin('k');
     await clock.advance(orderTimeoutMs + 1_000);
@@ -226,7 +229,7 @@ describe('when the gateway call outlives its own deadline', () => {
     });
   });
 
-  test('a late error does not free a key that was told unknown', async () => {
+  test('a late error does not free a key whose outcome was sent as unknown', async () => {
     const { orders, calls, begin, clock } = stage();
     await begin('k');
     await clock.advance(orderTimeoutMs + 1_000);
@@ -247,7 +250,7 @@ describe('when the records', () => {
     expect(calls).toHaveLength(0);
   });
 
-  test('answer a reservation too late, it is given back unsent', async () => {
+  test('answer a reservation too late, it is released unsent', async () => {
     const gate = Promise.withResolvers<void>();
     const { orders, records, calls, begin, clock } = stage((shared) => ({
       reserve: async (request) => {
@@ -267,7 +270,7 @@ describe('when the records', () => {
     expect(orders.underWay).toBe(0);
   });
 
-  test('answer after the process was frozen, the order is not sent behind its time', async () => {
+  test('answer after the process was frozen, the order is not sent past its time', async () => {
     let jumpMs = 0;
     const { records, log } = stage();
     const { gateway, calls } = createScriptedGateway();
@@ -297,7 +300,7 @@ describe('when the records', () => {
     expect(calls).toHaveLength(0);
   });
 
-  test('are away after sending, the client gets the truth and it is recorded later', async () => {
+  test('are unavailable after sending, the client gets the true outcome and it is recorded later', async () => {
     let away = true;
     const { orders, records, calls, begin, clock, log } = stage((shared) => ({
       settle: async (...args) => {
@@ -329,7 +332,7 @@ describe('when the records', () => {
     expect(await placed).toMatchObject({ outcome: { outcome: 'accepted' } });
   });
 
-  test('cannot free a key at once, it comes free later', async () => {
+  test('cannot free a key immediately, it is freed later', async () => {
     let away = true;
     const { orders, calls, begin, clock } = stage((shared) => ({
       release: async (reservation) => {
@@ -366,7 +369,7 @@ describe('with a second process', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('a repeat there goes itself when the first ended in an error', async () => {
+  test('a repeat there is sent when the first ended in an error', async () => {
     const { calls, begin, start, clock } = stage();
     const first = await begin('k');
     const second = await begin('k', viewerOf('token-2'), 'AAPL', start());
@@ -378,8 +381,8 @@ describe('with a second process', () => {
     expect(await second.placed).toMatchObject({ replayed: false });
   });
 
-  test('what a dead one left pending is unknown after its deadline, as of its reservation', async () => {
-    // Dead: its order was sent, and it never writes down how that ended.
+  test('an order that a dead one left pending is unknown after its deadline, as of its reservation', async () => {
+    // A dead process has sent its order, and never records its outcome.
     const { calls, begin, start, clock } = stage(() => ({ settle: () => new Promise(() => {}) }));
     const sentAt = new Date(clock.now());
     await begin('k');
@@ -413,7 +416,7 @@ describe('with a second process', () => {
   });
 });
 
-describe('asking what became of a key', () => {
+describe('reading the outcome of a key', () => {
   test('gives null where nothing is on record, and sends nothing', async () => {
     const { orders, calls, begin, clock } = stage();
     expect(await orders.placed(demoProof, 'k')).toBe(null);
@@ -426,7 +429,7 @@ describe('asking what became of a key', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('waits for one under way, here and in another process', async () => {
+  test('waits for one in flight, here and in another process', async () => {
     const { orders, calls, begin, start, clock } = stage();
     await begin('k');
     const here = orders.placed(demoProof, 'k');
@@ -445,7 +448,7 @@ describe('asking what became of a key', () => {
   });
 });
 
-test('draining waits for every order under way', async () => {
+test('draining waits for every order in flight', async () => {
   const { orders, calls, begin, clock } = stage();
   await Promise.all([begin('a'), begin('b')]);
   expect(orders.underWay).toBe(2);

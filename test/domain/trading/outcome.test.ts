@@ -36,7 +36,7 @@ const yes = { success: true, orderId: 'o-1', message: 'done' };
 const no = { success: false, err: 'NO_MONEY', message: 'too little' };
 
 describe('the outcome of an order', () => {
-  test('1: what was never sent is an error', () => {
+  test('1: an order that was never sent is an error', () => {
     const cause = new Error('refused');
     expect(judged({ sent: false, cause })).toBe('error: unavailable');
   });
@@ -59,7 +59,7 @@ describe('the outcome of an order', () => {
     },
   );
 
-  test.each([200, 201, 202, 226, 299])('4: status %i is as its success says', (status) => {
+  test.each([200, 201, 202, 226, 299])('4: status %i is judged by its success field', (status) => {
     expect(judgeOrder('placeLimitOrder', answer(status, yes))).toEqual({
       outcome: 'accepted',
       orderId: 'o-1',
@@ -72,7 +72,7 @@ describe('the outcome of an order', () => {
     });
   });
 
-  test('4: a verdict counts whatever its content type says', () => {
+  test('4: a verdict counts whatever its content type', () => {
     expect(judged(answer(200, yes, { 'content-type': 'text/plain' }))).toBe('accepted');
   });
 
@@ -87,7 +87,7 @@ describe('the outcome of an order', () => {
     expect(judged(answer(status, '<html>'))).toBe(`error: ${kind}`);
   });
 
-  test("5: the errors carry the gateway's words and how long to wait", () => {
+  test("5: the errors carry the gateway's message and how long to wait", () => {
     const exchange = answer(429, { error: 'SLOW', message: 'later' }, { 'retry-after': '7' });
     expect(() => judgeOrder('openPosition', exchange)).toThrow(
       expect.objectContaining({
@@ -107,7 +107,7 @@ describe('the outcome of an order', () => {
     },
   );
 
-  test('6: a refusal in the other shape of body keeps its words', () => {
+  test('6: a refusal in the other shape of body keeps its message', () => {
     expect(judgeOrder('openPosition', answer(404, { error: 'NO_SYMBOL', message: 'm' }))).toEqual({
       outcome: 'rejected',
       error: 'NO_SYMBOL',
@@ -138,7 +138,7 @@ describe('the outcome of an order', () => {
     expect(judged(answer(status, body))).toBe('unknown');
   });
 
-  test('a page in place of a message is cut, half an order id is none', () => {
+  test('a page in place of a message is cut, half an order id is dropped', () => {
     const long = 'x'.repeat(1_000_000);
     const accepted = judgeOrder('openPosition', answer(200, { ...yes, orderId: long }));
     expect(accepted).toEqual({ outcome: 'accepted', orderId: null, message: 'done' });

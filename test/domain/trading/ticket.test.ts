@@ -22,7 +22,7 @@ const limit: PlaceLimitOrderInput = {
   idempotencyKey: 'key-1',
 };
 
-/** The path a ticket is refused for; null where it is taken. Inputs come as loosely as a script's. */
+/** The path that a ticket is refused for; null where it is valid. Inputs are as loosely typed as a script's. */
 function refused(make: () => unknown): string | null {
   try {
     make();
@@ -36,7 +36,7 @@ const marketWith = (change: object) => refused(() => marketTicket({ ...market, .
 const limitWith = (change: object) => refused(() => limitTicket({ ...limit, ...change }));
 
 describe('the ticket of a market order', () => {
-  test('holds what was asked for, with null for what was not', () => {
+  test('has each requested value, with null for the others', () => {
     expect(marketTicket(market)).toEqual({
       operation: 'openPosition',
       idempotencyKey: 'key-1',
@@ -71,7 +71,7 @@ describe('the ticket of a market order', () => {
     expect(marketWith({ price })).toBe('input.price');
   });
 
-  test('takes a protection of 0 and refuses a negative one', () => {
+  test('accepts a protection of 0 and refuses a negative one', () => {
     expect(marketWith({ stopLoss: { price: 0 }, takeProfit: { price: 3 } })).toBe(null);
     expect(marketWith({ stopLoss: { price: -0.01 } })).toBe('input.stopLoss.price');
     expect(marketWith({ takeProfit: { price: Number.NaN } })).toBe('input.takeProfit.price');
@@ -79,7 +79,7 @@ describe('the ticket of a market order', () => {
     expect(marketWith({ takeProfit: { price: 1, amount: 1 } })).toBe('input.takeProfit');
   });
 
-  test('takes a protection amount only with an amount size', () => {
+  test('accepts a protection amount only with an amount size', () => {
     expect(marketWith({ stopLoss: { amount: 5 } })).toBe('input.stopLoss.amount');
     expect(marketWith({ takeProfit: { amount: 5 } })).toBe('input.takeProfit.amount');
     expect(marketWith({ size: { amount: 9 }, stopLoss: { amount: 5 } })).toBe(null);
@@ -88,14 +88,14 @@ describe('the ticket of a market order', () => {
     );
   });
 
-  test('takes a comment of 10 kB as it is', () => {
+  test('accepts a comment of 10 kB unchanged', () => {
     const comment = 'x'.repeat(10_240);
     expect(marketTicket({ ...market, comment }).order.comment).toBe(comment);
   });
 });
 
 describe('the ticket of a limit order', () => {
-  test('holds what was asked for', () => {
+  test('has each requested value', () => {
     expect(limitTicket({ ...limit, stopLoss: 1 })).toEqual({
       operation: 'placeLimitOrder',
       idempotencyKey: 'key-1',
@@ -126,7 +126,7 @@ describe('the ticket of a limit order', () => {
   });
 });
 
-test('a key has 1 to 255 characters, as a reader counts them', () => {
+test('a key has 1 to 255 characters, counted as code points', () => {
   expect(marketWith({ idempotencyKey: '' })).toBe('input.idempotencyKey');
   expect(marketWith({ idempotencyKey: 'k'.repeat(255) })).toBe(null);
   expect(marketWith({ idempotencyKey: 'k'.repeat(256) })).toBe('input.idempotencyKey');
@@ -153,7 +153,7 @@ describe('the canonical form', () => {
     expect(of({ idempotencyKey: 'another' })).toBe(of({}));
   });
 
-  test('differs with anything that the gateway would be told', () => {
+  test('differs with anything that the gateway would receive', () => {
     const changes = [
       {},
       { symbol: 'MSFT' },

@@ -18,9 +18,9 @@ function closedBreaker() {
     onChange: (state) => changes.push(state),
   });
   const call = (verdict: Verdict, account = 'somebody') => {
-    const passage = breaker.admit();
-    if (passage !== null) breaker.settle(passage, verdict, () => account);
-    return passage !== null;
+    const permit = breaker.admit();
+    if (permit !== null) breaker.settle(permit, verdict, () => account);
+    return permit !== null;
   };
   const calls = (count: number, verdict: Verdict, account?: (index: number) => string) => {
     for (let index = 0; index < count; index += 1) call(verdict, account?.(index));
@@ -28,7 +28,7 @@ function closedBreaker() {
   return { clock, changes, breaker, call, calls };
 }
 
-/** Ten accounts, one after the other. */
+/** Ten accounts in rotation. */
 const many = (index: number) => `account ${index % 10}`;
 
 function openBreaker() {
@@ -48,7 +48,7 @@ describe('a closed breaker opens', () => {
     expect(breaker.state).toBe('open');
   });
 
-  test('not over fewer calls than say something', () => {
+  test('not over too small a sample', () => {
     const { breaker, calls } = closedBreaker();
     calls(9, 'failure', many);
     expect(breaker.state).toBe('closed');
@@ -61,7 +61,7 @@ describe('a closed breaker opens', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  test('not over calls that tell nothing', () => {
+  test('not over calls without a verdict', () => {
     const { breaker, calls } = closedBreaker();
     calls(10_000, 'none', (index) => `forged ${index}`);
     calls(9, 'failure', many);
@@ -125,7 +125,7 @@ describe('an open breaker', () => {
     expect(breaker.state).toBe('half-open');
   });
 
-  test('closes with a probe that succeeds, and says so once', async () => {
+  test('closes with a probe that succeeds, and reports it once', async () => {
     const { clock, breaker, call, changes } = openBreaker();
     await clock.advance(PAUSE_MS);
     call('success');
@@ -158,7 +158,7 @@ describe('an open breaker', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  test('tries again at once after a probe that tells nothing', async () => {
+  test('tries again immediately after a probe without a verdict', async () => {
     const { clock, breaker, call } = openBreaker();
     await clock.advance(PAUSE_MS);
     expect(call('none')).toBe(true);
@@ -166,12 +166,12 @@ describe('an open breaker', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  test('lets one probe through in each pause, however many ask', async () => {
+  test('lets one probe through in each pause, however many requests come', async () => {
     const { clock, call } = openBreaker();
     let probes = 0;
     for (let second = 0; second < 60; second += 1) {
       await clock.advance(1_000);
-      for (let asker = 0; asker < 10; asker += 1) probes += call('failure') ? 1 : 0;
+      for (let request = 0; request < 10; request += 1) probes += call('failure') ? 1 : 0;
     }
     expect(probes).toBe(12);
   });
@@ -192,8 +192,8 @@ describe('an answer to a call from before', () => {
     calls(10, 'failure', many);
     await clock.advance(PAUSE_MS);
     call('success');
-    hanging.forEach((passage, index) => {
-      if (passage) breaker.settle(passage, 'failure', () => many(index));
+    hanging.forEach((permit, index) => {
+      if (permit) breaker.settle(permit, 'failure', () => many(index));
     });
     expect(breaker.state).toBe('closed');
   });

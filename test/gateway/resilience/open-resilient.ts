@@ -31,7 +31,7 @@ export function openResilient(
     maxBytes: 1_000_000,
     catalogMaxBytes: 1_000_000,
   });
-  /** Moves time on in small steps until it is done: what waits is let wait no longer. */
+  /** Advances the clock in small steps until it settles, so that timers in between run. */
   async function hurry<T>(work: Promise<T>): Promise<T> {
     let isDone = false;
     const done = () => {

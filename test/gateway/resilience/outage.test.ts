@@ -19,13 +19,13 @@ async function readMany(open: Open, count: number): Promise<unknown[]> {
 }
 
 describe('while the gateway fails at everything', () => {
-  test.each(['one after the other', 'all at once'])(
+  test.each(['one after the other', 'concurrently'])(
     'reads that come %s cost at most a tenth more calls than there are',
     async (how) => {
       await using gateway = await startScriptedGateway(down);
       await using open = openResilient(gateway.url);
       const ends =
-        how === 'all at once'
+        how === 'concurrently'
           ? await open.hurry(
               Promise.all(Array.from({ length: 300 }, (_, index) => read(open, index))),
             )
@@ -92,7 +92,7 @@ describe('while the gateway fails at everything', () => {
     expect(open.circuits).toEqual(['reads open']);
   });
 
-  test('a probe whose asker goes away still tells whether it is over', async () => {
+  test('a probe whose client disconnects still shows whether the gateway has recovered', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) => {
       if (isDown) down(socket, request);
@@ -101,9 +101,9 @@ describe('while the gateway fails at everything', () => {
     await readMany(open, 30);
     isDown = false;
     await open.clock.advance(5_000);
-    const asker = new AbortController();
-    const probe = open.client.getOpenPositions({ ...caller(1), signal: asker.signal }, null);
-    asker.abort();
+    const controller = new AbortController();
+    const probe = open.client.getOpenPositions({ ...caller(1), signal: controller.signal }, null);
+    controller.abort();
     // It ran to its own deadline instead, and was a failure.
     await expect(probe).rejects.toMatchObject({ kind: 'timeout' });
     expect(await read(open, 2)).toBe('unavailable');
@@ -187,7 +187,7 @@ describe('what opens no breaker', () => {
     expect(open.circuits).toEqual(['auth open']);
   });
 
-  test('orders that were sent, whatever became of them', async () => {
+  test('orders that were sent, whatever their outcome', async () => {
     await using gateway = await startScriptedGateway((socket, { connection }) =>
       connection % 2 === 0 ? socket.write(answer(503, {})) : socket.resetAndDestroy(),
     );
@@ -214,16 +214,16 @@ describe('what opens no breaker', () => {
 });
 
 test('half-open, the orders’ breaker lets the next order through', async () => {
-  const gone = await startScriptedGateway(down);
-  await gone[Symbol.asyncDispose]();
-  await using open = openResilient(gone.url);
+  const closed = await startScriptedGateway(down);
+  await closed[Symbol.asyncDispose]();
+  await using open = openResilient(closed.url);
   for (let index = 0; index < 6; index += 1) {
     await open.client.openPosition(caller(index), marketOrder);
   }
   expect(open.circuits).toEqual(['orders open']);
   await using gateway = await startScriptedGateway(
     (socket) => socket.write(answer(200, { success: true, orderId: '1' })),
-    { port: gone.port },
+    { port: closed.port },
   );
   expect(await open.client.openPosition(caller(1), marketOrder)).toMatchObject({ sent: false });
   await open.clock.advance(5_000);
@@ -254,7 +254,7 @@ test('dead payments leave reads, orders and sign-in as they are', async () => {
   expect(paid.length).toBeLessThan(30);
 });
 
-test('a burst of polls leaves half of the reads’ connections to those who wait', async () => {
+test('a burst of polls leaves half of the reads’ connections to waiting requests', async () => {
   const hanging: (() => void)[] = [];
   await using gateway = await startScriptedGateway((socket, request) => {
     if (request.headers.authorization === 'Bearer feed') {

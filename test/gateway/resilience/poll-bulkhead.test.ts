@@ -5,18 +5,18 @@ import { PollBulkhead, withPollBulkhead } from '../../../src/gateway/resilience/
 import type { WireCall } from '../../../src/gateway/wire-call.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
-const gone: Exchange = { sent: false, cause: new Error('refused') };
+const refused: Exchange = { sent: false, cause: new Error('refused') };
 
-function openLane(width: number) {
+function openBulkhead(width: number) {
   const clock = createScriptedClock();
-  const lane = new PollBulkhead(clock, width);
+  const bulkhead = new PollBulkhead(clock, width);
   const sent: { call: WireCall; answer: () => void }[] = [];
   const send = withPollBulkhead(
-    (call) => new Promise((resolve) => sent.push({ call, answer: () => resolve(gone) })),
-    lane,
+    (call) => new Promise((resolve) => sent.push({ call, answer: () => resolve(refused) })),
+    bulkhead,
     clock,
   );
-  return { clock, lane, sent, send };
+  return { clock, bulkhead, sent, send };
 }
 
 function poll(options: { signal?: AbortSignal; priority?: 'poll' } = { priority: 'poll' }) {
@@ -31,25 +31,25 @@ function poll(options: { signal?: AbortSignal; priority?: 'poll' } = { priority:
   } satisfies WireCall;
 }
 
-test('polls beyond the lane’s width wait, in the order in which they came', async () => {
-  const { clock, lane, sent, send } = openLane(2);
+test('polls beyond the bulkhead’s width wait, in first-in, first-out order', async () => {
+  const { clock, bulkhead, sent, send } = openBulkhead(2);
   for (let index = 0; index < 4; index += 1) send({ ...poll(), path: `/${index}` });
   await clock.advance(0);
   expect(sent.map(({ call }) => call.path)).toEqual(['/0', '/1']);
-  expect(lane).toMatchObject({ taken: 2, waiting: 2 });
+  expect(bulkhead).toMatchObject({ taken: 2, waiting: 2 });
   sent[1]?.answer();
   await clock.advance(0);
   expect(sent.map(({ call }) => call.path)).toEqual(['/0', '/1', '/2']);
   for (let next = sent[0]; next !== undefined; ) {
     for (const { answer } of sent) answer();
     await clock.advance(0);
-    next = lane.taken > 0 ? sent[0] : undefined;
+    next = bulkhead.taken > 0 ? sent[0] : undefined;
   }
-  expect(lane).toMatchObject({ taken: 0, waiting: 0 });
+  expect(bulkhead).toMatchObject({ taken: 0, waiting: 0 });
 });
 
 test('a poll that waited has only the rest of its time', async () => {
-  const { clock, sent, send } = openLane(1);
+  const { clock, sent, send } = openBulkhead(1);
   send(poll());
   send(poll());
   await clock.advance(1_200);
@@ -58,32 +58,32 @@ test('a poll that waited has only the rest of its time', async () => {
   expect(sent.map(({ call }) => call.deadlineMs)).toEqual([5_000, 3_800]);
 });
 
-test('a poll that waited in vain was never sent', async () => {
-  const { clock, lane, sent, send } = openLane(1);
+test('a poll that timed out in line was never sent', async () => {
+  const { clock, bulkhead, sent, send } = openBulkhead(1);
   send(poll());
   const late = send(poll());
   await clock.advance(5_000);
   expect(await late).toEqual({ sent: false, cause: new PollsBusyError() });
-  expect(lane).toMatchObject({ taken: 1, waiting: 0 });
+  expect(bulkhead).toMatchObject({ taken: 1, waiting: 0 });
   sent[0]?.answer();
   await clock.advance(0);
-  expect(lane.taken).toBe(0);
+  expect(bulkhead.taken).toBe(0);
   expect(sent).toHaveLength(1);
 });
 
-test('a poll that is given up leaves the line', async () => {
-  const { lane, sent, send } = openLane(1);
-  const asker = new AbortController();
+test('an aborted poll leaves the line', async () => {
+  const { bulkhead, sent, send } = openBulkhead(1);
+  const controller = new AbortController();
   send(poll());
-  const waiting = send(poll({ priority: 'poll', signal: asker.signal }));
-  asker.abort();
+  const waiting = send(poll({ priority: 'poll', signal: controller.signal }));
+  controller.abort();
   expect(await waiting).toMatchObject({ sent: false });
-  expect(lane.waiting).toBe(0);
+  expect(bulkhead.waiting).toBe(0);
   expect(sent).toHaveLength(1);
 });
 
-test('whoever waits for an answer does not stand in the polls’ line', async () => {
-  const { clock, sent, send } = openLane(1);
+test('a read with a waiting client skips the polls’ line', async () => {
+  const { clock, sent, send } = openBulkhead(1);
   send(poll());
   send(poll());
   send(poll({}));

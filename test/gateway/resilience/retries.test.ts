@@ -80,7 +80,7 @@ test.each([400, 401, 403, 404, 408])('a read is not repeated after a %s', async 
   expect(gateway.requests).toHaveLength(1);
 });
 
-test('a read that goes well the third time is nobody’s failure', async () => {
+test('a read that succeeds the third time counts as no failure', async () => {
   const down = answer(503, {});
   await using gateway = await startScriptedGateway(inTurn(down, down, positions));
   await using open = openResilient(gateway.url);
@@ -97,7 +97,7 @@ test('a gateway that cannot be connected to is tried three times', async () => {
   expect(open.resilience.stats().retries).toBe(2);
 });
 
-test('the rest before each retry grows', async () => {
+test('the back-off before each retry grows', async () => {
   await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
   await using open = openResilient(gateway.url);
   const read = open.client.getCustomerId(caller(1));
@@ -128,7 +128,7 @@ describe('Retry-After', () => {
     expect(gateway.requests).toHaveLength(2);
   });
 
-  test('that does not fit leaves the answer as it is, at once', async () => {
+  test('that does not fit returns the answer as it is, immediately', async () => {
     await using gateway = await startScriptedGateway(inTurn(busy(5), positions));
     await using open = openResilient(gateway.url);
     const read = open.client.getOpenPositions(caller(1), null);
@@ -157,20 +157,20 @@ test('all attempts together keep to the deadline of one', async () => {
   const read = open.client.getCustomerId(caller(1));
   await eventually(() => open.clock.pending === 1);
   await open.clock.advance(40_100);
-  // What is left for the silent second attempt are 200 of the 40,300 ms.
+  // Only 200 of the 40,300 ms are left for the silent second attempt.
   const startedAtMs = performance.now();
   await expect(read).rejects.toMatchObject({ kind: 'timeout' });
   expect(performance.now() - startedAtMs).toBeLessThan(20_000);
   expect(gateway.requests).toHaveLength(2);
 });
 
-test('whoever goes away while a retry waits causes no further call', async () => {
+test('a client that disconnects while a retry waits causes no further call', async () => {
   await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
   await using open = openResilient(gateway.url);
-  const asker = new AbortController();
-  const read = open.client.getCustomerId({ ...caller(1), signal: asker.signal });
+  const controller = new AbortController();
+  const read = open.client.getCustomerId({ ...caller(1), signal: controller.signal });
   await eventually(() => open.clock.pending === 1);
-  asker.abort();
+  controller.abort();
   await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
   expect(open.clock.pending).toBe(0);
   expect(gateway.requests).toHaveLength(1);

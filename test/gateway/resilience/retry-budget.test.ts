@@ -19,7 +19,7 @@ function openBudget() {
   return { clock, budget, calls, takeAll };
 }
 
-test('an idle process has a few retries in hand', () => {
+test('an idle process has a few retries left', () => {
   const { budget, takeAll } = openBudget();
   expect(takeAll()).toBe(FLOOR);
   expect(budget).toMatchObject({ left: 0, spent: FLOOR });
@@ -33,7 +33,7 @@ test('the few are part of the tenth, not added to it', () => {
   expect(takeAll()).toBe(90);
 });
 
-test('what was spent comes back when it is a minute old, and no sooner', async () => {
+test('a spent retry is restored when it is a minute old, and no sooner', async () => {
   const { clock, takeAll } = openBudget();
   takeAll();
   await clock.advance(54_000);

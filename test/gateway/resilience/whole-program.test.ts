@@ -14,7 +14,7 @@ const codes = (errors: readonly { extensions: { code: string } }[]) =>
 const isUnavailable = { kind: 'status', status: 503 } as const;
 
 describe('with the gateway down', () => {
-  test('three hundred queries cost at most a tenth more calls, and readiness says why', async () => {
+  test('three hundred queries cost at most a tenth more calls, and readiness has the degraded reason', async () => {
     await using app = await startTestApp();
     const tokens = EMAILS.map((email) => app.sandbox.token({ email }));
     app.sandbox.fail({ operation: '*', ...isUnavailable });

@@ -103,7 +103,7 @@ describe.each([
   const fields = Object.entries(names) as [keyof typeof row, string][];
 
   test.each(fields)('without %s has null for %s', (field, name) => {
-    const { [field]: _gone, ...rest } = row;
+    const { [field]: _removed, ...rest } = row;
     expect(map(rest)).toMatchObject([{ id: row.id, symbol: row.symbol, [name]: null }]);
   });
 

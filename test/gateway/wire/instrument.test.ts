@@ -114,7 +114,7 @@ describe('a catalog', () => {
     expect(await toInstruments([])).toEqual({ instruments: [], skipped: 0, total: 0 });
   });
 
-  test('of thousands lets others have their turn in between', async () => {
+  test('of thousands yields to other tasks in between', async () => {
     const rows = Array.from({ length: 5_500 }, (_, n) => ({ ...instrumentRow, _id: `I${n}` }));
     let turns = 0;
     const count = () => {

@@ -119,7 +119,7 @@ export const sessionRow: WireSession = {
   currency: 'USD',
 };
 
-/** What no field of any kind may be taken from: each value with its name. */
+/** Values that no field of any kind accepts, each with its name. */
 export const WRONG_VALUES: readonly (readonly [string, unknown])[] = [
   ['null', null],
   ['a text', 'x'],

@@ -1,15 +1,15 @@
-/** Chance that can be repeated: all of it follows from one seed. */
-export interface Chance {
-  /** 0 up to 1. */
+/** A repeatable random number generator: every value follows from one seed. */
+export interface SeededRandom {
+  /** A number in [0, 1). */
   next(): number;
   below(count: number): number;
   happens(share: number): boolean;
   pick<T>(from: readonly T[]): T;
 }
 
-export function createChance(seed: number): Chance {
+export function createSeededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
-  // Mulberry32.
+  // The algorithm is mulberry32.
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

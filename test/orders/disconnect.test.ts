@@ -5,13 +5,15 @@ import { buying, waiting } from './order-request.ts';
 
 for (const transport of ['http', 'socket'] as const) {
   for (const order of [buying('left', 'TEST.SLOW'), waiting('left', 'TEST.SLOW')]) {
-    test(`${order.mutation} runs to its end though its client is gone after 50 ms (${transport})`, async () => {
+    test(`${order.mutation} completes though its client disconnects after 50 ms (${transport})`, async () => {
       await using facade = await startOrderFacade({}, { slowMs: 500 });
       const { sandbox } = facade;
       const client = facade.client();
-      // Proved and connected before, so that 50 ms are the order's own.
+      // The token is proved and the socket connected before, so that 50 ms are the order's own.
       await client.placed('none', { transport });
-      expect(await client.place(order, { transport, leavesAfterMs: 50 })).toEqual({ kind: 'cut' });
+      expect(await client.place(order, { transport, disconnectsAfterMs: 50 })).toEqual({
+        kind: 'cut',
+      });
       expect(sandbox.orders()).toEqual([]);
       const outcome = await client.placed('left', { transport });
       expect(sandbox.orders()).toHaveLength(1);
@@ -27,24 +29,24 @@ for (const transport of ['http', 'socket'] as const) {
   }
 }
 
-test('the outcome is on record though nobody ever asks while it is under way', async () => {
+test('the outcome is on record though no client asks while the order is in flight', async () => {
   await using facade = await startOrderFacade({}, { slowMs: 300 });
   const { sandbox } = facade;
   const client = facade.client();
   await client.placed('none');
-  await client.place(buying('unheard', 'TEST.SLOW'), { leavesAfterMs: 50 });
+  await client.place(buying('unanswered', 'TEST.SLOW'), { disconnectsAfterMs: 50 });
   await eventually(() => sandbox.orders().length === 1);
   await client.close();
   const other = facade.client();
-  expect(await other.placed('unheard')).toMatchObject({ type: 'OrderAccepted', replayed: true });
+  expect(await other.placed('unanswered')).toMatchObject({ type: 'OrderAccepted', replayed: true });
 });
 
-test('a client that leaves while its token is being proved has ordered all the same', async () => {
+test('an order is placed though its client disconnects while the token is being proved', async () => {
   await using facade = await startOrderFacade();
   const { sandbox } = facade;
   const client = facade.client();
   sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 300, times: 1 });
-  expect(await client.place(buying('early'), { leavesAfterMs: 50 })).toEqual({ kind: 'cut' });
+  expect(await client.place(buying('early'), { disconnectsAfterMs: 50 })).toEqual({ kind: 'cut' });
   await eventually(() => sandbox.orders().length === 1);
   expect(await client.placed('early')).toMatchObject({ type: 'OrderAccepted', replayed: true });
 });

@@ -26,17 +26,17 @@ type Ask = (operation: Operation, token: string | null) => Promise<Result>;
 const bearer = (token: string | null) =>
   token === null ? {} : { authorization: `Bearer ${token}` };
 
-/** Every way in. */
-const DOORS: readonly (readonly [string, Ask])[] = [
+/** Every transport. */
+const TRANSPORTS: readonly (readonly [string, Ask])[] = [
   [
     'POST',
     async (operation, token) =>
       JSON.parse((await rawPost(endpoint(), JSON.stringify(operation), bearer(token))).text),
   ],
   [
-    'POST by the book',
+    'POST of the exact media type',
     async (operation, token) => {
-      // A header that no client sends often, so that no shortcut is taken for it.
+      // An unusual header, so that the request misses the hot path.
       const headers = { ...bearer(token), accept: 'application/graphql-response+json;q=0.8' };
       return JSON.parse((await rawPost(endpoint(), JSON.stringify(operation), headers)).text);
     },
@@ -91,7 +91,7 @@ function lastOf(subscribe: (sink: Sink) => void): Promise<Result> {
       next: (result) => {
         last = result as Result;
       },
-      // What is refused before it begins is no result of it, but a list of errors.
+      // A refused operation has no result, but a list of errors.
       error: (error) =>
         Array.isArray(error)
           ? resolve({ errors: error as Result['errors'] & object })
@@ -101,7 +101,7 @@ function lastOf(subscribe: (sink: Sink) => void): Promise<Result> {
   });
 }
 
-describe.each(DOORS)('%s', (_name, ask) => {
+describe.each(TRANSPORTS)('%s', (_name, ask) => {
   const demo = () => app.sandbox.token({ email: 'demo@example.com' });
   const codes = ({ errors = [] }: Result) => errors.map(({ extensions }) => extensions.code);
 
@@ -115,7 +115,7 @@ describe.each(DOORS)('%s', (_name, ask) => {
     expect(data).toEqual({ customerId: 'cus_700001', instrument: { name: 'Apple Inc.' } });
   });
 
-  test('lets nobody in without a token, or with one that anybody can write', async () => {
+  test('refuses requests without a token, or with a forged one', async () => {
     await ask({ query: '{ catalog { group } }' }, demo());
     const query =
       '{ session { login } positions { id } catalog { group } instrument(id: "AAPL") { id } }';
@@ -155,7 +155,7 @@ describe.each(DOORS)('%s', (_name, ask) => {
     expect(app.sandbox.calls()).toBe(0);
   });
 
-  test('shows a part that fails beside what does not, in the same words', async () => {
+  test('answers the fields that succeed beside the same error of one that fails', async () => {
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 403, times: 1 });
     const { data, errors } = await ask({ query: '{ customerId session { login } }' }, demo());
     expect(data).toEqual({ customerId: null, session: { login: '700001' } });

@@ -4,7 +4,7 @@ import { withClaims } from '../support/tokens.ts';
 
 const DOCUMENT = `query First($n: Int = 2) { instruments(first: $n) { nodes { id access } } catalog { group } }
 query Second($n: Int = 2) { instruments(last: $n) { nodes { id access } } catalog { group } }`;
-// Either path: the second is none that the direct one knows.
+// The direct path does not know the second media type, so that both paths are tested.
 const ACCEPTED = ['application/json', 'application/json;q=0.9'];
 
 let app: TestApp;
@@ -13,7 +13,7 @@ let token: string;
 beforeAll(async () => {
   app = await startTestApp();
   token = await app.signIn();
-  // From here on the bytes are held, for the group of this token.
+  // Caches the bytes for the group of this token.
   for (const operationName of ['First', 'Second']) {
     for (let i = 0; i < 2; i += 1) await ask(token, { operationName });
   }
@@ -51,8 +51,8 @@ const ways = ACCEPTED.flatMap((accept) =>
   (['GET', 'POST'] as const).map((method) => [method, accept] as const),
 );
 
-describe.each(ways)('bytes that are held, asked for by %s with %s,', (method, accept) => {
-  test('are not sent for a token that nobody proved, whatever it knows of them', async () => {
+describe.each(ways)('cached bytes, requested by %s with %s,', (method, accept) => {
+  test('are not sent for an unproved token, even with their ETag', async () => {
     const { etag } = await ask(token, {});
     const forged = withClaims(token, { exp: 9_999_999_999 });
     const ifNoneMatch = `${etag}, *`;
@@ -75,7 +75,7 @@ describe.each(ways)('bytes that are held, asked for by %s with %s,', (method, ac
     const ended = await app.signIn();
     expect((await ask(ended, { method, accept })).data.instruments.nodes).toHaveLength(2);
     app.sandbox.revoke({ token: ended });
-    // Its next call of the gateway shows it.
+    // The next call of the gateway reveals the revocation.
     await app.query('{ customerId }', { token: ended });
     const answer = await ask(ended, { method, accept });
     expect(answer.data).toEqual({ instruments: null, catalog: null });
@@ -95,7 +95,7 @@ describe.each(ways)('bytes that are held, asked for by %s with %s,', (method, ac
   });
 });
 
-test('what a document does not ask for makes no other answer of it', async () => {
+test('undeclared variables share the cached answer', async () => {
   const { etag } = await ask(token, { variables: { n: 2 } });
   for (const variables of [{}, { n: 2, unknown: 'x'.repeat(1_000) }]) {
     expect(await ask(token, { variables })).toMatchObject({ etag });

@@ -11,8 +11,8 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** Somebody who calls the sandbox with a token, or with none. */
-export interface Visitor {
+/** A client of the sandbox with a token, or with none. */
+export interface SandboxClient {
   readonly token: string | null;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
@@ -31,8 +31,8 @@ export async function openSandbox(options: SandboxOptions = {}) {
   return {
     sandbox,
     clock,
-    nobody: createVisitor(sandbox, null, 0),
-    as: (email: string) => visitorOf(sandbox, email),
+    anonymous: createSandboxClient(sandbox, null, 0),
+    as: (email: string) => clientOf(sandbox, email),
     [Symbol.asyncDispose]: () => sandbox.close(),
   };
 }
@@ -44,11 +44,15 @@ const LOGINS: Readonly<Record<string, number>> = {
   'restricted@example.com': 700005,
 };
 
-function visitorOf(sandbox: Sandbox, email: string): Visitor {
-  return createVisitor(sandbox, sandbox.token({ email }), LOGINS[email] ?? 0);
+function clientOf(sandbox: Sandbox, email: string): SandboxClient {
+  return createSandboxClient(sandbox, sandbox.token({ email }), LOGINS[email] ?? 0);
 }
 
-export function createVisitor(sandbox: Sandbox, token: string | null, login: number): Visitor {
+export function createSandboxClient(
+  sandbox: Sandbox,
+  token: string | null,
+  login: number,
+): SandboxClient {
   const send = async (method: string, path: string, body?: unknown, extra = {}) => {
     const headers: Record<string, string> = { ...extra };
     if (token !== null) headers.authorization = `Bearer ${token}`;

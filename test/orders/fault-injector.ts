@@ -1,19 +1,19 @@
 import type { Fault } from '../../src/sandbox/faults.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
-import type { Chance } from './chance.ts';
+import type { SeededRandom } from './seeded-random.ts';
 
-type Trouble = Omit<Fault, 'operation' | 'times' | 'login'>;
+type InjectedFault = Omit<Fault, 'operation' | 'times' | 'login'>;
 
 export const ORDER_TIMEOUT_MS = 400;
-/** What hits the facade late is applied at the gateway this long after it was sent. */
+/** A delayed order is applied at the gateway this long after it was sent. */
 export const LATE_MS = 600;
 export const LARGEST_ANSWER_BYTES = 100_000;
 
 const YES = { success: true, orderId: '1', err: '', message: '' };
 const NO = { success: false, orderId: '', err: 'NO', message: '' };
 
-/** Everything after which nobody can know, or after which the facade must not believe a yes or a no. */
-const DOUBTFUL: readonly Trouble[] = [
+/** Faults after which the outcome is unknown, or whose yes or no must not be believed. */
+const DOUBTFUL: readonly InjectedFault[] = [
   { kind: 'reset-before' },
   { kind: 'reset-before', delayMs: 20 },
   { kind: 'reset-after' },
@@ -43,22 +43,22 @@ const DOUBTFUL: readonly Trouble[] = [
   { kind: 'status', status: 403, apply: true, body: YES },
 ];
 
-/** The gateway's own no. */
-const REJECTING: readonly Trouble[] = [
+/** Rejections by the gateway itself. */
+const REJECTING: readonly InjectedFault[] = [
   { kind: 'status', status: 400 },
   { kind: 'status', status: 404, body: 'no such thing' },
   { kind: 'status', status: 422, body: '{"success":fal' },
   { kind: 'status', status: 200, body: NO },
 ];
 
-const HARMLESS: readonly Trouble[] = [
+const HARMLESS: readonly InjectedFault[] = [
   { kind: 'delay', delayMs: 5 },
   { kind: 'delay', delayMs: 120 },
   { kind: 'drip', delayMs: 1 },
 ];
 
-/** Not a word about the order: after these its key is free. */
-const REFUSING: readonly Trouble[] = [
+/** Refusals that say nothing about the order: after these its key is free. */
+const REFUSING: readonly InjectedFault[] = [
   { kind: 'status', status: 401 },
   { kind: 'status', status: 403 },
   { kind: 'status', status: 429, headers: { 'retry-after': '1' } },
@@ -67,44 +67,44 @@ const REFUSING: readonly Trouble[] = [
 export interface Account {
   readonly login: number;
   readonly email: string;
-  /** Whether the gateway turns this account away now and then: its orders may be sent again after that. */
+  /** Whether the gateway refuses this account at times: its orders may be sent again after that. */
   readonly isRefused: boolean;
 }
 
-/** What goes wrong at the gateway, by chance. */
-export class Weather {
+/** Injects random faults at the gateway. */
+export class FaultInjector {
   readonly #sandbox: Sandbox;
-  readonly #chance: Chance;
+  readonly #random: SeededRandom;
   #refusals = 0;
 
-  constructor(sandbox: Sandbox, chance: Chance) {
+  constructor(sandbox: Sandbox, random: SeededRandom) {
     this.#sandbox = sandbox;
-    this.#chance = chance;
+    this.#random = random;
   }
 
-  /** How many orders were turned away by a status that frees the key. */
+  /** The number of orders that were refused with a status that frees the key. */
   get refusals(): number {
-    const waiting = this.#sandbox.faults().filter((fault) => isRefusing(fault)).length;
+    const waiting = this.#sandbox.faults().filter(isRefusing).length;
     return this.#refusals - waiting;
   }
 
-  /** The next order of this account meets something. */
-  brew({ login, isRefused }: Account): void {
-    const chance = this.#chance;
+  /** Injects a fault for the account's next order. */
+  injectNext({ login, isRefused }: Account): void {
+    const random = this.#random;
     const once = { times: 1, login } as const;
-    // Rarely: after a kill every token needs that call, and a breaker would hold all of them back.
-    if (chance.happens(0.01)) {
+    // This is rare, because every token needs that call after a kill, and a breaker would block all of them.
+    if (random.happens(0.01)) {
       this.#sandbox.fail({ ...once, operation: 'getSession', kind: 'status', status: 503 });
     }
-    const operation = chance.happens(0.6) ? 'openPosition' : 'placeLimitOrder';
-    if (isRefused && chance.happens(0.5)) {
+    const operation = random.happens(0.6) ? 'openPosition' : 'placeLimitOrder';
+    if (isRefused && random.happens(0.5)) {
       this.#refusals += 1;
-      this.#sandbox.fail({ ...once, operation, ...chance.pick(REFUSING) });
+      this.#sandbox.fail({ ...once, operation, ...random.pick(REFUSING) });
       return;
     }
-    const kind = chance.next();
-    const degradedReason = chance.pick(kind < 0.6 ? DOUBTFUL : kind < 0.75 ? REJECTING : HARMLESS);
-    this.#sandbox.fail({ ...once, operation, ...degradedReason });
+    const kind = random.next();
+    const fault = random.pick(kind < 0.6 ? DOUBTFUL : kind < 0.75 ? REJECTING : HARMLESS);
+    this.#sandbox.fail({ ...once, operation, ...fault });
   }
 }
 

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { PublicError, TestApp } from '../support/app.ts';
 import { rawRequest } from '../support/raw-request.ts';
 
-/** What a client sends, as JSON would hold it; `raw` stands for a body that is no object. */
+/** The JSON of a request. */
 export interface Asked {
   readonly query?: unknown;
   readonly variables?: unknown;
@@ -12,7 +12,7 @@ export interface Asked {
   readonly operationName?: string;
 }
 
-export interface Told {
+export interface Answer {
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever it asked for
   readonly data?: any;
   readonly errors?: readonly PublicError[];
@@ -23,21 +23,21 @@ export type Ask = (
   app: Pick<TestApp, 'url' | 'webSocketUrl'>,
   asked: Asked,
   token?: string,
-) => Promise<Told>;
+) => Promise<Answer>;
 
-/** Every way into the graph. */
-export const DOORS: readonly (readonly [string, Ask])[] = [
+/** Every transport of the graph. */
+export const TRANSPORTS: readonly (readonly [string, Ask])[] = [
   ['POST', askByPost],
   ['GET', askByGet],
   ['an event stream', askByStream],
   ['WebSocket', askBySocket],
 ];
 
-export function codesOf({ errors = [] }: Told): string[] {
+export function codesOf({ errors = [] }: Answer): string[] {
   return errors.map(({ extensions }) => extensions.code);
 }
 
-async function askByPost(app: Pick<TestApp, 'url'>, asked: Asked, token?: string): Promise<Told> {
+async function askByPost(app: Pick<TestApp, 'url'>, asked: Asked, token?: string): Promise<Answer> {
   const { text } = await rawRequest(`${app.url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...bearer(token) },
@@ -46,7 +46,7 @@ async function askByPost(app: Pick<TestApp, 'url'>, asked: Asked, token?: string
   return JSON.parse(text);
 }
 
-async function askByGet(app: Pick<TestApp, 'url'>, asked: Asked, token?: string): Promise<Told> {
+async function askByGet(app: Pick<TestApp, 'url'>, asked: Asked, token?: string): Promise<Answer> {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(asked)) {
     query.set(name, typeof value === 'string' ? value : JSON.stringify(value));
@@ -55,8 +55,12 @@ async function askByGet(app: Pick<TestApp, 'url'>, asked: Asked, token?: string)
   return JSON.parse(text);
 }
 
-/** The first event, or the answer where there is no stream. */
-async function askByStream(app: Pick<TestApp, 'url'>, asked: Asked, token?: string): Promise<Told> {
+/** Returns the first event, or the answer where there is no stream. */
+async function askByStream(
+  app: Pick<TestApp, 'url'>,
+  asked: Asked,
+  token?: string,
+): Promise<Answer> {
   const response = await fetch(`${app.url}/graphql`, {
     method: 'POST',
     headers: {
@@ -70,7 +74,7 @@ async function askByStream(app: Pick<TestApp, 'url'>, asked: Asked, token?: stri
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     text += Buffer.from(chunk).toString();
     const event = /^data: ?(\{.*\})$/m.exec(text);
-    // To stop reading is to leave the stream.
+    // Cancelling the reader unsubscribes.
     if (event) return JSON.parse(event[1] ?? '');
   }
   return JSON.parse(text);
@@ -80,12 +84,12 @@ async function askBySocket(
   app: Pick<TestApp, 'webSocketUrl'>,
   asked: Asked,
   token?: string,
-): Promise<Told> {
+): Promise<Answer> {
   const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws');
   try {
     await once(socket, 'open');
     const said: { type: string; payload: never }[] = [];
-    const heard = new Promise<Told>((resolve, reject) => {
+    const answer = new Promise<Answer>((resolve, reject) => {
       socket.on('message', (data) => {
         const message = JSON.parse(String(data));
         said.push(message);
@@ -99,7 +103,7 @@ async function askBySocket(
       socket.once('error', reject);
     });
     socket.send(JSON.stringify({ type: 'connection_init', payload: bearer(token) }));
-    return await heard;
+    return await answer;
   } finally {
     socket.terminate();
   }

@@ -1,15 +1,15 @@
-/** Whether somebody has gone, and a way to be told: as much of an AbortSignal as is needed here. */
-export interface Gone {
+/** The part of AbortSignal that this program needs: whether the client has disconnected, and an event. */
+export interface AbortSignalLike {
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
 /**
- * An AbortController and its signal in one, for a fraction of what those cost: there is one for each
- * request, and hardly any ever tells anything.
+ * An AbortController and its signal in one object, at a fraction of their cost: each request has
+ * one, and few are ever aborted.
  */
-export class Departure implements Gone {
+export class LightAbortController implements AbortSignalLike {
   #aborted = false;
   #listeners: (() => void)[] = [];
 
