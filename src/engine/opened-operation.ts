@@ -145,7 +145,7 @@ export class OpenedOperation implements Ready {
   #run(): Eventually<ExecutionResult> {
     const { scheduler, client, isCostly } = this.#meter;
     // A hundred of them may be received in one turn of the event loop, so each waits for its own turn.
-    return isCostly ? scheduler.turn(client).then(() => this.#execute()) : this.#execute();
+    return isCostly ? scheduler.run(client, () => this.#execute()) : this.#execute();
   }
 
   #execute(): Eventually<ExecutionResult> {

@@ -2,6 +2,14 @@ type Task = () => void;
 
 // Short enough that other requests hardly wait, long enough that the switch costs little in comparison.
 const SLICE_MS = 5;
+// Each holds the part of its answer that is made already: a hundred at a time would fill the memory.
+const CONCURRENT_PER_CLIENT = 4;
+
+/** The long work of one client. */
+interface Share {
+  running: number;
+  readonly waiting: Task[];
+}
 
 /**
  * Divides long synchronous work into slices, one in each turn of the event loop, so that socket I/O
@@ -11,6 +19,7 @@ const SLICE_MS = 5;
 export class FairScheduler {
   // A Map keeps the order of insertion: the first key is the one that has waited longest.
   readonly #queues = new Map<string, Task[]>();
+  readonly #shares = new Map<string, Share>();
   readonly #sliceMs: number;
   #turnBeganAtMs: number | null = null;
   #isScheduled = false;
@@ -41,6 +50,36 @@ export class FairScheduler {
   /** Resolves in a turn in which the caller may work for one slice. */
   turn(client: string): Promise<void> {
     return new Promise((resolve) => this.later(client, resolve));
+  }
+
+  /** Begins long work in a turn of its own, only a few pieces of a client's at a time. */
+  async run<T>(client: string, work: () => T | Promise<T>): Promise<T> {
+    await this.#enter(client);
+    try {
+      await this.turn(client);
+      return await work();
+    } finally {
+      this.#leave(client);
+    }
+  }
+
+  #enter(client: string): Promise<void> | null {
+    const share = this.#shares.get(client) ?? { running: 0, waiting: [] };
+    this.#shares.set(client, share);
+    if (share.running < CONCURRENT_PER_CLIENT) {
+      share.running += 1;
+      return null;
+    }
+    return new Promise((resolve) => share.waiting.push(resolve));
+  }
+
+  /** Whoever waits takes the place over. */
+  #leave(client: string): void {
+    const share = this.#shares.get(client) as Share;
+    const next = share.waiting.shift();
+    if (next) next();
+    else share.running -= 1;
+    if (share.running === 0) this.#shares.delete(client);
   }
 
   #schedule(): void {

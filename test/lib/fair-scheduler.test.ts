@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Runs until as many tasks have run as were queued. */
 async function order(queued: readonly (readonly [client: string, name: string])[]) {
@@ -83,4 +84,39 @@ test('work after a task in a turn of its own has a whole slice again', async () 
   await new Promise((resolve) => setImmediate(resolve));
   await new Promise((resolve) => setImmediate(resolve));
   expect(scheduler.isSliceOver()).toBe(false);
+});
+
+test('a client has a few pieces of long work under way at a time, and others have theirs', async () => {
+  const scheduler = new FairScheduler();
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const start = (client: string, name: string) =>
+    scheduler.run(client, () => {
+      begun.push(name);
+      return new Promise<void>((resolve) => ends.set(name, resolve));
+    });
+  const all = Array.from({ length: 6 }, (_, at) => start('a', `a${at}`));
+  all.push(start('b', 'b0'));
+  await scheduler.turn('later');
+  await eventually(() => begun.length >= 5);
+  expect(begun.toSorted()).toEqual(['a0', 'a1', 'a2', 'a3', 'b0']);
+  ends.get('a1')?.();
+  await eventually(() => begun.includes('a4'));
+  expect(begun).not.toContain('a5');
+  for (const name of ['a0', 'a2', 'a3', 'a4', 'b0']) ends.get(name)?.();
+  await eventually(() => begun.includes('a5'));
+  ends.get('a5')?.();
+  await Promise.all(all);
+});
+
+test('work that fails makes room for the next', async () => {
+  const scheduler = new FairScheduler();
+  const failing = Array.from({ length: 5 }, () =>
+    scheduler.run('a', () => {
+      throw new Error('this one fails');
+    }),
+  );
+  const results = await Promise.allSettled(failing);
+  expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+  expect(await scheduler.run('a', () => 'done')).toBe('done');
 });

@@ -223,7 +223,7 @@ export class EventResults {
     const estimate = Math.max(live.cost, live.expected);
     const meter = new Meter({ maxFields: maxCost, scheduler, client: live.key, estimate });
     return meter.isCostly
-      ? scheduler.turn(live.key).then(() => this.#execute(event, live, context, meter))
+      ? scheduler.run(live.key, () => this.#execute(event, live, context, meter))
       : this.#execute(event, live, context, meter);
   }
 
