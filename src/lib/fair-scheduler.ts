@@ -3,7 +3,7 @@ type Task = () => void;
 // Short enough that other requests hardly wait, long enough that the switch costs little in comparison.
 const SLICE_MS = 5;
 // Each holds the part of its answer that is made already: a hundred at a time would fill the memory.
-const CONCURRENT_PER_CLIENT = 4;
+const CONCURRENT_PER_CLIENT = 2;
 
 /** The long work of one client. */
 interface Share {

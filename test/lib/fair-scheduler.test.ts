@@ -98,14 +98,16 @@ test('a client has a few pieces of long work under way at a time, and others hav
   const all = Array.from({ length: 6 }, (_, at) => start('a', `a${at}`));
   all.push(start('b', 'b0'));
   await scheduler.turn('later');
-  await eventually(() => begun.length >= 5);
-  expect(begun.toSorted()).toEqual(['a0', 'a1', 'a2', 'a3', 'b0']);
+  await eventually(() => begun.length >= 3);
+  expect(begun.toSorted()).toEqual(['a0', 'a1', 'b0']);
   ends.get('a1')?.();
-  await eventually(() => begun.includes('a4'));
-  expect(begun).not.toContain('a5');
-  for (const name of ['a0', 'a2', 'a3', 'a4', 'b0']) ends.get(name)?.();
-  await eventually(() => begun.includes('a5'));
-  ends.get('a5')?.();
+  await eventually(() => begun.includes('a2'));
+  expect(begun).not.toContain('a3');
+  ends.get('b0')?.();
+  for (const name of ['a0', 'a2', 'a3', 'a4', 'a5']) {
+    await eventually(() => begun.includes(name));
+    ends.get(name)?.();
+  }
   await Promise.all(all);
 });
 
