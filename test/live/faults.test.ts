@@ -120,6 +120,7 @@ test('an absurdly long Retry-After is capped at the ceiling of the backoff', asy
   const watcher = client.watch();
   await eventually(() => watcher.last !== undefined);
   const headers = { 'retry-after': '86400' };
+  const before = own.sandbox.calls('getOpenPositions');
   own.sandbox.fail({
     operation: 'getOpenPositions',
     kind: 'status',
@@ -127,7 +128,8 @@ test('an absurdly long Retry-After is capped at the ceiling of the backoff', asy
     headers,
     times: 1,
   });
-  await status([watcher], 'DELAYED');
+  // The failed poll, and those that come after it although the gateway has asked for a day's pause.
+  await eventually(() => own.sandbox.calls('getOpenPositions') >= before + 4);
   await status([watcher], 'LIVE');
   client.dispose();
 });
