@@ -15,7 +15,7 @@ import { answerFromCatalog, type CatalogAnswer } from './catalog/catalog-answer.
 import type { ResponseCache } from './catalog/response-cache.ts';
 import type { ClientKey, ClientKeys } from './client-key.ts';
 import type { PreparedOperation } from './documents/documents.ts';
-import { jsonText } from './json-text.ts';
+import { type JsonText, jsonBytes, jsonText } from './json-text.ts';
 import type { CostQuota } from './limits/cost-quota.ts';
 import { Meter } from './limits/meter.ts';
 import type { EventResults } from './live/event-results.ts';
@@ -42,9 +42,10 @@ export interface Ready {
   readonly operationName: string | null;
   /** True when it reads the catalog alone, so that the response cache can answer it. */
   readonly readsCatalogOnly: boolean;
+  /** Where it is costly, lists of the result may be serialized already: only `text` reads them. */
   execute(): Eventually<ExecutionResult>;
   /** Serializes the result of `execute` as JSON. */
-  text(result: ExecutionResult): Eventually<string>;
+  text(result: ExecutionResult): Eventually<JsonText>;
   /** True when its answer is completed and serialized in slices. */
   readonly isCostly: boolean;
   answerFromCatalog(ifNoneMatch: string | undefined): Eventually<CatalogAnswer | ExecutionResult>;
@@ -104,6 +105,7 @@ export class OpenedOperation implements Ready {
       scheduler: parts.scheduler,
       client: requestContext.client.key,
       estimate: input.cost,
+      isForText: true,
     });
   }
 
@@ -165,8 +167,15 @@ export class OpenedOperation implements Ready {
     this.#context.fields = fields;
   }
 
-  text(result: ExecutionResult): Eventually<string> {
+  text(result: ExecutionResult): Eventually<JsonText> {
     return jsonText(result, this.#meter);
+  }
+
+  #bytes(result: ExecutionResult): Eventually<Buffer> {
+    const text = this.text(result);
+    return text instanceof Promise
+      ? text.then((written) => jsonBytes(written, this.#meter))
+      : jsonBytes(text, this.#meter);
   }
 
   answerFromCatalog(ifNoneMatch: string | undefined): Eventually<CatalogAnswer | ExecutionResult> {
@@ -182,7 +191,7 @@ export class OpenedOperation implements Ready {
         run: () => this.#run(),
         isPersonal: () => this.#context.isPersonal,
         publish: (result) => this.#publish(result),
-        text: (result) => this.text(result),
+        bytes: (result) => this.#bytes(result),
         // A cache hit is charged the estimate, as a measure of the bytes that are sent.
         sent: () => this.#charge(this.#input.cost),
         extensions: () => this.#parts.publisher.extensions(this.#context),

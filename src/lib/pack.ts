@@ -1,7 +1,12 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 
 export type Encoding = 'br' | 'gzip';
+
+/** A body in one piece, or in chunks where it is large. */
+export type Body = string | Buffer | readonly Buffer[];
 
 /** Compression level: low for one reader, high where many share the result. */
 export type Effort = 'quick' | 'thorough';
@@ -13,7 +18,19 @@ const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
 /** Compresses off the event loop, in the thread pool. */
-export function pack(body: string | Buffer, encoding: Encoding, effort: Effort): Promise<Buffer> {
-  if (encoding === 'gzip') return compressGzip(body, { level: LEVEL[effort] });
-  return compressBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY[effort] } });
+export function pack(body: Body, encoding: Encoding, effort: Effort): Promise<Buffer> {
+  const gzipOptions = { level: LEVEL[effort] };
+  const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY[effort] } };
+  if (isChunks(body)) {
+    const packing =
+      encoding === 'gzip' ? createGzip(gzipOptions) : createBrotliCompress(brotliOptions);
+    return buffer(Readable.from(body).pipe(packing));
+  }
+  return encoding === 'gzip'
+    ? compressGzip(body, gzipOptions)
+    : compressBrotli(body, brotliOptions);
+}
+
+export function isChunks(body: Body): body is readonly Buffer[] {
+  return Array.isArray(body);
 }

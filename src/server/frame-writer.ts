@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { JsonText } from '../engine/json-text.ts';
 
 const FINAL_TEXT = 0x81;
 const LENGTH_OF_16_BITS = 126;
@@ -8,6 +9,7 @@ const LARGEST_OF_16_BITS = 65_535;
 const CLOSING_BRACE = 0x7d;
 const SCRATCH_BYTES = 16_384;
 const NOTHING = Buffer.alloc(0);
+const END = Buffer.from('}');
 
 // Nearly always the kernel accepts a frame synchronously, and the buffer is reused for the next one.
 let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
@@ -28,39 +30,63 @@ export class FrameWriter {
   }
 
   /** Calls back when the bytes are flushed, perhaps synchronously, or can never be. */
-  write(value: string, left: () => void): void {
+  write(value: JsonText, left: () => void): void {
     const socket = this.#socket;
-    const frame = this.#frame(value);
-    socket.write(frame);
-    if (socket.writableLength === 0) {
-      left();
-      return;
-    }
-    // A pending write owns the buffer until the kernel has accepted everything.
-    if (frame.buffer === scratch.buffer) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-    socket.write(NOTHING, left);
+    if (typeof value === 'string') this.#writeText(value);
+    else this.#writeChunks(value);
+    if (socket.writableLength === 0) left();
+    else socket.write(NOTHING, left);
   }
 
-  #frame(value: string): Buffer {
+  #writeText(value: string): void {
     const head = this.#head;
     const length = head.length + Buffer.byteLength(value) + 1;
-    const start = length <= LARGEST_SHORT ? 2 : length <= LARGEST_OF_16_BITS ? 4 : 10;
+    const start = headerBytes(length);
     const size = start + length;
     const frame = size <= SCRATCH_BYTES ? scratch.subarray(0, size) : Buffer.allocUnsafeSlow(size);
-    frame[0] = FINAL_TEXT;
-    if (start === 2) {
-      frame[1] = length;
-    } else if (start === 4) {
-      frame[1] = LENGTH_OF_16_BITS;
-      frame.writeUInt16BE(length, 2);
-    } else {
-      frame[1] = LENGTH_OF_64_BITS;
-      frame.writeUInt32BE(Math.floor(length / 2 ** 32), 2);
-      frame.writeUInt32BE(length >>> 0, 6);
-    }
+    writeHeader(frame, length);
     frame.set(head, start);
     frame.write(value, start + head.length);
     frame[size - 1] = CLOSING_BRACE;
-    return frame;
+    this.#socket.write(frame);
+    // A pending write owns the buffer until the kernel has accepted everything.
+    const isPending = this.#socket.writableLength > 0;
+    if (isPending && frame.buffer === scratch.buffer) {
+      scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+    }
+  }
+
+  /** Copying a large value into one frame would take longer than all the rest of the write. */
+  #writeChunks(chunks: readonly Buffer[]): void {
+    const socket = this.#socket;
+    const head = this.#head;
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, head.length + 1);
+    const start = Buffer.allocUnsafe(headerBytes(length));
+    writeHeader(start, length);
+    socket.cork();
+    socket.write(start);
+    socket.write(head);
+    for (const chunk of chunks) socket.write(chunk);
+    socket.write(END);
+    socket.uncork();
+  }
+}
+
+function headerBytes(length: number): number {
+  if (length <= LARGEST_SHORT) return 2;
+  return length <= LARGEST_OF_16_BITS ? 4 : 10;
+}
+
+function writeHeader(frame: Buffer, length: number): void {
+  frame[0] = FINAL_TEXT;
+  if (length <= LARGEST_SHORT) {
+    frame[1] = length;
+  } else if (length <= LARGEST_OF_16_BITS) {
+    frame[1] = LENGTH_OF_16_BITS;
+    frame.writeUInt16BE(length, 2);
+  } else {
+    frame[1] = LENGTH_OF_64_BITS;
+    frame.writeUInt32BE(Math.floor(length / 2 ** 32), 2);
+    frame.writeUInt32BE(length >>> 0, 6);
   }
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { IncomingRequest, Ready } from '../engine/opened-operation.ts';
 import type { Refused } from '../engine/refusal.ts';
 import type { Caller } from '../gateway/caller.ts';
+import { type Body, isChunks } from '../lib/pack.ts';
 import type { Code } from '../schema/error-codes.ts';
 import { requestError } from '../schema/public-error.ts';
 import { BearerTokens } from './bearer.ts';
@@ -147,8 +148,10 @@ function isJsonType(contentType: string | undefined): boolean {
 }
 
 /** An event stream of one result. */
-function asOnlyEvent(text: string | Buffer): string {
-  return `event: next\ndata: ${text}\n\nevent: complete\ndata:\n\n`;
+function asOnlyEvent(text: Body): Body {
+  const head = 'event: next\ndata: ';
+  const end = '\n\nevent: complete\ndata:\n\n';
+  return isChunks(text) ? [Buffer.from(head), ...text, Buffer.from(end)] : `${head}${text}${end}`;
 }
 
 async function stream(reply: Reply, answer: Response, streams: EventStreams | null): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
+import type { JsonText } from '../engine/json-text.ts';
 import type { ResultSink } from '../engine/live/delivery.ts';
 import type { Caller } from '../gateway/caller.ts';
 import { FrameWriter } from './frame-writer.ts';
@@ -90,7 +91,7 @@ export class PacedResults implements ResultSink {
     return false;
   }
 
-  send(result: string, left: () => void): void {
+  send(result: JsonText, left: () => void): void {
     if (!this.#paced.isOpen) {
       left();
       return;

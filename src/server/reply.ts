@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../gateway/caller.ts';
 import { LightAbortController } from '../lib/light-abort-controller.ts';
-import { type Encoding, pack } from '../lib/pack.ts';
+import { type Body, type Encoding, isChunks, pack } from '../lib/pack.ts';
 import { preferredEncoding } from './encoding.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { Recipient, SendBuffer } from './send-buffer.ts';
@@ -103,7 +103,7 @@ export class Reply implements Recipient {
   }
 
   /** Sends a whole body, compressed as the client accepts; compression runs off the event loop. */
-  send(status: number, body: string | Buffer): void | Promise<void> {
+  send(status: number, body: Body): void | Promise<void> {
     const bytes = sizeOf(body);
     const encoding = this.encodingFor(bytes);
     if (encoding === null) return this.#whole(status, body, bytes);
@@ -155,12 +155,19 @@ export class Reply implements Recipient {
     this.#response.destroy();
   }
 
-  #whole(status: number, body: string | Buffer, bytes: number): void {
+  #whole(status: number, body: Body, bytes: number): void {
     this.set('content-length', String(bytes));
     this.#response.writeHead(status, this.#head);
     if (this.request.method === 'HEAD') this.#response.end();
+    else if (isChunks(body)) this.#writeChunks(body);
     else this.#response.end(isLargeText(body, bytes) ? Buffer.from(body) : body);
     this.#ended();
+  }
+
+  #writeChunks(chunks: readonly Buffer[]): void {
+    this.#response.cork();
+    for (const chunk of chunks) this.#response.write(chunk);
+    this.#response.end();
   }
 
   #closed(): void {
@@ -180,10 +187,11 @@ export class Reply implements Recipient {
   }
 }
 
-function isLargeText(body: string | Buffer, bytes: number): body is string {
+function isLargeText(body: Body, bytes: number): body is string {
   return typeof body === 'string' && bytes > LARGE_TEXT_BYTES && bytes > body.length;
 }
 
-function sizeOf(body: string | Buffer): number {
+function sizeOf(body: Body): number {
+  if (isChunks(body)) return body.reduce((sum, { length }) => sum + length, 0);
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }

@@ -6,6 +6,7 @@ import type { IncomingRequest, Ready } from '../engine/opened-operation.ts';
 import type { Refused } from '../engine/refusal.ts';
 import { parseExactJson } from '../lib/exact-json.ts';
 import { mapStream } from '../lib/map-stream.ts';
+import type { Body } from '../lib/pack.ts';
 import { requestError } from '../schema/public-error.ts';
 import { readQueryString } from './query-string.ts';
 
@@ -23,7 +24,7 @@ export interface YogaReply {
   /** The answer itself, where it is made of the catalog alone. */
   catalog: CatalogAnswer | null;
   /** The serialized answer of a query or a mutation, sent in place of yoga's stand-in. */
-  text: string | Buffer | null;
+  text: Body | null;
   /** True for a subscription's stream; a query's ends by itself. */
   isLive: boolean;
 }

@@ -36,7 +36,7 @@ function deliver(text: Text = (event) => `result ${event}`, reportsEnd = false) 
       return !room.isFull;
     },
     send: (result, left) => {
-      sent.push(result);
+      sent.push(String(result));
       leaving.push(left);
     },
   });

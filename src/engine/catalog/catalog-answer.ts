@@ -28,7 +28,7 @@ export interface CatalogQuestion {
   /** True when the run read anything beside the catalog, even against the marks of its fields. */
   readonly isPersonal: () => boolean;
   readonly publish: (result: ExecutionResult) => ExecutionResult;
-  readonly text: (result: ExecutionResult) => Eventually<string>;
+  readonly bytes: (result: ExecutionResult) => Eventually<Buffer>;
   /** Called on a cache hit, when nothing is executed. */
   readonly sent: () => void;
   /** The `extensions` of this request's response; null where there are none. */
@@ -87,11 +87,10 @@ function answerFrom(
     // Only some runs may read it, so the operation is never cached again.
     if (!mayKeep) cache.bar(use);
     if (!mayKeep || found.errors) return publish(found);
-    const text = question.text({ data: found.data ?? null });
-    return text instanceof Promise ? text.then(written) : written(text);
+    const bytes = question.bytes({ data: found.data ?? null });
+    return bytes instanceof Promise ? bytes.then(written) : written(bytes);
   };
-  const written = (text: string) => {
-    const bytes = Buffer.from(text);
+  const written = (bytes: Buffer) => {
     cache.set(name, { etag, plain: use.selectsTime ? null : bytes });
     return answerOf(bytes, { etag, freshSeconds, name, question });
   };

@@ -134,7 +134,7 @@ class Writer {
 
   /**
    * Completes as many items as fit into this turn of the event loop; the rest follows into the same
-   * array.
+   * array. Items are complete where no task was added since the first of them.
    */
   #listOfObjects(item: ValueIr): string {
     const read = this.#read(item, 'values[at]');
@@ -142,13 +142,19 @@ class Writer {
     const rest = `rest${this.#functions.length}`;
     this.#functions.push(`function ${rest}(run, values, items, at) {
   let value;
+  let from = items.length;
+  const { pending } = run;
   for (; at < values.length; at += 1) {
-    if (run.fields >= run.lookAt && run.isDue()) {
-      run.later(${rest}, values, items, at);
-      break;
+    if (run.fields >= run.lookAt) {
+      if (run.pending === pending) from = run.serialized(items, from);
+      if (run.isDue()) {
+        run.later(${rest}, values, items, at);
+        return items;
+      }
     }
     items.push(${read});
   }
+  if (from > 0 && run.pending === pending) run.serialized(items, from);
   return items;
 }
 function ${name}(run, values) {

@@ -1,4 +1,5 @@
 import type { ExecutionResult } from 'graphql';
+import { JsonWriter } from '../json-writer.ts';
 import { COSTLY_FIELDS, extraForList, type Meter, OVER_BUDGET } from '../limits/meter.ts';
 
 export type Complete = (run: Run, value: unknown) => unknown;
@@ -31,7 +32,8 @@ export class Run {
   fields = 0;
   /** The number of fields from which the clock is read again. */
   lookAt = FIELDS_BETWEEN_LOOKS;
-  #pending = 0;
+  /** The tasks that the answer waits for. */
+  pending = 0;
   #isOver = false;
   #whole: ExecutionResult | null = null;
   // This stores the promise's own resolve function: a closure kept in a field would tie each run to
@@ -56,7 +58,7 @@ export class Run {
       return this.#verdict(error);
     }
     const whole = { data };
-    if (this.#pending === 0) {
+    if (this.pending === 0) {
       this.meter.ran(this.fields);
       return whole;
     }
@@ -67,7 +69,7 @@ export class Run {
   }
 
   wait(value: PromiseLike<unknown>, complete: Complete, target: Target, key: string): void {
-    this.#pending += 1;
+    this.pending += 1;
     // A foreign thenable may call back synchronously, in the middle of a literal.
     Promise.resolve(value).then(
       (resolved) => this.#resolved(resolved, complete, target, key),
@@ -86,6 +88,17 @@ export class Run {
 
   get isCostly(): boolean {
     return this.meter.isCostly || this.fields > COSTLY_FIELDS;
+  }
+
+  /**
+   * Serializes the items from an index on, all of which are complete, and returns the index behind
+   * them. An answer of 200,000 fields would otherwise grow old on the heap, where each minor
+   * collection copies it and only a major one frees it.
+   */
+  serialized(items: unknown[], from: number): number {
+    if (!this.meter.writesEarly || from === items.length) return from;
+    items.push(JsonWriter.items(items.splice(from)));
+    return items.length;
   }
 
   later(rest: CompleteRest, values: readonly unknown[], items: unknown[], at: number): void {
@@ -121,7 +134,7 @@ export class Run {
 
   #later(work: () => void): void {
     const { scheduler, client } = this.meter;
-    this.#pending += 1;
+    this.pending += 1;
     scheduler.later(client, () => {
       this.lookAt = this.fields + FIELDS_BETWEEN_LOOKS;
       this.#attempt(work);
@@ -134,7 +147,7 @@ export class Run {
     };
     if (this.isCostly && value !== null && typeof value === 'object') {
       this.#later(place);
-      this.#pending -= 1;
+      this.pending -= 1;
     } else {
       this.#attempt(place);
     }
@@ -149,8 +162,8 @@ export class Run {
       this.#fail(error);
       return;
     }
-    this.#pending -= 1;
-    if (this.#pending === 0) this.#settle(this.#whole);
+    this.pending -= 1;
+    if (this.pending === 0) this.#settle(this.#whole);
   }
 
   #fail(error: unknown): void {

@@ -27,6 +27,8 @@ export interface MeterOptions {
   readonly client: string;
   /** The number of fields estimated before the run. */
   readonly estimate: number;
+  /** True where a large result is only serialized, so that parts of it may be serialized early. */
+  readonly isForText?: boolean;
 }
 
 /** Counts the fields of one answer as it is completed, and decides when to yield. */
@@ -34,6 +36,7 @@ export class Meter {
   readonly maxFields: number;
   readonly scheduler: FairScheduler;
   readonly client: string;
+  readonly isForText: boolean;
   readonly #estimate: number;
   /** The fields counted by finished compiled runs and by the reference executor. */
   fields = 0;
@@ -41,11 +44,12 @@ export class Meter {
   #counted = 0;
   #isOver = false;
 
-  constructor({ maxFields, scheduler, client, estimate }: MeterOptions) {
+  constructor({ maxFields, scheduler, client, estimate, isForText = false }: MeterOptions) {
     this.maxFields = maxFields;
     this.scheduler = scheduler;
     this.client = client;
     this.#estimate = estimate;
+    this.isForText = isForText;
   }
 
   get isOver(): boolean {
@@ -54,6 +58,14 @@ export class Meter {
 
   get isCostly(): boolean {
     return this.#estimate > COSTLY_FIELDS || this.fields > COSTLY_FIELDS;
+  }
+
+  /**
+   * True where complete items are serialized before the rest of the answer. Only the estimate
+   * decides: whether the result is a tree must not depend on what the run finds.
+   */
+  get writesEarly(): boolean {
+    return this.isForText && this.#estimate > COSTLY_FIELDS;
   }
 
   /** Called before an executor starts over: earlier counts were work, but are no part of the answer. */

@@ -1,17 +1,18 @@
 import type { ExecutionResult } from 'graphql';
 import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
+import type { JsonText } from '../json-text.ts';
 
 /** Receives results one at a time, with back-pressure. */
 export interface ResultSink {
   /** Returns false where the reader has enough unread: `ready` is called once there may be room. */
   hasRoom(ready: () => void): boolean;
   /** `left` is called when the next result may be sent: synchronously, or once this one has been read. */
-  send(result: string, left: () => void): void;
+  send(result: JsonText, left: () => void): void;
 }
 
 export interface DeliveryOptions {
   readonly sink: ResultSink;
-  readonly text: (event: unknown) => string | Promise<string>;
+  readonly text: (event: unknown) => JsonText | Promise<JsonText>;
   /** Converts a failure to a last result, or to null where nothing is sent. */
   readonly failure: (error: unknown) => ExecutionResult | null;
   /** Ends the source, if it has not ended. */
@@ -95,14 +96,14 @@ export class Delivery implements AsyncGenerator<never, void, void>, StreamListen
   #send(event: unknown): void {
     try {
       const text = this.#options.text(event);
-      if (typeof text === 'string') this.#options.sink.send(text, this.#left);
-      else this.#sendLater(text);
+      if (text instanceof Promise) this.#sendLater(text);
+      else this.#options.sink.send(text, this.#left);
     } catch (error) {
       this.#finish(error);
     }
   }
 
-  #sendLater(text: Promise<string>): void {
+  #sendLater(text: Promise<JsonText>): void {
     text
       .then((written) => {
         // The client may have disconnected in the meantime.

@@ -10,7 +10,7 @@ import { PullStream } from '../../lib/pull-stream.ts';
 import { Context } from '../../schema/context.ts';
 import type { Services } from '../../schema/services.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
-import { jsonText } from '../json-text.ts';
+import { type JsonText, jsonText } from '../json-text.ts';
 import { Meter } from '../limits/meter.ts';
 import type { Publisher } from '../publisher.ts';
 import { marksOf } from '../sharing-marks.ts';
@@ -116,17 +116,21 @@ export class EventResults {
     return publisher.publish({ errors: [asGraphQLError(error)] }, context);
   }
 
-  #textOf(event: object, live: LiveOperation, events: AsyncIterable<unknown>): Eventually<string> {
+  #textOf(
+    event: object,
+    live: LiveOperation,
+    events: AsyncIterable<unknown>,
+  ): Eventually<JsonText> {
     return this.#paced(live, events, (waitedMs) => this.#text(event, live, waitedMs));
   }
 
-  #text(event: object, live: LiveOperation, waitedMs: number): Eventually<string> {
+  #text(event: object, live: LiveOperation, waitedMs: number): Eventually<JsonText> {
     const { node } = live.prepared;
     const known = this.#known(event, live);
     if (known) return this.#settled(live, known.fields, textOf(known));
     const other = this.#underWay(event, node);
     if (other) return other.then(() => this.#text(event, live, waitedMs));
-    const made = this.#make(event, live, waitedMs);
+    const made = this.#make(event, live, waitedMs, true);
     if (!(made instanceof Promise)) {
       // The text is memoized with the result where others may be sent it.
       return this.#keptText(event, live) ?? jsonText(made.result, made.meter);
@@ -140,9 +144,11 @@ export class EventResults {
     { result, meter, isShared }: Made,
     event: object,
     { prepared: { node } }: LiveOperation,
-  ): Promise<string> {
+  ): Promise<JsonText> {
     const text = await jsonText(result, meter);
-    if (isShared) this.#recent.keep(event, node, { result, fields: meter.fields, text });
+    const { fields, writesEarly } = meter;
+    const kept = { result: writesEarly ? null : result, fields, text };
+    if (isShared) this.#recent.keep(event, node, kept);
     return text;
   }
 
@@ -157,10 +163,10 @@ export class EventResults {
   #result(event: object, live: LiveOperation, waitedMs: number): Eventually<ExecutionResult> {
     const { node } = live.prepared;
     const known = this.#known(event, live);
-    if (known) return this.#settled(live, known.fields, known.result);
+    if (known?.result) return this.#settled(live, known.fields, known.result);
     const other = this.#underWay(event, node);
     if (other) return other.then(() => this.#result(event, live, waitedMs));
-    const made = this.#make(event, live, waitedMs);
+    const made = this.#make(event, live, waitedMs, false);
     if (!(made instanceof Promise)) return made.result;
     const result = made.then((settled) =>
       this.#written(settled, event, live).then(() => settled.result),
@@ -189,7 +195,7 @@ export class EventResults {
     return this.#mayShare(live) ? this.#recent.find(event, live.prepared.node) : null;
   }
 
-  #keptText(event: object, live: LiveOperation): string | null {
+  #keptText(event: object, live: LiveOperation): JsonText | null {
     const kept = this.#known(event, live);
     return kept && textOf(kept);
   }
@@ -214,14 +220,20 @@ export class EventResults {
     return value;
   }
 
-  #make(event: object, live: LiveOperation, waitedMs: number): Eventually<Made> {
+  #make(
+    event: object,
+    live: LiveOperation,
+    waitedMs: number,
+    isForText: boolean,
+  ): Eventually<Made> {
     const { services, scheduler, maxCost } = this.#options;
     // Each event has its own context: reads must not be as old as the subscription.
     const context = new Context(services, live.caller, live.requestId);
     context.cost = live.cost;
     context.waitedMs = waitedMs;
     const estimate = Math.max(live.cost, live.expected);
-    const meter = new Meter({ maxFields: maxCost, scheduler, client: live.key, estimate });
+    const client = live.key;
+    const meter = new Meter({ maxFields: maxCost, scheduler, client, estimate, isForText });
     return meter.isCostly
       ? scheduler.run(live.key, () => this.#execute(event, live, context, meter))
       : this.#execute(event, live, context, meter);

@@ -1,11 +1,12 @@
 import type { ExecutionResult } from 'graphql';
 import { MappedStream, type StreamMap } from '../../lib/map-stream.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
+import type { JsonText } from '../json-text.ts';
 import { Delivery, type ResultSink } from './delivery.ts';
 
 export interface ResultMap extends StreamMap<unknown, ExecutionResult> {
-  /** The result as JSON; subscribers who receive the same event share one string. */
-  readonly text: (event: unknown) => string | Promise<string>;
+  /** The result as JSON; subscribers who receive the same event share one text. */
+  readonly text: (event: unknown) => JsonText | Promise<JsonText>;
   readonly failure: (error: unknown) => ExecutionResult | null;
 }
 

@@ -1,11 +1,13 @@
 import type { ExecutionResult, OperationDefinitionNode } from 'graphql';
+import type { JsonText } from '../json-text.ts';
 
 export interface MadeResult {
-  readonly result: ExecutionResult;
+  /** Null where parts of it were serialized early: only its text can be sent again. */
+  readonly result: ExecutionResult | null;
   /** The number of fields in the result. */
   readonly fields: number;
   /** The result as JSON, memoized on first use. */
-  text: string | null;
+  text: JsonText | null;
 }
 
 export interface RecentResult extends MadeResult {
@@ -43,7 +45,7 @@ export class RecentResults {
 }
 
 /** Serializes a result once, however many subscribers receive it. */
-export function textOf(kept: RecentResult): string {
+export function textOf(kept: RecentResult): JsonText {
   kept.text ??= JSON.stringify(kept.result);
   return kept.text;
 }

@@ -1,0 +1,104 @@
+import { SerializedItems } from './serialized-items.ts';
+
+// JSON.stringify writes this many nodes within some tens of microseconds.
+const NODES_AT_ONCE = 256;
+const CHUNK_LENGTH = 65_536;
+
+/** A list or an object that is partly written. */
+interface Open {
+  readonly values: readonly unknown[];
+  /** Null for a list. */
+  readonly keys: readonly string[] | null;
+  readonly end: string;
+  at: number;
+}
+
+/** Writes data piece by piece, exactly as JSON.stringify would, to chunks outside the heap. */
+export class JsonWriter {
+  readonly #open: Open[] = [];
+  readonly #chunks: Buffer[] = [];
+  #text = '';
+
+  constructor(value: object) {
+    this.#enter(value);
+  }
+
+  /** Serializes items without the brackets of their list. */
+  static items(values: readonly unknown[]): SerializedItems {
+    const writer = new JsonWriter([]);
+    writer.#text = '';
+    writer.#open[0] = { values, keys: null, end: '', at: 0 };
+    while (!writer.isDone) writer.write(1);
+    return new SerializedItems(writer.chunks);
+  }
+
+  get isDone(): boolean {
+    return this.#open.length === 0;
+  }
+
+  get chunks(): readonly Buffer[] {
+    this.#flush();
+    return this.#chunks;
+  }
+
+  write(pieces: number): void {
+    for (let left = pieces; left > 0 && !this.isDone; left -= 1) this.#next();
+    if (this.#text.length > CHUNK_LENGTH) this.#flush();
+  }
+
+  #next(): void {
+    const open = this.#open.at(-1) as Open;
+    if (open.at === open.values.length) {
+      this.#text += open.end;
+      this.#open.pop();
+      return;
+    }
+    const value = open.values[open.at];
+    const key = open.keys?.[open.at];
+    this.#text += `${open.at > 0 ? ',' : ''}${key === undefined ? '' : `${JSON.stringify(key)}:`}`;
+    open.at += 1;
+    if (value instanceof SerializedItems) this.#append(value);
+    // JSON.stringify writes an undefined item of a list as null; undefined properties are filtered earlier.
+    else if (isSmall(value)) this.#text += JSON.stringify(value) ?? 'null';
+    else this.#enter(value as object);
+  }
+
+  #append({ chunks }: SerializedItems): void {
+    this.#flush();
+    for (const chunk of chunks) this.#chunks.push(chunk);
+  }
+
+  #flush(): void {
+    if (this.#text !== '') this.#chunks.push(Buffer.from(this.#text));
+    this.#text = '';
+  }
+
+  #enter(value: object): void {
+    if (Array.isArray(value)) {
+      this.#text += '[';
+      this.#open.push({ values: value, keys: null, end: ']', at: 0 });
+      return;
+    }
+    const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+    this.#text += '{';
+    const keys = entries.map(([key]) => key);
+    this.#open.push({ values: entries.map(([, each]) => each), keys, end: '}', at: 0 });
+  }
+}
+
+/** True for a value that is written in one call; one with a `toJSON`, as errors have, always is. */
+function isSmall(value: unknown): boolean {
+  return nodesIn(value, NODES_AT_ONCE) <= NODES_AT_ONCE;
+}
+
+function nodesIn(value: unknown, limit: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  if (value instanceof SerializedItems) return Number.POSITIVE_INFINITY;
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return 1;
+  let nodes = 1;
+  for (const each of Array.isArray(value) ? value : Object.values(value)) {
+    nodes += nodesIn(each, limit - nodes);
+    if (nodes > limit) break;
+  }
+  return nodes;
+}
