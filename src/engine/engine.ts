@@ -53,7 +53,10 @@ export class Engine {
     this.#parts = { ...options, eventResults: new EventResults(options) };
   }
 
-  /** Synchronous, unless the request counter is in a shared store. */
+  /**
+   * Synchronous, unless the request counter is in a shared store, or new documents have used up this
+   * turn of the event loop.
+   */
   open(params: unknown, incoming: IncomingRequest): Ready | Refused | Promise<Ready | Refused> {
     const client = this.#options.clients.of(incoming.caller);
     const taken = this.#options.quota.take(client);
@@ -67,18 +70,26 @@ export class Engine {
     incoming: IncomingRequest,
     client: ClientKey,
     { error, headers }: Quota,
-  ): Ready | Refused {
+  ): Ready | Refused | Promise<Ready | Refused> {
     if (error) return { ...refused([error], 429), headers };
     const full = this.#options.costs.refusal(client);
     if (full) return { ...refused([full.error], 429), headers: { ...headers, ...full.headers } };
-    const opened = this.#open(params, { incoming, client, headers });
-    return opened.ready ? opened : { ...opened, headers: { ...headers, ...opened.headers } };
+    const request = readRequest(params);
+    if (request instanceof GraphQLError) {
+      return { ...refused([request]), isWellFormed: false, headers };
+    }
+    const open = () => {
+      const opened = this.#open(request, { incoming, client, headers });
+      return opened.ready ? opened : { ...opened, headers: { ...headers, ...opened.headers } };
+    };
+    const { documents, scheduler } = this.#options;
+    // A hundred new documents may be received in one turn of the event loop.
+    const mayOpen = documents.isPrepared(request) || !scheduler.isSliceOver();
+    return mayOpen ? open() : scheduler.turn(client.key).then(open);
   }
 
-  #open(params: unknown, requestContext: RequestContext): Ready | Refused {
+  #open(request: GraphQLRequest, requestContext: RequestContext): Ready | Refused {
     const { incoming, client } = requestContext;
-    const request = readRequest(params);
-    if (request instanceof GraphQLError) return { ...refused([request]), isWellFormed: false };
     // The depth is limited before anything recurses into the values.
     const unfit = variablesError(request.variables);
     if (unfit) return refused([unfit]);

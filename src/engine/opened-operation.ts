@@ -147,7 +147,13 @@ export class OpenedOperation implements Ready {
   #run(): Eventually<ExecutionResult> {
     const { scheduler, client, isCostly } = this.#meter;
     // A hundred of them may be received in one turn of the event loop, so each waits for its own turn.
-    return isCostly ? scheduler.run(client, () => this.#execute()) : this.#execute();
+    return isCostly ? scheduler.run(client, () => this.#executeCostly()) : this.#execute();
+  }
+
+  /** Hundreds may have been admitted before the first of them was charged. */
+  #executeCostly(): Eventually<ExecutionResult> {
+    const full = this.#parts.costs.refusal(this.#requestContext.client);
+    return full ? { errors: [full.error] } : this.#execute();
   }
 
   #execute(): Eventually<ExecutionResult> {

@@ -89,6 +89,10 @@ export class Documents {
     });
   }
 
+  isPrepared(text: string): boolean {
+    return this.#prepared.has(text);
+  }
+
   prepare(text: string): DocumentResult {
     const known = this.#prepared.get(text);
     if (known) return known;
