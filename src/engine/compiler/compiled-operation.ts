@@ -3,6 +3,7 @@ import {
   type ExecutionResult,
   executeRootSelectionSet,
   type GraphQLSchema,
+  Kind,
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
@@ -42,9 +43,9 @@ const NO_FLAGS: Flags = new Map();
 
 /**
  * Executes one operation: with the reference executor while it is rare, then with compiled code.
- * Compiled code builds a complete answer and reports no errors. On any failure its result is
- * discarded and the reference executor starts over with the same memoized context, so that every
- * error, its path and its null propagation are the reference executor's own.
+ * Compiled code reports no errors. A field of the root that fails is run again by the reference
+ * executor with the same memoized context, so that every error, its path and its null propagation
+ * are the reference executor's own. Where null would leave the field, the whole answer is.
  */
 export class CompiledOperation {
   readonly #schemas: ExecutableSchema;
@@ -74,11 +75,41 @@ export class CompiledOperation {
     // compiled on its first run.
     if (meter.isCostly) this.#runsBefore = 1;
     const code = this.#codeFor(args);
-    const answer = code && run(code, args, meter);
-    if (answer instanceof Promise) {
-      return answer.then((whole) => whole ?? this.#reference(args, meter));
-    }
-    return answer ?? this.#reference(args, meter);
+    return code === null ? this.#reference(args, meter) : this.#compiled(code, args, meter);
+  }
+
+  #compiled(
+    code: CompiledCode,
+    args: ValidatedExecutionArgs,
+    meter: Meter,
+  ): Eventually<ExecutionResult> {
+    const run = begin(code, args, meter);
+    if (run === null) return this.#reference(args, meter);
+    const answer = run.answer(code.root, args.rootValue);
+    return answer instanceof Promise
+      ? answer.then((whole) => this.#completed(whole, run, args))
+      : this.#completed(answer, run, args);
+  }
+
+  /** Has the reference executor run what the compiled code could not answer. */
+  #completed(
+    answer: ExecutionResult | null,
+    run: Run,
+    args: ValidatedExecutionArgs,
+  ): Eventually<ExecutionResult> {
+    if (answer === null) return this.#reference(args, run.meter);
+    const { left } = run;
+    if (left.length === 0 || !answer.data) return answer;
+    const { data } = answer;
+    const selections = left.flatMap(({ nodes }) => nodes);
+    const operation: OperationDefinitionNode = {
+      ...this.#operation,
+      selectionSet: { kind: Kind.SELECTION_SET, selections },
+    };
+    const rest = this.#reference({ ...args, operation }, run.meter, run.fieldsBesideLeft);
+    return rest instanceof Promise
+      ? rest.then((settled) => merged(data, settled))
+      : merged(data, rest);
   }
 
   /** Compiles on the first run, for documents that are known to be used. */
@@ -120,8 +151,8 @@ export class CompiledOperation {
     return code;
   }
 
-  #reference(args: ValidatedExecutionArgs, meter: Meter): Eventually<ExecutionResult> {
-    meter.restart();
+  #reference(args: ValidatedExecutionArgs, meter: Meter, counted = 0): Eventually<ExecutionResult> {
+    meter.restart(counted);
     const schema = this.#schemas.metering.for(meter);
     const result = executeRootSelectionSet({ ...args, schema });
     const isMutation = this.#operation.operation === 'mutation';
@@ -131,17 +162,20 @@ export class CompiledOperation {
   }
 }
 
-/** Null where the answer would not be complete. */
-function run(
+/** Null where an argument cannot be coerced. */
+function begin(
   code: CompiledCode,
-  { contextValue, rootValue, variableValues }: ValidatedExecutionArgs,
+  { contextValue, variableValues }: ValidatedExecutionArgs,
   meter: Meter,
-): Eventually<ExecutionResult | null> {
-  let args: readonly unknown[];
+): Run | null {
   try {
-    args = code.argsFor(variableValues);
+    return new Run(contextValue, code.argsFor(variableValues), code.rootFields, meter);
   } catch {
     return null;
   }
-  return new Run(contextValue, args, meter).answer(code.root, rootValue);
+}
+
+/** The reference executor's fields in their places; an answer over its budget has none. */
+function merged(data: Record<string, unknown>, rest: ExecutionResult): ExecutionResult {
+  return rest.data ? { ...rest, data: Object.assign(data, rest.data) } : rest;
 }

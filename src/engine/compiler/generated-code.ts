@@ -50,7 +50,9 @@ class Writer {
     const resolved: string[] = [];
     for (const field of ir.fields) {
       literal.push(`${keyOf(field.key)}: ${this.#placed(field, ir.typeName)}`);
-      if (field.resolver) resolved.push(this.#resolved(field, field.resolver));
+      if (!field.resolver) continue;
+      const code = this.#resolved(field, field.resolver);
+      resolved.push(isRoot ? alone(code, resolved.length) : code);
     }
     const name = `object${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, source) {
@@ -171,6 +173,16 @@ function ${name}(run, values) {
     this.#leafNames.set(type, name);
     return name;
   }
+}
+
+/** A field of the root that fails leaves the others alone. */
+function alone(code: string, at: number): string {
+  return `run.enter(${at});
+  try {
+    ${code}
+  } catch (error) {
+    run.failed(error);
+  }`;
 }
 
 function isOfObjects(value: ValueIr): boolean {

@@ -30,8 +30,18 @@ import { type Flags, isIncluded } from './flags.ts';
  */
 export interface OperationIr {
   readonly root: ObjectIr;
+  /** The fields of the root that have a resolver, in the order of the root's fields. */
+  readonly rootFields: readonly RootField[];
   /** The number of fields, which estimates the time to compile and the memory of the code. */
   readonly size: number;
+}
+
+/** A field of the root, which the reference executor can run without the others where it fails. */
+export interface RootField {
+  readonly key: string;
+  /** Null ends with this field where it is nullable; otherwise the whole answer is null. */
+  readonly isNullable: boolean;
+  readonly nodes: readonly FieldNode[];
 }
 
 export interface ObjectIr {
@@ -48,6 +58,7 @@ export interface FieldIr {
   readonly value: ValueIr;
   /** Null where the property is the value. */
   readonly resolver: ResolverIr | null;
+  readonly nodes: readonly FieldNode[];
 }
 
 export type ValueIr = { readonly isNonNull: boolean } & (
@@ -85,7 +96,11 @@ export function irOf(
   try {
     const object = irBuilder.object(root, [operation.selectionSet]);
     const isResolved = object.fields.every(({ property, resolver }) => !property || resolver);
-    return isResolved ? { root: object, size: irBuilder.size } : null;
+    if (!isResolved) return null;
+    const rootFields = object.fields
+      .filter(({ resolver }) => resolver)
+      .map(({ key, value, nodes }) => ({ key, isNullable: !value.isNonNull, nodes }));
+    return { root: object, rootFields, size: irBuilder.size };
   } catch (error) {
     if (error instanceof NotCompilableError) return null;
     throw error;
@@ -165,11 +180,11 @@ class IrBuilder {
     if (!field) throw new NotCompilableError('unknown');
     if (field.name === '__typename') {
       const value = this.#value(field.type, []);
-      return { key, property: null, value, resolver: null };
+      return { key, property: null, value, resolver: null, nodes };
     }
     if (field.name.startsWith('__')) throw new NotCompilableError('introspection');
     const value = this.#value(field.type, nodes);
-    return { key, property: field.name, value, resolver: resolverOf(field, node) };
+    return { key, property: field.name, value, resolver: resolverOf(field, node), nodes };
   }
 
   #value(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueIr {

@@ -1,6 +1,13 @@
 import type { ExecutionResult } from 'graphql';
 import { JsonWriter } from '../json-writer.ts';
-import { COSTLY_FIELDS, extraForList, type Meter, OVER_BUDGET } from '../limits/meter.ts';
+import {
+  COSTLY_FIELDS,
+  extraForList,
+  type Meter,
+  OVER_BUDGET,
+  weightOfKey,
+} from '../limits/meter.ts';
+import type { RootField } from './operation-ir.ts';
 
 export type Complete = (run: Run, value: unknown) => unknown;
 export type RunRoot = (run: Run, source: unknown) => Record<string, unknown>;
@@ -17,6 +24,7 @@ type Target = Record<string, unknown>;
 
 // Reading the clock for each field would cost more than the field.
 const FIELDS_BETWEEN_LOOKS = 1_000;
+const NONE_LEFT: readonly RootField[] = [];
 
 /**
  * One execution of compiled code: the context of its resolvers, their pending promises and the
@@ -35,19 +43,36 @@ export class Run {
   /** The tasks that the answer waits for. */
   pending = 0;
   #isOver = false;
+  readonly #rootFields: readonly RootField[];
+  /** The field of the root that is being completed, and the fields counted before it was entered. */
+  #root = 0;
+  #enteredAt = 0;
+  /** The fields counted below each field of the root. */
+  readonly #spent: number[] = [];
+  /** The fields of the root that are left to the reference executor; null where there are none. */
+  #left: Set<number> | null = null;
   #whole: ExecutionResult | null = null;
   // This stores the promise's own resolve function: a closure kept in a field would tie each run to
   // the next, and no minor collection would free either.
   #end: ((result: ExecutionResult | null) => void) | null = null;
 
-  constructor(context: unknown, args: readonly unknown[], meter: Meter) {
+  constructor(
+    context: unknown,
+    args: readonly unknown[],
+    rootFields: readonly RootField[],
+    meter: Meter,
+  ) {
     this.context = context;
+    this.#rootFields = rootFields;
     this.args = args;
     this.meter = meter;
     this.maxFields = meter.maxFields;
   }
 
-  /** Null where the answer would be incomplete; the reference executor then reports the error. */
+  /**
+   * Null where nothing of the answer is of use. Where a field of the root fails that may be null, it
+   * is left to the reference executor, which reports the error.
+   */
   answer(root: RunRoot, source: unknown): ExecutionResult | Promise<ExecutionResult | null> | null {
     let data: Target;
     try {
@@ -68,12 +93,51 @@ export class Run {
     return promise;
   }
 
+  /** The fields of the root that failed. */
+  get left(): readonly RootField[] {
+    if (this.#left === null) return NONE_LEFT;
+    return this.#rootFields.filter((_, at) => this.#left?.has(at));
+  }
+
+  /** The fields counted for the others. */
+  get fieldsBesideLeft(): number {
+    this.enter(this.#root);
+    return this.#rootFields.reduce(
+      (rest, { key }, at) =>
+        this.#left?.has(at) ? rest - (this.#spent[at] ?? 0) - weightOfKey(key) : rest,
+      this.fields,
+    );
+  }
+
+  /** Counts what follows for this field of the root. */
+  enter(root: number): void {
+    this.#spent[this.#root] = (this.#spent[this.#root] ?? 0) + this.fields - this.#enteredAt;
+    this.#root = root;
+    this.#enteredAt = this.fields;
+  }
+
+  /** Leaves the current field of the root to the reference executor, or throws where that is not enough. */
+  failed(error: unknown): void {
+    if (!this.#mayLeave(error)) throw error;
+  }
+
+  #mayLeave(error: unknown): boolean {
+    if (error === OVER_BUDGET || !this.#rootFields[this.#root]?.isNullable) return false;
+    this.#left ??= new Set();
+    this.#left.add(this.#root);
+    return true;
+  }
+
   wait(value: PromiseLike<unknown>, complete: Complete, target: Target, key: string): void {
     this.pending += 1;
+    const root = this.#root;
     // A foreign thenable may call back synchronously, in the middle of a literal.
     Promise.resolve(value).then(
-      (resolved) => this.#resolved(resolved, complete, target, key),
-      (error) => this.#fail(error),
+      (resolved) => this.#resolved(root, resolved, complete, target, key),
+      (error) =>
+        this.#attempt(root, () => {
+          throw error;
+        }),
     );
   }
 
@@ -135,39 +199,40 @@ export class Run {
   #later(work: () => void): void {
     const { scheduler, client } = this.meter;
     this.pending += 1;
+    const root = this.#root;
     scheduler.later(client, () => {
       this.lookAt = this.fields + FIELDS_BETWEEN_LOOKS;
-      this.#attempt(work);
+      this.#attempt(root, work);
     });
   }
 
-  #resolved(value: unknown, complete: Complete, target: Target, key: string): void {
+  #resolved(root: number, value: unknown, complete: Complete, target: Target, key: string): void {
     const place = () => {
       target[key] = complete(this, value);
     };
     if (this.isCostly && value !== null && typeof value === 'object') {
+      this.enter(root);
       this.#later(place);
       this.pending -= 1;
     } else {
-      this.#attempt(place);
+      this.#attempt(root, place);
     }
   }
 
   /** Runs one of the tasks that the answer waits for. */
-  #attempt(work: () => void): void {
+  #attempt(root: number, work: () => void): void {
     if (this.#isOver) return;
     try {
-      work();
+      this.enter(root);
+      if (!this.#left?.has(root)) work();
     } catch (error) {
-      this.#fail(error);
-      return;
+      if (!this.#mayLeave(error)) {
+        this.#settle(this.#verdict(error));
+        return;
+      }
     }
     this.pending -= 1;
     if (this.pending === 0) this.#settle(this.#whole);
-  }
-
-  #fail(error: unknown): void {
-    if (!this.#isOver) this.#settle(this.#verdict(error));
   }
 
   #verdict(error: unknown): ExecutionResult | null {

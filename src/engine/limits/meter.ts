@@ -68,9 +68,9 @@ export class Meter {
     return this.isForText && this.#estimate > COSTLY_FIELDS;
   }
 
-  /** Called before an executor starts over: earlier counts were work, but are no part of the answer. */
-  restart(): void {
-    this.#counted = 0;
+  /** Called before the reference executor takes over: of earlier counts only these are of the answer. */
+  restart(counted: number): void {
+    this.#counted = counted;
   }
 
   /** Returns false once the answer exceeds its budget. */
