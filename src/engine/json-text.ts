@@ -20,7 +20,7 @@ export function jsonText(result: ExecutionResult, meter: Meter): Eventually<Json
 
 async function chunksInSlices(result: ExecutionResult, meter: Meter): Promise<readonly Buffer[]> {
   const { scheduler, client } = meter;
-  const writer = new JsonWriter(result);
+  const writer = new JsonWriter(result, meter.blocks);
   while (!writer.isDone) {
     if (scheduler.isSliceOver()) await scheduler.turn(client);
     writer.write(PIECES_BETWEEN_LOOKS);

@@ -1,4 +1,5 @@
 import { SerializedItems } from './serialized-items.ts';
+import type { TextBlocks } from './text-blocks.ts';
 
 // JSON.stringify writes this many nodes within some tens of microseconds.
 const NODES_AT_ONCE = 256;
@@ -17,15 +18,17 @@ interface Open {
 export class JsonWriter {
   readonly #open: Open[] = [];
   readonly #chunks: Buffer[] = [];
+  readonly #blocks: TextBlocks;
   #text = '';
 
-  constructor(value: object) {
+  constructor(value: object, blocks: TextBlocks) {
+    this.#blocks = blocks;
     this.#enter(value);
   }
 
   /** Serializes items without the brackets of their list. */
-  static items(values: readonly unknown[]): SerializedItems {
-    const writer = new JsonWriter([]);
+  static items(values: readonly unknown[], blocks: TextBlocks): SerializedItems {
+    const writer = new JsonWriter([], blocks);
     writer.#text = '';
     writer.#open[0] = { values, keys: null, end: '', at: 0 };
     while (!writer.isDone) writer.write(1);
@@ -69,7 +72,7 @@ export class JsonWriter {
   }
 
   #flush(): void {
-    if (this.#text !== '') this.#chunks.push(Buffer.from(this.#text));
+    this.#blocks.append(this.#text, this.#chunks);
     this.#text = '';
   }
 

@@ -22,8 +22,11 @@ import type { EventResults } from './live/event-results.ts';
 import type { SubscriptionSlots } from './live/subscription-slots.ts';
 import type { Publisher } from './publisher.ts';
 import { tooManySubscriptions } from './refusal.ts';
+import { waiting } from './request-quota.ts';
 
 type Eventually<T> = T | Promise<T>;
+
+const CROWDED_RETRY_SECONDS = 5;
 
 /** An incoming request: its caller, and the transport's restrictions. */
 export interface IncomingRequest {
@@ -147,7 +150,9 @@ export class OpenedOperation implements Ready {
   #run(): Eventually<ExecutionResult> {
     const { scheduler, client, isCostly } = this.#meter;
     // A hundred of them may be received in one turn of the event loop, so each waits for its own turn.
-    return isCostly ? scheduler.run(client, () => this.#executeCostly()) : this.#execute();
+    if (!isCostly) return this.#execute();
+    if (scheduler.isCrowded(client)) return { errors: [waiting(CROWDED_RETRY_SECONDS).error] };
+    return scheduler.run(client, () => this.#executeCostly());
   }
 
   /** Hundreds may have been admitted before the first of them was charged. */

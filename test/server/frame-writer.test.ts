@@ -80,3 +80,19 @@ test('what a stalled reader has not taken is not overwritten by what is written 
   await eventually(() => hasLeft && stalled.messages.length === values.length);
   expect(stalled.messages).toEqual(whole(values));
 });
+
+test('chunks are one message, at every length encoding, and leave the scratch buffer alone', async () => {
+  const { messages, frames } = await connect();
+  const overhead = Buffer.byteLength(HEAD) + 1;
+  const lengths = [125, 126, 65_535, 65_536, 3_000_000];
+  const values = lengths.map((length) => `"${'y'.repeat(length - overhead - 2)}"`);
+  for (const value of values) {
+    const bytes = Buffer.from(value);
+    const middle = Math.floor(bytes.length / 2);
+    const chunks = [bytes.subarray(0, 1), bytes.subarray(1, middle), bytes.subarray(middle)];
+    await new Promise<void>((resolve) => frames.write(chunks, resolve));
+    await new Promise<void>((resolve) => frames.write('"short"', resolve));
+  }
+  await eventually(() => messages.length === 2 * lengths.length);
+  expect(messages).toEqual(whole(values.flatMap((value) => [value, '"short"'])));
+});

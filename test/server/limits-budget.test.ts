@@ -157,6 +157,22 @@ describe('in a minute', () => {
     expect((await app.query(text, { token: other })).errors).toEqual([]);
   });
 
+  test('answers that were admitted in one burst are limited as well', async () => {
+    await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '30000' });
+    const token = await app.signIn();
+    await app.query('{ session { login } }', { token });
+    const nodes = 'nodes { id name symbol step min max digits access mode limit sector industry }';
+    const text = `{ customerId a: instruments(first: 500) { ${nodes} } b: instruments(first: 500) { ${nodes} } }`;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => app.query(text, { token })));
+    const codes = answers.map(({ errors }) => errors[0]?.extensions.code ?? 'none');
+    const answered = codes.filter((code) => code === 'none').length;
+    expect(answered).toBeGreaterThan(0);
+    expect(answered).toBeLessThan(10);
+    expect(new Set(codes)).toEqual(new Set(['none', 'RATE_LIMITED']));
+    const refused = answers.find(({ errors }) => errors.length > 0);
+    expect(refused?.errors[0]?.extensions.retryAfter).toBeGreaterThan(0);
+  });
+
   test('answers from memory count as well, and unchanged ones nothing', async () => {
     await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '5000' });
     const token = await app.signIn();

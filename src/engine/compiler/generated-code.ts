@@ -25,6 +25,9 @@ export function generate({ root }: OperationIr): GeneratedCode {
   };
 }
 
+// Enough for one call of JSON.stringify, and few enough to die young.
+const FIELDS_PER_CHUNK = 1_000;
+
 class Writer {
   readonly leaves: ReadLeaf[] = [];
   readonly resolvers: GraphQLFieldResolver<unknown, unknown>[] = [];
@@ -145,11 +148,15 @@ class Writer {
     this.#functions.push(`function ${rest}(run, values, items, at) {
   let value;
   let from = items.length;
-  const { pending } = run;
+  let pending = run.pending;
+  let serializeAt = run.fields + ${FIELDS_PER_CHUNK};
   for (; at < values.length; at += 1) {
-    if (run.fields >= run.lookAt) {
+    if (run.fields >= run.lookAt || run.fields >= serializeAt) {
       if (run.pending === pending) from = run.serialized(items, from);
-      if (run.isDue()) {
+      else from = items.length;
+      pending = run.pending;
+      serializeAt = run.fields + ${FIELDS_PER_CHUNK};
+      if (run.fields >= run.lookAt && run.isDue()) {
         run.later(${rest}, values, items, at);
         return items;
       }

@@ -161,7 +161,7 @@ export class Run {
    */
   serialized(items: unknown[], from: number): number {
     if (!this.meter.writesEarly || from === items.length) return from;
-    items.push(JsonWriter.items(items.splice(from)));
+    items.push(JsonWriter.items(items.splice(from), this.meter.blocks));
     return items.length;
   }
 

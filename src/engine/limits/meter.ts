@@ -1,5 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { TextBlocks } from '../text-blocks.ts';
 import { tooComplex } from './limits.ts';
 
 /** Thrown where an answer exceeds its budget; the partial answer is discarded. */
@@ -37,6 +38,7 @@ export class Meter {
   readonly scheduler: FairScheduler;
   readonly client: string;
   readonly isForText: boolean;
+  #blocks: TextBlocks | null = null;
   readonly #estimate: number;
   /** The fields counted by finished compiled runs and by the reference executor. */
   fields = 0;
@@ -66,6 +68,12 @@ export class Meter {
    */
   get writesEarly(): boolean {
     return this.isForText && this.#estimate > COSTLY_FIELDS;
+  }
+
+  /** The memory that this answer is serialized into. */
+  get blocks(): TextBlocks {
+    this.#blocks ??= new TextBlocks();
+    return this.#blocks;
   }
 
   /** Called before the reference executor takes over: of earlier counts only these are of the answer. */
