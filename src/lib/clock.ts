@@ -9,13 +9,14 @@ export interface Clock {
   after(ms: number, task: () => void): () => void;
 }
 
-// setTimeout turns a delay above 2^31-1 into 1 ms, so a far deadline would fire immediately.
+// setTimeout turns a delay above 2^31-1 into 1 ms, so a far deadline would fire immediately; it warns of
+// one below 0, as that of a moment that has just passed.
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, task) {
-    const timer = setTimeout(task, Math.min(ms, LONGEST_TIMER_MS));
+    const timer = setTimeout(task, Math.min(Math.max(0, ms), LONGEST_TIMER_MS));
     timer.unref();
     return () => clearTimeout(timer);
   },
