@@ -3,8 +3,8 @@ import type { ExecutionResult } from 'graphql';
 import type { CatalogAnswer } from '../engine/catalog/catalog-answer.ts';
 import type { Ready } from '../engine/opened-operation.ts';
 import type { Refused } from '../engine/refusal.ts';
+import { parseExactJson } from '../lib/exact-json.ts';
 import { readQueryString } from './query-string.ts';
-import type { RecurringBodies } from './recurring-bodies.ts';
 import type { Reply } from './reply.ts';
 import { sendCatalog } from './send-catalog.ts';
 
@@ -23,16 +23,13 @@ export interface OrdinaryRequest {
 export function readOrdinary(
   request: IncomingMessage,
   body: Buffer | null,
-  bodies: RecurringBodies,
 ): OrdinaryRequest | null {
   const media = mediaFor(request.headers.accept);
   if (media === null) return null;
   let params: unknown;
   try {
     params =
-      request.method === 'GET'
-        ? readQueryString(request.url ?? '')
-        : readJson(request, body, bodies);
+      request.method === 'GET' ? readQueryString(request.url ?? '') : readJson(request, body);
   } catch {
     return null;
   }
@@ -75,12 +72,9 @@ function sendAnswer(
     : reply.send(200, text);
 }
 
-function readJson(
-  { headers }: IncomingMessage,
-  body: Buffer | null,
-  bodies: RecurringBodies,
-): unknown {
-  return body === null || !isJson(headers['content-type']) ? null : bodies.parse(body);
+function readJson({ headers }: IncomingMessage, body: Buffer | null): unknown {
+  if (body === null || !isJson(headers['content-type'])) return null;
+  return parseExactJson(body.toString());
 }
 
 function isJson(contentType: string | undefined): boolean {

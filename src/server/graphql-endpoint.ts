@@ -9,7 +9,6 @@ import { BearerTokens } from './bearer.ts';
 import { PayloadTooLargeError, takeBody, UnreadableBodyError } from './body.ts';
 import { answerDirectly, readOrdinary } from './direct-path.ts';
 import type { EventStreams } from './event-streams.ts';
-import { RecurringBodies } from './recurring-bodies.ts';
 import type { Reply } from './reply.ts';
 import { sendCatalog } from './send-catalog.ts';
 import { sendStream } from './send-stream.ts';
@@ -32,7 +31,6 @@ export function createGraphQLEndpoint(
   const { engine, addresses, buffers, maxBodyBytes, directPath } = settings;
   const yoga = createGraphQLOverHttp({ engine, maxBodyBytes });
   const tokens = new BearerTokens();
-  const bodies = new RecurringBodies();
 
   function answer(reply: Reply, body: Buffer | null): void | Promise<void> {
     const { request, requestId } = reply;
@@ -57,7 +55,7 @@ export function createGraphQLEndpoint(
     incoming: IncomingRequest,
   ): void | Promise<void> {
     const { request } = reply;
-    const ordinary = directPath ? readOrdinary(request, body, bodies) : null;
+    const ordinary = directPath ? readOrdinary(request, body) : null;
     if (ordinary === null) return answerByYoga(reply, body, incoming, null);
     const answerOpened = (opened: Ready | Refused) =>
       isSubscription(opened)
