@@ -1,4 +1,3 @@
-import type { AbortSignalLike } from '../lib/light-abort-controller.ts';
 import type { OperationName } from './operations.ts';
 
 /** Where an answer came from: a call of this request, the cache, or another request's in-flight call. */
@@ -14,7 +13,7 @@ export interface ReceiptEntry {
 export interface Caller {
   readonly token: string | null;
   /** Aborts a read once no client waits for it; a write runs to its own deadline. */
-  readonly signal?: AbortSignalLike;
+  readonly signal?: AbortSignal;
   /** The client's own address and agent, sent on where GATEWAY_FORWARD_CLIENT says so. */
   readonly client?: { readonly address: string; readonly userAgent: string | null };
   /** The login that the token claims. It says whose a failure is, not whose the data is. */

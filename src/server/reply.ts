@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../gateway/caller.ts';
-import { LightAbortController } from '../lib/light-abort-controller.ts';
 import { type Body, type Encoding, isChunks, pack } from '../lib/pack.ts';
 import { preferredEncoding } from './encoding.ts';
 import { requestIdFrom } from './request-id.ts';
@@ -26,8 +25,7 @@ export interface ReplyWatcher {
 export class Reply implements Recipient {
   readonly request: IncomingMessage;
   readonly requestId: string;
-  /** Aborts the work for a client that has disconnected. */
-  readonly disconnected = new LightAbortController();
+  readonly #disconnecting = new AbortController();
   readonly #response: ServerResponse;
   readonly #watcher: ReplyWatcher;
   /** Names and values alternate: node writes such a list without any lookup. */
@@ -42,6 +40,11 @@ export class Reply implements Recipient {
     this.#watcher = watcher;
     this.#head = ['x-request-id', this.requestId];
     response.on('close', () => this.#closed());
+  }
+
+  /** Aborts the work for a client that has disconnected. */
+  get disconnected(): AbortSignal {
+    return this.#disconnecting.signal;
   }
 
   get caller(): Caller {
@@ -172,7 +175,7 @@ export class Reply implements Recipient {
 
   #closed(): void {
     this.#unread?.release();
-    if (!this.#response.writableFinished) this.disconnected.abort();
+    if (!this.#response.writableFinished) this.#disconnecting.abort();
     this.#watcher.closed(this);
   }
 

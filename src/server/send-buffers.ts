@@ -82,10 +82,11 @@ export class SendBuffers implements BufferSums {
     const { signal } = caller;
     while (!signal?.aborted && !this.hasRoom(caller, buffer?.bytes)) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const waiter = this.#wait(caller, buffer, resolve);
-      signal?.addEventListener('abort', resolve);
+      const wake = () => resolve();
+      const waiter = this.#wait(caller, buffer, wake);
+      signal?.addEventListener('abort', wake);
       await promise;
-      signal?.removeEventListener('abort', resolve);
+      signal?.removeEventListener('abort', wake);
       this.#waiting.delete(waiter);
     }
   }

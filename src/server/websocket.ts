@@ -7,7 +7,6 @@ import type { ClientKeys } from '../engine/client-key.ts';
 import { tooComplex } from '../engine/limits/limits.ts';
 import { waiting } from '../engine/request-quota.ts';
 import type { Clock } from '../lib/clock.ts';
-import { LightAbortController } from '../lib/light-abort-controller.ts';
 import { bearerToken } from './bearer.ts';
 import { asArguments, begin } from './begin-operation.ts';
 import { mayUpgrade } from './cors.ts';
@@ -131,9 +130,9 @@ export class WebSocketEndpoint {
     { stream, address, pass }: AcceptedUpgrade,
   ): void {
     const { log, clock, buffers } = this.#settings;
-    const disconnected = new LightAbortController();
+    const disconnected = new AbortController();
     const client = { address, userAgent: request.headers['user-agent'] ?? null };
-    const caller = { token: null, signal: disconnected, client };
+    const caller = { token: null, signal: disconnected.signal, client };
     const paced = new PacedSocket(socket, stream, caller, buffers);
     const connection: Connection = {
       socket,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { EventPace } from '../../src/engine/live/event-pace.ts';
-import { LightAbortController } from '../../src/lib/light-abort-controller.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 const FIELDS = 6_000;
@@ -91,8 +90,8 @@ test('one that waits alone is admitted as well', async () => {
 test('an event whose subscription ends waits no longer, and those behind it wait as if it had never come', async () => {
   const { clock, pace, admitted, ask } = setUp();
   ask('a', 'first', FIELDS + 1_000);
-  const ending = new LightAbortController();
-  const left = pace.admit('a', FIELDS, ending);
+  const ending = new AbortController();
+  const left = pace.admit('a', FIELDS, ending.signal);
   ask('a', 'second', 100);
   ending.abort();
   expect(await left).toBe(0);
@@ -104,8 +103,8 @@ test('subscriptions that come and leave while an account waits set no timers of 
   const { clock, pace } = setUp();
   pace.admit('a', 2 * FIELDS);
   for (let at = 0; at < 100; at += 1) {
-    const ending = new LightAbortController();
-    void pace.admit('a', 1, ending);
+    const ending = new AbortController();
+    void pace.admit('a', 1, ending.signal);
     ending.abort();
   }
   expect(clock.pending).toBe(1);
