@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import {
   atAddress,
+  openAll,
   openConfiguredDocuments,
   openConfiguredStores,
   withAddressProblems,
 } from './app/resources.ts';
-import { openAll } from './config/open-all.ts';
 import type { Config } from './config.ts';
 import { createDomain } from './domain/create-domain.ts';
 import { ResponseCache } from './engine/catalog/response-cache.ts';

@@ -24,3 +24,13 @@ export const systemClock: Clock = {
 
 /** A monotonic clock for durations, which ignores changes of the date. It starts at 0 with the process. */
 export const steadyClock: Clock = { now: () => performance.now(), after: systemClock.after };
+
+/** Orders events by a counter, because a wall clock may stand still between two of them, or jump back. */
+export class LogicalClock {
+  #last = 0;
+
+  next(): number {
+    this.#last += 1;
+    return this.#last;
+  }
+}

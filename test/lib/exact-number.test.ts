@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import { INEXACT, mayHoldInexact, parseExactJson } from '../../src/lib/exact-json.ts';
-import { isExactNumber } from '../../src/lib/exact-number.ts';
+import {
+  INEXACT,
+  isExactNumber,
+  mayHoldInexact,
+  parseExactJson,
+} from '../../src/lib/exact-json.ts';
 
 const EXACT = [
   ...['0', '-0', '0.0', '0e400', '0e-400', '1.10', '-1.5', '1e3', '1E+3', '100e-2', '0.1', '1e21'],

@@ -10,7 +10,7 @@ import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import { createPools } from '../../../src/gateway/pools.ts';
 import { createTransport } from '../../../src/gateway/transport.ts';
-import { LogicalClock } from '../../../src/lib/logical-clock.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
 
