@@ -32,6 +32,7 @@ import { ClientAddresses } from './server/client-address.ts';
 import { GraphiQL } from './server/graphiql.ts';
 import { HttpServer } from './server/http-server.ts';
 import { Readiness } from './server/readiness.ts';
+import { RequestIds } from './server/request-id.ts';
 import { SandboxProxy } from './server/sandbox-proxy.ts';
 import { SendBuffers } from './server/send-buffers.ts';
 import type { ServerSettings } from './server/settings.ts';
@@ -188,6 +189,7 @@ export async function startApp(
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
     buffers,
+    requestIds: new RequestIds(),
   };
   const readiness = new Readiness();
   readiness.watch('orders', () => records.degradedReason());

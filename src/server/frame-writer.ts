@@ -11,8 +11,23 @@ const SCRATCH_BYTES = 16_384;
 const NOTHING = Buffer.alloc(0);
 const END = Buffer.from('}');
 
-// Nearly always the kernel accepts a frame synchronously, and the buffer is reused for the next one.
-let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+/**
+ * The memory in which all sockets' frames are put together: nearly always the kernel accepts a frame
+ * synchronously, and the buffer is reused for the next one.
+ */
+export class FrameScratch {
+  #bytes = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+
+  /** Large frames have a buffer of their own. */
+  take(size: number): Buffer {
+    return size <= SCRATCH_BYTES ? this.#bytes.subarray(0, size) : Buffer.allocUnsafeSlow(size);
+  }
+
+  /** Gives the frame's buffer away to a write that is pending. */
+  leave(frame: Buffer): void {
+    if (frame.buffer === this.#bytes.buffer) this.#bytes = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  }
+}
 
 /**
  * Writes text messages of one operation to the TCP socket under a WebSocket, each as one frame in one
@@ -23,9 +38,11 @@ let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 export class FrameWriter {
   readonly #socket: Duplex;
   readonly #head: Buffer;
+  readonly #scratch: FrameScratch;
 
-  constructor(socket: Duplex, head: string) {
+  constructor(socket: Duplex, head: string, scratch: FrameScratch) {
     this.#socket = socket;
+    this.#scratch = scratch;
     this.#head = Buffer.from(head);
   }
 
@@ -43,17 +60,14 @@ export class FrameWriter {
     const length = head.length + Buffer.byteLength(value) + 1;
     const start = headerBytes(length);
     const size = start + length;
-    const frame = size <= SCRATCH_BYTES ? scratch.subarray(0, size) : Buffer.allocUnsafeSlow(size);
+    const frame = this.#scratch.take(size);
     writeHeader(frame, length);
     frame.set(head, start);
     frame.write(value, start + head.length);
     frame[size - 1] = CLOSING_BRACE;
     this.#socket.write(frame);
     // A pending write owns the buffer until the kernel has accepted everything.
-    const isPending = this.#socket.writableLength > 0;
-    if (isPending && frame.buffer === scratch.buffer) {
-      scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-    }
+    if (this.#socket.writableLength > 0) this.#scratch.leave(frame);
   }
 
   /** Copying a large value into one frame would take longer than all the rest of the write. */

@@ -34,8 +34,10 @@ export function createGraphQLEndpoint(
 
   function answer(reply: Reply, body: Buffer | null): void | Promise<void> {
     const { request, requestId } = reply;
+    const hashed = tokens.of(request);
     const caller: Caller = {
-      token: tokens.of(request),
+      token: hashed?.token ?? null,
+      hashed,
       signal: reply.disconnected,
       client: {
         address: addresses.of(request),

@@ -56,11 +56,12 @@ export class HttpServer {
 
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
-    const { addresses, buffers } = settings;
+    const { addresses, buffers, requestIds } = settings;
     this.#watcher = {
       closed: (reply) => this.#closed(reply),
       failed: (reply, error) => this.#failed(reply, error),
       buffers,
+      requestIds,
       anonymousCaller: (request) => ({
         token: null,
         client: { address: addresses.of(request), userAgent: null },

@@ -3,9 +3,17 @@ import type { WebSocket } from 'ws';
 import type { JsonText } from '../engine/json-text.ts';
 import type { ResultSink } from '../engine/live/delivery.ts';
 import type { Caller } from '../gateway/caller.ts';
-import { FrameWriter } from './frame-writer.ts';
+import { type FrameScratch, FrameWriter } from './frame-writer.ts';
 import type { Recipient, SendBuffer } from './send-buffer.ts';
 import type { SendBuffers } from './send-buffers.ts';
+
+export interface PacedSocketOptions {
+  readonly socket: WebSocket;
+  readonly stream: Socket;
+  readonly caller: Caller;
+  readonly buffers: SendBuffers;
+  readonly scratch: FrameScratch;
+}
 
 /** A WebSocket with back-pressure: it is read only as fast as its answers are taken. */
 export class PacedSocket implements Recipient {
@@ -14,13 +22,15 @@ export class PacedSocket implements Recipient {
   /** Has no token before `connection_init`. */
   caller: Caller;
   readonly unread: SendBuffer;
+  readonly scratch: FrameScratch;
   /** Operations whose answers are not begun yet. */
   #waiting = 0;
 
-  constructor(socket: WebSocket, stream: Socket, caller: Caller, buffers: SendBuffers) {
+  constructor({ socket, stream, caller, buffers, scratch }: PacedSocketOptions) {
     this.socket = socket;
     this.stream = stream;
     this.caller = caller;
+    this.scratch = scratch;
     this.unread = buffers.open(stream, this);
   }
 
@@ -81,7 +91,7 @@ export class PacedResults implements ResultSink {
   constructor(paced: PacedSocket, id: string) {
     this.#paced = paced;
     const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
-    this.#frames = new FrameWriter(paced.stream, head);
+    this.#frames = new FrameWriter(paced.stream, head, paced.scratch);
   }
 
   hasRoom(ready: () => void): boolean {

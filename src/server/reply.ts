@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../gateway/caller.ts';
 import { type Body, type Encoding, isChunks, pack } from '../lib/pack.ts';
 import { preferredEncoding } from './encoding.ts';
-import { requestIdFrom } from './request-id.ts';
+import type { RequestIds } from './request-id.ts';
 import type { Recipient, SendBuffer } from './send-buffer.ts';
 import type { SendBuffers } from './send-buffers.ts';
 
@@ -17,6 +17,7 @@ export interface ReplyWatcher {
   closed(reply: Reply): void;
   failed(reply: Reply, error: unknown): void;
   readonly buffers: SendBuffers;
+  readonly requestIds: RequestIds;
   /** The caller as far as the connection says, before a token is read. */
   anonymousCaller(request: IncomingMessage): Caller;
 }
@@ -35,7 +36,7 @@ export class Reply implements Recipient {
 
   constructor(request: IncomingMessage, response: ServerResponse, watcher: ReplyWatcher) {
     this.request = request;
-    this.requestId = requestIdFrom(request.headers['x-request-id']);
+    this.requestId = watcher.requestIds.from(request.headers['x-request-id']);
     this.#response = response;
     this.#watcher = watcher;
     this.#head = ['x-request-id', this.requestId];

@@ -4,19 +4,24 @@ import { randomFillSync } from 'node:crypto';
 const ACCEPTED = /^[\w.:-]{1,128}$/;
 
 const BYTES = 12;
-// Random bytes are drawn in batches; a counter would show clients how busy the server is.
-const drawn = Buffer.alloc(512 * BYTES);
-let used = drawn.length;
+const BATCH_BYTES = 512 * BYTES;
 
-export function requestIdFrom(header: string | string[] | undefined): string {
-  return typeof header === 'string' && ACCEPTED.test(header) ? header : newId();
-}
+/** Draws random bytes in batches; a counter would show clients how busy the server is. */
+export class RequestIds {
+  readonly #drawn = Buffer.alloc(BATCH_BYTES);
+  #used = BATCH_BYTES;
 
-function newId(): string {
-  if (used === drawn.length) {
-    randomFillSync(drawn);
-    used = 0;
+  /** Returns the client's own id where it is acceptable, else a new one. */
+  from(header: string | string[] | undefined): string {
+    return typeof header === 'string' && ACCEPTED.test(header) ? header : this.#next();
   }
-  used += BYTES;
-  return drawn.toString('base64url', used - BYTES, used);
+
+  #next(): string {
+    if (this.#used === BATCH_BYTES) {
+      randomFillSync(this.#drawn);
+      this.#used = 0;
+    }
+    this.#used += BYTES;
+    return this.#drawn.toString('base64url', this.#used - BYTES, this.#used);
+  }
 }

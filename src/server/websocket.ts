@@ -8,12 +8,12 @@ import { tooComplex } from '../engine/limits/limits.ts';
 import { waiting } from '../engine/request-quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import { bearerToken } from './bearer.ts';
-import { asArguments, begin } from './begin-operation.ts';
 import { mayUpgrade } from './cors.ts';
 import { hasDoubledHeader } from './doubled-headers.ts';
+import { FrameScratch } from './frame-writer.ts';
 import { KeepAlive, type PingTarget } from './keep-alive.ts';
+import { OperationStarts } from './operation-starts.ts';
 import { PacedSocket } from './paced-socket.ts';
-import { requestIdFrom } from './request-id.ts';
 import type { ServerSettings } from './settings.ts';
 import type { SocketLimits, SocketPass } from './socket-limits.ts';
 import { readMessage } from './subscribe-message.ts';
@@ -58,6 +58,8 @@ export class WebSocketEndpoint {
   readonly #server: WebSocketServer;
   readonly #keepAlive: KeepAlive;
   readonly #connections = new Map<WebSocket, Connection>();
+  readonly #starts = new OperationStarts();
+  readonly #scratch = new FrameScratch();
   #draining = false;
 
   constructor(settings: WebSocketSettings) {
@@ -133,7 +135,7 @@ export class WebSocketEndpoint {
     const disconnected = new AbortController();
     const client = { address, userAgent: request.headers['user-agent'] ?? null };
     const caller = { token: null, signal: disconnected.signal, client };
-    const paced = new PacedSocket(socket, stream, caller, buffers);
+    const paced = new PacedSocket({ socket, stream, caller, buffers, scratch: this.#scratch });
     const connection: Connection = {
       socket,
       paced,
@@ -195,7 +197,8 @@ export class WebSocketEndpoint {
       const { extra } = context;
       const authorization = authorizationOf(context.connectionParams);
       if (authorization.length > LONGEST_AUTHORIZATION) return false;
-      extra.paced.caller = { ...extra.paced.caller, token: bearerToken(authorization) };
+      const hashed = bearerToken(authorization);
+      extra.paced.caller = { ...extra.paced.caller, token: hashed?.token ?? null, hashed };
       // graphql-ws would retain the payload of `connection_init`, however large, for the socket's lifetime.
       Object.assign(context, { connectionParams: undefined });
       return true;
@@ -212,14 +215,14 @@ export class WebSocketEndpoint {
       if (!extra.paced.isOpen) return [waiting(TOO_MANY_RETRY_SECONDS).error];
       const operation = await this.#settings.engine.open(payload, {
         caller: extra.paced.caller,
-        requestId: requestIdFrom(extra.requestId),
+        requestId: this.#settings.requestIds.from(extra.requestId),
         mayMutate: true,
       });
       if (!operation.ready || operation.operation === 'subscription') this.#settled(extra, id);
-      return operation.ready ? asArguments(operation, extra.paced, id) : operation.errors;
+      return operation.ready ? this.#starts.prepare(operation, extra.paced, id) : operation.errors;
     },
-    execute: begin,
-    subscribe: begin,
+    execute: (args) => this.#starts.start(args),
+    subscribe: (args) => this.#starts.start(args),
     onOperation: ({ extra }) => {
       // Starting a subscription proves its token, so the socket's account is known now.
       this.#claim(extra);

@@ -66,7 +66,8 @@ function useEngine(engine: Engine): Plugin<YogaContext> {
       else if (requestParser) setRequestParser((posted) => requestParser(readingExactly(posted)));
     },
     onParams({ params, setParams, setParamsHandler }) {
-      // A stand-in skips yoga's checks of the parameters: the engine has the same for every transport.
+      // Yoga checks the parameters with no hook to leave that out: it gets a stand-in, since the engine
+      // has the same checks for every transport.
       setParams({ query: '{ __typename }' });
       setParamsHandler(async ({ context }) => {
         const { incoming, opened, reply } = context as unknown as YogaContext;

@@ -7,6 +7,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { ClientAddresses } from '../../src/server/client-address.ts';
+import { RequestIds } from '../../src/server/request-id.ts';
 import { SendBuffers } from '../../src/server/send-buffers.ts';
 import { SocketLimits } from '../../src/server/socket-limits.ts';
 import { WebSocketEndpoint } from '../../src/server/websocket.ts';
@@ -193,6 +194,7 @@ describe('a server that shuts down', () => {
       maxOperations: 10,
       clients,
       buffers: new SendBuffers({ maxBytes: 1_048_576, clients, clock: systemClock }),
+      requestIds: new RequestIds(),
       limits: new SocketLimits({ perAccount: 10, perAddress: 10 }),
     });
     const server = createServer();

@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { FrameWriter } from '../../src/server/frame-writer.ts';
+import { FrameScratch, FrameWriter } from '../../src/server/frame-writer.ts';
 import { eventually } from '../support/eventually.ts';
 
+const scratch = new FrameScratch();
 const HEAD = '{"id":"ä","payload":';
 
 let server: ReturnType<typeof createServer>;
@@ -31,7 +32,7 @@ async function connect() {
   const [request, stream, head] = (await upgraded) as [never, Duplex, Buffer];
   sockets.handleUpgrade(request, stream, head, () => {});
   await once(socket, 'open');
-  return { socket, messages, frames: new FrameWriter(stream, HEAD) };
+  return { socket, messages, frames: new FrameWriter(stream, HEAD, scratch) };
 }
 
 function whole(values: readonly string[]): string[] {

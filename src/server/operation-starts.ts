@@ -7,35 +7,36 @@ import { FollowedEvents } from '../engine/live/followed-events.ts';
 import type { Ready } from '../engine/opened-operation.ts';
 import { PacedResults, type PacedSocket } from './paced-socket.ts';
 
-/** Carries an operation's start through graphql-ws; it may run once. */
-interface Beginning {
-  run: (() => Begun) | null;
-}
-
-type Begun = Answered | Promise<Answered> | ReturnType<Ready['subscribe']>;
+type Answered = ExecutionResult | AsyncGenerator<never>;
+type Started = Answered | Promise<Answered> | ReturnType<Ready['subscribe']>;
 
 /**
- * graphql-ws expects execution arguments; the prepared operation travels in `rootValue`. The library
- * references them for as long as a subscription lasts, so `begin` drops what only the start needs.
+ * The operations that graphql-ws has yet to start: it hands to `execute` and `subscribe` the very
+ * arguments that `onSubscribe` returned. It references them for as long as a subscription lasts, so
+ * that what only the start needs is kept beside them.
  */
-export function asArguments(operation: Ready, paced: PacedSocket, id: string): ExecutionArgs {
-  const { schema, document, operationName } = operation;
-  const run =
-    operation.operation === 'subscription'
-      ? () => followed(operation, paced, id)
-      : () => answered(operation, paced, id);
-  return { schema, document, operationName, rootValue: { run } satisfies Beginning };
-}
+export class OperationStarts {
+  readonly #starts = new WeakMap<ExecutionArgs, () => Started>();
 
-export function begin({ rootValue }: ExecutionArgs): Promise<ExecutionResult> | ExecutionResult {
-  const beginning = rootValue as Beginning;
-  const { run } = beginning;
-  beginning.run = null;
-  if (run === null) throw new Error('an operation is begun once');
-  return run() as Promise<ExecutionResult>;
-}
+  /** The arguments by which `start` knows the operation again. */
+  prepare(operation: Ready, paced: PacedSocket, id: string): ExecutionArgs {
+    const { schema, document, operationName } = operation;
+    const args = { schema, document, operationName };
+    this.#starts.set(args, () =>
+      operation.operation === 'subscription'
+        ? followed(operation, paced, id)
+        : answered(operation, paced, id),
+    );
+    return args;
+  }
 
-type Answered = ExecutionResult | AsyncGenerator<never>;
+  start(args: ExecutionArgs): Promise<ExecutionResult> | ExecutionResult {
+    const start = this.#starts.get(args);
+    if (start === undefined) throw new Error('an operation is started once');
+    this.#starts.delete(args);
+    return start() as Promise<ExecutionResult>;
+  }
+}
 
 function answered(operation: Ready, paced: PacedSocket, id: string): Answered | Promise<Answered> {
   const result = operation.execute();
