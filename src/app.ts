@@ -27,17 +27,17 @@ import { createLog, type Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
 import { type Sandbox, startSandbox } from './sandbox/start.ts';
 import { buildSchema } from './schema/schema.ts';
-import { AdminServer } from './server/admin-server.ts';
-import { ClientAddresses } from './server/client-address.ts';
-import { GraphiQL } from './server/graphiql.ts';
-import { HttpServer } from './server/http-server.ts';
-import { Readiness } from './server/readiness.ts';
-import { RequestIds } from './server/request-id.ts';
-import { SandboxProxy } from './server/sandbox-proxy.ts';
-import { SendBuffers } from './server/send-buffers.ts';
+import { AdminServer } from './server/admin/admin-server.ts';
+import { Readiness } from './server/admin/readiness.ts';
+import { SendBuffers } from './server/back-pressure/send-buffers.ts';
+import { GraphiQL } from './server/graphiql/graphiql.ts';
+import { HttpServer } from './server/http/http-server.ts';
+import { SandboxProxy } from './server/http/sandbox-proxy.ts';
+import { ClientAddresses } from './server/request/client-address.ts';
+import { RequestIds } from './server/request/request-id.ts';
 import type { ServerSettings } from './server/settings.ts';
-import { SocketLimits } from './server/socket-limits.ts';
-import { WebSocketEndpoint } from './server/websocket.ts';
+import { SocketLimits } from './server/websocket/socket-limits.ts';
+import { WebSocketEndpoint } from './server/websocket/websocket-endpoint.ts';
 
 export interface App {
   readonly url: string;

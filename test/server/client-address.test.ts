@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { ClientAddresses } from '../../src/server/client-address.ts';
+import { ClientAddresses } from '../../src/server/request/client-address.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 import { codesOf, TRANSPORTS } from './limits-transports.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { FrameScratch, FrameWriter } from '../../src/server/frame-writer.ts';
+import { FrameScratch, FrameWriter } from '../../src/server/websocket/frame-writer.ts';
 import { eventually } from '../support/eventually.ts';
 
 const scratch = new FrameScratch();

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ClientKeys } from '../../src/engine/client-key.ts';
-import { SendBuffers } from '../../src/server/send-buffers.ts';
+import { SendBuffers } from '../../src/server/back-pressure/send-buffers.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';

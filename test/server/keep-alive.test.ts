@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { KeepAlive, type PingTarget } from '../../src/server/keep-alive.ts';
+import { KeepAlive, type PingTarget } from '../../src/server/websocket/keep-alive.ts';
 import { eventually } from '../support/eventually.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SandboxProxy } from '../../src/server/sandbox-proxy.ts';
+import { SandboxProxy } from '../../src/server/http/sandbox-proxy.ts';
 import { statusesOf } from '../chaos/raw-connection.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { rawRequest } from '../support/raw-request.ts';

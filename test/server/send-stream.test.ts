@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { ClientKeys } from '../../src/engine/client-key.ts';
 import { steadyClock } from '../../src/lib/clock.ts';
-import { SendBuffers } from '../../src/server/send-buffers.ts';
-import { sendStream } from '../../src/server/send-stream.ts';
+import { SendBuffers } from '../../src/server/back-pressure/send-buffers.ts';
+import { sendStream } from '../../src/server/http/event-streams.ts';
 import { eventually } from '../support/eventually.ts';
 
 const MEGABYTE = 1_048_576;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SocketLimits } from '../../src/server/socket-limits.ts';
+import { SocketLimits } from '../../src/server/websocket/socket-limits.ts';
 
 const limits = () => new SocketLimits({ perAccount: 2, perAddress: 3 });
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import type { ClientKeys } from '../engine/client-key.ts';
-import type { Caller } from '../gateway/caller.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { ClientKeys } from '../../engine/client-key.ts';
+import type { Caller } from '../../gateway/caller.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { type BufferSums, type ClientBytes, type Recipient, SendBuffer } from './send-buffer.ts';
 
 /** The reason why a slow reader was cut: no progress, or too much unread for its client or for the process. */

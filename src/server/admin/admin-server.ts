@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import type { Metrics } from '../lib/metrics.ts';
-import { listen } from './listen.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import { listen } from '../listen.ts';
 import type { Readiness } from './readiness.ts';
 
 /** The operators' listener: metrics that must not show on the public port. */

@@ -1,18 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { requestError } from '../schema/public-error.ts';
+import { requestError } from '../../schema/public-error.ts';
+import type { Readiness } from '../admin/readiness.ts';
+import type { GraphiQL } from '../graphiql/graphiql.ts';
+import { listen } from '../listen.ts';
+import { hasDoubledHeader } from '../request/doubled-headers.ts';
+import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
-import { hasDoubledHeader } from './doubled-headers.ts';
 import { EventStreams } from './event-streams.ts';
-import type { GraphiQL } from './graphiql.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
-import { listen } from './listen.ts';
 import { PipelinedRequests } from './pipelined-requests.ts';
-import type { Readiness } from './readiness.ts';
 import { Reply, type ReplyWatcher } from './reply.ts';
 import type { SandboxProxy } from './sandbox-proxy.ts';
-import type { WebSocketEndpoint } from './websocket.ts';
 
 export interface HttpServerSettings extends EndpointSettings {
   readonly readiness: Readiness;

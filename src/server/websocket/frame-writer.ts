@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { JsonText } from '../engine/json-text.ts';
+import type { JsonText } from '../../engine/json-text.ts';
 
 const FINAL_TEXT = 0x81;
 const LENGTH_OF_16_BITS = 126;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { pack } from '../lib/pack.ts';
-import { EXAMPLES } from './graphiql-examples.ts';
-import type { Reply } from './reply.ts';
+import { pack } from '../../lib/pack.ts';
+import type { Reply } from '../http/reply.ts';
+import { EXAMPLES } from './examples.ts';
 
 export interface GraphiQLOptions {
   /** Signs the demo user in, so that the first query works; null without the sandbox. */

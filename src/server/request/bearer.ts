@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type HashedToken, hashToken } from '../lib/token-hash.ts';
+import { type HashedToken, hashToken } from '../../lib/token-hash.ts';
 
 /** The token of an `Authorization` value; null where there is none of the scheme. */
 export function bearerToken(authorization: string): HashedToken | null {

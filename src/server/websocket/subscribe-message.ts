@@ -1,4 +1,4 @@
-import { mayHoldInexact, parseExactJson } from '../lib/exact-json.ts';
+import { mayHoldInexact, parseExactJson } from '../../lib/exact-json.ts';
 
 const NAMES_A_DOCUMENT = /"(?:documentId|persistedQuery)"/;
 const UNREADABLE = '';

@@ -1,18 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import type { IncomingRequest, Ready } from '../engine/opened-operation.ts';
-import type { Refused } from '../engine/refusal.ts';
-import type { Caller } from '../gateway/caller.ts';
-import { type Body, isChunks } from '../lib/pack.ts';
-import type { Code } from '../schema/error-codes.ts';
-import { requestError } from '../schema/public-error.ts';
-import { BearerTokens } from './bearer.ts';
+import type { IncomingRequest, Ready } from '../../engine/opened-operation.ts';
+import type { Refused } from '../../engine/refusal.ts';
+import type { Caller } from '../../gateway/caller.ts';
+import { type Body, isChunks } from '../../lib/pack.ts';
+import type { Code } from '../../schema/error-codes.ts';
+import { requestError } from '../../schema/public-error.ts';
+import { BearerTokens } from '../request/bearer.ts';
+import type { ServerSettings } from '../settings.ts';
 import { PayloadTooLargeError, takeBody, UnreadableBodyError } from './body.ts';
-import { answerDirectly, readOrdinary } from './direct-path.ts';
-import type { EventStreams } from './event-streams.ts';
+import { answerDirectly, readOrdinary, sendCatalog } from './direct-path.ts';
+import { type EventStreams, sendStream } from './event-streams.ts';
 import type { Reply } from './reply.ts';
-import { sendCatalog } from './send-catalog.ts';
-import { sendStream } from './send-stream.ts';
-import type { ServerSettings } from './settings.ts';
 import { createGraphQLOverHttp, type YogaReply } from './yoga.ts';
 
 export interface EndpointSettings extends ServerSettings {

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { Clock } from '../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 
 export interface KeepAliveOptions {
   readonly clock: Clock;

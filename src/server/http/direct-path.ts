@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
-import type { CatalogAnswer } from '../engine/catalog/catalog-answer.ts';
-import type { Ready } from '../engine/opened-operation.ts';
-import type { Refused } from '../engine/refusal.ts';
-import { parseExactJson } from '../lib/exact-json.ts';
+import { type CatalogAnswer, isNamed } from '../../engine/catalog/catalog-answer.ts';
+import type { Ready } from '../../engine/opened-operation.ts';
+import type { Refused } from '../../engine/refusal.ts';
+import { parseExactJson } from '../../lib/exact-json.ts';
 import { readQueryString } from './query-string.ts';
 import type { Reply } from './reply.ts';
-import { sendCatalog } from './send-catalog.ts';
 
 type Media = 'application/json' | 'application/graphql-response+json';
 
@@ -70,6 +69,28 @@ function sendAnswer(
   return text instanceof Promise
     ? text.then((written) => reply.send(200, written))
     : reply.send(200, text);
+}
+
+/** Sends an answer made of the catalog alone; after a GET the client may cache it for its TTL. */
+export function sendCatalog(
+  reply: Reply,
+  { etag, freshSeconds, bytes, packed }: CatalogAnswer,
+): void | Promise<void> {
+  const { method, headers } = reply.request;
+  if (method === 'GET') {
+    reply.set('etag', etag);
+    reply.set('cache-control', `private, max-age=${freshSeconds}`);
+  }
+  if (bytes === null || (method === 'GET' && isNamed(headers['if-none-match'], etag))) {
+    reply.remove('content-type');
+    return reply.sendNothing(304);
+  }
+  const encoding = reply.encodingFor(bytes.length);
+  if (encoding === null || packed === null) return reply.send(200, bytes);
+  const body = packed(encoding);
+  return body instanceof Promise
+    ? body.then((compressed) => reply.sendPacked(200, compressed, encoding))
+    : reply.sendPacked(200, body, encoding);
 }
 
 function readJson({ headers }: IncomingMessage, body: Buffer | null): unknown {

@@ -1,5 +1,5 @@
-import { addressKey } from '../lib/address-key.ts';
-import { Slots } from '../lib/slots.ts';
+import { addressKey } from '../../lib/address-key.ts';
+import { Slots } from '../../lib/slots.ts';
 
 export interface SocketLimitsOptions {
   readonly perAccount: number;

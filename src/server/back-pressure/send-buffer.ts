@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Caller } from '../gateway/caller.ts';
+import type { Caller } from '../../gateway/caller.ts';
 
 /** The client of a connection. */
 export interface Recipient {

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../lib/exact-json.ts';
+import { parseExactJson } from '../../lib/exact-json.ts';
 
 /** The parameters of a GET request. */
 export function readQueryString(url: string): Record<string, unknown> {

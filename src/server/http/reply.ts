@@ -1,15 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from '../gateway/caller.ts';
-import { type Body, type Encoding, isChunks, pack } from '../lib/pack.ts';
-import { preferredEncoding } from './encoding.ts';
-import type { RequestIds } from './request-id.ts';
-import type { Recipient, SendBuffer } from './send-buffer.ts';
-import type { SendBuffers } from './send-buffers.ts';
+import type { Caller } from '../../gateway/caller.ts';
+import { type Body, type Encoding, isChunks, pack } from '../../lib/pack.ts';
+import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
+import type { SendBuffers } from '../back-pressure/send-buffers.ts';
+import type { RequestIds } from '../request/request-id.ts';
 
 // Below this the saving is less than the cost.
 const COMPRESS_FROM_BYTES = 1024;
 // Node counts a waiting string by its characters, which is near enough for small ones.
 const LARGE_TEXT_BYTES = 65_536;
+
+// Each matches its name without a weight, or with one above 0.
+const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
+const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 
 /** Receives the end of each reply. */
 export interface ReplyWatcher {
@@ -198,4 +201,12 @@ function isLargeText(body: Body, bytes: number): body is string {
 function sizeOf(body: Body): number {
   if (isChunks(body)) return body.reduce((sum, { length }) => sum + length, 0);
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+}
+
+/** The better compression of the two that an `Accept-Encoding` allows. */
+function preferredEncoding(accepted: string | string[] | undefined): Encoding | null {
+  if (accepted === undefined) return null;
+  const text = String(accepted);
+  if (BROTLI.test(text)) return 'br';
+  return GZIP.test(text) ? 'gzip' : null;
 }

@@ -1,13 +1,13 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import type { CatalogAnswer } from '../engine/catalog/catalog-answer.ts';
-import type { Engine } from '../engine/engine.ts';
-import type { IncomingRequest, Ready } from '../engine/opened-operation.ts';
-import type { Refused } from '../engine/refusal.ts';
-import { parseExactJson } from '../lib/exact-json.ts';
-import { mapStream } from '../lib/map-stream.ts';
-import type { Body } from '../lib/pack.ts';
-import { requestError } from '../schema/public-error.ts';
+import type { CatalogAnswer } from '../../engine/catalog/catalog-answer.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { IncomingRequest, Ready } from '../../engine/opened-operation.ts';
+import type { Refused } from '../../engine/refusal.ts';
+import { parseExactJson } from '../../lib/exact-json.ts';
+import { mapStream } from '../../lib/map-stream.ts';
+import type { Body } from '../../lib/pack.ts';
+import { requestError } from '../../schema/public-error.ts';
 import { readQueryString } from './query-string.ts';
 
 /** The context that yoga passes along with a request. */

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { JsonText } from '../engine/json-text.ts';
-import type { ResultSink } from '../engine/live/delivery.ts';
-import type { Caller } from '../gateway/caller.ts';
+import type { JsonText } from '../../engine/json-text.ts';
+import type { ResultSink } from '../../engine/live/delivery.ts';
+import type { Caller } from '../../gateway/caller.ts';
+import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
+import type { SendBuffers } from '../back-pressure/send-buffers.ts';
 import { type FrameScratch, FrameWriter } from './frame-writer.ts';
-import type { Recipient, SendBuffer } from './send-buffer.ts';
-import type { SendBuffers } from './send-buffers.ts';
 
 export interface PacedSocketOptions {
   readonly socket: WebSocket;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4, isIPv6, type Socket } from 'node:net';
-import { plainAddress } from '../lib/address-key.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
+import { plainAddress } from '../../lib/address-key.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
 
 export interface ClientAddressesOptions {
   /** Addresses and networks whose X-Forwarded-For is believed. */

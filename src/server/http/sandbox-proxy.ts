@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
-import { plainAddress } from '../lib/address-key.ts';
+import { plainAddress } from '../../lib/address-key.ts';
 import { type AllowedOrigins, isAllowedOrigin } from './cors.ts';
 import type { Reply } from './reply.ts';
 
