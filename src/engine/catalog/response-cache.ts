@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Encoding, pack } from '../../lib/pack.ts';
-import type { CatalogUse } from './catalog-only.ts';
+import type { CatalogUse } from '../sharing-marks.ts';
 
 export interface CachedResponse {
   readonly etag: string;

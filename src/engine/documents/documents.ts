@@ -13,21 +13,19 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { requestError } from '../../schema/public-error.ts';
-import { type CatalogUse, catalogUseOf } from '../catalog/catalog-only.ts';
 import { CompiledCodeCache } from '../compiler/compiled-code-cache.ts';
-import {
-  CompiledOperation,
-  type ExecutableSchema,
-  executableSchema,
-} from '../compiler/compiled-operation.ts';
+import { CompiledOperation } from '../compiler/compiled-operation.ts';
 import type { Amount } from '../limits/amount.ts';
 import { costOf } from '../limits/cost.ts';
 import { type StructureLimits, structureErrors, tooComplex } from '../limits/limits.ts';
 import { ListSizes } from '../limits/list-sizes.ts';
+import { Metering } from '../limits/metering.ts';
 import { located } from '../located.ts';
 import { documentArguments, OperationArguments } from '../operation-arguments.ts';
 import { literalsOf, redactSyntax, redactTexts } from '../redact-literals.ts';
+import { type CatalogUse, catalogUseOf } from '../sharing-marks.ts';
 import { inexactLiteralError } from './inexact-literal.ts';
+import { Selections } from './selections.ts';
 import { sizeOfText } from './text-size.ts';
 import { withoutTokens } from './without-tokens.ts';
 
@@ -73,14 +71,14 @@ export class Documents {
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
   readonly #sizes: ListSizes;
-  readonly #schemas: ExecutableSchema;
+  readonly #metering: Metering;
   readonly #codeCache = new CompiledCodeCache();
   readonly #prepared: LRUCache<string, DocumentResult>;
 
   constructor(options: DocumentOptions) {
     this.#options = options;
     this.#sizes = new ListSizes(options.schema);
-    this.#schemas = executableSchema(options.schema);
+    this.#metering = new Metering(options.schema);
     this.#rules = options.introspection
       ? specifiedRules
       : [...specifiedRules, NoSchemaIntrospectionCustomRule];
@@ -122,15 +120,16 @@ export class Documents {
     const { schema, introspection } = this.#options;
     const digest = hash('sha256', text, 'base64url');
     const ofDocument = documentArguments(schema, document, !introspection);
+    const selections = new Selections(schema, document);
     const operations = new Map<string | null, PreparedOperation>();
     for (const node of document.definitions) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
       operations.set(node.name?.value ?? null, {
         node,
         args: new OperationArguments(ofDocument, node),
-        compiled: new CompiledOperation(this.#schemas, document, node, this.#codeCache),
-        catalogUse: catalogUseOf(schema, document, node),
-        cost: costOf(schema, document, node, this.#sizes),
+        compiled: new CompiledOperation(this.#metering, selections, node, this.#codeCache),
+        catalogUse: catalogUseOf(selections, node),
+        cost: costOf(selections, node, this.#sizes),
         name: `${digest} ${node.name?.value ?? ''}`,
       });
     }
