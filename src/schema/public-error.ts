@@ -9,6 +9,11 @@ import { redact } from '../lib/redact.ts';
 import { RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 
+// One mistake can have a thousand locations, each of which would be a line of the response.
+const MOST_LOCATIONS = 3;
+
+type Places = Partial<Pick<GraphQLError, 'nodes' | 'source' | 'positions'>>;
+
 export interface PublicExtensions extends Record<string, unknown> {
   readonly code: Code;
   readonly retryable: boolean;
@@ -74,6 +79,18 @@ export function requestError(
   return new GraphQLError(message, {
     extensions: { code, retryable: ERROR_CODES[code].retryable, ...more },
   });
+}
+
+/** The first locations in the document that an error is about. */
+export function placesOf({ nodes, source, positions }: Places): Places {
+  // Nodes carry their source and position.
+  if (nodes && nodes.length > 0) return { nodes: nodes.slice(0, MOST_LOCATIONS) };
+  return { source, positions: positions?.slice(0, MOST_LOCATIONS) };
+}
+
+/** Gives `error` the locations of another. */
+export function located({ message, extensions }: GraphQLError, about: Places): GraphQLError {
+  return new GraphQLError(message, { ...placesOf(about), extensions });
 }
 
 /** The login and the group come from the token; only a key is the client's own input. */

@@ -12,9 +12,9 @@ import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache
 import { CompiledOperation } from '../../src/engine/compiler/compiled-operation.ts';
 import { Selections } from '../../src/engine/documents/selections.ts';
 import { jsonBytes, jsonText } from '../../src/engine/json-text.ts';
+import { SerializedItems } from '../../src/engine/json-writer.ts';
 import { COSTLY_FIELDS, Meter } from '../../src/engine/limits/meter.ts';
 import { Metering } from '../../src/engine/limits/metering.ts';
-import { SerializedItems } from '../../src/engine/serialized-items.ts';
 import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
 
 const schema = buildSchema(`

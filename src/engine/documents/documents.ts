@@ -1,33 +1,30 @@
 import { hash } from 'node:crypto';
 import {
   type DocumentNode,
-  GraphQLError,
+  type GraphQLError,
   type GraphQLSchema,
   Kind,
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
-  parse,
   specifiedRules,
   type ValidationRule,
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { requestError } from '../../schema/public-error.ts';
+import { located, requestError } from '../../schema/public-error.ts';
 import { CompiledCodeCache } from '../compiler/compiled-code-cache.ts';
 import { CompiledOperation } from '../compiler/compiled-operation.ts';
 import type { Amount } from '../limits/amount.ts';
 import { costOf } from '../limits/cost.ts';
-import { type StructureLimits, structureErrors, tooComplex } from '../limits/limits.ts';
+import { type StructureLimits, structureErrors } from '../limits/limits.ts';
 import { ListSizes } from '../limits/list-sizes.ts';
 import { Metering } from '../limits/metering.ts';
-import { located } from '../located.ts';
 import { documentArguments, OperationArguments } from '../operation-arguments.ts';
-import { literalsOf, redactSyntax, redactTexts } from '../redact-literals.ts';
+import { literalsOf, redactTexts } from '../redact-literals.ts';
 import { type CatalogUse, catalogUseOf } from '../sharing-marks.ts';
 import { inexactLiteralError } from './inexact-literal.ts';
+import { parseDocument } from './parse-document.ts';
 import { Selections } from './selections.ts';
-import { sizeOfText } from './text-size.ts';
-import { withoutTokens } from './without-tokens.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
@@ -63,8 +60,6 @@ const BYTES_PER_CHARACTER = 42;
 const BYTES_PER_DOCUMENT = 4_096;
 // The remaining errors appear once these are fixed; some kilobytes of a response have room for them.
 const MAX_ERRORS = 10;
-// Far beyond any document that a person or a tool writes, and far below the depth of the stack.
-const MAX_NESTING = 500;
 
 /** Parses, limits and validates each document once, whichever transport received it. */
 export class Documents {
@@ -102,7 +97,7 @@ export class Documents {
 
   #check(text: string): DocumentResult {
     const { schema, limits, introspection } = this.#options;
-    const document = parseWithin(text, limits.maxTokens);
+    const document = parseDocument(text, limits.maxTokens);
     if ('errors' in document) return document;
     const tooLarge = structureErrors(document, limits);
     if (tooLarge.length > 0) return { errors: tooLarge };
@@ -134,22 +129,6 @@ export class Documents {
       });
     }
     return operations;
-  }
-}
-
-function parseWithin(
-  text: string,
-  maxTokens: number,
-): DocumentNode | { errors: readonly GraphQLError[] } {
-  const { tokens, nesting } = sizeOfText(text, maxTokens);
-  if (tokens > maxTokens) return { errors: [tooComplex('MAX_TOKENS', tokens, maxTokens)] };
-  if (nesting > MAX_NESTING) return { errors: [tooComplex('nesting', nesting, MAX_NESTING)] };
-  try {
-    return withoutTokens(parse(text));
-  } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error;
-    const message = redactSyntax(error.message);
-    return { errors: [located(requestError('GRAPHQL_PARSE_FAILED', message), error)] };
   }
 }
 

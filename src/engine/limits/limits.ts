@@ -1,7 +1,6 @@
 import { type DocumentNode, type GraphQLError, Kind, type OperationDefinitionNode } from 'graphql';
-import { requestError } from '../../schema/public-error.ts';
+import { located, requestError } from '../../schema/public-error.ts';
 import { type Fragments, fragmentsOf, unfold } from '../documents/selections.ts';
-import { located } from '../located.ts';
 import { redactTexts } from '../redact-literals.ts';
 import { repeatedPairs } from './repeats.ts';
 import { type Shape, ShapeMeasure } from './shape.ts';
