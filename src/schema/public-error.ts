@@ -76,9 +76,7 @@ export function requestError(
   message: string,
   more: Readonly<Record<string, unknown>> = {},
 ): GraphQLError {
-  return new GraphQLError(message, {
-    extensions: { code, retryable: ERROR_CODES[code].retryable, ...more },
-  });
+  return new GraphQLError(message, { extensions: publicExtensions({ code, message, more }) });
 }
 
 /** The first locations in the document that an error is about. */
