@@ -3,7 +3,7 @@ import { GatewayError } from '../../gateway/errors.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import { addressKey } from '../../lib/address-key.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { TooManyAttemptsError } from './too-many-attempts-error.ts';
+import { TooManyAttemptsError } from './errors.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface ProofAttemptsOptions {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { LimitOrder, MarketOrder, Protection, Side } from '../../gateway/model.ts';
 import {
   broken,
@@ -83,6 +84,29 @@ export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
   };
 }
 
+/**
+ * The digest that identifies a repeat: equal for two tickets that request the same order. Numbers compare
+ * by value and absent is null already in the ticket; the list fixes the order of the fields.
+ */
+export function canonical(ticket: Ticket): string {
+  const { operation, order } = ticket;
+  const { symbol, side, price, stopLoss, takeProfit, comment } = order;
+  const size = 'size' in order ? [order.size.by, order.size.value] : ['amount', order.amount];
+  const fields = [
+    operation,
+    symbol,
+    side,
+    ...size,
+    price,
+    levelFields(stopLoss),
+    levelFields(takeProfit),
+  ];
+  // A digest keeps a record's size independent of the comment's.
+  return createHash('sha256')
+    .update(JSON.stringify([...fields, comment]))
+    .digest('hex');
+}
+
 function protection(
   argument: string,
   raw: RawOneOf<'price' | 'amount'> | null | undefined,
@@ -95,4 +119,8 @@ function protection(
     throw broken(`${argument}.amount`, 'goes only with a size that is an amount');
   }
   return { by, value: checked };
+}
+
+function levelFields(value: { by: string; value: number } | number | null) {
+  return value !== null && typeof value === 'object' ? [value.by, value.value] : value;
 }

@@ -4,8 +4,8 @@ import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
-import { type Catalogs, createCatalogs } from '../../../src/domain/catalog/catalogs.ts';
-import type { VersionStore } from '../../../src/domain/catalog/version-archive.ts';
+import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
+import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import { createPools } from '../../../src/gateway/pools.ts';
@@ -87,7 +87,7 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
   const log: LogLine[] = [];
   const write = (fields: unknown, message?: unknown) =>
     void log.push({ fields: fields as LogLine['fields'], message: String(message) });
-  const catalogs = createCatalogs({
+  const catalogs = new Catalogs({
     gateway,
     ledger,
     prover: new Prover(ledger, sessions, logicalClock),
@@ -96,6 +96,7 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
     log: { warn: write },
     maxAgeMs: HOUR_MS,
     staleMs: HOUR_MS,
+    versions: null,
     ...settings,
   });
   const identify = createIdentity({
