@@ -50,20 +50,14 @@ export async function sortInSlices<T>(
   compare: (a: T, b: T) => number,
   pace: Pace,
 ): Promise<T[]> {
-  let runs: T[][] = [];
-  for (let start = 0; start < items.length; start += RUN) {
+  if (items.length <= RUN) {
     if (pace.isDue) await pace.rest();
-    runs.push(items.slice(start, start + RUN).sort(compare));
+    return items.toSorted(compare);
   }
-  while (runs.length > 1) {
-    const merged: T[][] = [];
-    for (let index = 0; index < runs.length; index += 2) {
-      const [left = [], right = []] = runs.slice(index, index + 2);
-      merged.push(await merge(left, right, compare, pace));
-    }
-    runs = merged;
-  }
-  return runs[0] ?? [];
+  const middle = items.length >>> 1;
+  const left = await sortInSlices(items.slice(0, middle), compare, pace);
+  const right = await sortInSlices(items.slice(middle), compare, pace);
+  return merge(left, right, compare, pace);
 }
 
 async function merge<T>(

@@ -7,7 +7,7 @@ import {
   type RecordedOutcome,
   type Reservation,
 } from '../../store/order-records.ts';
-import type { Submission } from './outcome.ts';
+import { type Submission, unknownSince } from './outcome.ts';
 
 export interface RecorderOptions {
   readonly records: OrderRecords;
@@ -84,7 +84,7 @@ export class Recorder {
 
 /** Past its deadline a pending order's process is dead, and whether the gateway got the order is unknown. */
 export function outcomeOf({ outcome, reservedAtMs }: OrderRecord): Submission {
-  return toSubmission(outcome ?? { kind: 'unknown', sentAtMs: reservedAtMs, message: null });
+  return outcome ? toSubmission(outcome) : unknownSince(reservedAtMs);
 }
 
 /** A submission as its record stores it. */
@@ -108,6 +108,6 @@ function toSubmission(recorded: RecordedOutcome): Submission {
     case 'rejected':
       return { outcome: 'rejected', error: recorded.error, message };
     case 'unknown':
-      return { outcome: 'unknown', sentAt: new Date(recorded.sentAtMs), message };
+      return unknownSince(recorded.sentAtMs, message);
   }
 }

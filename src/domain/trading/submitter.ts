@@ -1,5 +1,6 @@
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
+import type { Clock } from '../../lib/clock.ts';
 import {
   RecordsUnavailableError,
   type Reservation,
@@ -8,7 +9,7 @@ import {
 } from '../../store/order-records.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import { judgeOrder, type Submission } from './outcome.ts';
+import { judgeOrder, type Submission, unknownSince } from './outcome.ts';
 import type { Recorder, RecorderOptions } from './recorder.ts';
 import type { Ticket } from './ticket.ts';
 
@@ -42,9 +43,7 @@ export class Submitter {
     const { records, clock } = this.#options;
     const startedAtMs = clock.now();
     const answer = records.reserve(request);
-    const { promise: patience, resolve } = Promise.withResolvers<null>();
-    const cancel = clock.after(RESERVE_PATIENCE_MS, () => resolve(null));
-    const inTime = await Promise.race([answer, patience]).finally(cancel);
+    const inTime = await within(clock, RESERVE_PATIENCE_MS, answer);
     // Both clocks are checked, because after a freeze the answer may be read before the timer fires.
     const isTimely = clock.now() - startedAtMs <= RESERVE_PATIENCE_MS;
     if (inTime && (isTimely || !inTime.reserved)) return inTime;
@@ -61,11 +60,9 @@ export class Submitter {
     const recorder = this.#recorder;
     const startedAtMs = clock.now();
     const verdict = this.#verdict(viewer, ticket, startedAtMs);
-    const { promise: overdue, resolve } = Promise.withResolvers<null>();
-    const cancel = clock.after(orderTimeoutMs + OVERDUE_MS, () => resolve(null));
     let submission: Submission | null;
     try {
-      submission = await Promise.race([verdict, overdue]).finally(cancel);
+      submission = await within(clock, orderTimeoutMs + OVERDUE_MS, verdict);
     } catch (error) {
       // Any other error says nothing about the order: its record stays, and becomes unknown.
       if (error instanceof GatewayError) await recorder.release(reservation);
@@ -113,6 +110,9 @@ export class Submitter {
   }
 }
 
-function unknownSince(sentAtMs: number): Submission {
-  return { outcome: 'unknown', sentAt: new Date(sentAtMs), message: null };
+/** Null where the promise takes longer. */
+function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | null> {
+  const { promise: tooLate, resolve } = Promise.withResolvers<null>();
+  const cancel = clock.after(ms, () => resolve(null));
+  return Promise.race([promise, tooLate]).finally(cancel);
 }

@@ -22,8 +22,6 @@ export interface CatalogFetchOptions {
   readonly maxGroups?: number;
   /** Estimated heap of all catalogs together. */
   readonly maxBytes?: number;
-  /** Estimated heap of the history that one group keeps of its former versions. */
-  readonly historyBytes?: number;
 }
 
 /** A call of op 1 in flight. */
@@ -61,10 +59,10 @@ export class CatalogFetches {
   readonly #inFlight = new Map<string, InFlightFetch>();
 
   constructor(options: CatalogFetchOptions) {
-    const { maxGroups = 100, maxBytes = 512 * MIB, historyBytes = 8 * MIB } = options;
+    const { maxGroups = 100, maxBytes = 512 * MIB } = options;
     const archive = options.versions && new VersionArchive(options.versions, options.log);
     this.#options = options;
-    this.#catalogOptions = { ...options, historyBytes, archive };
+    this.#catalogOptions = { ...options, archive };
     this.#catalogs = new LRUCache({
       max: maxGroups,
       maxSize: maxBytes,

@@ -17,7 +17,6 @@ export interface CatalogCopy extends CopyTimes {
 export interface GroupCatalogOptions {
   readonly maxAgeMs: number;
   readonly staleMs: number;
-  readonly historyBytes: number;
   readonly archive: VersionArchive | null;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -33,11 +32,13 @@ export interface ReceivedAnswer {
 // A failure older than this says nothing about the gateway's present state.
 const FAILURE_COUNTS_MS = 120_000;
 const REFUSED_TOKENS = 1_000;
+/** Estimated heap of the history that one group keeps of its former versions. */
+const HISTORY_BYTES = 8 * 1024 * 1024;
 
 /** One group's cached catalog, its history, and the failures of its recent fetches. */
 export class GroupCatalog {
   readonly group: string;
-  readonly history: CatalogHistory;
+  readonly history = new CatalogHistory(HISTORY_BYTES);
   readonly archive: VersionArchive | null;
   readonly #options: GroupCatalogOptions;
   #copy: CatalogCopy | null = null;
@@ -48,7 +49,6 @@ export class GroupCatalog {
 
   constructor(group: string, options: GroupCatalogOptions) {
     this.group = group;
-    this.history = new CatalogHistory(options.historyBytes);
     this.archive = options.archive;
     this.#options = options;
   }

@@ -19,6 +19,8 @@ export interface InstrumentOrder {
 export interface EffectiveOrder {
   readonly by: InstrumentOrderBy;
   readonly descending: boolean;
+  /** Identifies the order in cursors. */
+  readonly name: string;
 }
 
 /** The instruments of a version in one order. */
@@ -35,17 +37,13 @@ export function effectiveOrder(
   term: SearchTerm | null,
 ): EffectiveOrder {
   const wanted = order?.by ?? 'RELEVANCE';
-  return {
-    by: wanted === 'RELEVANCE' && term === null ? 'SYMBOL' : wanted,
-    descending: order?.direction === 'DESC',
-  };
-}
-
-/** The term is part of the order's name, because relevance differs from search to search. */
-export function orderName({ by, descending }: EffectiveOrder, term: SearchTerm | null): string {
+  const by = wanted === 'RELEVANCE' && term === null ? 'SYMBOL' : wanted;
+  const descending = order?.direction === 'DESC';
   const name = descending ? `${by}-` : by;
-  const isRelevance = by === 'RELEVANCE' && term !== null;
-  return isRelevance ? `${name}:${hash('sha256', term.phrase, 'base64url').slice(0, 8)}` : name;
+  if (by !== 'RELEVANCE' || term === null) return { by, descending, name };
+  // Relevance differs from search to search, so the term is part of the name.
+  const search = hash('sha256', term.phrase, 'base64url').slice(0, 8);
+  return { by, descending, name: `${name}:${search}` };
 }
 
 /** A key with the order's types. */
@@ -54,19 +52,17 @@ export function sampleKey({ by }: EffectiveOrder): SortKey {
   return by === 'LEVERAGE' ? [0] : [''];
 }
 
-/** `name` identifies the order in cursors. */
 export function toSequence(
   version: CatalogVersion,
   index: CatalogIndex | null,
-  order: EffectiveOrder,
-  name: string,
+  { by, descending, name }: EffectiveOrder,
   matches: Matches | null,
 ): Sequence {
-  const sort = sortBy(version, index, order.by, matches);
+  const sort = sortBy(version, index, by, matches);
   const at = (ordinal: number) => version.instruments[ordinal] as Instrument;
-  const sign = order.descending ? -1 : 1;
+  const sign = descending ? -1 : 1;
   return {
-    ordinals: order.descending ? falling(sort) : sort.rising,
+    ordinals: descending ? falling(sort) : sort.rising,
     at,
     cursorOf: (ordinal) => encodeCursor(name, { key: sort.keyOf(ordinal), id: at(ordinal).id }),
     compare: (ordinal, { key, id }) =>

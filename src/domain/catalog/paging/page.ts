@@ -6,7 +6,7 @@ import { toSearchTerm } from '../search/words.ts';
 import { firstWhere } from '../sorting.ts';
 import { decodeCursor } from './cursor.ts';
 import { InstrumentConnection } from './instrument-connection.ts';
-import { effectiveOrder, orderName, sampleKey, toSequence } from './instrument-order.ts';
+import { effectiveOrder, sampleKey, toSequence } from './instrument-order.ts';
 import { type PageRequest, type Test, toTest, toWindow } from './page-request.ts';
 
 /**
@@ -21,15 +21,14 @@ export function pageOf(
   const term = toSearchTerm(request.filter?.search);
   const test = toTest(request.filter ?? {});
   const order = effectiveOrder(request.orderBy, term);
-  const name = orderName(order, term);
   const place =
     window.cursor === null
       ? null
-      : decodeCursor(window.argument, window.cursor, name, sampleKey(order));
+      : decodeCursor(window.argument, window.cursor, order.name, sampleKey(order));
 
   function cut(index: CatalogIndex | null): InstrumentConnection {
     const matches = term && index ? index.search.find(term) : null;
-    const sequence = toSequence(version, index, order, name, matches);
+    const sequence = toSequence(version, index, order, matches);
     const ordinals = select(version.instruments, sequence.ordinals, matches, test);
     const { length } = ordinals;
     const stands = (at: number) => (place ? sequence.compare(ordinals[at] as number, place) : 0);
