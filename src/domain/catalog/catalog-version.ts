@@ -59,7 +59,7 @@ export class CatalogVersion {
 /** Each changed instrument's previous digest, or null where it did not exist. */
 export type Before = ReadonlyMap<string, string | null>;
 
-export interface BuiltVersion {
+interface BuiltVersion {
   readonly version: CatalogVersion;
   readonly before: Before;
 }

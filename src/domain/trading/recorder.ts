@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { within } from '../../lib/within.ts';
 import {
   type OrderRecord,
   type OrderRecords,
@@ -57,14 +58,7 @@ export class Recorder {
       })
       .finally(() => this.#unwritten.delete(written));
     this.#unwritten.add(written);
-    await new Promise<void>((resolve) => {
-      const cancel = clock.after(PATIENCE_MS, resolve);
-      const done = () => {
-        cancel();
-        resolve();
-      };
-      first.then(done, done);
-    });
+    await within(clock, PATIENCE_MS, first).catch(() => {});
   }
 
   async #retry(attempt: () => Promise<void>): Promise<void> {

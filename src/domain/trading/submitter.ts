@@ -1,6 +1,6 @@
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { within } from '../../lib/within.ts';
 import {
   RecordsUnavailableError,
   type Reservation,
@@ -108,11 +108,4 @@ export class Submitter {
       this.#options.log.error({ err: error }, 'the listener for accepted orders failed');
     }
   }
-}
-
-/** Null where the promise takes longer. */
-function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | null> {
-  const { promise: tooLate, resolve } = Promise.withResolvers<null>();
-  const cancel = clock.after(ms, () => resolve(null));
-  return Promise.race([promise, tooLate]).finally(cancel);
 }

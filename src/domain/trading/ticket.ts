@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { LimitOrder, MarketOrder, Protection, Side } from '../../gateway/model.ts';
 import {
   broken,
@@ -14,13 +14,13 @@ import {
 /** A validated order: the values to send, and the idempotency key to send it under. */
 export type Ticket = MarketTicket | LimitTicket;
 
-export interface MarketTicket {
+interface MarketTicket {
   readonly operation: 'openPosition';
   readonly order: MarketOrder;
   readonly idempotencyKey: string;
 }
 
-export interface LimitTicket {
+interface LimitTicket {
   readonly operation: 'placeLimitOrder';
   readonly order: LimitOrder;
   readonly idempotencyKey: string;
@@ -92,19 +92,12 @@ export function canonical(ticket: Ticket): string {
   const { operation, order } = ticket;
   const { symbol, side, price, stopLoss, takeProfit, comment } = order;
   const size = 'size' in order ? [order.size.by, order.size.value] : ['amount', order.amount];
-  const fields = [
-    operation,
-    symbol,
-    side,
-    ...size,
-    price,
-    levelFields(stopLoss),
-    levelFields(takeProfit),
-  ];
+  const levels = [stopLoss, takeProfit].map((level) =>
+    level !== null && typeof level === 'object' ? [level.by, level.value] : level,
+  );
   // A digest keeps a record's size independent of the comment's.
-  return createHash('sha256')
-    .update(JSON.stringify([...fields, comment]))
-    .digest('hex');
+  const text = JSON.stringify([operation, symbol, side, ...size, price, ...levels, comment]);
+  return hash('sha256', text, 'hex');
 }
 
 function protection(
@@ -119,8 +112,4 @@ function protection(
     throw broken(`${argument}.amount`, 'goes only with a size that is an amount');
   }
   return { by, value: checked };
-}
-
-function levelFields(value: { by: string; value: number } | number | null) {
-  return value !== null && typeof value === 'object' ? [value.by, value.value] : value;
 }

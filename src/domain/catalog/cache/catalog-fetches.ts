@@ -25,7 +25,7 @@ export interface CatalogFetchOptions {
 }
 
 /** A call of op 1 in flight. */
-export interface InFlightFetch {
+interface InFlightFetch {
   /** Hash of the token the call is made with. */
   readonly leader: string;
   readonly result: Promise<FetchResult>;

@@ -14,7 +14,7 @@ export interface CopyTimes {
   readonly servesUntilMs: number;
 }
 
-export interface CopyCircumstances {
+interface CopyCircumstances {
   readonly receivedAtMs: number;
   readonly maxAgeMs: number;
   readonly staleMs: number;

@@ -21,7 +21,7 @@ export interface GroupCatalogOptions {
   readonly log: Pick<Log, 'warn'>;
 }
 
-export interface ReceivedAnswer {
+interface ReceivedAnswer {
   readonly answer: CatalogAnswer;
   readonly receivedAtMs: number;
   /** The copy whose ETag was sent, which a 304 confirms. */

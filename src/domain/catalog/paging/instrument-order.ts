@@ -16,7 +16,7 @@ export interface InstrumentOrder {
 }
 
 /** The order in effect: without a search, relevance falls back to the order by symbol. */
-export interface EffectiveOrder {
+interface EffectiveOrder {
   readonly by: InstrumentOrderBy;
   readonly descending: boolean;
   /** Identifies the order in cursors. */

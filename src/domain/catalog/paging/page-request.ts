@@ -27,7 +27,7 @@ export interface InstrumentFilter {
 }
 
 /** The requested part of a list: so many items after a cursor, or so many before one. */
-export interface PageWindow {
+interface PageWindow {
   readonly backward: boolean;
   readonly count: number;
   readonly cursor: string | null;

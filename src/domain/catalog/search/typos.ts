@@ -9,7 +9,7 @@ const SHORTEST_BEGINNING = 6;
 const LONGEST_WORD = 32;
 
 /** Words, and a bit set of each one's letters for a fast comparison. */
-export interface Spellings {
+interface Spellings {
   readonly words: readonly string[];
   readonly letters: Int32Array;
 }

@@ -67,7 +67,7 @@ export interface SearchTerm {
   readonly words: readonly SearchWord[];
 }
 
-export interface SearchWord {
+interface SearchWord {
   /** The word as typed: symbols may begin with a mark. */
   readonly symbol: string;
   /** The word without the punctuation around it. */
