@@ -1,7 +1,6 @@
 import { GraphQLError, isValueNode } from 'graphql';
-import { TooManyAttemptsError } from '../domain/auth/too-many-attempts-error.ts';
-import { UnauthenticatedError } from '../domain/auth/unauthenticated-error.ts';
-import { NoGroupError } from '../domain/catalog/no-group-error.ts';
+import { TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/errors.ts';
+import { NoGroupError } from '../domain/catalog/group-prover.ts';
 import { InputError } from '../domain/input-error.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';

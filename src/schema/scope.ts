@@ -1,8 +1,9 @@
 import DataLoader from 'dataloader';
 import type { Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
-import type { InstrumentConnection } from '../domain/catalog/instrument-connection.ts';
-import { type PageRequest, pageOf } from '../domain/catalog/page.ts';
+import type { InstrumentConnection } from '../domain/catalog/paging/instrument-connection.ts';
+import { pageOf } from '../domain/catalog/paging/page.ts';
+import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
