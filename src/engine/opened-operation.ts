@@ -8,6 +8,7 @@ import {
   type VariableValues,
 } from 'graphql';
 import type { Caller } from '../gateway/caller.ts';
+import type { Eventually } from '../lib/eventually.ts';
 import type { FairScheduler } from '../lib/fair-scheduler.ts';
 import { Context } from '../schema/context.ts';
 import type { Services } from '../schema/services.ts';
@@ -21,10 +22,8 @@ import { Meter } from './limits/meter.ts';
 import type { EventResults } from './live/event-results.ts';
 import type { SubscriptionSlots } from './live/subscription-slots.ts';
 import type { Publisher } from './publisher.ts';
-import { tooManySubscriptions } from './refusal.ts';
+import { tooManySubscriptions } from './request.ts';
 import { waiting } from './request-quota.ts';
-
-type Eventually<T> = T | Promise<T>;
 
 const CROWDED_RETRY_SECONDS = 5;
 

@@ -12,9 +12,8 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { INEXACT, isExactNumber } from '../../lib/exact-json.ts';
-import { requestError } from '../../schema/public-error.ts';
+import { located, requestError } from '../../schema/public-error.ts';
 import { ArgumentTrail, placeOf } from '../blamed-argument.ts';
-import { located } from '../located.ts';
 
 /**
  * Returns the error of the first number that a double cannot represent exactly; null where there is

@@ -10,6 +10,7 @@ import { PullStream } from '../../lib/pull-stream.ts';
 import { Context } from '../../schema/context.ts';
 import type { Services } from '../../schema/services.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
+import { Selections } from '../documents/selections.ts';
 import { type JsonText, jsonText } from '../json-text.ts';
 import { Meter } from '../limits/meter.ts';
 import type { Publisher } from '../publisher.ts';
@@ -288,7 +289,7 @@ function isOfAccount(
   { schema, document }: ValidatedExecutionArgs,
   node: OperationDefinitionNode,
 ): boolean {
-  const marks = marksOf(schema, document, node);
+  const marks = marksOf(new Selections(schema, document), node);
   return marks !== null && [...marks].every((mark) => mark === 'account');
 }
 

@@ -2,20 +2,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { OPERATIONS, type OperationName } from '../../../src/gateway/operations.ts';
-import { marketOrder } from '../../gateway/open-client.ts';
+import { limitOrder, marketOrder } from '../../gateway/open-client.ts';
 import { openAccountWorld, PROOF_MS, snapshot, viewer } from '../account/account-world.ts';
 
 type Ask = (gateway: ViewerGateway, viewer: Viewer) => Promise<unknown>;
 
-const LIMIT_ORDER = {
-  symbol: 'AAPL',
-  side: 'BUY',
-  amount: 1,
-  price: 1,
-  stopLoss: null,
-  takeProfit: null,
-  comment: null,
-} as const;
 const WRITTEN = { success: true };
 
 /** Every operation that is called on a viewer's behalf, and a body that is a success. */
@@ -26,7 +17,7 @@ const ASKS: Readonly<Partial<Record<OperationName, readonly [Ask, unknown]>>> = 
   getOpenPositions: [(gateway, who) => gateway.getOpenPositions(who, null), { positions: [] }],
   getCustomerId: [(gateway, who) => gateway.getCustomerId(who), { customerId: 'c1' }],
   openPosition: [(gateway, who) => gateway.openPosition(who, marketOrder), WRITTEN],
-  placeLimitOrder: [(gateway, who) => gateway.placeLimitOrder(who, LIMIT_ORDER), WRITTEN],
+  placeLimitOrder: [(gateway, who) => gateway.placeLimitOrder(who, limitOrder), WRITTEN],
   resetTradingAccountPassword: [
     (gateway, who) =>
       gateway.write(who, 'resetTradingAccountPassword', (client, caller) =>
