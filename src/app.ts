@@ -22,6 +22,7 @@ import { RequestQuota } from './engine/request-quota.ts';
 import type { GatewayClient } from './gateway/client.ts';
 import { createGateway } from './gateway/create-gateway.ts';
 import { steadyClock, systemClock } from './lib/clock.ts';
+import type { Eventually } from './lib/eventually.ts';
 import { FairScheduler } from './lib/fair-scheduler.ts';
 import { createLog, type Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
@@ -48,7 +49,7 @@ export interface App {
 }
 
 interface Closable {
-  close(): void | Promise<void>;
+  close(): Eventually<void>;
 }
 
 const PING_MS = 12_000;

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '../lib/clock.ts';
+import type { Eventually } from '../lib/eventually.ts';
 import { SqliteFileError } from '../lib/sqlite-errors.ts';
 import { checkFilePath } from './check-file-path.ts';
 import { createMemoryOrderRecords } from './memory-order-records.ts';
@@ -38,7 +39,7 @@ export interface Stores {
  */
 export async function openStores(options: StoreOptions): Promise<Stores> {
   await using opened = new AsyncDisposableStack();
-  const kept = async <T extends { close(): void | Promise<void> } | null>(opening: Promise<T>) => {
+  const kept = async <T extends { close(): Eventually<void> } | null>(opening: Promise<T>) => {
     const store = await opening;
     opened.defer(() => store?.close());
     return store;

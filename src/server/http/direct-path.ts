@@ -3,6 +3,7 @@ import type { ExecutionResult } from 'graphql';
 import { type CatalogAnswer, isNamed } from '../../engine/catalog/catalog-answer.ts';
 import type { Ready } from '../../engine/opened-operation.ts';
 import type { Refused } from '../../engine/request.ts';
+import type { Eventually } from '../../lib/eventually.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
 import { readQueryString } from './query-string.ts';
 import type { Reply } from './reply.ts';
@@ -41,7 +42,7 @@ export function answerDirectly(
   reply: Reply,
   operation: Ready | Refused,
   media: Media,
-): void | Promise<void> {
+): Eventually<void> {
   reply.set('content-type', CONTENT_TYPES[media]);
   reply.setAll(operation.headers);
   if (!operation.ready) {
@@ -63,7 +64,7 @@ function sendAnswer(
   reply: Reply,
   operation: Ready,
   answer: ExecutionResult | CatalogAnswer,
-): void | Promise<void> {
+): Eventually<void> {
   if ('etag' in answer) return sendCatalog(reply, answer);
   const text = operation.text(answer);
   return text instanceof Promise
@@ -75,7 +76,7 @@ function sendAnswer(
 export function sendCatalog(
   reply: Reply,
   { etag, freshSeconds, bytes, packed }: CatalogAnswer,
-): void | Promise<void> {
+): Eventually<void> {
   const { method, headers } = reply.request;
   if (method === 'GET') {
     reply.set('etag', etag);

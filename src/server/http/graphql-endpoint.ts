@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { IncomingRequest, Ready } from '../../engine/opened-operation.ts';
 import type { Refused } from '../../engine/request.ts';
 import type { Caller } from '../../gateway/caller.ts';
+import type { Eventually } from '../../lib/eventually.ts';
 import { type Body, isChunks } from '../../lib/pack.ts';
 import type { Code } from '../../schema/error-codes.ts';
 import { requestError } from '../../schema/public-error.ts';
@@ -19,7 +20,7 @@ export interface EndpointSettings extends ServerSettings {
 }
 
 /** May answer asynchronously; what it throws or rejects with is an internal error. */
-export type GraphQLEndpoint = (reply: Reply) => void | Promise<void>;
+export type GraphQLEndpoint = (reply: Reply) => Eventually<void>;
 
 /** `/graphql` over HTTP: reads the request, lets yoga and the engine answer it, sends the answer. */
 export function createGraphQLEndpoint(
@@ -30,7 +31,7 @@ export function createGraphQLEndpoint(
   const yoga = createGraphQLOverHttp({ engine, maxBodyBytes });
   const tokens = new BearerTokens();
 
-  function answer(reply: Reply, body: Buffer | null): void | Promise<void> {
+  function answer(reply: Reply, body: Buffer | null): Eventually<void> {
     const { request, requestId } = reply;
     const hashed = tokens.of(request);
     const caller: Caller = {
@@ -53,7 +54,7 @@ export function createGraphQLEndpoint(
     reply: Reply,
     body: Buffer | null,
     incoming: IncomingRequest,
-  ): void | Promise<void> {
+  ): Eventually<void> {
     const { request } = reply;
     const ordinary = directPath ? readOrdinary(request, body) : null;
     if (ordinary === null) return answerByYoga(reply, body, incoming, null);
@@ -164,7 +165,7 @@ async function stream(reply: Reply, answer: Response, streams: EventStreams | nu
   }
 }
 
-function refuseBody(error: unknown, reply: Reply): void | Promise<void> {
+function refuseBody(error: unknown, reply: Reply): Eventually<void> {
   if (error instanceof PayloadTooLargeError) {
     return refuse(reply, 413, 'The body is too large.', 'PAYLOAD_TOO_LARGE');
   }
@@ -178,6 +179,6 @@ function refuse(
   status: number,
   message: string,
   code: Code = 'GRAPHQL_PARSE_FAILED',
-): void | Promise<void> {
+): Eventually<void> {
   return reply.sendJson(status, { errors: [requestError(code, message)] });
 }

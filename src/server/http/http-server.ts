@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Eventually } from '../../lib/eventually.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
 import type { GraphiQL } from '../graphiql/graphiql.ts';
@@ -137,7 +138,7 @@ export class HttpServer {
     }
   }
 
-  #route(reply: Reply): void | Promise<void> {
+  #route(reply: Reply): Eventually<void> {
     const { request } = reply;
     if (hasDoubledHeader(request.rawHeaders)) return refuseDoubled(reply);
     if (request.method === 'OPTIONS') return answerPreflight(reply, this.#requestHeaders);
@@ -178,13 +179,13 @@ export class HttpServer {
 }
 
 /** The connection is closed unread: such a head may smuggle a second request behind it. */
-function refuseDoubled(reply: Reply): void | Promise<void> {
+function refuseDoubled(reply: Reply): Eventually<void> {
   reply.set('connection', 'close');
   const message = 'A header that may come once comes twice.';
   return reply.sendJson(400, { errors: [requestError('GRAPHQL_PARSE_FAILED', message)] });
 }
 
-function sendNotFound(reply: Reply): void | Promise<void> {
+function sendNotFound(reply: Reply): Eventually<void> {
   return reply.sendJson(404, { error: 'not found' });
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../gateway/caller.ts';
+import type { Eventually } from '../../lib/eventually.ts';
 import { type Body, type Encoding, isChunks, pack } from '../../lib/pack.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { SendBuffers } from '../back-pressure/send-buffers.ts';
@@ -67,7 +68,7 @@ export class Reply implements Recipient {
   }
 
   /** Begins the work as soon as the client has read enough of its earlier responses. */
-  whenRoom(task: () => void | Promise<void>): void | Promise<void> {
+  whenRoom(task: () => Eventually<void>): Eventually<void> {
     const { buffers } = this.#watcher;
     if (buffers.hasRoom(this.caller)) return task();
     return buffers.room(this.caller).then(() => (this.disconnected.aborted ? undefined : task()));
@@ -82,7 +83,7 @@ export class Reply implements Recipient {
   }
 
   /** Reports what `task` throws or rejects with. */
-  guard(task: () => void | Promise<void>): void {
+  guard(task: () => Eventually<void>): void {
     try {
       task()?.catch((error: unknown) => this.#watcher.failed(this, error));
     } catch (error) {
@@ -110,7 +111,7 @@ export class Reply implements Recipient {
   }
 
   /** Sends a whole body, compressed as the client accepts; compression runs off the event loop. */
-  send(status: number, body: Body): void | Promise<void> {
+  send(status: number, body: Body): Eventually<void> {
     const bytes = sizeOf(body);
     const encoding = this.encodingFor(bytes);
     if (encoding === null) return this.#whole(status, body, bytes);
@@ -125,7 +126,7 @@ export class Reply implements Recipient {
     return preferredEncoding(this.request.headers['accept-encoding']);
   }
 
-  sendJson(status: number, value: unknown): void | Promise<void> {
+  sendJson(status: number, value: unknown): Eventually<void> {
     this.set('content-type', 'application/json; charset=utf-8');
     return this.send(status, JSON.stringify(value));
   }

@@ -5,10 +5,11 @@ import { TokenEndedError } from '../../domain/positions/token-ended-error.ts';
 import type { JsonText } from '../../engine/json-text.ts';
 import { FollowedEvents } from '../../engine/live/followed-events.ts';
 import type { Ready } from '../../engine/opened-operation.ts';
+import type { Eventually } from '../../lib/eventually.ts';
 import { PacedResults, type PacedSocket } from './paced-socket.ts';
 
 type Answered = ExecutionResult | AsyncGenerator<never>;
-type Started = Answered | Promise<Answered> | ReturnType<Ready['subscribe']>;
+type Started = Eventually<Answered> | ReturnType<Ready['subscribe']>;
 
 /**
  * The operations that graphql-ws has yet to start: it hands to `execute` and `subscribe` the very
@@ -38,7 +39,7 @@ export class OperationStarts {
   }
 }
 
-function answered(operation: Ready, paced: PacedSocket, id: string): Answered | Promise<Answered> {
+function answered(operation: Ready, paced: PacedSocket, id: string): Eventually<Answered> {
   const result = operation.execute();
   return result instanceof Promise
     ? result.then((settled) => handedOver(operation, settled, paced, id))
@@ -51,12 +52,12 @@ function handedOver(
   result: ExecutionResult,
   paced: PacedSocket,
   id: string,
-): Answered | Promise<Answered> {
+): Eventually<Answered> {
   return operation.isCostly ? sentInSlices(operation.text(result), paced, id) : result;
 }
 
 async function sentInSlices(
-  text: JsonText | Promise<JsonText>,
+  text: Eventually<JsonText>,
   paced: PacedSocket,
   id: string,
 ): Promise<AsyncGenerator<never>> {
