@@ -6,11 +6,10 @@ import { detached, type Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import { canonical } from './canonical.ts';
 import { type FollowOptions, follow } from './follow.ts';
-import type { OrderGateway } from './order-gateway.ts';
 import type { Submission } from './outcome.ts';
 import { type OrderLog, Recorder } from './recorder.ts';
 import { toSubmission } from './submission-record.ts';
-import { Submitter } from './submitter.ts';
+import { type OrderGateway, Submitter } from './submitter.ts';
 import type { Ticket } from './ticket.ts';
 
 export interface OrdersOptions {

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
+import type { LimitOrder, MarketOrder } from '../../gateway/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
   type OrderRecords,
@@ -9,11 +10,16 @@ import {
   type ReserveRequest,
 } from '../../store/order-records.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import type { OrderGateway } from './order-gateway.ts';
 import { judgeOrder, type Submission } from './outcome.ts';
 import type { OrderLog, Recorder } from './recorder.ts';
 import { toRecorded } from './submission-record.ts';
 import type { Ticket } from './ticket.ts';
+
+/** The two order calls of the gateway, which end by their own deadline and never reject. */
+export interface OrderGateway {
+  openPosition(viewer: Viewer, order: MarketOrder): Promise<Exchange>;
+  placeLimitOrder(viewer: Viewer, order: LimitOrder): Promise<Exchange>;
+}
 
 export interface SubmitterOptions {
   readonly gateway: OrderGateway;

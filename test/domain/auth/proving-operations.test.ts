@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { OPERATIONS, type OperationName } from '../../../src/gateway/operations.ts';
+import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
 import { marketOrder } from '../../gateway/open-client.ts';
 import { openAccountWorld, PROOF_MS, snapshot, viewer } from '../account/account-world.ts';
 
@@ -22,9 +23,9 @@ const WRITTEN = { success: true };
 const ASKS: Readonly<Partial<Record<OperationName, readonly [Ask, unknown]>>> = {
   getAllTickers: [(gateway, who) => gateway.getAllTickers(who, 'standard', null), []],
   getSession: [(gateway, who) => gateway.getSession(who), snapshot(1)],
-  getWithdrawalMethods: [(gateway, who) => gateway.getWithdrawalMethods(who), []],
+  getWithdrawalMethods: [(gateway, who) => gateway.read(who, withdrawalMethodsRead), []],
   getOpenPositions: [(gateway, who) => gateway.getOpenPositions(who, null), { positions: [] }],
-  getCustomerId: [(gateway, who) => gateway.getCustomerId(who), { customerId: 'c1' }],
+  getCustomerId: [(gateway, who) => gateway.read(who, customerIdRead), { customerId: 'c1' }],
   openPosition: [(gateway, who) => gateway.openPosition(who, marketOrder), WRITTEN],
   placeLimitOrder: [(gateway, who) => gateway.placeLimitOrder(who, LIMIT_ORDER), WRITTEN],
   resetTradingAccountPassword: [

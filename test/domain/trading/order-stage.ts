@@ -1,7 +1,7 @@
 import { AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import type { OrderGateway } from '../../../src/domain/trading/order-gateway.ts';
 import type { OrderLog } from '../../../src/domain/trading/recorder.ts';
+import type { OrderGateway } from '../../../src/domain/trading/submitter.ts';
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { systemClock } from '../../../src/lib/clock.ts';

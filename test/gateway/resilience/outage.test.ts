@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { marketOrder } from '../open-client.ts';
 import { caller, kindOf, openResilient } from './open-resilient.ts';
@@ -244,7 +245,9 @@ test('dead payments leave reads, orders and sign-in as they are', async () => {
   await using open = openResilient(gateway.url);
   const { client } = open;
   for (let index = 0; index < 30; index += 1) {
-    expect(await open.hurry(client.getCustomerId(caller(index)).catch(kindOf))).toBe('unavailable');
+    expect(await open.hurry(client.read(caller(index), customerIdRead, {}).catch(kindOf))).toBe(
+      'unavailable',
+    );
     expect(await read(open, index)).toBe('served');
     expect(await client.openPosition(caller(index), marketOrder)).toMatchObject({ status: 200 });
     expect(await client.login({ token: null }, 'a@example.com', 'x')).toHaveProperty('accessToken');
