@@ -10,7 +10,6 @@ export interface ProofAttemptsOptions {
   readonly clock: Clock;
   /** Tokens of one address that the gateway may refuse in a minute. */
   readonly perMinute?: number;
-  readonly rememberedMs?: number;
 }
 
 interface Attempts {
@@ -32,19 +31,13 @@ const MOST_REMEMBERED = 50_000;
 export class ProofAttempts {
   readonly #clock: Clock;
   readonly #perMinute: number;
-  readonly #rememberedMs: number;
   /** The time of the last refusal, by token and operation. */
   readonly #refusals = new LRUCache<string, Map<string, number>>({ max: MOST_REMEMBERED });
   readonly #byAddress = new LRUCache<string, Attempts>({ max: MOST_REMEMBERED });
 
-  constructor({
-    clock,
-    perMinute = PER_MINUTE,
-    rememberedMs = REMEMBERED_MS,
-  }: ProofAttemptsOptions) {
+  constructor({ clock, perMinute = PER_MINUTE }: ProofAttemptsOptions) {
     this.#clock = clock;
     this.#perMinute = perMinute;
-    this.#rememberedMs = rememberedMs;
   }
 
   /** Throws where the call may not be made. */
@@ -91,7 +84,7 @@ export class ProofAttempts {
   }
 
   #isRecent(atMs = Number.NEGATIVE_INFINITY): boolean {
-    return this.#clock.now() - atMs < this.#rememberedMs;
+    return this.#clock.now() - atMs < REMEMBERED_MS;
   }
 
   #attemptsOf({ caller }: Viewer): Attempts {

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Send } from '../exchange.ts';
 import { type Backend, OPERATION_NAMES, OPERATIONS } from '../operations.ts';
 import { withBreakers } from './breakers.ts';
-import { CircuitBreaker, type CircuitState } from './circuit-breaker.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import { PollBulkhead, withPollBulkhead } from './poll-bulkhead.ts';
 import { withRetries } from './retries.ts';
 import { RetryBudget } from './retry-budget.ts';
@@ -14,21 +14,7 @@ export interface ResilienceOptions {
   readonly random: () => number;
   /** The most connections that polls hold at a time. */
   readonly pollConnections: number;
-  readonly onCircuit?: (backend: Backend, state: 'closed' | 'open') => void;
-}
-
-export interface BackendStats {
-  readonly circuit: CircuitState;
-  /** Retries since the start, and those left in the window; null where nothing is ever retried. */
-  readonly retries: { readonly spent: number; readonly left: number } | null;
-}
-
-export interface ResilienceStats {
-  readonly openCircuits: number;
-  /** Sums over all backends, since the start. */
-  readonly retries: number;
-  readonly backends: Readonly<Record<string, BackendStats>>;
-  readonly polls: { readonly underWay: number; readonly waiting: number };
+  readonly onCircuit: (backend: Backend, state: 'closed' | 'open') => void;
 }
 
 const WINDOW_MS = 10_000;
@@ -62,7 +48,7 @@ export class Resilience {
           minimumCalls: backend === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
           minimumAccounts: MINIMUM_ACCOUNTS,
           pauseMs: PAUSE_MS,
-          onChange: (state) => onCircuit?.(backend, state),
+          onChange: (state) => onCircuit(backend, state),
         });
         this.#breakers.set(backend, breaker);
       }
@@ -83,22 +69,13 @@ export class Resilience {
     this.send = withRetries(guarded, { clock, random, budgets: this.#budgets });
   }
 
-  stats(): ResilienceStats {
-    const backends: Record<string, BackendStats> = {};
-    for (const [backend, breaker] of this.#breakers) {
-      const budget = this.#budgets.get(backend);
-      backends[backend] = {
-        circuit: breaker.state,
-        retries: budget ? { spent: budget.spent, left: budget.left } : null,
-      };
-    }
-    const each = Object.values(backends);
-    return {
-      openCircuits: each.filter(({ circuit }) => circuit !== 'closed').length,
-      retries: each.reduce((sum, { retries }) => sum + (retries?.spent ?? 0), 0),
-      backends,
-      polls: { underWay: this.#bulkhead.taken, waiting: this.#bulkhead.waiting },
-    };
+  get openCircuits(): number {
+    return [...this.#breakers.values()].filter(({ state }) => state !== 'closed').length;
+  }
+
+  /** Retries since the start, over all backends. */
+  get retries(): number {
+    return [...this.#budgets.values()].reduce((sum, { spent }) => sum + spent, 0);
   }
 
   /** The backends that failed when last tried, as a degraded reason for an operator; null: none. */

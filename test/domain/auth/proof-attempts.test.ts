@@ -9,7 +9,7 @@ const REFUSED = new GatewayError('unauthenticated', 'getSession', 'refused', { s
 
 function stage(perMinute = 3) {
   const clock = createScriptedClock();
-  const attempts = new ProofAttempts({ clock, perMinute, rememberedMs: 5_000 });
+  const attempts = new ProofAttempts({ clock, perMinute });
   let calls = 0;
   const refused = (viewer: Viewer) =>
     attempts.guard(viewer, 'getSession', async () => {

@@ -271,7 +271,7 @@ test('a burst of polls leaves half of the reads’ connections to waiting reques
   expect(await Promise.all([1, 2, 3, 4, 5].map((index) => read(open, index)))).toEqual(
     Array(5).fill('served'),
   );
-  expect(open.resilience.stats().polls).toEqual({ underWay: 2, waiting: 18 });
+  expect(hanging).toHaveLength(2);
   for (let answered = 0; answered < polls.length; ) {
     const [next] = hanging.splice(0, 1);
     if (next === undefined) await open.clock.advance(0);
