@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
+import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { marketOrder } from '../open-client.ts';
 import { caller, kindOf, openResilient } from './open-resilient.ts';
@@ -271,6 +272,8 @@ test('a burst of polls leaves half of the reads’ connections to waiting reques
   expect(await Promise.all([1, 2, 3, 4, 5].map((index) => read(open, index)))).toEqual(
     Array(5).fill('served'),
   );
+  await eventually(() => hanging.length >= 2);
+  expect(await read(open, 6)).toBe('served');
   expect(hanging).toHaveLength(2);
   for (let answered = 0; answered < polls.length; ) {
     const [next] = hanging.splice(0, 1);
