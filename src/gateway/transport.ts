@@ -3,7 +3,7 @@ import type { Exchange, ObserveCall, Send } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Pools } from './pools.ts';
 
-export function createTransport(pools: Pools, observe: ObserveCall = () => {}): Send {
+export function createTransport(pools: Pools, observe: ObserveCall): Send {
   const counter = { sent: 0 };
   return (call) => {
     const { verb, area } = OPERATIONS[call.operation];

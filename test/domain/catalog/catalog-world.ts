@@ -69,7 +69,7 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
   sandbox.changeCatalog({ ageSeconds: null, cacheControl: null });
   const pools = createPools({ gatewayUrl: sandbox.url, connections: 16, connectTimeoutMs: 1_000 });
   const client = new GatewayClient({
-    send: createTransport(pools),
+    send: createTransport(pools, () => {}),
     headers: {},
     forwardClient: false,
     directionField: 'direction',
