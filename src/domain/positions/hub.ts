@@ -6,16 +6,16 @@ import { createTimerQueue } from '../../lib/timer-queue.ts';
 import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
-import { Feed, type FeedOptions } from './feed.ts';
+import { Feed, type FeedOptions, type PositionsSource } from './feed.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
 import type { PositionChanges } from './feed-state.ts';
 import { readIntervalMs } from './interval.ts';
 import { PollScheduler } from './poll-scheduler.ts';
 import { PollSlots } from './poll-slots.ts';
-import type { PositionsSource } from './poller.ts';
+
 import type { PositionList, PositionsBoard } from './positions-board.ts';
 import { FeedSubscription } from './subscription.ts';
-import type { TokenProofs } from './token-proofs.ts';
+import type { TokenProofs } from './token-ring.ts';
 
 export interface PositionsHubOptions {
   /** Op 12 without retries: a feed has its own back-off. */
