@@ -1,7 +1,7 @@
 import type { PositionChanges } from '../domain/positions/feed-state.ts';
-import { readIntervalMs } from '../domain/positions/interval.ts';
+import { readIntervalMs } from '../domain/positions/subscription.ts';
+import type { PositionTotals } from '../domain/positions/timeline.ts';
 import { refusalOf } from '../domain/positions/token-ended-error.ts';
-import type { PositionTotals } from '../domain/positions/totals.ts';
 import type { Position } from '../gateway/model.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';

@@ -9,7 +9,7 @@ import type { SubscribedFeed, Subscription } from './subscription.ts';
 import { refusalOf, TokenEndedError } from './token-ended-error.ts';
 import { type RingMember, TokenRing, type TokenRingOptions } from './token-ring.ts';
 
-/** Op 12, called once: an implementation must not retry. */
+/** Op 12, called once: an implementation must not retry, because a feed has its own back-off. */
 export interface PositionsSource {
   getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer>;
 }
