@@ -19,6 +19,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
+import { PullStream } from '../../src/lib/pull-stream.ts';
 import type { Context } from '../../src/schema/context.ts';
 import type { Services } from '../../src/schema/services.ts';
 import { perAccount, perGroup } from '../../src/schema/sharing.ts';
@@ -112,9 +113,16 @@ async function resultsOf(
   events: readonly object[],
   { token = 'a', variables = {}, cost = 1 } = {},
 ): Promise<ExecutionResult[]> {
-  async function* source() {
-    yield* events;
-  }
+  const left = events.values();
+  const source = new PullStream<unknown>({
+    open: () => {},
+    take: () => {
+      const { value, done } = left.next();
+      if (done) source.end();
+      return value;
+    },
+    close: () => {},
+  });
   const live: LiveOperation = {
     prepared,
     args: argsFor(variables),
@@ -125,7 +133,7 @@ async function resultsOf(
     expected: 1,
     reserved: 0,
   };
-  const stream = results.follow(source(), live, { reportsEnd: () => false, ended: () => {} });
+  const stream = results.follow(source, live, { reportsEnd: () => false, ended: () => {} });
   const all: ExecutionResult[] = [];
   for await (const result of stream) all.push(result);
   return all;
