@@ -1,0 +1,55 @@
+import type { Environment } from './environment.ts';
+import type { TradingGraphError } from './errors.ts';
+import type { Operation } from './operation.ts';
+import type { ClientStorage } from './storage.ts';
+
+/** An answer: data, and errors beside it where parts of it failed. */
+export interface Result<Data> {
+  /** Null where the whole request failed. */
+  readonly data: Data | null;
+  /** Empty where all is well. */
+  readonly errors: readonly TradingGraphError[];
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal;
+  /** False for what must not be sent again by itself, as orders are not. Queries are repeated, mutations are not. */
+  readonly repeats?: boolean;
+}
+
+/** Receives the events of a subscription. */
+export interface Sink<Data> {
+  next(result: Result<Data>): void;
+  /** The subscription is over: by the server, or for good after an error that does not pass. */
+  ended(error: TradingGraphError | null): void;
+  /** Called whenever the line is lost and while it is tried again; `connected` follows with the next acknowledgement. */
+  disconnected?(): void;
+  connected?(): void;
+}
+
+/** What the parts of the client share. */
+export interface Core {
+  readonly environment: Environment;
+  readonly storage: ClientStorage | null;
+  /** Never rejects: failures are errors of the result. */
+  request<Data, Variables>(
+    operation: Operation<Data, Variables>,
+    variables: Variables,
+    options?: RequestOptions,
+  ): Promise<Result<Data>>;
+  /**
+   * Subscribes over the one shared WebSocket, or an event stream where WebSockets are blocked. After a lost line it
+   * subscribes again, with the variables that the function returns then. Returns a function that ends it.
+   */
+  subscribe<Data, Variables>(
+    operation: Operation<Data, Variables>,
+    variables: () => Variables,
+    sink: Sink<Data>,
+  ): () => void;
+  /** The login of the signed-in account, as the server says; memoized per token. Rejects with a TradingGraphError. */
+  account(signal?: AbortSignal): Promise<string>;
+  /** Calls back when another account, or none, is signed in. Returns a function that ends it. */
+  onAccountChange(listener: () => void): () => void;
+  readonly isDisposed: boolean;
+  onDispose(task: () => void): void;
+}

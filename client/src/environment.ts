@@ -1,0 +1,26 @@
+/** What the client needs of the platform; tests and React Native give their own. */
+export interface Environment {
+  readonly fetch: typeof globalThis.fetch;
+  /** Null where the platform has none. */
+  readonly WebSocket: typeof globalThis.WebSocket | null;
+  /** Milliseconds since 1970, by a clock that the user may change. */
+  now(): number;
+  /** Milliseconds of a clock that nobody changes; it may stand still while the machine sleeps. */
+  uptime(): number;
+  /** From 0 up to, but not including, 1. */
+  random(): number;
+  /** A new id that nobody can guess, for the keys of orders. */
+  randomId(): string;
+  /** Runs the task once and returns a function that cancels it, which may be called twice. */
+  after(ms: number, task: () => void): () => void;
+  readonly lifecycle: Lifecycle;
+}
+
+/** Whether the app is shown and the network is there, as far as the platform says. */
+export interface Lifecycle {
+  readonly isVisible: boolean;
+  /** Called when the page is shown again, or the network is back. Returns a function that ends it. */
+  onReturn(listener: () => void): () => void;
+  /** Called when the page is hidden. Returns a function that ends it. */
+  onHide(listener: () => void): () => void;
+}
