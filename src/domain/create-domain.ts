@@ -13,7 +13,7 @@ import { SignInLimits } from './auth/sign-in-limits.ts';
 import { createVerifier } from './auth/verifier.ts';
 import { polling } from './auth/viewer.ts';
 import { ViewerGateway } from './auth/viewer-gateway.ts';
-import { createCatalogs } from './catalog/catalogs.ts';
+import { Catalogs } from './catalog/catalogs.ts';
 import { PositionsHub } from './positions/hub.ts';
 import { OpenPositions } from './positions/open-positions.ts';
 import { PositionsBoard } from './positions/positions-board.ts';
@@ -80,7 +80,7 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
       audience: settings.jwtAudience,
     }),
   });
-  const catalogs = createCatalogs({
+  const catalogs = new Catalogs({
     gateway,
     ledger,
     prover,

@@ -3,8 +3,7 @@ import { GatewayError } from '../gateway/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Context } from '../schema/context.ts';
-import { describe, publicExtensions } from '../schema/public-error.ts';
-import { placesOf } from './located.ts';
+import { describe, placesOf, publicExtensions } from '../schema/public-error.ts';
 
 export interface PublisherOptions {
   readonly log: Log;

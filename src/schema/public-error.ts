@@ -1,7 +1,6 @@
 import { GraphQLError, isValueNode } from 'graphql';
-import { TooManyAttemptsError } from '../domain/auth/too-many-attempts-error.ts';
-import { UnauthenticatedError } from '../domain/auth/unauthenticated-error.ts';
-import { NoGroupError } from '../domain/catalog/no-group-error.ts';
+import { TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/errors.ts';
+import { NoGroupError } from '../domain/catalog/group-prover.ts';
 import { InputError } from '../domain/input-error.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';
@@ -9,6 +8,11 @@ import { OPERATIONS } from '../gateway/operations.ts';
 import { redact } from '../lib/redact.ts';
 import { RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
+
+// One mistake can have a thousand locations, each of which would be a line of the response.
+const MOST_LOCATIONS = 3;
+
+type Places = Partial<Pick<GraphQLError, 'nodes' | 'source' | 'positions'>>;
 
 export interface PublicExtensions extends Record<string, unknown> {
   readonly code: Code;
@@ -72,9 +76,19 @@ export function requestError(
   message: string,
   more: Readonly<Record<string, unknown>> = {},
 ): GraphQLError {
-  return new GraphQLError(message, {
-    extensions: { code, retryable: ERROR_CODES[code].retryable, ...more },
-  });
+  return new GraphQLError(message, { extensions: publicExtensions({ code, message, more }) });
+}
+
+/** The first locations in the document that an error is about. */
+export function placesOf({ nodes, source, positions }: Places): Places {
+  // Nodes carry their source and position.
+  if (nodes && nodes.length > 0) return { nodes: nodes.slice(0, MOST_LOCATIONS) };
+  return { source, positions: positions?.slice(0, MOST_LOCATIONS) };
+}
+
+/** Gives `error` the locations of another. */
+export function located({ message, extensions }: GraphQLError, about: Places): GraphQLError {
+  return new GraphQLError(message, { ...placesOf(about), extensions });
 }
 
 /** The login and the group come from the token; only a key is the client's own input. */

@@ -1,18 +1,27 @@
 import DataLoader from 'dataloader';
 import type { Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
-import type { InstrumentConnection } from '../domain/catalog/instrument-connection.ts';
-import { type PageRequest, pageOf } from '../domain/catalog/page.ts';
+import type { InstrumentConnection } from '../domain/catalog/paging/instrument-connection.ts';
+import { pageOf } from '../domain/catalog/paging/page.ts';
+import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';
 import type { Read } from '../gateway/read.ts';
-import { groupBySymbol } from './group-by-symbol.ts';
-import type { ReadRecord } from './read-record.ts';
+import type { Eventually } from '../lib/eventually.ts';
 import type { Services } from './services.ts';
 
-type Eventually<T> = T | Promise<T>;
+/**
+ * Records what a run has read so far. The marks of its fields predict whether the result may be
+ * shared; this record verifies it afterwards, so that a wrong mark shares nothing.
+ */
+export interface ReadRecord {
+  /** True once the run has read a value of the viewer or of this one request. */
+  isPersonal: boolean;
+  /** True once the run has read the catalog of a group for which the viewer is proved. */
+  readsCatalog: boolean;
+}
 
 /**
  * The memoized reads of one viewer between two writes: each gateway operation is called at most
@@ -182,4 +191,19 @@ export class Scope {
   async #readAsViewer<T>(read: Read<T>): Promise<T> {
     return this.#services.gateway.read(await this.viewer(), read);
   }
+}
+
+interface Holding {
+  readonly symbol: string;
+}
+
+// A list is immutable, so its grouping is memoized; the WeakMap drops it with the list.
+const groups = new WeakMap<readonly Holding[], ReadonlyMap<string, readonly Holding[]>>();
+
+function groupBySymbol<T extends Holding>(list: readonly T[]): ReadonlyMap<string, readonly T[]> {
+  const known = groups.get(list);
+  if (known) return known as ReadonlyMap<string, readonly T[]>;
+  const grouped = Map.groupBy(list, ({ symbol }) => symbol);
+  groups.set(list, grouped);
+  return grouped;
 }

@@ -1,11 +1,10 @@
 import type { LoginGrant, Refusal } from '../gateway/wire/answers.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../gateway/wire/payments.ts';
-import { AcknowledgeResult } from './acknowledge.ts';
+import { AcknowledgeResult, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { WithdrawalMethodRef } from './payments.ts';
-import { RefusalRef } from './refusal.ts';
 import { SessionRef } from './session.ts';
 
 const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement({

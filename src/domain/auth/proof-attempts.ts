@@ -3,7 +3,7 @@ import { GatewayError } from '../../gateway/errors.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import { addressKey } from '../../lib/address-key.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { TooManyAttemptsError } from './too-many-attempts-error.ts';
+import { TooManyAttemptsError } from './errors.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface ProofAttemptsOptions {
@@ -18,7 +18,6 @@ interface Attempts {
   underWay: number;
 }
 
-const PER_MINUTE = 120;
 const MINUTE_MS = 60_000;
 const REMEMBERED_MS = 5_000;
 const MOST_REMEMBERED = 50_000;
@@ -35,7 +34,7 @@ export class ProofAttempts {
   readonly #refusals = new LRUCache<string, Map<string, number>>({ max: MOST_REMEMBERED });
   readonly #byAddress = new LRUCache<string, Attempts>({ max: MOST_REMEMBERED });
 
-  constructor({ clock, perMinute = PER_MINUTE }: ProofAttemptsOptions) {
+  constructor({ clock, perMinute = 120 }: ProofAttemptsOptions) {
     this.#clock = clock;
     this.#perMinute = perMinute;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
 import { ProofAttempts } from '../../../src/domain/auth/proof-attempts.ts';
-import { TooManyAttemptsError } from '../../../src/domain/auth/too-many-attempts-error.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';

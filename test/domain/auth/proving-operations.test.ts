@@ -3,21 +3,12 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { OPERATIONS, type OperationName, type Proves } from '../../../src/gateway/operations.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
-import { marketOrder } from '../../gateway/open-client.ts';
+import { limitOrder, marketOrder } from '../../gateway/open-client.ts';
 import { openAccountWorld, PROOF_MS, snapshot, viewer } from '../account/account-world.ts';
 
 type Anonymous = 'login' | 'forgotPassword';
 type Ask = (gateway: ViewerGateway, viewer: Viewer) => Promise<unknown>;
 
-const LIMIT_ORDER = {
-  symbol: 'AAPL',
-  side: 'BUY',
-  amount: 1,
-  price: 1,
-  stopLoss: null,
-  takeProfit: null,
-  comment: null,
-} as const;
 const WRITTEN = { success: true };
 
 /**
@@ -39,11 +30,7 @@ const ASKS: Readonly<Record<Exclude<OperationName, Anonymous>, readonly [Proves,
     { customerId: 'c1' },
   ],
   openPosition: ['nothing', (gateway, who) => gateway.openPosition(who, marketOrder), WRITTEN],
-  placeLimitOrder: [
-    'nothing',
-    (gateway, who) => gateway.placeLimitOrder(who, LIMIT_ORDER),
-    WRITTEN,
-  ],
+  placeLimitOrder: ['nothing', (gateway, who) => gateway.placeLimitOrder(who, limitOrder), WRITTEN],
   resetTradingAccountPassword: [
     'nothing',
     (gateway, who) =>
