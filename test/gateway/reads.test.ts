@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { customerIdRead } from '../../src/gateway/wire/payments.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient } from './open-client.ts';
@@ -165,7 +166,7 @@ describe('the content type', () => {
       socket.write(type === null ? bare : whole);
     });
     await using open = openClient(gateway.url);
-    const id = open.client.getCustomerId(anyCaller).catch((error) => error.kind);
+    const id = open.client.read(anyCaller, customerIdRead, {}).catch((error) => error.kind);
     expect(await id).toBe(expected);
   });
 });
