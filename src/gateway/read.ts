@@ -9,7 +9,7 @@ export interface Read<T> {
   readonly operation: ViewerRead;
   /** Checks the JSON of an answer and maps it; null where it breaks the interface. */
   readonly map: (body: unknown, unit: TimeUnit) => T | null;
-  /** What an answer has to hold, in the words of the log. */
+  /** Names the shape of a valid answer, for the log. */
   readonly expected: string;
 }
 

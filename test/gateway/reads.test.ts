@@ -66,7 +66,7 @@ describe('the catalog', () => {
     await using open = openClient(gateway.url);
     const first = await open.client.getAllTickers(anyCaller, 'g', null);
     expect(first).toMatchObject({ modified: true, etag });
-    // Whatever the tag was, the next call succeeds.
+    // The next call succeeds, whichever tag it was.
     await open.client.getAllTickers(anyCaller, 'g', first.modified ? first.etag : null);
     expect(gateway.requests[1]?.headers['if-none-match']).toBe(etag ?? undefined);
   });

@@ -29,7 +29,7 @@ class SubscriptionEndedError extends Error {
   override readonly name = 'SubscriptionEndedError';
 }
 
-/** What a transport takes of a result. */
+/** The form in which a transport takes a result. */
 interface Form<T> {
   readonly isText: boolean;
   readonly of: (made: MadeResult) => T;

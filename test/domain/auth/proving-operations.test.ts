@@ -12,7 +12,7 @@ type Ask = (gateway: ViewerGateway, viewer: Viewer) => Promise<unknown>;
 const WRITTEN = { success: true };
 
 /**
- * What a 200 proves is said here once more: a new row that copies another's `proves` fails. Then a call of
+ * Repeats what a 200 proves: a new row that copies another's `proves` fails. Then a call of
  * every operation that is made on a viewer's behalf, and a body that is a success.
  */
 const ASKS: Readonly<Record<Exclude<OperationName, Anonymous>, readonly [Proves, Ask, unknown]>> = {
