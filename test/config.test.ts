@@ -61,6 +61,7 @@ describe('an empty environment', () => {
         "orderRecordsMax": 200000,
         "orderStore": "memory",
         "orderTimeoutMs": 15000,
+        "otelExporterOtlpEndpoint": null,
         "persistedDocuments": null,
         "persistedDocumentsOnly": "off",
         "port": 4000,
@@ -190,7 +191,7 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['TRUSTED_PROXIES', 'proxy.internal', 'addresses or networks'],
     ['PERSISTED_DOCUMENTS_ONLY', 'yes', '`off`, `log`, `on`'],
     ['LOG_LEVEL', 'loud', '`info`'],
-    ['JWT_JWKS_URL', 'collector:4318', 'an http or https address'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'an http or https address'],
     ['SANDBOX_INSTRUMENTS', 'many', 'a whole number'],
   ])('%s=%s', (name, value, allowed) => {
     const [line, ...others] = problemsOf({ [name]: value });
@@ -285,7 +286,7 @@ test.each([
   ['GATEWAY_URL', 'https://user:canary@gateway.example.com'],
   ['GATEWAY_URL', 'https://gateway.example.com/?key=canary'],
   ['JWT_SECRET', 'canary'.repeat(1_000)],
-  ['JWT_JWKS_URL', 'grpc://user:canary@collector'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'grpc://user:canary@collector'],
 ])('a problem with %s does not show what is secret in it (%#)', (name, value) => {
   const problems = problemsOf({ [name]: value });
   expect(problems).toHaveLength(1);

@@ -168,6 +168,11 @@ export const SETTINGS = {
     fallback: 'info',
     means: 'least level that is logged',
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting({
+    kind: webUrl,
+    ...unset,
+    means: 'where traces are to go (OTLP over HTTP); reserved, nothing is sent there yet',
+  }),
   SHUTDOWN_DELAY_MS: setting({
     kind: wholeNumber(0, LONGEST_MS),
     fallback: 0,

@@ -1,5 +1,7 @@
 import type { Variables } from './given-value.ts';
 
+// OpenTelemetry defines many variables, which other parts of the program read.
+const OF_OTHERS = /^OTEL_/;
 // "HOME" is near "HOST", and "POST" near "PORT", so short names are not compared.
 const LEAST_LETTERS = 5;
 const LETTERS_PER_TYPO = 5;
@@ -11,7 +13,7 @@ export function warnOfUnknownNames(
   known: ReadonlySet<string>,
 ): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) => {
-    if (!value || known.has(name)) return [];
+    if (!value || known.has(name) || OF_OTHERS.test(name)) return [];
     const nearest = nearestName(name.toUpperCase(), known);
     return nearest === null ? [] : [`${name} is not a setting: is ${nearest} meant?`];
   });

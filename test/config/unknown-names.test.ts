@@ -24,6 +24,7 @@ test.each([
 
 test('every setting of two words or more is recognized with a letter too few', () => {
   for (const name of Object.keys(SETTINGS).filter((each) => each.includes('_'))) {
+    if (name.startsWith('OTEL_')) continue;
     const slip = name.replace(/(.)(.)$/, '$2');
     expect(warningsOf({ [slip]: '1' }), slip).toHaveLength(1);
   }
