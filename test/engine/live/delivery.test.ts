@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
-import { FollowedEvents } from '../../src/engine/live/delivery.ts';
-import { PullStream } from '../../src/lib/pull-stream.ts';
+import { FollowedEvents } from '../../../src/engine/live/delivery.ts';
+import { PullStream } from '../../../src/lib/pull-stream.ts';
 
 type Text = (event: unknown) => string | Promise<string>;
 

@@ -10,20 +10,20 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { beforeEach, expect, test } from 'vitest';
-import type { PreparedOperation } from '../../src/engine/documents/documents.ts';
-import { JsonWriter } from '../../src/engine/json-writer.ts';
-import { COSTLY_FIELDS, type Meter } from '../../src/engine/limits/meter.ts';
-import { EventPace } from '../../src/engine/live/event-pace.ts';
-import { EventResults, type LiveOperation } from '../../src/engine/live/event-results.ts';
-import { Publisher } from '../../src/engine/publisher.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
-import { createLog } from '../../src/lib/log.ts';
-import { Metrics } from '../../src/lib/metrics.ts';
-import { PullStream } from '../../src/lib/pull-stream.ts';
-import type { Context } from '../../src/schema/context.ts';
-import type { Services } from '../../src/schema/services.ts';
-import { perAccount, perGroup } from '../../src/schema/sharing.ts';
+import type { PreparedOperation } from '../../../src/engine/documents/documents.ts';
+import { JsonWriter } from '../../../src/engine/json-writer.ts';
+import { COSTLY_FIELDS, type Meter } from '../../../src/engine/limits/meter.ts';
+import { EventPace } from '../../../src/engine/live/event-pace.ts';
+import { EventResults, type LiveOperation } from '../../../src/engine/live/event-results.ts';
+import { Publisher } from '../../../src/engine/publisher.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import { createLog } from '../../../src/lib/log.ts';
+import { Metrics } from '../../../src/lib/metrics.ts';
+import { PullStream } from '../../../src/lib/pull-stream.ts';
+import type { Context } from '../../../src/schema/context.ts';
+import type { Services } from '../../../src/schema/services.ts';
+import { perAccount, perGroup } from '../../../src/schema/sharing.ts';
 
 const schema = buildSchema(`
   type Query { nothing: Int }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { EventPace } from '../../src/engine/live/event-pace.ts';
-import { createScriptedClock } from '../support/scripted-clock.ts';
+import { EventPace } from '../../../src/engine/live/event-pace.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const FIELDS = 6_000;
 const SECOND = 1_000;

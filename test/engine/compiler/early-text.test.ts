@@ -8,14 +8,14 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache.ts';
-import { CompiledOperation } from '../../src/engine/compiler/compiled-operation.ts';
-import { Selections } from '../../src/engine/documents/selections.ts';
-import { jsonBytes, jsonText } from '../../src/engine/json-text.ts';
-import { SerializedItems } from '../../src/engine/json-writer.ts';
-import { COSTLY_FIELDS, Meter } from '../../src/engine/limits/meter.ts';
-import { Metering } from '../../src/engine/limits/metering.ts';
-import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
+import { CompiledCodeCache } from '../../../src/engine/compiler/compiled-code-cache.ts';
+import { CompiledOperation } from '../../../src/engine/compiler/compiled-operation.ts';
+import { Selections } from '../../../src/engine/documents/selections.ts';
+import { jsonBytes, jsonText } from '../../../src/engine/json-text.ts';
+import { SerializedItems } from '../../../src/engine/json-writer.ts';
+import { COSTLY_FIELDS, Meter } from '../../../src/engine/limits/meter.ts';
+import { Metering } from '../../../src/engine/limits/metering.ts';
+import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 
 const schema = buildSchema(`
   type Query { rows: [Row!] slow: [Row!] failing(after: Int): [Row!] strict: [Row!]! }

@@ -1,10 +1,10 @@
 import { getIntrospectionQuery, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { Selections } from '../../src/engine/documents/selections.ts';
-import { evaluate } from '../../src/engine/limits/amount.ts';
-import { costOf } from '../../src/engine/limits/cost.ts';
-import { ListSizes } from '../../src/engine/limits/list-sizes.ts';
-import { buildSchema } from '../../src/schema/schema.ts';
+import { Selections } from '../../../src/engine/documents/selections.ts';
+import { evaluate } from '../../../src/engine/limits/amount.ts';
+import { costOf } from '../../../src/engine/limits/cost.ts';
+import { ListSizes } from '../../../src/engine/limits/list-sizes.ts';
+import { buildSchema } from '../../../src/schema/schema.ts';
 
 const schema = buildSchema();
 const sizes = new ListSizes(schema);

@@ -1,6 +1,6 @@
 import { buildSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { type DocumentOptions, Documents } from '../../src/engine/documents/documents.ts';
+import { type DocumentOptions, Documents } from '../../../src/engine/documents/documents.ts';
 
 const schema = buildSchema(`
   scalar JSON

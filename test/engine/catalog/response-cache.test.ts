@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { ResponseCache } from '../../src/engine/catalog/response-cache.ts';
-import { createRandom } from '../../src/sandbox/random.ts';
-import { heldBytes } from '../support/heap.ts';
+import { ResponseCache } from '../../../src/engine/catalog/response-cache.ts';
+import { createRandom } from '../../../src/sandbox/random.ts';
+import { heldBytes } from '../../support/heap.ts';
 
 const MEGABYTE = 1024 * 1024;
 

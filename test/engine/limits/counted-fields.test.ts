@@ -6,11 +6,11 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache.ts';
-import { CompiledOperation } from '../../src/engine/compiler/compiled-operation.ts';
-import { Selections } from '../../src/engine/documents/selections.ts';
-import { Metering } from '../../src/engine/limits/metering.ts';
-import { meterFor } from './both-executors.ts';
+import { CompiledCodeCache } from '../../../src/engine/compiler/compiled-code-cache.ts';
+import { CompiledOperation } from '../../../src/engine/compiler/compiled-operation.ts';
+import { Selections } from '../../../src/engine/documents/selections.ts';
+import { Metering } from '../../../src/engine/limits/metering.ts';
+import { meterFor } from '../compiler/both-executors.ts';
 
 const schema = buildSchema(`
   type Query { row: Row rows: [Row!]! }

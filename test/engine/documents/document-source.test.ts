@@ -1,8 +1,8 @@
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import { DocumentSource } from '../../src/engine/documents/document-source.ts';
-import { Documents } from '../../src/engine/documents/documents.ts';
-import type { TrustedDocuments } from '../../src/engine/documents/trusted-documents.ts';
+import { DocumentSource } from '../../../src/engine/documents/document-source.ts';
+import { Documents } from '../../../src/engine/documents/documents.ts';
+import type { TrustedDocuments } from '../../../src/engine/documents/trusted-documents.ts';
 
 const limits = { maxTokens: 4_000, maxDepth: 15, maxAliases: 30, maxDirectives: 20 };
 const schema = buildSchema('type Query { a: Int }');

@@ -1,11 +1,11 @@
 import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OperationName } from '../../src/gateway/operations.ts';
-import { createRandom } from '../../src/sandbox/random.ts';
-import { buildSchema } from '../../src/schema/schema.ts';
-import { EXAMPLES } from '../../src/server/graphiql/examples.ts';
-import { type GraphQLAnswer, startTestApp, type TestApp } from '../support/app.ts';
-import { type DocumentTaste, randomDocument } from '../support/random-documents.ts';
+import type { OperationName } from '../../../src/gateway/operations.ts';
+import { createRandom } from '../../../src/sandbox/random.ts';
+import { buildSchema } from '../../../src/schema/schema.ts';
+import { EXAMPLES } from '../../../src/server/graphiql/examples.ts';
+import { type GraphQLAnswer, startTestApp, type TestApp } from '../../support/app.ts';
+import { type DocumentTaste, randomDocument } from '../../support/random-documents.ts';
 
 const DOCUMENTS = 150;
 

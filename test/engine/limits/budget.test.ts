@@ -1,11 +1,17 @@
 import { executeRootSelectionSet, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache.ts';
-import { COSTLY_FIELDS, type Meter } from '../../src/engine/limits/meter.ts';
-import { createRandom, type Random } from '../../src/sandbox/random.ts';
-import { randomDocument } from '../support/random-documents.ts';
-import { argsOf, compiledFrom, meterFor, type Question, shown } from './both-executors.ts';
-import { createStage, hostileSchema } from './hostile-schema.ts';
+import { CompiledCodeCache } from '../../../src/engine/compiler/compiled-code-cache.ts';
+import { COSTLY_FIELDS, type Meter } from '../../../src/engine/limits/meter.ts';
+import { createRandom, type Random } from '../../../src/sandbox/random.ts';
+import { randomDocument } from '../../support/random-documents.ts';
+import {
+  argsOf,
+  compiledFrom,
+  meterFor,
+  type Question,
+  shown,
+} from '../compiler/both-executors.ts';
+import { createStage, hostileSchema } from '../compiler/hostile-schema.ts';
 
 const DOCUMENTS = 400;
 

@@ -10,13 +10,13 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { expect } from 'vitest';
-import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache.ts';
-import { CompiledOperation } from '../../src/engine/compiler/compiled-operation.ts';
-import { Selections } from '../../src/engine/documents/selections.ts';
-import { Meter } from '../../src/engine/limits/meter.ts';
-import { Metering } from '../../src/engine/limits/metering.ts';
-import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
-import { createRandom } from '../../src/sandbox/random.ts';
+import { CompiledCodeCache } from '../../../src/engine/compiler/compiled-code-cache.ts';
+import { CompiledOperation } from '../../../src/engine/compiler/compiled-operation.ts';
+import { Selections } from '../../../src/engine/documents/selections.ts';
+import { Meter } from '../../../src/engine/limits/meter.ts';
+import { Metering } from '../../../src/engine/limits/metering.ts';
+import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import { createRandom } from '../../../src/sandbox/random.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
 
 export interface Question {

@@ -1,9 +1,9 @@
 import { type GraphQLSchema, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { Selections } from '../../src/engine/documents/selections.ts';
-import { catalogUseOf } from '../../src/engine/sharing-marks.ts';
-import { buildSchema } from '../../src/schema/schema.ts';
-import { perGroup, sharingOf } from '../../src/schema/sharing.ts';
+import { Selections } from '../../../src/engine/documents/selections.ts';
+import { catalogUseOf } from '../../../src/engine/sharing-marks.ts';
+import { buildSchema } from '../../../src/schema/schema.ts';
+import { perGroup, sharingOf } from '../../../src/schema/sharing.ts';
 
 const schema = buildSchema();
 

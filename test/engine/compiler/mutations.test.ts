@@ -1,6 +1,6 @@
 import { GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import { Documents } from '../../src/engine/documents/documents.ts';
+import { Documents } from '../../../src/engine/documents/documents.ts';
 import { meterFor } from './both-executors.ts';
 
 /** The calls of each field's resolver, in order. */

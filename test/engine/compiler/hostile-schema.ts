@@ -21,7 +21,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars';
-import { pick, type Random } from '../../src/sandbox/random.ts';
+import { pick, type Random } from '../../../src/sandbox/random.ts';
 
 /** The values that resolvers return: each is made once, so that a second execution reads the same. */
 export interface Stage {

@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { structureErrors } from '../../src/engine/limits/limits.ts';
+import { structureErrors } from '../../../src/engine/limits/limits.ts';
 
 const LIMITS = { maxTokens: 4_000, maxDepth: 15, maxAliases: 30, maxDirectives: 20 };
 
