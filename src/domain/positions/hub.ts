@@ -11,7 +11,7 @@ import { PollScheduler, PollSlots } from './poll-scheduler.ts';
 
 import { FeedSubscription, readIntervalMs } from './subscription.ts';
 
-type Defaulted = 'lingerMs' | 'expiryLeewayMs' | 'onMembershipChanged';
+type Defaulted = 'lingerMs' | 'expiryLeewayMs';
 
 export interface PositionsHubOptions
   extends Omit<FeedOptions, Defaulted | 'scheduler' | 'onPoll'>,
@@ -85,7 +85,6 @@ export class PositionsHub {
       scheduler: this.#scheduler,
       lingerMs: options.lingerMs ?? LINGER_MS,
       expiryLeewayMs: options.expiryLeewayMs ?? EXPIRY_LEEWAY_MS,
-      onMembershipChanged: options.onMembershipChanged ?? (() => {}),
       onPoll: (outcome, error) => {
         this.#polls[outcome] += 1;
         if (outcome === 'failed' && !(error instanceof GatewayError)) options.onUnexpected?.(error);
