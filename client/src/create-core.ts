@@ -1,4 +1,5 @@
 import { Accounts } from './account.ts';
+import { ACCOUNT_OPERATION } from './account-operation.ts';
 import type { Core } from './core.ts';
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
@@ -27,7 +28,6 @@ export interface OwnCore extends Core {
   dispose(): void;
 }
 
-const ACCOUNT = { query: 'query TradingGraphAccount{session{login}}' };
 const ACCOUNT_TIMEOUT_MS = 15_000;
 const ACCOUNT_TRIES = 3;
 
@@ -83,7 +83,12 @@ export function createCore(options: CoreOptions): OwnCore {
 
   async function askAccount(token: string, signal: AbortSignal) {
     for (let failures = 0; ; failures += 1) {
-      const request = { url: url(), document: ACCOUNT, variables: undefined, token };
+      const request = {
+        url: url(),
+        document: { query: ACCOUNT_OPERATION },
+        variables: undefined,
+        token,
+      };
       const result = await exchange(environment, {
         ...request,
         method: 'POST',

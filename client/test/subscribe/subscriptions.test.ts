@@ -15,7 +15,11 @@ let app: TestApp;
 let proxy: LineProxy;
 
 beforeEach(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+  app = await startTestApp({
+    POSITIONS_POLL_MS: '100',
+    POSITIONS_POLL_MAX_MS: '200',
+    GATEWAY_TIMEOUT_MS: '1000',
+  });
   proxy = await startLineProxy(app.url);
 });
 afterEach(async () => {
@@ -99,13 +103,16 @@ describe.each([
 
   test('an error that passes is tried again, one that stays is the end', async () => {
     using core = startCore(app, { environment: HURRIED(platform) });
-    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500, times: 8 });
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
     const events = new Events();
     core.subscribe(CHANGES, events.variables, events);
     const wrong = new Events();
     core.subscribe('subscription { nothing }' as typeof CHANGES, wrong.variables, wrong);
     await eventually(() => wrong.end !== undefined);
     expect(wrong.end).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
+    const pauses = core.testEnvironment.pauses;
+    await eventually(() => pauses.filter((ms) => ms < 5_000).length >= 2);
+    app.sandbox.clearFaults();
     await eventually(() => events.results.length > 0);
     expect(events.end).toBeUndefined();
   });
