@@ -15,6 +15,15 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** False for what must not be sent again by itself, as orders are not. Queries are repeated, mutations are not. */
   readonly repeats?: boolean;
+  /**
+   * The login that the request is made for. Where another one is signed in by then, nothing is sent and the error is
+   * `SIGNED_OUT`.
+   */
+  readonly account?: string;
+  /** Sends no token, as signing in does. */
+  readonly anonymous?: boolean;
+  /** The time until each attempt is given up: 30 s for what is repeated, 60 s for what is not. */
+  readonly timeoutMs?: number;
 }
 
 /** Receives the events of a subscription. */
