@@ -15,6 +15,11 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** False for what must not be sent again by itself, as orders are not. Queries are repeated, mutations are not. */
   readonly repeats?: boolean;
+  /**
+   * Sends the request with a token of this login or not at all: where another account, or none, is signed in, the
+   * error is `SIGNED_OUT`.
+   */
+  readonly account?: string;
 }
 
 /** Receives the events of a subscription. */
