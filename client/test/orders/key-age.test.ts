@@ -9,16 +9,14 @@ const HOUR_MS = 3_600_000;
 describe('a ticket whose key the server may have forgotten is asked about, and never sent', () => {
   test('25 hours later in the same run of the app', async () => {
     await using phone = await startPhone();
-    const { orders, core } = phone.open();
-    const ticket = orders.ticket();
-    phone.line.next.push('lost');
-    await ticket.place(buying('yesterday'), { withinMs: 150 });
+    const app = phone.open();
+    const ticket = await phone.interrupt(buying('yesterday'), 'lost', app);
     phone.clockMs = 25 * HOUR_MS;
     expect(await ticket.place(buying('yesterday'))).toMatchObject({
       status: 'unknown',
       error: { code: 'KEY_EXPIRED' },
     });
-    expect(core.sent.at(-1)).toEqual({ key: ticket.idempotencyKey });
+    expect(app.core.sent.at(-1)).toEqual({ key: ticket.idempotencyKey });
     expect(phone.app.sandbox.orders()).toEqual([]);
   });
 
@@ -29,8 +27,7 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
     [-1, 'inDoubt'],
   ] as const)('%d hours later after a restart: %s', async (hours, age) => {
     await using phone = await startPhone();
-    phone.line.next.push('lost');
-    await phone.open().orders.ticket().place(buying('restarted'), { withinMs: 150 });
+    await phone.interrupt(buying('restarted'), 'lost');
     phone.clockMs = hours * HOUR_MS;
     const { orders } = phone.open();
     const [resumed] = await orders.resume();
@@ -45,14 +42,10 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
 
   test('where another stamp shows that the clock went back', async () => {
     await using phone = await startPhone();
-    const lose = async (name: string) => {
-      phone.line.next.push('lost');
-      await phone.open().orders.ticket().place(buying(name), { withinMs: 150 });
-    };
-    await lose('first');
+    await phone.interrupt(buying('first'), 'lost');
     phone.clockMs = 24 * HOUR_MS;
     phone.signIn('pro@example.com');
-    await lose('second, by another user');
+    await phone.interrupt(buying('second, by another user'), 'lost');
     phone.clockMs = HOUR_MS;
     phone.signIn('demo@example.com');
     expect(await phone.open().orders.resume()).toMatchObject([{ age: 'inDoubt' }]);
@@ -60,10 +53,8 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
 
   test('where the clock is set back while the app runs', async () => {
     await using phone = await startPhone();
-    const { orders } = phone.open();
-    const ticket = orders.ticket();
-    phone.line.next.push('lost');
-    await ticket.place(buying('set back'), { withinMs: 150 });
+    const app = phone.open();
+    const ticket = await phone.interrupt(buying('set back'), 'lost', app);
     phone.clockMs = -HOUR_MS;
     expect(await ticket.place(buying('set back'))).toMatchObject({
       error: { code: 'KEY_EXPIRED' },
@@ -73,10 +64,8 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
 
   test('but an outcome on record is told however old the key is', async () => {
     await using phone = await startPhone();
-    const { orders } = phone.open();
-    const ticket = orders.ticket();
-    phone.line.next.push('answer-lost');
-    await ticket.place(buying('on record'), { withinMs: 150 });
+    const app = phone.open();
+    const ticket = await phone.interrupt(buying('on record'), 'answer-lost', app);
     phone.clockMs = 30 * HOUR_MS;
     expect(await ticket.place(buying('on record'))).toMatchObject({ status: 'accepted' });
     expect(phone.app.sandbox.orders()).toHaveLength(1);

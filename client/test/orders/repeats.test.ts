@@ -67,7 +67,7 @@ test('an order whose answers are all lost is unknown, never unsent', async () =>
   const { orders } = phone.open();
   phone.line.next.push(...Array(100).fill('answer-lost'));
   const ticket = orders.ticket();
-  const outcome = await ticket.place(buying('lost'), { withinMs: 1_500 });
+  const outcome = await ticket.place(buying('lost'), { withinMs: 3_000 });
   expect(outcome).toMatchObject({ status: 'unknown', error: { code: 'NETWORK' } });
   expect(phone.app.sandbox.orders()).toHaveLength(1);
   expect(phone.storage.entries.size).toBe(1);

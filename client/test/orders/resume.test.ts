@@ -4,16 +4,10 @@ import { buying, startPhone } from '../support/phone.ts';
 
 test('after a restart each order without an outcome is found again, and none is sent', async () => {
   await using phone = await startPhone();
-  const { orders } = phone.open();
-  const order = (name: string, symbol?: string) =>
-    orders.ticket().place(buying(name, symbol), { withinMs: 150 });
-  phone.line.next.push('answer-lost');
-  await order('accepted');
-  phone.line.next.push('answer-lost');
-  await order('rejected', 'TEST.REJECT');
-  await order('unknown', 'TEST.UNKNOWN');
-  phone.line.next.push('lost');
-  await order('lost');
+  await phone.interrupt(buying('accepted'), 'answer-lost');
+  await phone.interrupt(buying('rejected', 'TEST.REJECT'), 'answer-lost');
+  await phone.interrupt(buying('unknown', 'TEST.UNKNOWN'), 'answer-lost');
+  await phone.interrupt(buying('lost'), 'lost');
   const calls = phone.app.sandbox.calls('openPosition');
   const again = phone.open();
   const resumed = await again.orders.resume();
@@ -33,8 +27,7 @@ test('after a restart each order without an outcome is found again, and none is 
 
 test('a resumed order is placed under its own key, with the same input alone', async () => {
   await using phone = await startPhone();
-  phone.line.next.push('lost');
-  const first = await phone.open().orders.ticket().place(buying('form'), { withinMs: 150 });
+  const { idempotencyKey } = await phone.interrupt(buying('form'), 'lost');
   const [resumed] = await phone.open().orders.resume();
   expect(await resumed?.ticket.place(buying('another form'))).toMatchObject({
     status: 'unsent',
@@ -42,7 +35,7 @@ test('a resumed order is placed under its own key, with the same input alone', a
   });
   expect(await resumed?.ticket.place(buying('form'))).toMatchObject({
     status: 'accepted',
-    idempotencyKey: first.idempotencyKey,
+    idempotencyKey,
   });
   expect(phone.app.sandbox.orders()).toHaveLength(1);
   expect(phone.storage.entries.size).toBe(0);
@@ -51,8 +44,7 @@ test('a resumed order is placed under its own key, with the same input alone', a
 test('two tabs that resume at once both learn the outcome', async () => {
   await using phone = await startPhone();
   for (const name of ['one', 'two', 'three']) {
-    phone.line.next.push('answer-lost');
-    await phone.open().orders.ticket().place(buying(name), { withinMs: 150 });
+    await phone.interrupt(buying(name), 'answer-lost');
   }
   const tabs = [phone.open(), phone.open(), phone.open()];
   const told = await Promise.all(tabs.map(({ orders }) => orders.resume()));
@@ -79,8 +71,7 @@ test('a tab that resumes while another one places does not disturb it', async ()
 
 test('two tabs that place a resumed order at once place it once', async () => {
   await using phone = await startPhone();
-  phone.line.next.push('lost');
-  await phone.open().orders.ticket().place(buying('both'), { withinMs: 150 });
+  await phone.interrupt(buying('both'), 'lost');
   const resumed = await Promise.all([phone.open().orders.resume(), phone.open().orders.resume()]);
   const outcomes = await Promise.all(resumed.map(([order]) => order?.ticket.place(buying('both'))));
   expect(outcomes).toMatchObject([{ status: 'accepted' }, { status: 'accepted' }]);
@@ -89,8 +80,8 @@ test('two tabs that place a resumed order at once place it once', async () => {
 
 test('an order that cannot be asked about is reported as unanswered, and stays', async () => {
   await using phone = await startPhone();
-  phone.line.next.push('answer-lost', 'lost');
-  await phone.open().orders.ticket().place(buying('unanswered'), { withinMs: 150 });
+  await phone.interrupt(buying('unanswered'), 'answer-lost');
+  phone.line.next.push('lost');
   const { orders } = phone.open();
   expect(await orders.resume()).toMatchObject([
     { outcome: { status: 'unanswered', error: { code: 'NETWORK' } } },

@@ -6,6 +6,7 @@ test.each(['failing', 'hanging'] as const)(
   async (how) => {
     await using phone = await startPhone();
     const { orders, core } = phone.open();
+    await core.account();
     phone.storage[how].add('set');
     const ticket = orders.ticket();
     expect(await ticket.place(buying('not kept'), { withinMs: 1_000 })).toMatchObject({
@@ -34,16 +35,21 @@ test('the key is stored before anything is sent', async () => {
 test('a key that is stored too late is deleted, since its order was not sent', async () => {
   await using phone = await startPhone();
   const late = Promise.withResolvers<void>();
+  let isStored = false;
   const storage = {
     ...phone.storage,
-    set: (key: string, text: string) => late.promise.then(() => phone.storage.set(key, text)),
+    async set(key: string, text: string) {
+      await late.promise;
+      await phone.storage.set(key, text);
+      isStored = true;
+    },
   };
-  const { orders } = phone.open({ storage });
+  const { orders, core } = phone.open({ storage });
+  await core.account();
   const outcome = await orders.ticket().place(buying('too late'), { withinMs: 200 });
   expect(outcome).toMatchObject({ status: 'unsent' });
   late.resolve();
-  await expect.poll(() => phone.storage.entries.size).toBe(1);
-  await expect.poll(() => phone.storage.entries.size).toBe(0);
+  await expect.poll(() => isStored && phone.storage.entries.size).toBe(0);
 });
 
 test.each(['failing', 'hanging'] as const)(
@@ -83,8 +89,7 @@ test.each([
   ],
 ] as const)('an entry that %s is asked about, and never sent again', async (_, damage) => {
   await using phone = await startPhone();
-  phone.line.next.push('lost');
-  await phone.open().orders.ticket().place(buying('unread'), { withinMs: 150 });
+  await phone.interrupt(buying('unread'), 'lost');
   damage(phone);
   const { orders, core } = phone.open();
   const [order] = await orders.resume();

@@ -20,6 +20,8 @@ export interface FaultyLine extends AsyncDisposable {
   readonly url: string;
   /** The number of order mutations that came here. */
   readonly orders: number;
+  /** How many of them the service has answered. */
+  readonly answered: number;
   /** The faults of the next requests, in turn; later ones have none. */
   readonly next: LineFault[];
 }
@@ -28,13 +30,15 @@ export interface FaultyLine extends AsyncDisposable {
 export async function startFaultyLine(target: () => string): Promise<FaultyLine> {
   const next: LineFault[] = [];
   let orders = 0;
+  let answered = 0;
   const server = createServer(async (request, response) => {
     try {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const body = Buffer.concat(chunks);
       const isOrder = body.includes('order: place');
-      if (isOrder && body.includes('mutation')) orders += 1;
+      const isPlacing = isOrder && body.includes('mutation');
+      if (isPlacing) orders += 1;
       const fault = isOrder ? (next.shift() ?? 'none') : 'none';
       if (fault === 'lost') return void request.socket.resetAndDestroy();
       if (fault === 'portal') return void response.end('<html>Welcome</html>');
@@ -47,6 +51,7 @@ export async function startFaultyLine(target: () => string): Promise<FaultyLine>
         body,
       });
       const text = await answer.text();
+      if (isPlacing) answered += 1;
       if (fault === 'answer-lost') return void request.socket.resetAndDestroy();
       if (fault === 'silent') return;
       response.writeHead(answer.status, {
@@ -67,6 +72,9 @@ export async function startFaultyLine(target: () => string): Promise<FaultyLine>
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     get orders() {
       return orders;
+    },
+    get answered() {
+      return answered;
     },
     next,
     async [Symbol.asyncDispose]() {

@@ -1,7 +1,10 @@
+import { expect } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 import type { Environment } from '../../src/environment.ts';
 import { createOrders, type Orders } from '../../src/orders/create-orders.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
+import type { Ticket } from '../../src/orders/ticket.ts';
 import { type FaultyLine, startFaultyLine } from './faulty-line.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
 import { createSimpleCore, type SimpleCore, type SimpleCoreOptions } from './simple-core-orders.ts';
@@ -21,6 +24,8 @@ export interface Phone extends AsyncDisposable {
   signIn(email: string): void;
   /** A run of the app, or a tab; each ends with the phone at the latest. */
   open(options?: Partial<SimpleCoreOptions>, environment?: Partial<Environment>): App;
+  /** Places an order whose request or answer is lost; then the user signs out for a moment. */
+  interrupt(input: OrderInput, fault: 'lost' | 'answer-lost', app?: App): Promise<Ticket>;
 }
 
 /** One device with a network of its own, before the real service and its sandbox gateway. */
@@ -50,6 +55,20 @@ export async function startPhone(
       });
       cores.push(core);
       return { core, orders: createOrders(core) };
+    },
+    async interrupt(input, fault, { orders } = phone.open()) {
+      const reached = () => (fault === 'lost' ? line.orders : line.answered);
+      const before = reached();
+      const { token } = phone;
+      line.next.push(...Array(1_000).fill(fault));
+      const ticket = orders.ticket();
+      const placing = ticket.place(input);
+      await eventually(() => reached() > before);
+      phone.token = null;
+      expect(await placing).toMatchObject({ status: 'unknown', error: { code: 'SIGNED_OUT' } });
+      phone.token = token;
+      line.next.length = 0;
+      return ticket;
     },
     async [Symbol.asyncDispose]() {
       for (const core of cores) core.dispose();
