@@ -41,8 +41,8 @@ export function stampStored(environment: Environment, at: number | null): KeySta
  *   older than it looks;
  * - less time has passed by the wall than by uptime: the clock was set back during this run.
  *
- * A clock that is set forward makes keys look older, which is safe. Set back while the app is not running, to a time
- * after every stamp, it cannot be noticed.
+ * A clock that is set forward makes keys look older, which is safe. Set back while the app does not run or
+ * the machine sleeps, to a time after every stamp, it cannot be noticed.
  */
 export function ageOf(
   { at, up, ageThen }: KeyStamp,

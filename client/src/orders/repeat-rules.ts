@@ -38,5 +38,5 @@ export function isLasting({ code }: TradingGraphError): boolean {
 /** Exponential back-off with jitter, and no less than the server asks for. */
 export function pauseMs(error: TradingGraphError, failures: number, random: number): number {
   const ceilingMs = Math.min(LONGEST_MS, BASE_MS * 2 ** failures);
-  return (error.retryAfter ?? 0) * 1_000 + (ceilingMs / 2) * (1 + random);
+  return Math.max(0, error.retryAfter ?? 0) * 1_000 + (ceilingMs / 2) * (1 + random);
 }

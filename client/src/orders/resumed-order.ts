@@ -16,7 +16,10 @@ export interface ResumedOrder {
   readonly outcome: ResumedOutcome;
   /** Places the order again under the same key, for a form that was kept: the input has to be the same. */
   readonly ticket: Ticket;
-  /** Deletes the key of an order that the user has dealt with; until then each `resume` reports it. */
+  /**
+   * Deletes the key of an order that the user has dealt with; until then each `resume` reports it. Rejects with a
+   * TradingGraphError where the storage fails.
+   */
   forget(): Promise<void>;
 }
 
