@@ -3,10 +3,11 @@
  * `node --expose-gc bench/catalog.ts [instruments]` prints its figures and judges nothing.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { buildVersion } from '../src/domain/catalog/build-version.ts';
 import type { CatalogVersion } from '../src/domain/catalog/catalog-version.ts';
-import { CatalogHistory } from '../src/domain/catalog/history.ts';
-import { type PageRequest, pageOf } from '../src/domain/catalog/page.ts';
+import { buildVersion } from '../src/domain/catalog/catalog-version.ts';
+import { pageOf } from '../src/domain/catalog/paging/page.ts';
+import type { PageRequest } from '../src/domain/catalog/paging/page-request.ts';
+import { CatalogHistory } from '../src/domain/catalog/sync/history.ts';
 import type { Instrument } from '../src/gateway/model.ts';
 import { toInstruments } from '../src/gateway/wire/catalog.ts';
 import type { WireInstrument } from '../src/gateway/wire/instrument.ts';

@@ -230,8 +230,8 @@ export async function startApp(
   metrics.watch('feeds', 'Accounts that are polled.', () => hub.stats().feeds);
   metrics.watch('feeds_delayed', 'Feeds whose last poll failed.', () => hub.stats().delayed);
   metrics.watch('subscriptions', 'Live subscriptions.', () => hub.stats().subscriptions);
-  metrics.watch('open_circuits', 'Backends left alone.', () => resilience.stats().openCircuits);
-  metrics.watch('retries', 'Calls repeated since the start.', () => resilience.stats().retries);
+  metrics.watch('open_circuits', 'Backends left alone.', () => resilience.openCircuits);
+  metrics.watch('retries', 'Calls repeated since the start.', () => resilience.retries);
   metrics.watch('stale_catalogs', 'Catalogs past their time.', () => catalogs.staleGroups.length);
   metrics.watch('orders_under_way', 'Orders without an outcome yet.', () => orders.underWay);
   metrics.watch('order_records', 'Order records that are held.', () => records.held());

@@ -13,7 +13,7 @@ import { SignInLimits } from './auth/sign-in-limits.ts';
 import { createVerifier } from './auth/verifier.ts';
 import { polling } from './auth/viewer.ts';
 import { ViewerGateway } from './auth/viewer-gateway.ts';
-import { createCatalogs } from './catalog/catalogs.ts';
+import { Catalogs } from './catalog/catalogs.ts';
 import { PositionsHub } from './positions/hub.ts';
 import { OpenPositions } from './positions/open-positions.ts';
 import { PositionsBoard } from './positions/positions-board.ts';
@@ -55,15 +55,19 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
   const random = Math.random;
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, proofMs: settings.authProofSeconds * 1000 });
-  const gateway = new ViewerGateway(client, ledger, new ProofAttempts({ clock }));
-  const sessions = new Sessions({
+  const gateway = new ViewerGateway({
+    client,
+    ledger,
+    attempts: new ProofAttempts({ clock }),
+    onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
+  });
+  const sessions: Sessions = new Sessions({
     gateway,
     ledger,
     clock,
     logicalClock,
     maxAgeMs: settings.sessionMaxAgeSeconds * 1000,
   });
-  gateway.onPositions = (viewer, answer) => sessions.positionsAnswered(viewer, answer);
   const prover = new Prover(ledger, sessions, logicalClock);
   const identify = createIdentity({
     clock,
@@ -76,7 +80,7 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
       audience: settings.jwtAudience,
     }),
   });
-  const catalogs = createCatalogs({
+  const catalogs = new Catalogs({
     gateway,
     ledger,
     prover,

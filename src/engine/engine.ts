@@ -1,4 +1,5 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
+import type { Eventually } from '../lib/eventually.ts';
 import { INEXACT } from '../lib/exact-json.ts';
 import type { FairScheduler } from '../lib/fair-scheduler.ts';
 import { requestError } from '../schema/public-error.ts';
@@ -24,8 +25,13 @@ import {
 } from './opened-operation.ts';
 import type { Publisher } from './publisher.ts';
 import { redactTexts, textsIn } from './redact-literals.ts';
-import { type Refused, refused, tooManySubscriptions } from './refusal.ts';
-import { type GraphQLRequest, readRequest } from './request.ts';
+import {
+  type GraphQLRequest,
+  type Refused,
+  readRequest,
+  refused,
+  tooManySubscriptions,
+} from './request.ts';
 import type { Quota, RequestQuota } from './request-quota.ts';
 
 export interface EngineOptions {
@@ -57,7 +63,7 @@ export class Engine {
    * Synchronous, unless the request counter is in a shared store, or new documents have used up this
    * turn of the event loop.
    */
-  open(params: unknown, incoming: IncomingRequest): Ready | Refused | Promise<Ready | Refused> {
+  open(params: unknown, incoming: IncomingRequest): Eventually<Ready | Refused> {
     const client = this.#options.clients.of(incoming.caller);
     const taken = this.#options.quota.take(client);
     return taken instanceof Promise
@@ -70,7 +76,7 @@ export class Engine {
     incoming: IncomingRequest,
     client: ClientKey,
     { error, headers }: Quota,
-  ): Ready | Refused | Promise<Ready | Refused> {
+  ): Eventually<Ready | Refused> {
     if (error) return { ...refused([error], 429), headers };
     const full = this.#options.costs.refusal(client);
     if (full) return { ...refused([full.error], 429), headers: { ...headers, ...full.headers } };

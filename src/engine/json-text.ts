@@ -1,9 +1,8 @@
 import type { ExecutionResult } from 'graphql';
+import type { Eventually } from '../lib/eventually.ts';
 import type { FairScheduler } from '../lib/fair-scheduler.ts';
 import { JsonWriter } from './json-writer.ts';
 import type { Meter } from './limits/meter.ts';
-
-type Eventually<T> = T | Promise<T>;
 
 /**
  * A result as JSON: a string, or chunks of UTF-8 where it is large, which the heap does not hold and

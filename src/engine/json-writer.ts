@@ -1,4 +1,3 @@
-import { SerializedItems } from './serialized-items.ts';
 import type { TextBlocks } from './text-blocks.ts';
 
 // JSON.stringify writes this many nodes within some tens of microseconds.
@@ -12,6 +11,16 @@ interface Open {
   readonly keys: readonly string[] | null;
   readonly end: string;
   at: number;
+}
+
+/** Consecutive items of a list that are serialized already; it stands in the list in their place. */
+export class SerializedItems {
+  /** The items as JSON, separated by commas. */
+  readonly chunks: readonly Buffer[];
+
+  constructor(chunks: readonly Buffer[]) {
+    this.chunks = chunks;
+  }
 }
 
 /** Writes data piece by piece, exactly as JSON.stringify would, to chunks outside the heap. */

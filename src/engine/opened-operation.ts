@@ -8,7 +8,9 @@ import {
   type VariableValues,
 } from 'graphql';
 import type { Caller } from '../gateway/caller.ts';
+import type { Eventually } from '../lib/eventually.ts';
 import type { FairScheduler } from '../lib/fair-scheduler.ts';
+import { PullStream } from '../lib/pull-stream.ts';
 import { Context } from '../schema/context.ts';
 import type { Services } from '../schema/services.ts';
 import { answerFromCatalog, type CatalogAnswer } from './catalog/catalog-answer.ts';
@@ -21,10 +23,8 @@ import { Meter } from './limits/meter.ts';
 import type { EventResults } from './live/event-results.ts';
 import type { SubscriptionSlots } from './live/subscription-slots.ts';
 import type { Publisher } from './publisher.ts';
-import { tooManySubscriptions } from './refusal.ts';
+import { tooManySubscriptions } from './request.ts';
 import { waiting } from './request-quota.ts';
-
-type Eventually<T> = T | Promise<T>;
 
 const CROWDED_RETRY_SECONDS = 5;
 
@@ -219,7 +219,7 @@ export class OpenedOperation implements Ready {
     if (release === null) return { errors: tooManySubscriptions().errors };
     const args = this.#args();
     const events = await sourceOf(args);
-    if (!(Symbol.asyncIterator in events)) {
+    if (!(events instanceof PullStream)) {
       release();
       return reportsEnd(causeOf(events)) ? nothing() : this.#publish(events);
     }
@@ -254,8 +254,12 @@ export class OpenedOperation implements Ready {
 /** The event stream, or a result with the error: the executor throws nothing. */
 async function sourceOf(
   args: ValidatedExecutionArgs,
-): Promise<AsyncIterable<unknown> | ExecutionResult> {
-  return createSourceEventStream(args as Parameters<typeof createSourceEventStream>[0]);
+): Promise<PullStream<unknown> | ExecutionResult> {
+  const source = await createSourceEventStream(
+    args as Parameters<typeof createSourceEventStream>[0],
+  );
+  if (source instanceof PullStream || !(Symbol.asyncIterator in source)) return source;
+  throw new TypeError('a subscription field of the schema must return a PullStream');
 }
 
 function causeOf({ errors = [] }: ExecutionResult): unknown {

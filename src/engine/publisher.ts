@@ -3,8 +3,7 @@ import { GatewayError } from '../gateway/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Context } from '../schema/context.ts';
-import { describe, publicExtensions } from '../schema/public-error.ts';
-import { placesOf } from './located.ts';
+import { describe, placesOf, publicExtensions } from '../schema/public-error.ts';
 
 export interface PublisherOptions {
   readonly log: Log;
@@ -67,7 +66,7 @@ export class Publisher {
   }
 }
 
-/** What clients are told of a failure, wherever in the answer it shows. */
+/** The public description of a failure, the same at every field that needed the failed read. */
 type PublicCause = Pick<GraphQLError, 'message' | 'extensions'>;
 
 function publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {

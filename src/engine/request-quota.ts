@@ -1,4 +1,5 @@
 import type { GraphQLError } from 'graphql';
+import type { Eventually } from '../lib/eventually.ts';
 import { requestError } from '../schema/public-error.ts';
 import type { RateCounter, RateCounters, RateState } from '../store/rate-counters.ts';
 import type { ClientKey } from './client-key.ts';
@@ -26,7 +27,7 @@ export class RequestQuota {
     this.#policy = `"default";q=${perMinute};w=${MINUTE}`;
   }
 
-  take({ key }: ClientKey): Quota | Promise<Quota> {
+  take({ key }: ClientKey): Eventually<Quota> {
     const taken = this.#counter.take(key);
     return taken instanceof Promise
       ? taken.then((state) => this.#quota(state))

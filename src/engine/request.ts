@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { requestError } from '../schema/public-error.ts';
-import { documentId } from './documents/document-id.ts';
+import { waiting } from './request-quota.ts';
 
 /** One operation as a client sent it over any transport: with a document, its id, or both. */
 export interface GraphQLRequest {
@@ -10,7 +10,21 @@ export interface GraphQLRequest {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
+/** Nothing was executed: the request itself is at fault. */
+export interface Refused {
+  readonly ready: false;
+  readonly status: number;
+  /** True for a request that conforms to the protocol and whose document or variables are wrong. */
+  readonly isWellFormed: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly errors: readonly GraphQLError[];
+}
+
 const LONGEST_ID = 512;
+const PREFIX = 'sha256:';
+const SHA256 = /^[0-9a-f]{64}$/i;
+// A client at the limit has to close a subscription before it can open another.
+const SUBSCRIPTIONS_RETRY_SECONDS = 5;
 
 /** Parameters are JSON of any shape, so they are checked once, for every transport. */
 export function readRequest(params: unknown): GraphQLRequest | GraphQLError {
@@ -51,6 +65,21 @@ function checked(id: string | null): string | GraphQLError | null {
   return id.length > 0 && id.length <= LONGEST_ID
     ? documentId(id)
     : malformed(`An id has 1 to ${LONGEST_ID} characters.`);
+}
+
+/** Normalizes an id: hashes are sent with and without the name of their method, in either case. */
+export function documentId(given: string): string {
+  const bare = given.startsWith(PREFIX) ? given.slice(PREFIX.length) : given;
+  return SHA256.test(bare) ? bare.toLowerCase() : given;
+}
+
+export function refused(errors: readonly GraphQLError[], status = 400): Refused {
+  return { ready: false, status, isWellFormed: true, headers: {}, errors };
+}
+
+export function tooManySubscriptions(): Refused {
+  const { error, headers } = waiting(SUBSCRIPTIONS_RETRY_SECONDS);
+  return { ...refused([error], 429), headers };
 }
 
 function malformed(message: string): GraphQLError {

@@ -1,48 +1,61 @@
 import {
-  type DocumentNode,
-  type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLNamedType,
-  type GraphQLSchema,
   getNamedType,
   isAbstractType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
 import { type Sharing, sharingOf } from '../schema/sharing.ts';
+import type { Selections } from './documents/selections.ts';
+
+/** Describes an operation that reads nothing but the catalog. */
+export interface CatalogUse {
+  /**
+   * The operation selects what differs between copies of one version, such as age: its body is not
+   * cached.
+   */
+  readonly selectsTime: boolean;
+}
+
+/** Null where a selected field is not marked as the catalog's: such a response is never cached. */
+export function catalogUseOf(
+  selections: Selections,
+  operation: OperationDefinitionNode,
+): CatalogUse | null {
+  if (operation.operation !== OperationTypeNode.QUERY) return null;
+  const marks = marksOf(selections, operation);
+  // An operation without marks selects only `__typename` of the root, which has no version.
+  if (marks === null || marks.size === 0 || marks.has('account')) return null;
+  return { selectsTime: marks.has('copy') };
+}
 
 /**
  * The marks of all fields that an operation selects, whatever its variables include or skip. Null
  * where a field has none, as the fields of introspection do.
  */
 export function marksOf(
-  schema: GraphQLSchema,
-  document: DocumentNode,
+  selections: Selections,
   { operation, selectionSet }: OperationDefinitionNode,
 ): ReadonlySet<Sharing> | null {
-  const root = schema.getRootType(operation);
+  const root = selections.schema.getRootType(operation);
   if (!root) return null;
-  const collector = new MarkCollector(schema, document);
+  const collector = new MarkCollector(selections);
   return collector.collect(root, selectionSet) ? collector.marks : null;
 }
 
 class MarkCollector {
   readonly marks = new Set<Sharing>();
-  readonly #schema: GraphQLSchema;
-  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #selections: Selections;
   /** Fragments and abstract types reach the same selections by several paths. */
   readonly #visited = new Map<SelectionSetNode, Set<GraphQLNamedType>>();
 
-  constructor(schema: GraphQLSchema, { definitions }: DocumentNode) {
-    this.#schema = schema;
-    this.#fragments = new Map(
-      definitions
-        .filter((one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION)
-        .map((fragment) => [fragment.name.value, fragment]),
-    );
+  constructor(selections: Selections) {
+    this.#selections = selections;
   }
 
   /** Returns false where a field has no mark. */
@@ -62,13 +75,10 @@ class MarkCollector {
       if (name.value === '__typename') return true;
       return this.#fieldsOf(type, name.value).every((field) => this.#mark(field, selectionSet));
     }
-    const fragment =
-      selection.kind === Kind.FRAGMENT_SPREAD
-        ? this.#fragments.get(selection.name.value)
-        : selection;
+    const fragment = this.#selections.fragmentOf(selection);
     if (!fragment) return false;
     const condition = fragment.typeCondition?.name.value;
-    const narrowed = condition === undefined ? type : this.#schema.getType(condition);
+    const narrowed = condition === undefined ? type : this.#selections.schema.getType(condition);
     return this.collect(narrowed, fragment.selectionSet);
   }
 
@@ -88,9 +98,9 @@ class MarkCollector {
     name: string,
   ): readonly (GraphQLField<unknown, unknown> | undefined)[] {
     if (isAbstractType(type)) {
-      const possible = this.#schema.getPossibleTypes(type);
-      return possible.map((each) => this.#schema.getField(each, name));
+      const possible = this.#selections.schema.getPossibleTypes(type);
+      return possible.map((each) => this.#selections.schema.getField(each, name));
     }
-    return [isObjectType(type) ? this.#schema.getField(type, name) : undefined];
+    return [isObjectType(type) ? this.#selections.schema.getField(type, name) : undefined];
   }
 }

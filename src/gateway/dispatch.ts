@@ -2,10 +2,9 @@ import { performance } from 'node:perf_hooks';
 import { type Dispatcher, errors } from 'undici';
 import type { AbortSignalLike } from '../lib/light-abort-controller.ts';
 import { DeadlineError } from './errors.ts';
-import type { Answer, Exchange, NoAnswer } from './exchange.ts';
+import type { Answer, Exchange, NoAnswer, ObserveCall, WireCall } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
 import { OversizeError, unpack } from './unpack.ts';
-import type { ObserveCall, WireCall } from './wire-call.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 

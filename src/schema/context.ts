@@ -1,6 +1,5 @@
 import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
-import type { ReadRecord } from './read-record.ts';
-import { Scope } from './scope.ts';
+import { type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
 /**

@@ -1,9 +1,9 @@
-import type { CatalogChanges } from '../domain/catalog/changes.ts';
 import type {
   InstrumentConnection,
   InstrumentEdge,
   PageInfo,
-} from '../domain/catalog/instrument-connection.ts';
+} from '../domain/catalog/paging/instrument-connection.ts';
+import type { CatalogChanges } from '../domain/catalog/sync/history.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
 import { InstrumentRef, ShariaStatus } from './instrument.ts';

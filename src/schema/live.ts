@@ -1,8 +1,9 @@
 import type { PositionChanges } from '../domain/positions/feed-state.ts';
-import { readIntervalMs } from '../domain/positions/interval.ts';
+import { readIntervalMs } from '../domain/positions/subscription.ts';
+import type { PositionTotals } from '../domain/positions/timeline.ts';
 import { refusalOf } from '../domain/positions/token-ended-error.ts';
-import type { PositionTotals } from '../domain/positions/totals.ts';
 import type { Position } from '../gateway/model.ts';
+import type { PullStream } from '../lib/pull-stream.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { PositionRef } from './holding.ts';
@@ -105,11 +106,7 @@ builder.subscriptionFields((t) => ({
     description:
       'The open positions: the whole list immediately, then again whenever it has changed.',
     args: { intervalMs: t.arg.int({ required: false, description: intervalDescription }) },
-    subscribe: async (
-      _root,
-      { intervalMs },
-      context,
-    ): Promise<AsyncIterable<readonly Position[]>> =>
+    subscribe: async (_root, { intervalMs }, context): Promise<PullStream<readonly Position[]>> =>
       watching(context, intervalMs, (hub, proof, viewer) =>
         hub.watchPositions(proof, viewer, { intervalMs }),
       ),
@@ -133,7 +130,7 @@ builder.subscriptionFields((t) => ({
       _root,
       { after, intervalMs },
       context,
-    ): Promise<AsyncIterable<PositionChanges>> =>
+    ): Promise<PullStream<PositionChanges>> =>
       watching(context, intervalMs, (hub, proof, viewer) =>
         hub.watchChanges(proof, viewer, { after, intervalMs }),
       ),

@@ -1,17 +1,27 @@
 import DataLoader from 'dataloader';
 import type { Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
-import type { InstrumentConnection } from '../domain/catalog/instrument-connection.ts';
-import { type PageRequest, pageOf } from '../domain/catalog/page.ts';
+import type { InstrumentConnection } from '../domain/catalog/paging/instrument-connection.ts';
+import { pageOf } from '../domain/catalog/paging/page.ts';
+import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
-import type { Instrument, Order, Position, WithdrawalMethod } from '../gateway/model.ts';
-import { groupBySymbol } from './group-by-symbol.ts';
-import type { ReadRecord } from './read-record.ts';
+import type { Instrument, Order, Position } from '../gateway/model.ts';
+import type { Read } from '../gateway/read.ts';
+import type { Eventually } from '../lib/eventually.ts';
 import type { Services } from './services.ts';
 
-type Eventually<T> = T | Promise<T>;
+/**
+ * Records what a run has read so far. The marks of its fields predict whether the result may be
+ * shared; this record verifies it afterwards, so that a wrong mark shares nothing.
+ */
+export interface ReadRecord {
+  /** True once the run has read a value of the viewer or of this one request. */
+  isPersonal: boolean;
+  /** True once the run has read the catalog of a group for which the viewer is proved. */
+  readsCatalog: boolean;
+}
 
 /**
  * The memoized reads of one viewer between two writes: each gateway operation is called at most
@@ -29,8 +39,7 @@ export class Scope {
   #positions: Promise<readonly Position[]> | undefined;
   #orders: Promise<readonly Order[] | null> | undefined;
   #catalog: Eventually<CatalogView> | undefined;
-  #withdrawalMethods: Promise<readonly WithdrawalMethod[]> | undefined;
-  #customerId: Promise<string> | undefined;
+  #reads: Map<Read<unknown>, Promise<unknown>> | undefined;
   /** Created where the catalog is not cached, which is once an hour. */
   #instruments: DataLoader<string, Instrument | null> | undefined;
 
@@ -169,19 +178,32 @@ export class Scope {
     return pageOf(catalog.version, request);
   }
 
-  withdrawalMethods(): Promise<readonly WithdrawalMethod[]> {
-    this.#withdrawalMethods ??= this.#asViewer((viewer) =>
-      this.#services.gateway.getWithdrawalMethods(viewer),
-    );
-    return this.#withdrawalMethods;
+  /** A read that needs nothing but its viewer. */
+  read<T>(read: Read<T>): Promise<T> {
+    this.#reads ??= new Map();
+    const known = this.#reads.get(read) as Promise<T> | undefined;
+    if (known) return known;
+    const reading = this.#readAsViewer(read);
+    this.#reads.set(read, reading);
+    return reading;
   }
 
-  customerId(): Promise<string> {
-    this.#customerId ??= this.#asViewer((viewer) => this.#services.gateway.getCustomerId(viewer));
-    return this.#customerId;
+  async #readAsViewer<T>(read: Read<T>): Promise<T> {
+    return this.#services.gateway.read(await this.viewer(), read);
   }
+}
 
-  async #asViewer<T>(read: (viewer: Viewer) => Promise<T>): Promise<T> {
-    return read(await this.viewer());
-  }
+interface Holding {
+  readonly symbol: string;
+}
+
+// A list is immutable, so its grouping is memoized; the WeakMap drops it with the list.
+const groups = new WeakMap<readonly Holding[], ReadonlyMap<string, readonly Holding[]>>();
+
+function groupBySymbol<T extends Holding>(list: readonly T[]): ReadonlyMap<string, readonly T[]> {
+  const known = groups.get(list);
+  if (known) return known as ReadonlyMap<string, readonly T[]>;
+  const grouped = Map.groupBy(list, ({ symbol }) => symbol);
+  groups.set(list, grouped);
+  return grouped;
 }

@@ -4,7 +4,6 @@ import type { Identify } from '../domain/auth/identity.ts';
 import type { SignInLimits } from '../domain/auth/sign-in-limits.ts';
 import type { ViewerGateway } from '../domain/auth/viewer-gateway.ts';
 import type { Catalogs } from '../domain/catalog/catalogs.ts';
-import type { HoldingSizes } from '../domain/positions/holding-sizes.ts';
 import type { PositionsHub } from '../domain/positions/hub.ts';
 import type { OpenPositions } from '../domain/positions/open-positions.ts';
 import type { OrderDesk } from '../domain/trading/order-desk.ts';
@@ -25,6 +24,10 @@ export interface Services {
   readonly openPositions: OpenPositions;
   readonly prover: Prover;
   readonly hub: PositionsHub;
-  readonly holdings: HoldingSizes;
+  /** The size of an account's holdings, by login. Callers must have proof of the account. */
+  readonly holdings: {
+    positions(login: string): number;
+    orders(login: string): number;
+  };
   readonly orderDesk: OrderDesk;
 }

@@ -2,10 +2,10 @@ import { idempotencyKey } from '../domain/trading/input-rules.ts';
 import type { Placed } from '../domain/trading/orders.ts';
 import type { Submission } from '../domain/trading/outcome.ts';
 import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket.ts';
+import { RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { OrderRef, PositionRef, Side } from './holding.ts';
-import { RefusalRef } from './refusal.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
 

@@ -1,5 +1,4 @@
 import { InputError } from '../domain/input-error.ts';
-import { toNotificationIds } from '../domain/user/notification-ids.ts';
 import type { Acknowledgement } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { GatewayClient } from '../gateway/client.ts';
@@ -200,4 +199,15 @@ async function writeAsViewer(
 
 function notEmpty(argument: string, value: string): void {
   if (value === '') throw new InputError(argument, `${argument} must not be empty.`);
+}
+
+/** The gateway takes numbers; beyond 2^53 one would be rounded to another id. */
+function toNotificationIds(ids: readonly string[]): readonly number[] {
+  return ids.map((id) => {
+    const number = /^-?\d{1,16}$/.test(id) ? Number(id) : Number.NaN;
+    if (!Number.isSafeInteger(number)) {
+      throw new InputError('input.ids', 'input.ids must be whole numbers within ±2^53.');
+    }
+    return number;
+  });
 }

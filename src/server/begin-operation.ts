@@ -3,7 +3,7 @@ import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import type { JsonText } from '../engine/json-text.ts';
-import { FollowedEvents } from '../engine/live/followed-events.ts';
+import { FollowedEvents } from '../engine/live/delivery.ts';
 import type { Ready } from '../engine/opened-operation.ts';
 import { PacedResults, type PacedSocket } from './paced-socket.ts';
 

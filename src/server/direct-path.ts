@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import type { CatalogAnswer } from '../engine/catalog/catalog-answer.ts';
 import type { Ready } from '../engine/opened-operation.ts';
-import type { Refused } from '../engine/refusal.ts';
+import type { Refused } from '../engine/request.ts';
 import { readQueryString } from './query-string.ts';
 import type { RecurringBodies } from './recurring-bodies.ts';
 import type { Reply } from './reply.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { IncomingRequest, Ready } from '../engine/opened-operation.ts';
-import type { Refused } from '../engine/refusal.ts';
+import type { Refused } from '../engine/request.ts';
 import type { Caller } from '../gateway/caller.ts';
 import { type Body, isChunks } from '../lib/pack.ts';
 import type { Code } from '../schema/error-codes.ts';

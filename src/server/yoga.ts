@@ -3,7 +3,7 @@ import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { CatalogAnswer } from '../engine/catalog/catalog-answer.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { IncomingRequest, Ready } from '../engine/opened-operation.ts';
-import type { Refused } from '../engine/refusal.ts';
+import type { Refused } from '../engine/request.ts';
 import { parseExactJson } from '../lib/exact-json.ts';
 import { mapStream } from '../lib/map-stream.ts';
 import type { Body } from '../lib/pack.ts';

@@ -11,11 +11,10 @@ import {
 } from 'graphql';
 import { expect } from 'vitest';
 import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache.ts';
-import {
-  CompiledOperation,
-  executableSchema,
-} from '../../src/engine/compiler/compiled-operation.ts';
+import { CompiledOperation } from '../../src/engine/compiler/compiled-operation.ts';
+import { Selections } from '../../src/engine/documents/selections.ts';
 import { Meter } from '../../src/engine/limits/meter.ts';
+import { Metering } from '../../src/engine/limits/metering.ts';
 import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
@@ -95,10 +94,15 @@ export function compiledFrom(
     (one): one is OperationDefinitionNode =>
       one.kind === Kind.OPERATION_DEFINITION && (name === undefined || one.name?.value === name),
   );
-  return new CompiledOperation(schemas, document, operation as OperationDefinitionNode, codeCache);
+  return new CompiledOperation(
+    metering,
+    new Selections(hostileSchema, document),
+    operation as OperationDefinitionNode,
+    codeCache,
+  );
 }
 
-const schemas = executableSchema(hostileSchema);
+const metering = new Metering(hostileSchema);
 
 /** A budget that is not reached, unless the test says so. */
 export function meterFor(maxFields = 1_000_000, estimate = 0): Meter {

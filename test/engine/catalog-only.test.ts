@@ -1,6 +1,7 @@
 import { type GraphQLSchema, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { catalogUseOf } from '../../src/engine/catalog/catalog-only.ts';
+import { Selections } from '../../src/engine/documents/selections.ts';
+import { catalogUseOf } from '../../src/engine/sharing-marks.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 import { perGroup, sharingOf } from '../../src/schema/sharing.ts';
 
@@ -9,7 +10,7 @@ const schema = buildSchema();
 function useOf(text: string, of: GraphQLSchema = schema) {
   const document = parse(text);
   const operation = document.definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-  return catalogUseOf(of, document, operation as OperationDefinitionNode);
+  return catalogUseOf(new Selections(of, document), operation as OperationDefinitionNode);
 }
 
 describe('an operation reads the catalog alone', () => {

@@ -1,5 +1,6 @@
 import { getIntrospectionQuery, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { Selections } from '../../src/engine/documents/selections.ts';
 import { evaluate } from '../../src/engine/limits/amount.ts';
 import { costOf } from '../../src/engine/limits/cost.ts';
 import { ListSizes } from '../../src/engine/limits/list-sizes.ts';
@@ -16,7 +17,7 @@ function cost(text: string, variables: Record<string, unknown> = {}, held = HELD
       definition.kind === Kind.OPERATION_DEFINITION,
   );
   if (!operation) throw new Error('no operation');
-  const amount = costOf(schema, document, operation, sizes);
+  const amount = costOf(new Selections(schema, document), operation, sizes);
   return evaluate(amount, {
     variables,
     cachedInstruments: () => held,
@@ -135,5 +136,7 @@ test('introspection costs what the schema holds, within what is allowed', () => 
 test('a document without variables has its cost memoized', () => {
   const document = parse('{ withdrawalMethods { id } instruments(first: 3) { nodes { id } } }');
   const [operation] = document.definitions as readonly OperationDefinitionNode[];
-  expect(costOf(schema, document, operation as OperationDefinitionNode, sizes)).toBe(56);
+  expect(
+    costOf(new Selections(schema, document), operation as OperationDefinitionNode, sizes),
+  ).toBe(56);
 });

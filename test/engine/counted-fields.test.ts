@@ -7,10 +7,9 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache.ts';
-import {
-  CompiledOperation,
-  executableSchema,
-} from '../../src/engine/compiler/compiled-operation.ts';
+import { CompiledOperation } from '../../src/engine/compiler/compiled-operation.ts';
+import { Selections } from '../../src/engine/documents/selections.ts';
+import { Metering } from '../../src/engine/limits/metering.ts';
 import { meterFor } from './both-executors.ts';
 
 const schema = buildSchema(`
@@ -19,7 +18,7 @@ const schema = buildSchema(`
   type Mutation { buy: Outcome }
   type Outcome { id: ID read: [Row] other: Row }
 `);
-const schemas = executableSchema(schema);
+const metering = new Metering(schema);
 const LONG = 'x'.repeat(640);
 const ROW = { text: LONG, texts: Array(16).fill('a'), numbers: Array(80).fill(1), id: LONG };
 
@@ -37,8 +36,8 @@ for (const [type, names] of [
 function operationOf(document: DocumentNode): CompiledOperation {
   const [node] = document.definitions as readonly OperationDefinitionNode[];
   return new CompiledOperation(
-    schemas,
-    document,
+    metering,
+    new Selections(schema, document),
     node as OperationDefinitionNode,
     new CompiledCodeCache(),
   );

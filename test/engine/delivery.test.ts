@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
-import { FollowedEvents } from '../../src/engine/live/followed-events.ts';
+import { FollowedEvents } from '../../src/engine/live/delivery.ts';
 import { PullStream } from '../../src/lib/pull-stream.ts';
 
 type Text = (event: unknown) => string | Promise<string>;
@@ -8,7 +8,7 @@ type Text = (event: unknown) => string | Promise<string>;
 /** A subscription whose reader takes each result when the test says so. */
 function deliver(text: Text = (event) => `result ${event}`, reportsEnd = false) {
   const state = { newest: 0, sent: 0, ended: 0, isOver: false };
-  const events = new PullStream<number>({
+  const events = new PullStream<unknown>({
     open: () => {},
     // Only the newest is ever sent, as a feed does.
     take: () => {

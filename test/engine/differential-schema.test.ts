@@ -55,6 +55,8 @@ test.each<readonly [string, OperationName | null]>([
   '%s, the first answer to a document and the later ones are the same',
   async (_where, failing) => {
     const random = createRandom(`schema ${failing}`);
+    // A snapshot that is cached for another case's token would hide the failing session from some answers.
+    const token = await app.signIn();
     if (failing) app.sandbox.fail({ operation: failing, kind: 'status', status: 403 });
     const seen = { whole: 0, failed: 0 };
     for (let i = 0; i < DOCUMENTS; i += 1) {

@@ -9,13 +9,12 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { CompiledCodeCache } from '../../src/engine/compiler/compiled-code-cache.ts';
-import {
-  CompiledOperation,
-  executableSchema,
-} from '../../src/engine/compiler/compiled-operation.ts';
+import { CompiledOperation } from '../../src/engine/compiler/compiled-operation.ts';
+import { Selections } from '../../src/engine/documents/selections.ts';
 import { jsonBytes, jsonText } from '../../src/engine/json-text.ts';
+import { SerializedItems } from '../../src/engine/json-writer.ts';
 import { COSTLY_FIELDS, Meter } from '../../src/engine/limits/meter.ts';
-import { SerializedItems } from '../../src/engine/serialized-items.ts';
+import { Metering } from '../../src/engine/limits/metering.ts';
 import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
 
 const schema = buildSchema(`
@@ -79,8 +78,8 @@ async function run(text: string, { maxFields = 1_000_000, sliceMs = 1 } = {}) {
   const args = argsFor(text);
   const operation = args.document.definitions[0] as OperationDefinitionNode;
   const compiled = new CompiledOperation(
-    executableSchema(schema),
-    args.document,
+    new Metering(schema),
+    new Selections(schema, args.document),
     operation,
     new CompiledCodeCache(),
   );

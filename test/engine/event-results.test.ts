@@ -11,7 +11,8 @@ import {
 } from 'graphql';
 import { beforeEach, expect, test } from 'vitest';
 import type { PreparedOperation } from '../../src/engine/documents/documents.ts';
-import { COSTLY_FIELDS } from '../../src/engine/limits/meter.ts';
+import { JsonWriter } from '../../src/engine/json-writer.ts';
+import { COSTLY_FIELDS, type Meter } from '../../src/engine/limits/meter.ts';
 import { EventPace } from '../../src/engine/live/event-pace.ts';
 import { EventResults, type LiveOperation } from '../../src/engine/live/event-results.ts';
 import { Publisher } from '../../src/engine/publisher.ts';
@@ -19,6 +20,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
+import { PullStream } from '../../src/lib/pull-stream.ts';
 import type { Context } from '../../src/schema/context.ts';
 import type { Services } from '../../src/schema/services.ts';
 import { perAccount, perGroup } from '../../src/schema/sharing.ts';
@@ -108,13 +110,36 @@ function prepare(text: string): Document {
 
 /** The results that one subscriber is sent for these events. */
 async function resultsOf(
+  document: Document,
+  events: readonly object[],
+  options: SubscriberOptions = {},
+): Promise<ExecutionResult[]> {
+  const all: ExecutionResult[] = [];
+  for await (const result of follow(document, events, options)) all.push(result);
+  return all;
+}
+
+interface SubscriberOptions {
+  readonly token?: string;
+  readonly variables?: Record<string, unknown>;
+  readonly cost?: number;
+}
+
+function follow(
   { prepared, argsFor }: Document,
   events: readonly object[],
-  { token = 'a', variables = {}, cost = 1 } = {},
-): Promise<ExecutionResult[]> {
-  async function* source() {
-    yield* events;
-  }
+  { token = 'a', variables = {}, cost = 1 }: SubscriberOptions = {},
+) {
+  const left = events.values();
+  const source = new PullStream<unknown>({
+    open: () => {},
+    take: () => {
+      const { value, done } = left.next();
+      if (done) source.end();
+      return value;
+    },
+    close: () => {},
+  });
   const live: LiveOperation = {
     prepared,
     args: argsFor(variables),
@@ -125,10 +150,7 @@ async function resultsOf(
     expected: 1,
     reserved: 0,
   };
-  const stream = results.follow(source(), live, { reportsEnd: () => false, ended: () => {} });
-  const all: ExecutionResult[] = [];
-  for await (const result of stream) all.push(result);
-  return all;
+  return results.follow(source, live, { reportsEnd: () => false, ended: () => {} });
 }
 
 const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
@@ -178,6 +200,37 @@ test('of a large event, which is executed in slices, every waiting subscriber is
   expect(own.map(([result]) => result?.data)).toEqual(
     ['a', 'b', 'c'].map((mine) => ({ live: { rows: [{ mine }] } })),
   );
+});
+
+test('a result of which a part was serialized early is sent as a tree to no one', async () => {
+  const rows = Array.from({ length: 100_000 }, (_, price) => ({ price }));
+  const execute = (_args: unknown, meter: Meter) => {
+    const early = meter.writesEarly ? [JsonWriter.items(rows.slice(0, 9), meter.blocks)] : rows;
+    return { data: { early, rows } };
+  };
+  const { prepared, argsFor } = prepare('subscription { live { rows { price } } }');
+  const document = { prepared: { ...prepared, compiled: { execute } } as never, argsFor };
+  const options = { cost: COSTLY_FIELDS + 1 };
+  let text = '';
+  const delivery = follow(document, [ROWS], options).deliver({
+    hasRoom: () => true,
+    send(sent, left) {
+      text = String(sent);
+      left();
+    },
+  });
+  void delivery.next();
+  const trees: Promise<ExecutionResult[]>[] = [];
+  // One of them is bound to come between the end of the execution and that of the serialization.
+  while (text === '') {
+    trees.push(resultsOf(document, [ROWS], options));
+    await new Promise(setImmediate);
+  }
+  await delivery.return();
+  expect(trees.length).toBeGreaterThan(2);
+  for (const tree of await Promise.all(trees)) {
+    expect(tree[0]?.data?.early).toHaveLength(rows.length);
+  }
 });
 
 test('an event that failed does not end the sharing of others', async () => {

@@ -7,6 +7,7 @@ import {
   parse,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { Selections } from '../../src/engine/documents/selections.ts';
 import { marksOf } from '../../src/engine/sharing-marks.ts';
 
 const schema = buildSchema(`
@@ -41,7 +42,7 @@ for (const type of Object.values(schema.getTypeMap())) {
 function marks(text: string): string[] | null {
   const document = parse(text);
   const operation = document.definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-  const found = marksOf(schema, document, operation as OperationDefinitionNode);
+  const found = marksOf(new Selections(schema, document), operation as OperationDefinitionNode);
   return found && [...found].sort();
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { errorsPage } from '../../scripts/errors-doc.ts';
-import { UnauthenticatedError } from '../../src/domain/auth/unauthenticated-error.ts';
+import { UnauthenticatedError } from '../../src/domain/auth/errors.ts';
 import { InputError } from '../../src/domain/input-error.ts';
 import { GatewayError, UnsafePathError } from '../../src/gateway/errors.ts';
 import { ERROR_CODES } from '../../src/schema/error-codes.ts';

@@ -1,6 +1,7 @@
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { customerIdRead, withdrawalMethodsRead } from '../../src/gateway/wire/payments.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
 import type { Context } from '../../src/schema/context.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
@@ -41,8 +42,8 @@ const READS: Readonly<Record<string, (context: Context) => unknown>> = {
   readsPositionsIn: async ({ scope }) => (await scope.positionsIn('AAPL')).length,
   readsOrders: async ({ scope }) => (await scope.orders())?.length,
   readsOrdersFor: async ({ scope }) => (await scope.ordersFor('AAPL'))?.length,
-  readsWithdrawalMethods: async ({ scope }) => (await scope.withdrawalMethods()).length,
-  readsCustomerId: ({ scope }) => scope.customerId(),
+  readsWithdrawalMethods: async ({ scope }) => (await scope.read(withdrawalMethodsRead)).length,
+  readsCustomerId: ({ scope }) => scope.read(customerIdRead),
   readsRenewed: async ({ scope }) => (await scope.renewed().catalog()).group,
   readsAsAnother: ({ scope }) => scope.withToken('another') && 'x',
   readsRequestId: ({ requestId }) => requestId,

@@ -36,18 +36,13 @@ export class Membership {
 
 /** Compares as sets, because the interface promises no order. No list has an id twice. */
 export function isSame(ids: readonly string[], positions: readonly Position[]): boolean {
-  if (ids.length !== positions.length) return false;
   if (isInOrder(ids, positions)) return true;
   const known = new Set(ids);
-  return positions.every(({ id }) => known.has(id));
+  return ids.length === positions.length && positions.every(({ id }) => known.has(id));
 }
 
 function isInOrder(ids: readonly string[], positions: readonly Position[]): boolean {
-  if (ids.length !== positions.length) return false;
-  for (let index = 0; index < ids.length; index += 1) {
-    if (ids[index] !== positions[index]?.id) return false;
-  }
-  return true;
+  return ids.length === positions.length && positions.every(({ id }, at) => id === ids[at]);
 }
 
 export function idsOf(positions: readonly Position[]): readonly string[] {

@@ -17,7 +17,7 @@ export interface SessionsOptions {
   readonly maxBytes?: number;
 }
 
-export interface SessionDemand {
+interface SessionDemand {
   /** The oldest acceptable age of a cached snapshot, below the server's own limit. */
   readonly maxAgeMs?: number;
   /** The snapshot must have been requested after this turn. */

@@ -1,4 +1,4 @@
-import { UnauthenticatedError } from './unauthenticated-error.ts';
+import { UnauthenticatedError } from './errors.ts';
 
 export interface ClaimNames {
   readonly login: string;

@@ -3,8 +3,8 @@ import type { Caller } from '../../gateway/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { tokenHash } from '../../lib/token-hash.ts';
 import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './claims.ts';
+import { UnauthenticatedError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
-import { UnauthenticatedError } from './unauthenticated-error.ts';
 import type { Verify } from './verifier.ts';
 import type { Viewer } from './viewer.ts';
 

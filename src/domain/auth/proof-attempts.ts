@@ -3,14 +3,13 @@ import { GatewayError } from '../../gateway/errors.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import { addressKey } from '../../lib/address-key.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { TooManyAttemptsError } from './too-many-attempts-error.ts';
+import { TooManyAttemptsError } from './errors.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface ProofAttemptsOptions {
   readonly clock: Clock;
   /** Tokens of one address that the gateway may refuse in a minute. */
   readonly perMinute?: number;
-  readonly rememberedMs?: number;
 }
 
 interface Attempts {
@@ -19,7 +18,6 @@ interface Attempts {
   underWay: number;
 }
 
-const PER_MINUTE = 120;
 const MINUTE_MS = 60_000;
 const REMEMBERED_MS = 5_000;
 const MOST_REMEMBERED = 50_000;
@@ -32,19 +30,13 @@ const MOST_REMEMBERED = 50_000;
 export class ProofAttempts {
   readonly #clock: Clock;
   readonly #perMinute: number;
-  readonly #rememberedMs: number;
   /** The time of the last refusal, by token and operation. */
   readonly #refusals = new LRUCache<string, Map<string, number>>({ max: MOST_REMEMBERED });
   readonly #byAddress = new LRUCache<string, Attempts>({ max: MOST_REMEMBERED });
 
-  constructor({
-    clock,
-    perMinute = PER_MINUTE,
-    rememberedMs = REMEMBERED_MS,
-  }: ProofAttemptsOptions) {
+  constructor({ clock, perMinute = 120 }: ProofAttemptsOptions) {
     this.#clock = clock;
     this.#perMinute = perMinute;
-    this.#rememberedMs = rememberedMs;
   }
 
   /** Throws where the call may not be made. */
@@ -91,7 +83,7 @@ export class ProofAttempts {
   }
 
   #isRecent(atMs = Number.NEGATIVE_INFINITY): boolean {
-    return this.#clock.now() - atMs < this.#rememberedMs;
+    return this.#clock.now() - atMs < REMEMBERED_MS;
   }
 
   #attemptsOf({ caller }: Viewer): Attempts {

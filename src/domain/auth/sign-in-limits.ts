@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { addressKey } from '../../lib/address-key.ts';
 import type { RateCounter, RateCounters } from '../../store/rate-counters.ts';
-import { TooManyAttemptsError } from './too-many-attempts-error.ts';
+import { TooManyAttemptsError } from './errors.ts';
 
 export interface SignInLimitsOptions {
   readonly counters: RateCounters;

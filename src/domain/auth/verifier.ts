@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { type Clock, steadyClock } from '../../lib/clock.ts';
 import { EXPIRY_LEEWAY_MS } from './claims.ts';
-import { UnauthenticatedError } from './unauthenticated-error.ts';
+import { UnauthenticatedError } from './errors.ts';
 
 export interface VerifierOptions {
   readonly jwksUrl: string | null;

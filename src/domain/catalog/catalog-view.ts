@@ -1,8 +1,6 @@
-import type { CatalogCopy } from './catalog-copy.ts';
+import type { CatalogCopy, GroupCatalog } from './cache/group-catalog.ts';
 import type { CatalogVersion } from './catalog-version.ts';
-import { type CatalogChanges, everything, noChanges } from './changes.ts';
-import type { CatalogHistory } from './history.ts';
-import type { VersionArchive } from './version-archive.ts';
+import type { CatalogChanges } from './sync/history.ts';
 
 /** A group's catalog as one reader got it; a refresh does not change it. */
 export class CatalogView {
@@ -14,26 +12,18 @@ export class CatalogView {
   readonly stale: boolean;
   /** TTL for an answer made of this view; 0 for a stale one. */
   readonly freshSeconds: number;
+  readonly #catalog: GroupCatalog;
   readonly #copy: CatalogCopy;
-  readonly #history: CatalogHistory;
-  readonly #archive: VersionArchive | null;
 
-  constructor(
-    group: string,
-    copy: CatalogCopy,
-    nowMs: number,
-    history: CatalogHistory,
-    archive: VersionArchive | null,
-  ) {
-    this.group = group;
+  constructor(catalog: GroupCatalog, copy: CatalogCopy, nowMs: number) {
+    this.group = catalog.group;
     this.version = copy.version;
     this.skipped = copy.skipped;
     this.ageSeconds = wholeSeconds(copy.initialAgeMs + nowMs - copy.receivedAtMs);
     this.stale = nowMs >= copy.staleFromMs;
     this.freshSeconds = this.stale ? 0 : wholeSeconds(copy.expiresMs - nowMs);
+    this.#catalog = catalog;
     this.#copy = copy;
-    this.#history = history;
-    this.#archive = archive;
   }
 
   get fetchedAt(): Date {
@@ -50,14 +40,14 @@ export class CatalogView {
 
   /** The difference from a version the client has; everything where that version is unknown. */
   changes(since: string): CatalogChanges | Promise<CatalogChanges> {
-    const { version } = this;
-    if (since === version.version) return noChanges(version);
-    const known = this.#history.changes(since, version);
+    const { version, instruments } = this.version;
+    const { group, history, archive } = this.#catalog;
+    if (since === version) return { version, reset: false, upserted: [], removed: [] };
+    const known = history.changes(since, this.version);
     if (known) return known;
-    if (this.#archive === null) return everything(version);
-    return this.#archive
-      .changes(this.group, since, version)
-      .then((changes) => changes ?? everything(version));
+    const everything = { version, reset: true, upserted: instruments, removed: [] };
+    if (archive === null) return everything;
+    return archive.changes(group, since, this.version).then((changes) => changes ?? everything);
   }
 }
 

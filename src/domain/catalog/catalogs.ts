@@ -1,50 +1,16 @@
 import type { ReceiptSource } from '../../gateway/caller.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
 import type { Prover } from '../account/prover.ts';
 import type { GroupProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import { CatalogFetches } from './catalog-fetches.ts';
+import { CatalogFetches, type CatalogFetchOptions } from './cache/catalog-fetches.ts';
+import type { GroupCatalog } from './cache/group-catalog.ts';
 import { CatalogView } from './catalog-view.ts';
-import type { GroupCatalog } from './group-catalog.ts';
 import { GroupProver } from './group-prover.ts';
-import { VersionArchive, type VersionStore } from './version-archive.ts';
 
-export interface CatalogsOptions {
-  readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
+export interface CatalogsOptions extends CatalogFetchOptions {
   readonly ledger: ProofLedger;
   readonly prover: Pick<Prover, 'group'>;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Pick<Log, 'warn'>;
-  readonly maxAgeMs: number;
-  readonly staleMs: number;
-  /** The store that replicas share; null where there is only one. */
-  readonly versions?: VersionStore | null;
-  readonly maxGroups?: number;
-  /** Estimated heap of all catalogs together. */
-  readonly maxBytes?: number;
-  /** Estimated heap of the history that one group keeps of its former versions. */
-  readonly historyBytes?: number;
 }
-
-const MIB = 1024 * 1024;
-
-export function createCatalogs(options: CatalogsOptions): Catalogs {
-  const { versions = null, log } = options;
-  return new Catalogs({
-    maxGroups: 100,
-    maxBytes: 512 * MIB,
-    historyBytes: 8 * MIB,
-    ...options,
-    archive: versions === null ? null : new VersionArchive(versions, log),
-  });
-}
-
-type Settings = Required<Omit<CatalogsOptions, 'versions'>> & {
-  readonly archive: VersionArchive | null;
-};
 
 /** The read's source and start, for the receipt; null where the read's own call appears on it already. */
 interface Wait {
@@ -55,19 +21,19 @@ interface Wait {
 
 /** The catalog of each viewer's group, shared between the readers that the gateway has accepted. */
 export class Catalogs {
-  readonly #settings: Settings;
+  readonly #options: CatalogsOptions;
   readonly #fetches: CatalogFetches;
   readonly #prover: GroupProver;
 
-  constructor(settings: Settings) {
-    this.#settings = settings;
-    this.#fetches = new CatalogFetches(settings);
-    this.#prover = new GroupProver({ ...settings, fetches: this.#fetches });
+  constructor(options: CatalogsOptions) {
+    this.#options = options;
+    this.#fetches = new CatalogFetches(options);
+    this.#prover = new GroupProver({ ...options, fetches: this.#fetches });
   }
 
   /** Returns synchronously where the token is proved and a copy is cached. */
   read(viewer: Viewer): CatalogView | Promise<CatalogView> {
-    const { ledger, clock } = this.#settings;
+    const { ledger, clock } = this.#options;
     const wait: Wait = { viewer, sinceMs: clock.now(), source: 'cache' };
     const proof = ledger.group(viewer);
     return (proof && this.#inMemory(proof, wait)) ?? this.#waitFor(wait);
@@ -82,7 +48,7 @@ export class Catalogs {
 
   /** Groups whose catalog has outlived its age, because the gateway fails or serves old copies itself. */
   get staleGroups(): readonly string[] {
-    const nowMs = this.#settings.clock.now();
+    const nowMs = this.#options.clock.now();
     const stale: string[] = [];
     for (const { group, copy } of this.#fetches.catalogs()) {
       if (copy && copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs) stale.push(group);
@@ -94,7 +60,7 @@ export class Catalogs {
     const { viewer } = wait;
     for (;;) {
       const proof =
-        this.#settings.ledger.group(viewer) ??
+        this.#options.ledger.group(viewer) ??
         (await this.#prover.prove(viewer, (source) => {
           wait.source = source;
         }));
@@ -105,7 +71,7 @@ export class Catalogs {
 
   /** Null where another reader's token was refused, or the proof lapsed meanwhile: then the read starts over. */
   async #fetch(proof: GroupProof, wait: Wait): Promise<CatalogView | null> {
-    const { ledger } = this.#settings;
+    const { ledger } = this.#options;
     const { viewer } = wait;
     const { group } = proof;
     const joined = this.#fetches.under(group);
@@ -123,7 +89,7 @@ export class Catalogs {
   #inMemory(proof: GroupProof, wait: Wait): CatalogView | null {
     const { group } = proof;
     const { viewer } = wait;
-    const nowMs = this.#settings.clock.now();
+    const nowMs = this.#options.clock.now();
     const catalog = this.#fetches.catalog(group);
     if (!catalog?.servesAt(nowMs)) return null;
     // A reader that has just waited for a copy starts no refresh.
@@ -134,16 +100,12 @@ export class Catalogs {
     return this.#view(catalog, wait);
   }
 
-  #view(
-    { group, copy, history }: GroupCatalog,
-    { viewer, sinceMs, source }: Wait,
-  ): CatalogView | null {
-    if (copy === null) return null;
-    const { clock, archive } = this.#settings;
-    const nowMs = clock.now();
+  #view(catalog: GroupCatalog, { viewer, sinceMs, source }: Wait): CatalogView | null {
+    if (catalog.copy === null) return null;
+    const nowMs = this.#options.clock.now();
     if (source !== null) {
       viewer.caller.receipt?.({ operation: 'getAllTickers', ms: nowMs - sinceMs, source });
     }
-    return new CatalogView(group, copy, nowMs, history, archive);
+    return new CatalogView(catalog, catalog.copy, nowMs);
   }
 }

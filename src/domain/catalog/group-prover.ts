@@ -5,8 +5,7 @@ import type { Prover } from '../account/prover.ts';
 import type { GroupProof, ProofLedger } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import { type CatalogFetches, isPersonal } from './catalog-fetches.ts';
-import { NoGroupError } from './no-group-error.ts';
+import { type CatalogFetches, isPersonal } from './cache/catalog-fetches.ts';
 
 export interface GroupProverOptions {
   readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
@@ -14,6 +13,15 @@ export interface GroupProverOptions {
   readonly prover: Pick<Prover, 'group'>;
   readonly clock: Clock;
   readonly fetches: CatalogFetches;
+}
+
+/** Neither the token nor its account's snapshot names a group, so there is no catalog to ask for. */
+export class NoGroupError extends Error {
+  override readonly name = 'NoGroupError';
+
+  constructor() {
+    super('the account belongs to no group that the gateway names');
+  }
 }
 
 /** Gets proof for a token that it may read its group's catalog, at one gateway call of its own. */

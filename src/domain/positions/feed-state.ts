@@ -1,8 +1,7 @@
+import { hash, randomBytes } from 'node:crypto';
 import type { Position } from '../../gateway/model.ts';
-import { Cursors } from './cursors.ts';
 import type { PositionList } from './positions-board.ts';
-import { Timeline } from './timeline.ts';
-import type { PositionTotals } from './totals.ts';
+import { type PositionTotals, Timeline } from './timeline.ts';
 
 export type FeedStatus = 'LIVE' | 'DELAYED';
 
@@ -24,32 +23,7 @@ export interface PositionChanges extends FeedSummary {
 }
 
 const SNAPSHOT = 0;
-
-/** The events of one state, memoized by the version each starts from, which is the same for nearly all readers. */
-class FeedEvents {
-  #from = 0;
-  #event: PositionChanges | null = null;
-  readonly #others = new Map<number, PositionChanges>();
-
-  get(from: number): PositionChanges | undefined {
-    return this.#event !== null && this.#from === from ? this.#event : this.#others.get(from);
-  }
-
-  set(from: number, event: PositionChanges): void {
-    if (this.#event !== null) {
-      this.#others.set(from, event);
-      return;
-    }
-    this.#from = from;
-    this.#event = event;
-  }
-
-  clear(): void {
-    this.#event = null;
-    // Clearing an empty map would allocate a new table each time.
-    if (this.#others.size > 0) this.#others.clear();
-  }
-}
+const SEAL_LENGTH = 16;
 
 /**
  * The feed's present state. All readers at the same version get the very same event object, so that the
@@ -63,7 +37,6 @@ export class FeedState {
   #state: FeedSummary | null = null;
   #asOf = new Date(0);
   #status: FeedStatus = 'LIVE';
-  #cursor: { readonly version: number; readonly text: string } | null = null;
 
   /** The newest list received; null before the first. */
   get list(): PositionList | null {
@@ -126,7 +99,7 @@ export class FeedState {
   /** The summary of this state, as one shared object for all readers. */
   get summary(): FeedSummary {
     this.#state ??= {
-      cursor: this.#present(),
+      cursor: this.#cursors.write(this.#timeline.version),
       totals: this.#timeline.totals,
       status: this.#status,
       asOf: this.#asOf,
@@ -154,12 +127,59 @@ export class FeedState {
     this.#events.clear();
     this.#state = null;
   }
+}
 
-  #present(): string {
-    const { version } = this.#timeline;
-    if (this.#cursor?.version !== version) {
-      this.#cursor = { version, text: this.#cursors.write(version) };
+/** The events of one state, memoized by the version each starts from, which is the same for nearly all readers. */
+class FeedEvents {
+  #from = 0;
+  #event: PositionChanges | null = null;
+  readonly #others = new Map<number, PositionChanges>();
+
+  get(from: number): PositionChanges | undefined {
+    return this.#event !== null && this.#from === from ? this.#event : this.#others.get(from);
+  }
+
+  set(from: number, event: PositionChanges): void {
+    if (this.#event !== null) {
+      this.#others.set(from, event);
+      return;
     }
-    return this.#cursor.text;
+    this.#from = from;
+    this.#event = event;
+  }
+
+  clear(): void {
+    this.#event = null;
+    // Clearing an empty map would allocate a new table each time.
+    if (this.#others.size > 0) this.#others.clear();
+  }
+}
+
+/**
+ * Cursors of one feed's versions. The signature uses a secret of this feed, so that a cursor of another feed,
+ * or a forged one, reads as unknown, and none reveals whose feed it is from or whether that one still runs.
+ */
+export class Cursors {
+  readonly #secret = randomBytes(16).toString('hex');
+  #last: { readonly version: number; readonly text: string } | null = null;
+
+  write(version: number): string {
+    if (this.#last?.version !== version) {
+      const name = version.toString(36);
+      this.#last = { version, text: `${name}.${this.#seal(name)}` };
+    }
+    return this.#last.text;
+  }
+
+  /** Null where the cursor is not one of this feed's. */
+  read(cursor: string): number | null {
+    const [name, seal, ...rest] = cursor.split('.', 3);
+    if (!name || seal === undefined || rest.length > 0) return null;
+    // A signature fits one spelling only, which is therefore one that was written here.
+    return seal === this.#seal(name) ? Number.parseInt(name, 36) : null;
+  }
+
+  #seal(name: string): string {
+    return hash('sha256', `${this.#secret}.${name}`, 'base64url').slice(0, SEAL_LENGTH);
   }
 }

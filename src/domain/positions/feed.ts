@@ -3,17 +3,20 @@ import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { FeedState, type FeedStatus } from './feed-state.ts';
 import { FirstList } from './first-list.ts';
-import { Poller, type PollerOptions } from './poller.ts';
+import { Poller, type PollerOptions, type PollOutcome } from './poller.ts';
 import type { PositionList, PositionsBoard } from './positions-board.ts';
-import { renewProof } from './proof-renewal.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
-import { TokenEndedError } from './token-ended-error.ts';
-import type { TokenProofs } from './token-proofs.ts';
-import { type RingMember, TokenRing } from './token-ring.ts';
+import { refusalOf, TokenEndedError } from './token-ended-error.ts';
+import { type RingMember, TokenRing, type TokenRingOptions } from './token-ring.ts';
 
-export interface FeedOptions extends PollerOptions {
+/** Op 12, called once: an implementation must not retry, because a feed has its own back-off. */
+export interface PositionsSource {
+  getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer>;
+}
+
+export interface FeedOptions extends PollerOptions, TokenRingOptions {
+  readonly source: PositionsSource;
   readonly board: PositionsBoard;
-  readonly proofs: TokenProofs;
   /** How long a subscription waits for the first list. */
   readonly gatewayTimeoutMs: number;
   /** How long the feed is kept after its last subscription ended. */
@@ -39,28 +42,19 @@ export class Feed implements SubscribedFeed {
   readonly #unwatch: () => void;
   #cancelLinger: (() => void) | null = null;
   #hasBegun = false;
-  /** The arrangement that its subscriptions were last woken for. */
-  #shownArrangement = 0;
-  #shownStatus: FeedStatus = 'LIVE';
+  /** The last poll's answer: an equal one next time need not be parsed. */
+  #previous: PositionsAnswer | null = null;
 
   constructor(proof: AccountProof, options: FeedOptions, onClosed: () => void) {
     this.#options = options;
     this.#proof = proof;
     this.#onClosed = onClosed;
-    this.#ring = new TokenRing(options.proofs, options.pollMs);
+    this.#ring = new TokenRing(options);
     this.#firstList = new FirstList(options.clock, options.gatewayTimeoutMs);
-    this.#poller = new Poller(options, this.#ring, {
-      sent: () => this.#firstList.sent(),
-      answered: (member, answer) => this.#answered(member, answer),
-      failed: (error) => this.#failed(error),
-      refused: (member, refusal) => {
-        options.onPoll('refused', refusal);
-        this.#dismiss(member, refusal);
-      },
-    });
+    this.#poller = new Poller(options, this.#ring, (member) => this.#poll(member));
     this.#unwatch = options.board.watch(proof, {
       newest: () => this.state.list,
-      onList: (list) => this.#received(list),
+      onList: (list) => this.#servedElsewhere(list),
     });
   }
 
@@ -82,7 +76,7 @@ export class Feed implements SubscribedFeed {
     member.subscriptions.add(subscription);
     if (this.#hasBegun) this.#poller.resume();
     else this.#begin(viewer);
-    if (this.state.list === null) this.#firstList.wait(subscription, this.#poller.hasSent);
+    if (this.state.list === null) this.#firstList.wait(subscription);
   }
 
   leave(subscription: Subscription): void {
@@ -120,8 +114,64 @@ export class Feed implements SubscribedFeed {
       this.#poller.begin(null);
       return;
     }
-    this.#show(cached);
-    this.#poller.begin(cached);
+    this.#previous = cached;
+    this.#publish('LIVE', cached);
+    this.#poller.begin(cached.sentAtMs);
+  }
+
+  /** One poll, from its call to the subscriptions that its answer wakes. */
+  async #poll(member: RingMember): Promise<PollOutcome> {
+    const { source, board, proofs, onPoll } = this.#options;
+    const { viewer } = member;
+    this.#firstList.sent();
+    let answer: PositionsAnswer;
+    try {
+      answer = await source.getOpenPositions(viewer, this.#previous);
+    } catch (error) {
+      return this.#failed(member, error);
+    }
+    this.#previous = answer;
+    const { arrangement } = this.state;
+    // A call sent later may have been answered sooner: then its list is shown.
+    const newest = board.keep({ proof: this.#proof, tokenHash: viewer.tokenHash }, answer);
+    this.#publish('LIVE', newest);
+    onPoll(this.state.arrangement === arrangement ? 'unchanged' : 'changed');
+    if (!proofs.holds(viewer)) this.#renew(member);
+    this.#wakeWithheld();
+    return { kind: 'answered' };
+  }
+
+  #failed(member: RingMember, error: unknown): PollOutcome {
+    const { onPoll } = this.#options;
+    const refusal = refusalOf(error);
+    if (refusal !== null) {
+      onPoll('refused', refusal);
+      this.#dismiss(member, refusal);
+      return { kind: 'refused' };
+    }
+    this.#firstList.failed(error);
+    this.#publish('DELAYED', null);
+    onPoll('failed', error);
+    return { kind: 'failed', error };
+  }
+
+  /** Shows a list that a query has been served, but not as the first: that is op 12's to answer. */
+  #servedElsewhere(list: PositionList): void {
+    if (this.state.list !== null) this.#publish(this.state.status, list);
+  }
+
+  /** Shows a list unless it shows a newer one; wakes the subscriptions where that changes anything for them. */
+  #publish(status: FeedStatus, list: PositionList | null): void {
+    const { arrangement, status: lastStatus } = this.state;
+    this.state.status = status;
+    if (list !== null && this.state.take(list)) {
+      this.#firstList.received();
+      this.#options.onMembershipChanged(this.#proof.login, list);
+    }
+    if (this.state.arrangement === arrangement && status === lastStatus) return;
+    for (const { subscriptions } of this.#ring) {
+      for (const subscription of subscriptions) subscription.wake();
+    }
   }
 
   #admit(viewer: Viewer): RingMember {
@@ -157,49 +207,6 @@ export class Feed implements SubscribedFeed {
     });
   }
 
-  #answered(member: RingMember, answer: PositionsAnswer): void {
-    const { board, proofs, onPoll } = this.#options;
-    const { arrangement } = this.state;
-    this.state.status = 'LIVE';
-    // A call sent later may have been answered sooner: then its list is shown.
-    this.#show(board.offer({ proof: this.#proof, tokenHash: member.viewer.tokenHash }, answer));
-    this.#publish();
-    onPoll(this.state.arrangement === arrangement ? 'unchanged' : 'changed');
-    if (!proofs.holds(member.viewer)) this.#renew(member);
-    this.#wakeWithheld();
-  }
-
-  #failed(error: unknown): void {
-    this.#firstList.failed(error);
-    this.state.status = 'DELAYED';
-    this.#publish();
-    this.#options.onPoll('failed', error);
-  }
-
-  /** Receives a list that another call has served to this account. */
-  #received(list: PositionList): void {
-    if (this.state.list === null) return;
-    this.#show(list);
-    this.#publish();
-  }
-
-  #show(list: PositionList): void {
-    if (!this.state.take(list)) return;
-    this.#firstList.received();
-    this.#options.onMembershipChanged(this.#proof.login, list);
-  }
-
-  #publish(): void {
-    // Most polls change nothing, and then no subscription is woken.
-    const { arrangement, status } = this.state;
-    if (arrangement === this.#shownArrangement && status === this.#shownStatus) return;
-    this.#shownArrangement = arrangement;
-    this.#shownStatus = status;
-    for (const { subscriptions } of this.#ring) {
-      for (const subscription of subscriptions) subscription.wake();
-    }
-  }
-
   #wakeWithheld(): void {
     for (const member of this.#ring) {
       if (!member.hasWithheldEvent || !this.#options.proofs.holds(member.viewer)) continue;
@@ -209,7 +216,7 @@ export class Feed implements SubscribedFeed {
   }
 
   #renew(member: RingMember): void {
-    void renewProof(member, this.#options).then((refusal) => {
+    void this.#ring.renew(member).then((refusal) => {
       if (refusal !== null) this.#dismiss(member, refusal);
       else this.#wakeWithheld();
     });

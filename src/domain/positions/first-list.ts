@@ -7,6 +7,7 @@ export class FirstList {
   readonly #timers: Clock;
   readonly #timeoutMs: number;
   readonly #waiting = new Map<Subscription, (() => void) | null>();
+  #hasSent = false;
   #lastError: Error | null = null;
 
   constructor(timers: Clock, timeoutMs: number) {
@@ -15,11 +16,12 @@ export class FirstList {
   }
 
   /** The time counts from the first call: waiting for our own rate ceiling is not the gateway's fault. */
-  wait(subscription: Subscription, hasSent: boolean): void {
-    this.#waiting.set(subscription, hasSent ? this.#start(subscription) : null);
+  wait(subscription: Subscription): void {
+    this.#waiting.set(subscription, this.#hasSent ? this.#start(subscription) : null);
   }
 
   sent(): void {
+    this.#hasSent = true;
     for (const [subscription, cancel] of this.#waiting) {
       if (cancel === null) this.#waiting.set(subscription, this.#start(subscription));
     }

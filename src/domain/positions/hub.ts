@@ -9,31 +9,17 @@ import { lasting, type Viewer } from '../auth/viewer.ts';
 import { Feed, type FeedOptions } from './feed.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
 import type { PositionChanges } from './feed-state.ts';
-import { readIntervalMs } from './interval.ts';
-import { PollScheduler } from './poll-scheduler.ts';
-import { PollSlots } from './poll-slots.ts';
-import type { PositionsSource } from './poller.ts';
-import type { PositionList, PositionsBoard } from './positions-board.ts';
-import { FeedSubscription } from './subscription.ts';
-import type { TokenProofs } from './token-proofs.ts';
+import { PollScheduler, PollSlots } from './poll-scheduler.ts';
 
-export interface PositionsHubOptions {
-  /** Op 12 without retries: a feed has its own back-off. */
-  readonly source: PositionsSource;
-  readonly board: PositionsBoard;
-  readonly proofs: TokenProofs;
-  readonly clock: Clock;
-  /** A random number in [0, 1), for phases and jitter. */
-  readonly random: () => number;
-  readonly pollMs: number;
-  readonly pollMaxMs: number;
+import { FeedSubscription, readIntervalMs } from './subscription.ts';
+
+type Defaulted = 'lingerMs' | 'expiryLeewayMs' | 'onMembershipChanged';
+
+export interface PositionsHubOptions
+  extends Omit<FeedOptions, Defaulted | 'scheduler' | 'onPoll'>,
+    Partial<Pick<FeedOptions, Defaulted>> {
   readonly pollsPerSecond: number;
-  readonly gatewayTimeoutMs: number;
-  readonly lingerMs?: number;
   readonly heartbeatMs?: number;
-  readonly expiryLeewayMs?: number;
-  /** Called when positions of the account are opened or closed, and with its first list. */
-  readonly onMembershipChanged?: FeedOptions['onMembershipChanged'];
   /** Called when a poll failed for a reason that is not the gateway's. */
   readonly onUnexpected?: (error: unknown) => void;
 }
@@ -67,8 +53,8 @@ export interface HubStats {
 }
 
 /** The list of an account as its feed has it, where that is fresh enough to answer a query. */
-export interface CurrentPositions extends PositionList {
-  readonly asOf: Date;
+export interface CurrentPositions {
+  readonly positions: readonly Position[];
   readonly ageMs: number;
 }
 
@@ -99,15 +85,9 @@ export class PositionsHub {
       slots: new PollSlots(options.random),
     });
     this.#feedOptions = {
-      source: options.source,
-      board: options.board,
-      proofs: options.proofs,
+      ...options,
       scheduler: this.#scheduler,
       clock: this.#timers,
-      random: options.random,
-      pollMs: options.pollMs,
-      pollMaxMs: options.pollMaxMs,
-      gatewayTimeoutMs: options.gatewayTimeoutMs,
       lingerMs: options.lingerMs ?? LINGER_MS,
       expiryLeewayMs: options.expiryLeewayMs ?? EXPIRY_LEEWAY_MS,
       onMembershipChanged: options.onMembershipChanged ?? (() => {}),
@@ -142,15 +122,7 @@ export class PositionsHub {
     if (!state?.list || state.status !== 'LIVE') return null;
     const ageMs = Math.max(0, this.#timers.now() - state.asOf.getTime());
     if (ageMs >= this.#options.pollMs) return null;
-    const { sequence, sentAtMs, receivedAtMs } = state.list;
-    return {
-      positions: state.positions,
-      sequence,
-      sentAtMs,
-      receivedAtMs,
-      asOf: state.asOf,
-      ageMs,
-    };
+    return { positions: state.positions, ageMs };
   }
 
   /** Polls before the interval is over, because the list has surely changed, as after an accepted order. */

@@ -12,7 +12,7 @@ export interface OpenPositionsOptions {
   readonly board: PositionsBoard;
   readonly clock: Clock;
   /** The account's live list, where a feed runs and its list is younger than one poll. */
-  readonly live: (proof: AccountProof) => PositionList | null;
+  readonly live: (proof: AccountProof) => Pick<PositionList, 'positions'> | null;
 }
 
 export interface OpenPositionsDemand {

@@ -1,5 +1,4 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { PollSlots } from './poll-slots.ts';
 
 /** One feed's slot in the schedule; at most one poll of it is planned at a time. */
 export interface PollTurn {
@@ -25,6 +24,10 @@ export interface PollSchedulerOptions {
 const STEADY_SHARE = 0.95;
 // A timer that is late by no more than this is made up for.
 const TIMER_SLACK_MS = 10;
+const SLOTS_PER_INTERVAL = 40;
+const LONGEST_SLOT_MS = 25;
+// The share of a slot by which a timer may be late; without it the rhythm would slip by a slot each time.
+const SLOT_SLACK = 0.4;
 
 interface Place {
   readonly poll: () => void;
@@ -142,5 +145,25 @@ export class PollScheduler {
     this.#urgentWasLast = isUrgent;
     queue.delete(place);
     return place;
+  }
+}
+
+/**
+ * Aligns polls on slots, so that some run together: a process that wakes up for each of them spends as
+ * much on waking as on the poll. Jitter offsets each process's slots, or all replicas would call the
+ * gateway in the same millisecond.
+ */
+export class PollSlots {
+  readonly #phase: number;
+
+  constructor(random: () => number) {
+    this.#phase = random();
+  }
+
+  /** The slot is at most a hundredth of the interval before `dueMs`, and at most a sixtieth after it. */
+  near(dueMs: number, intervalMs: number): number {
+    const slotMs = Math.min(LONGEST_SLOT_MS, intervalMs / SLOTS_PER_INTERVAL);
+    const slot = Math.ceil(dueMs / slotMs - this.#phase - SLOT_SLACK);
+    return (slot + this.#phase) * slotMs;
   }
 }

@@ -1,70 +1,57 @@
-import type { PositionsAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Viewer } from '../auth/viewer.ts';
 import type { PollScheduler, PollTurn } from './poll-scheduler.ts';
-import { refusalOf, type TokenEndedError } from './token-ended-error.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
 
-/** Op 12, called once: an implementation must not retry. */
-export interface PositionsSource {
-  getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer>;
-}
-
 export interface PollerOptions {
-  readonly source: PositionsSource;
   readonly scheduler: PollScheduler;
   readonly clock: Clock;
+  /** A random number in [0, 1), for phases and jitter. */
   readonly random: () => number;
   readonly pollMs: number;
   readonly pollMaxMs: number;
 }
 
-/** Callbacks of each poll; `refused` takes the token out of the ring. */
-export interface PollerEvents {
-  sent(): void;
-  answered(member: RingMember, answer: PositionsAnswer): void;
-  failed(error: unknown, failures: number): void;
-  refused(member: RingMember, refusal: TokenEndedError): void;
-}
+/** A poll's outcome, which decides when the next one is due. A refusal concerns one token, a failure the gateway. */
+export type PollOutcome =
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'failed'; readonly error: unknown };
 
-/** Polls for one feed, with its tokens in round robin, one call at a time. */
+/** Decides when a feed polls, and with which of its tokens: in round robin, one call at a time. */
 export class Poller {
   readonly #options: PollerOptions;
   readonly #ring: TokenRing;
-  readonly #events: PollerEvents;
+  readonly #poll: (member: RingMember) => Promise<PollOutcome>;
   readonly #turn: PollTurn;
   #isRunning = false;
   #isInFlight = false;
   /** A poll was requested after the one in flight was sent. */
   #isRepollRequested = false;
-  #hasSent = false;
   /** False until the first answer: the interval has no phase yet. */
   #hasPhase = false;
   #failures = 0;
   #startedAtMs = Number.NEGATIVE_INFINITY;
   #restsUntilMs = Number.NEGATIVE_INFINITY;
-  #previous: PositionsAnswer | null = null;
 
-  constructor(options: PollerOptions, ring: TokenRing, events: PollerEvents) {
+  /** `poll` makes one call; it must not reject. */
+  constructor(
+    options: PollerOptions,
+    ring: TokenRing,
+    poll: (member: RingMember) => Promise<PollOutcome>,
+  ) {
     this.#options = options;
     this.#ring = ring;
-    this.#events = events;
-    this.#turn = options.scheduler.join(() => this.#poll());
+    this.#poll = poll;
+    this.#turn = options.scheduler.join(() => this.#start());
   }
 
-  /** Whether a call has been sent; until then only our own rate ceiling delays the first list. */
-  get hasSent(): boolean {
-    return this.#hasSent;
-  }
-
-  /** `previous` is an answer to another caller, with which the first one is compared. */
-  begin(previous: PositionsAnswer | null): void {
-    this.#previous = previous;
+  /** `answeredSinceMs` is when the call was sent whose answer the feed begins with, if it has one. */
+  begin(answeredSinceMs: number | null): void {
     this.#isRunning = true;
-    if (previous === null) this.#turn.soon();
-    else this.#planSteady(previous.sentAtMs);
+    if (answeredSinceMs === null) this.#turn.soon();
+    else this.#planSteady(answeredSinceMs);
   }
 
   /** Resumes after `pause`, no sooner than it would have polled without it. */
@@ -91,51 +78,32 @@ export class Poller {
     else this.#turn.soon();
   }
 
-  #poll(): void {
-    const { clock, source } = this.#options;
+  #start(): void {
+    const { clock } = this.#options;
     const member = this.#isInFlight ? null : this.#ring.next(clock.now());
     if (member === null) return;
     this.#isInFlight = true;
     this.#isRepollRequested = false;
     this.#startedAtMs = clock.now();
-    this.#hasSent = true;
-    this.#events.sent();
-    // A source that throws synchronously is a failed poll like any other.
-    Promise.resolve()
-      .then(() => source.getOpenPositions(member.viewer, this.#previous))
-      .then(
-        (answer) => this.#answered(member, answer),
-        (error: unknown) => this.#failed(member, error),
-      );
+    void this.#poll(member).then((outcome) => this.#polled(outcome));
   }
 
-  #answered(member: RingMember, answer: PositionsAnswer): void {
+  #polled(outcome: PollOutcome): void {
     this.#isInFlight = false;
-    this.#failures = 0;
-    this.#restsUntilMs = Number.NEGATIVE_INFINITY;
-    this.#previous = answer;
-    this.#events.answered(member, answer);
-    this.#plan();
-  }
-
-  #failed(member: RingMember, error: unknown): void {
-    this.#isInFlight = false;
-    const refusal = refusalOf(error);
-    if (refusal !== null) {
-      // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
-      this.#events.refused(member, refusal);
-      if (this.#isRunning) this.#turn.soon();
-      return;
+    if (outcome.kind === 'answered') {
+      this.#failures = 0;
+      this.#restsUntilMs = Number.NEGATIVE_INFINITY;
+    } else if (outcome.kind === 'failed') {
+      this.#failures += 1;
+      this.#restsUntilMs = this.#options.clock.now() + this.#restMs(outcome.error);
     }
-    this.#failures += 1;
-    this.#restsUntilMs = this.#options.clock.now() + this.#restMs(error);
-    this.#events.failed(error, this.#failures);
-    this.#plan();
+    if (this.#isRunning) this.#plan(outcome);
   }
 
-  #plan(): void {
-    if (!this.#isRunning || this.#isInFlight) return;
-    if (this.#failures > 0) this.#turn.at(this.#restsUntilMs);
+  #plan({ kind }: PollOutcome): void {
+    // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
+    if (kind === 'refused') this.#turn.soon();
+    else if (kind === 'failed') this.#turn.at(this.#restsUntilMs);
     else if (this.#isRepollRequested || this.#ring.unproved(this.#options.clock.now()))
       this.#turn.soon();
     else this.#planSteady(this.#startedAtMs);

@@ -74,17 +74,21 @@ export class PositionsBoard {
 
   /** Returns the list to serve: the offered one, or a newer one that was served before. */
   offer(scope: BoardScope, offered: PositionList): PositionList {
-    const list = newer(this.newest(scope), offered) ?? offered;
-    // Stored under the token as well: it must not be shown an older list should its proof lapse.
-    store(this.#byToken, scope.tokenHash, list);
-    if (scope.proof !== null) {
-      store(this.#byAccount, scope.proof.login, list);
-      this.#watchers.get(scope.proof.login)?.onList(list);
-    }
+    const list = this.keep(scope, offered);
+    if (scope.proof !== null) this.#watchers.get(scope.proof.login)?.onList(list);
     return list;
   }
 
-  /** Calls the watcher with each list served to the account; there is one watcher per account. */
+  /** Does what `offer` does, without calling the watcher: for the watcher's own lists. */
+  keep(scope: BoardScope, offered: PositionList): PositionList {
+    const list = newer(this.newest(scope), offered) ?? offered;
+    // Stored under the token as well: it must not be shown an older list should its proof lapse.
+    store(this.#byToken, scope.tokenHash, list);
+    if (scope.proof !== null) store(this.#byAccount, scope.proof.login, list);
+    return list;
+  }
+
+  /** Calls the watcher with each list that is offered to the account; there is one watcher per account. */
   watch({ login }: AccountProof, watcher: BoardWatcher): () => void {
     this.#watchers.set(login, watcher);
     return () => {

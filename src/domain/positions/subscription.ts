@@ -1,8 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
 import type { Viewer } from '../auth/viewer.ts';
+import { InputError } from '../input-error.ts';
 import type { FeedReader } from './feed-reader.ts';
 import type { FeedState } from './feed-state.ts';
+
+const LONGEST_INTERVAL_MS = 15_000;
 
 /** A feed as one of its subscriptions uses it. */
 export interface SubscribedFeed {
@@ -109,4 +112,13 @@ export class FeedSubscription<Event> implements Subscription {
     this.#feed?.leave(this);
     this.#feed = null;
   }
+}
+
+/** The least time between two events that a client requests; 0 where it requests none. */
+export function readIntervalMs(intervalMs: number | null | undefined): number {
+  if (intervalMs === null || intervalMs === undefined) return 0;
+  if (!(intervalMs >= 1 && intervalMs <= LONGEST_INTERVAL_MS)) {
+    throw new InputError('intervalMs', `intervalMs must be between 1 and ${LONGEST_INTERVAL_MS}.`);
+  }
+  return intervalMs;
 }

@@ -1,7 +1,11 @@
 import type { Position } from '../../gateway/model.ts';
-import { Closings } from './closings.ts';
 import { samePosition } from './same-position.ts';
-import { type PositionTotals, totalsOf } from './totals.ts';
+
+export interface PositionTotals {
+  readonly count: number;
+  readonly invested: number | null;
+  readonly profit: number | null;
+}
 
 /** The difference between the list of one version and the list of a later one. */
 export interface Delta {
@@ -140,4 +144,57 @@ export class Timeline {
 
 function sameOrder(a: readonly Position[], b: readonly Position[]): boolean {
   return a.length === b.length && a.every((position, index) => position === b[index]);
+}
+
+/** A position that was in the list from one version until another. */
+interface Closing {
+  readonly id: string;
+  readonly openedAt: number;
+  readonly closedAt: number;
+}
+
+/** A bounded list of the latest closings, for the delta of a reader that was disconnected. */
+class Closings {
+  readonly #kept: Closing[] = [];
+  readonly #capacity: number;
+  #forgottenAt = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  add(closing: Closing): void {
+    this.#kept.push(closing);
+    if (this.#kept.length <= this.#capacity) return;
+    this.#forgottenAt = this.#kept.shift()?.closedAt ?? this.#forgottenAt;
+  }
+
+  /** Whether every closing after that version is still known. */
+  reachesBackTo(version: number): boolean {
+    return version >= this.#forgottenAt;
+  }
+
+  /** The ids that were in the list at that version and were closed since; some may be open again. */
+  leftSince(version: number): Set<string> {
+    const ids = new Set<string>();
+    for (const { id, openedAt, closedAt } of this.#kept) {
+      if (openedAt <= version && closedAt > version) ids.add(id);
+    }
+    return ids;
+  }
+}
+
+/** Plain sums of the gateway's figures; null where a position lacks one, since a partial sum is no total. */
+export function totalsOf(positions: readonly Position[]): PositionTotals {
+  let invested: number | null = 0;
+  let profit: number | null = 0;
+  for (const position of positions) {
+    invested = sum(invested, position.invested);
+    profit = sum(profit, position.profit);
+  }
+  return { count: positions.length, invested, profit };
+}
+
+function sum(total: number | null, figure: number | null): number | null {
+  return total === null || figure === null ? null : total + figure;
 }

@@ -1,6 +1,25 @@
+import { backoffMs } from '../../lib/backoff.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Subscription } from './subscription.ts';
-import type { TokenProofs } from './token-proofs.ts';
+import { refusalOf, type TokenEndedError } from './token-ended-error.ts';
+
+/** The feed's view of the proof of its tokens. */
+export interface TokenProofs {
+  /** Whether the token has proof of the account now. */
+  holds(viewer: Viewer): boolean;
+  /** Renews the proof of a token whose polls did not renew it; rejects where that fails. */
+  renew(viewer: Viewer): Promise<unknown>;
+}
+
+export interface TokenRingOptions {
+  readonly proofs: TokenProofs;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** A token without proof polls out of turn, but not more often than this. */
+  readonly pollMs: number;
+  readonly pollMaxMs: number;
+}
 
 /** One token with subscriptions to a feed. */
 export interface RingMember {
@@ -21,13 +40,10 @@ export interface RingMember {
 /** The tokens of one feed in round robin, the next one to poll first. */
 export class TokenRing {
   readonly #members = new Map<string, RingMember>();
-  readonly #proofs: TokenProofs;
-  /** A token without proof polls out of turn, but not more often than this. */
-  readonly #retryMs: number;
+  readonly #options: TokenRingOptions;
 
-  constructor(proofs: TokenProofs, retryMs: number) {
-    this.#proofs = proofs;
-    this.#retryMs = retryMs;
+  constructor(options: TokenRingOptions) {
+    this.#options = options;
   }
 
   get size(): number {
@@ -87,12 +103,35 @@ export class TokenRing {
   unproved(nowMs: number): RingMember | null {
     // A token that polls alone is proved by each poll anyway.
     if (this.#members.size < 2) return null;
+    const { proofs, pollMs } = this.#options;
     for (const member of this.#members.values()) {
-      const dueMs = Math.max(member.polledAtMs + this.#retryMs, member.renewAtMs);
+      const dueMs = Math.max(member.polledAtMs + pollMs, member.renewAtMs);
       if (member.isRenewing || nowMs < dueMs) continue;
-      if (!this.#proofs.holds(member.viewer)) return member;
+      if (!proofs.holds(member.viewer)) return member;
     }
     return null;
+  }
+
+  /**
+   * Renews the proof of a token whose poll succeeded and which still has none, as after a refusal by another
+   * operation. Resolves to the gateway's refusal, or to null.
+   */
+  async renew(member: RingMember): Promise<TokenEndedError | null> {
+    const { proofs, clock, random, pollMs, pollMaxMs } = this.#options;
+    if (member.isRenewing || clock.now() < member.renewAtMs) return null;
+    member.isRenewing = true;
+    try {
+      await proofs.renew(member.viewer);
+      member.renewalsFailed = 0;
+      return null;
+    } catch (error) {
+      member.renewalsFailed += 1;
+      const options = { baseMs: pollMs, maxMs: pollMaxMs, random };
+      member.renewAtMs = clock.now() + backoffMs(member.renewalsFailed, options);
+      return refusalOf(error);
+    } finally {
+      member.isRenewing = false;
+    }
   }
 
   #first(): RingMember | null {

@@ -1,27 +1,12 @@
 import { GatewayError } from '../../gateway/errors.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { type OrderRecord, type OrderRecords, recordId } from '../../store/order-records.ts';
+import { type OrderRecord, recordId } from '../../store/order-records.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
-import { canonical } from './canonical.ts';
-import { type FollowOptions, follow } from './follow.ts';
-import type { OrderGateway } from './order-gateway.ts';
 import type { Submission } from './outcome.ts';
-import { type OrderLog, Recorder } from './recorder.ts';
-import { toSubmission } from './submission-record.ts';
-import { Submitter } from './submitter.ts';
-import type { Ticket } from './ticket.ts';
-
-export interface OrdersOptions {
-  readonly gateway: OrderGateway;
-  readonly records: OrderRecords;
-  readonly clock: Clock;
-  readonly orderTimeoutMs: number;
-  /** Called as soon as the gateway has accepted an order, before any client is answered. */
-  readonly onAccepted: (viewer: Viewer) => void;
-  readonly log: OrderLog;
-}
+import { outcomeOf, Recorder } from './recorder.ts';
+import { Submitter, type SubmitterOptions } from './submitter.ts';
+import { canonical, type Ticket } from './ticket.ts';
 
 export interface Placed {
   readonly outcome: Submission;
@@ -39,23 +24,22 @@ interface InFlightOrder {
 
 /** Time to record the outcome before others take a pending order's process for dead. */
 const RECORDING_MS = 2_000;
+const FOLLOW_POLL_MS = 100;
 
 /** Places orders, each at most once per key, and returns their outcomes. */
 export class Orders {
-  readonly #options: OrdersOptions;
+  readonly #options: SubmitterOptions;
   readonly #recorder: Recorder;
   readonly #submitter: Submitter;
   readonly #pendingMs: number;
-  readonly #following: FollowOptions;
   /** Orders in flight in this process. They outlive their requests, whose clients may have disconnected. */
   readonly #inFlight = new Map<string, InFlightOrder>();
 
-  constructor(options: OrdersOptions) {
+  constructor(options: SubmitterOptions) {
     this.#options = options;
     this.#recorder = new Recorder(options);
-    this.#submitter = new Submitter({ ...options, recorder: this.#recorder });
+    this.#submitter = new Submitter(options, this.#recorder);
     this.#pendingMs = options.orderTimeoutMs + RECORDING_MS;
-    this.#following = { ...options, longestMs: this.#pendingMs };
   }
 
   /** The number of orders in flight. */
@@ -99,7 +83,7 @@ export class Orders {
       const record = await this.#options.records.find(login, key);
       // An order that began meanwhile is in flight as well.
       if (!record && !this.#inFlight.has(id)) return null;
-      const followed = record && (await follow(this.#following, login, key, record));
+      const followed = record && (await this.#follow(login, key, record));
       if (followed) return { outcome: outcomeOf(followed), idempotencyKey: key, replayed: true };
     }
   }
@@ -146,16 +130,35 @@ export class Orders {
         return { outcome, idempotencyKey, replayed: false };
       }
       if (answer.record.canonical !== digest) throw otherInput();
-      const record = await follow(this.#following, login, idempotencyKey, answer.record);
+      const record = await this.#follow(login, idempotencyKey, answer.record);
       if (record) return { outcome: outcomeOf(record), idempotencyKey, replayed: true };
     }
   }
-}
 
-/** Past its deadline a pending order's process is dead, and whether the gateway got the order is unknown. */
-function outcomeOf({ outcome, reservedAtMs }: OrderRecord): Submission {
-  if (outcome) return toSubmission(outcome);
-  return { outcome: 'unknown', sentAt: new Date(reservedAtMs), message: null };
+  /**
+   * Waits for a pending record of another process until it has an outcome, or its time is up. Null where
+   * its key was released meanwhile. Timers measure the wait, so that clock corrections do not affect it.
+   */
+  async #follow(login: string, key: string, first: OrderRecord): Promise<OrderRecord | null> {
+    const { records, clock } = this.#options;
+    let record = first;
+    let isOver = false;
+    // Bounded by this process's own limit, whatever a store's clock says.
+    const cancel = clock.after(Math.min(first.pendingMs, this.#pendingMs), () => {
+      isOver = true;
+    });
+    try {
+      while (record.outcome === null && record.pendingMs > 0 && !isOver) {
+        await new Promise<void>((resolve) => clock.after(FOLLOW_POLL_MS, resolve));
+        const next = await records.find(login, key);
+        if (next?.id !== first.id) return null;
+        record = next;
+      }
+      return record;
+    } finally {
+      cancel();
+    }
+  }
 }
 
 function otherInput(): InputError {

@@ -29,14 +29,14 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
   if (!exchange.sent) {
     throw new GatewayError('unavailable', operation, 'never sent', { cause: exchange.cause });
   }
-  if (!exchange.answered) return unknown(exchange.sentAtMs, null);
+  if (!exchange.answered) return unknownSince(exchange.sentAtMs);
 
   const { status, sentAtMs } = exchange;
   const body = bodyOf(exchange);
   const { success, orderId, error, message } = toSubmitResult(body);
   const words = clip(message);
   // A gateway that answers yes and no in one response may have traded: this precedes every refusal.
-  if (success === true && !isSuccess(status)) return unknown(sentAtMs, words);
+  if (success === true && !isSuccess(status)) return unknownSince(sentAtMs, words);
   if (success !== null && isSuccess(status)) {
     return success
       ? { outcome: 'accepted', orderId: checkedOrderId(orderId), message: words }
@@ -47,10 +47,10 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
   if (status >= 400 && status <= 499 && status !== 408) {
     return { outcome: 'rejected', error: clip(error ?? text(body.error)), message: words };
   }
-  return unknown(sentAtMs, words);
+  return unknownSince(sentAtMs, words);
 }
 
-function unknown(sentAtMs: number, message: string | null): Submission {
+export function unknownSince(sentAtMs: number, message: string | null = null): Submission {
   return { outcome: 'unknown', sentAt: new Date(sentAtMs), message };
 }
 

@@ -1,20 +1,19 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { within } from '../../lib/within.ts';
 import {
+  type OrderRecord,
   type OrderRecords,
   RECORD_LIFE_MS,
   type RecordedOutcome,
   type Reservation,
 } from '../../store/order-records.ts';
-
-export interface OrderLog {
-  error(details: object, message: string): void;
-  warn(details: object, message: string): void;
-}
+import { type Submission, unknownSince } from './outcome.ts';
 
 export interface RecorderOptions {
   readonly records: OrderRecords;
   readonly clock: Clock;
-  readonly log: OrderLog;
+  readonly log: Pick<Log, 'error'>;
 }
 
 // The longest a client waits for its outcome to be recorded; the outcome is true either way.
@@ -35,7 +34,8 @@ export class Recorder {
     this.#options = options;
   }
 
-  settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
+  settle(reservation: Reservation, submission: Submission): Promise<void> {
+    const outcome = toRecorded(submission);
     return this.#write(() => this.#options.records.settle(reservation, outcome));
   }
 
@@ -58,14 +58,7 @@ export class Recorder {
       })
       .finally(() => this.#unwritten.delete(written));
     this.#unwritten.add(written);
-    await new Promise<void>((resolve) => {
-      const cancel = clock.after(PATIENCE_MS, resolve);
-      const done = () => {
-        cancel();
-        resolve();
-      };
-      first.then(done, done);
-    });
+    await within(clock, PATIENCE_MS, first).catch(() => {});
   }
 
   async #retry(attempt: () => Promise<void>): Promise<void> {
@@ -80,5 +73,35 @@ export class Recorder {
       }
     }
     log.error({}, 'the outcome of an order was never recorded');
+  }
+}
+
+/** Past its deadline a pending order's process is dead, and whether the gateway got the order is unknown. */
+export function outcomeOf({ outcome, reservedAtMs }: OrderRecord): Submission {
+  return outcome ? toSubmission(outcome) : unknownSince(reservedAtMs);
+}
+
+/** A submission as its record stores it. */
+function toRecorded(submission: Submission): RecordedOutcome {
+  const { message } = submission;
+  switch (submission.outcome) {
+    case 'accepted':
+      return { kind: 'accepted', orderId: submission.orderId, message };
+    case 'rejected':
+      return { kind: 'rejected', error: submission.error, message };
+    case 'unknown':
+      return { kind: 'unknown', sentAtMs: submission.sentAt.getTime(), message };
+  }
+}
+
+function toSubmission(recorded: RecordedOutcome): Submission {
+  const { message } = recorded;
+  switch (recorded.kind) {
+    case 'accepted':
+      return { outcome: 'accepted', orderId: recorded.orderId, message };
+    case 'rejected':
+      return { outcome: 'rejected', error: recorded.error, message };
+    case 'unknown':
+      return unknownSince(recorded.sentAtMs, message);
   }
 }

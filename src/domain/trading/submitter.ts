@@ -1,28 +1,26 @@
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { within } from '../../lib/within.ts';
 import {
-  type OrderRecords,
   RecordsUnavailableError,
   type Reservation,
   type ReserveAnswer,
   type ReserveRequest,
 } from '../../store/order-records.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import type { OrderGateway } from './order-gateway.ts';
-import { judgeOrder, type Submission } from './outcome.ts';
-import type { OrderLog, Recorder } from './recorder.ts';
-import { toRecorded } from './submission-record.ts';
+import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import { judgeOrder, type Submission, unknownSince } from './outcome.ts';
+import type { Recorder, RecorderOptions } from './recorder.ts';
 import type { Ticket } from './ticket.ts';
 
-export interface SubmitterOptions {
+/** The two order calls of the gateway, which end by their own deadline and never reject. */
+export type OrderGateway = Pick<ViewerGateway, 'openPosition' | 'placeLimitOrder'>;
+
+export interface SubmitterOptions extends RecorderOptions {
   readonly gateway: OrderGateway;
-  readonly records: OrderRecords;
-  readonly recorder: Recorder;
-  readonly clock: Clock;
   readonly orderTimeoutMs: number;
+  /** Called as soon as the gateway has accepted an order, before any client is answered. */
   readonly onAccepted: (viewer: Viewer) => void;
-  readonly log: OrderLog;
 }
 
 // A reservation that took longer is released unsent: other processes may have taken one that was frozen
@@ -34,23 +32,23 @@ const OVERDUE_MS = 1_000;
 /** The steps of one order: reserve its key, send it, judge the exchange, record the outcome. */
 export class Submitter {
   readonly #options: SubmitterOptions;
+  readonly #recorder: Recorder;
 
-  constructor(options: SubmitterOptions) {
+  constructor(options: SubmitterOptions, recorder: Recorder) {
     this.#options = options;
+    this.#recorder = recorder;
   }
 
   async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
-    const { records, recorder, clock } = this.#options;
+    const { records, clock } = this.#options;
     const startedAtMs = clock.now();
     const answer = records.reserve(request);
-    const { promise: patience, resolve } = Promise.withResolvers<null>();
-    const cancel = clock.after(RESERVE_PATIENCE_MS, () => resolve(null));
-    const inTime = await Promise.race([answer, patience]).finally(cancel);
+    const inTime = await within(clock, RESERVE_PATIENCE_MS, answer);
     // Both clocks are checked, because after a freeze the answer may be read before the timer fires.
     const isTimely = clock.now() - startedAtMs <= RESERVE_PATIENCE_MS;
     if (inTime && (isTimely || !inTime.reserved)) return inTime;
     answer.then(
-      (late) => (late.reserved ? recorder.release(late.reservation) : undefined),
+      (late) => (late.reserved ? this.#recorder.release(late.reservation) : undefined),
       () => {},
     );
     throw new RecordsUnavailableError('the order records took too long to answer');
@@ -58,14 +56,13 @@ export class Submitter {
 
   /** Throws a GatewayError where the order was surely not taken; its key is free again then. */
   async send(viewer: Viewer, ticket: Ticket, reservation: Reservation): Promise<Submission> {
-    const { recorder, clock, orderTimeoutMs } = this.#options;
+    const { clock, orderTimeoutMs } = this.#options;
+    const recorder = this.#recorder;
     const startedAtMs = clock.now();
     const verdict = this.#verdict(viewer, ticket, startedAtMs);
-    const { promise: overdue, resolve } = Promise.withResolvers<null>();
-    const cancel = clock.after(orderTimeoutMs + OVERDUE_MS, () => resolve(null));
     let submission: Submission | null;
     try {
-      submission = await Promise.race([verdict, overdue]).finally(cancel);
+      submission = await within(clock, orderTimeoutMs + OVERDUE_MS, verdict);
     } catch (error) {
       // Any other error says nothing about the order: its record stays, and becomes unknown.
       if (error instanceof GatewayError) await recorder.release(reservation);
@@ -73,12 +70,12 @@ export class Submitter {
     }
     if (submission === null) {
       verdict.then(
-        (late) => recorder.settle(reservation, toRecorded(late)),
+        (late) => recorder.settle(reservation, late),
         () => {},
       );
       submission = unknownSince(startedAtMs);
     }
-    await recorder.settle(reservation, toRecorded(submission));
+    await recorder.settle(reservation, submission);
     return submission;
   }
 
@@ -111,8 +108,4 @@ export class Submitter {
       this.#options.log.error({ err: error }, 'the listener for accepted orders failed');
     }
   }
-}
-
-function unknownSince(sentAtMs: number): Submission {
-  return { outcome: 'unknown', sentAt: new Date(sentAtMs), message: null };
 }

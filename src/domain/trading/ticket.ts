@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { LimitOrder, MarketOrder, Protection, Side } from '../../gateway/model.ts';
 import {
   broken,
@@ -13,13 +14,13 @@ import {
 /** A validated order: the values to send, and the idempotency key to send it under. */
 export type Ticket = MarketTicket | LimitTicket;
 
-export interface MarketTicket {
+interface MarketTicket {
   readonly operation: 'openPosition';
   readonly order: MarketOrder;
   readonly idempotencyKey: string;
 }
 
-export interface LimitTicket {
+interface LimitTicket {
   readonly operation: 'placeLimitOrder';
   readonly order: LimitOrder;
   readonly idempotencyKey: string;
@@ -81,6 +82,22 @@ export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
       comment: input.comment ?? null,
     },
   };
+}
+
+/**
+ * The digest that identifies a repeat: equal for two tickets that request the same order. Numbers compare
+ * by value and absent is null already in the ticket; the list fixes the order of the fields.
+ */
+export function canonical(ticket: Ticket): string {
+  const { operation, order } = ticket;
+  const { symbol, side, price, stopLoss, takeProfit, comment } = order;
+  const size = 'size' in order ? [order.size.by, order.size.value] : ['amount', order.amount];
+  const levels = [stopLoss, takeProfit].map((level) =>
+    level !== null && typeof level === 'object' ? [level.by, level.value] : level,
+  );
+  // A digest keeps a record's size independent of the comment's.
+  const text = JSON.stringify([operation, symbol, side, ...size, price, ...levels, comment]);
+  return hash('sha256', text, 'hex');
 }
 
 function protection(

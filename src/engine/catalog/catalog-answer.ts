@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import type { ExecutionResult } from 'graphql';
 import type { CatalogView } from '../../domain/catalog/catalog-view.ts';
+import type { Eventually } from '../../lib/eventually.ts';
 import type { Encoding } from '../../lib/pack.ts';
-import type { CatalogUse } from './catalog-only.ts';
+import type { CatalogUse } from '../sharing-marks.ts';
 import type { ResponseCache } from './response-cache.ts';
-
-type Eventually<T> = T | Promise<T>;
 
 /** A response made of the catalog alone: it can be named, cached and sent again unchanged. */
 export interface CatalogAnswer {

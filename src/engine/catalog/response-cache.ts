@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import type { Eventually } from '../../lib/eventually.ts';
 import { type Encoding, pack } from '../../lib/pack.ts';
-import type { CatalogUse } from './catalog-only.ts';
+import type { CatalogUse } from '../sharing-marks.ts';
 
 export interface CachedResponse {
   readonly etag: string;
@@ -62,7 +63,7 @@ export class ResponseCache {
   }
 
   /** Compresses each response once, off the event loop; concurrent requests share one single flight. */
-  packed(name: string, plain: Buffer, encoding: Encoding): Buffer | Promise<Buffer> {
+  packed(name: string, plain: Buffer, encoding: Encoding): Eventually<Buffer> {
     const cached = this.#entries.get(name)?.[encoding];
     if (cached) return cached;
     const task = `${encoding} ${name}`;

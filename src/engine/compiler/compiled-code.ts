@@ -1,7 +1,7 @@
-import type { DocumentNode, GraphQLSchema, OperationDefinitionNode, VariableValues } from 'graphql';
-import type { Flags } from './flags.ts';
+import type { OperationDefinitionNode, VariableValues } from 'graphql';
+import type { Selections } from '../documents/selections.ts';
 import { type GeneratedCode, generate } from './generated-code.ts';
-import { irOf, type OperationIr, type RootField } from './operation-ir.ts';
+import { type Flags, irOf, type OperationIr, type RootField } from './operation-ir.ts';
 
 /** One operation with its conditions decided, as a function. */
 export class CompiledCode {
@@ -21,12 +21,11 @@ export class CompiledCode {
 
   /** Null where the operation is left to the reference executor. */
   static of(
-    schema: GraphQLSchema,
-    document: DocumentNode,
+    selections: Selections,
     operation: OperationDefinitionNode,
     flags: Flags,
   ): CompiledCode | null {
-    const ir = irOf(schema, document, operation, flags);
+    const ir = irOf(selections, operation, flags);
     return ir && new CompiledCode(generate(ir), ir);
   }
 
@@ -35,4 +34,18 @@ export class CompiledCode {
     if (this.#areFixed) return this.#args;
     return this.#args.map((each) => (typeof each === 'function' ? each(variables) : each));
   }
+}
+
+/** Null where a flag is not a boolean, which is an error of the request. */
+export function readFlags(
+  names: readonly string[],
+  variables: Readonly<Record<string, unknown>>,
+): Flags | null {
+  const flags = new Map<string, boolean>();
+  for (const name of names) {
+    const value = variables[name];
+    if (typeof value !== 'boolean') return null;
+    flags.set(name, value);
+  }
+  return flags;
 }

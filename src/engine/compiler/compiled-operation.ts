@@ -1,31 +1,19 @@
 import {
-  type DocumentNode,
   type ExecutionResult,
   executeRootSelectionSet,
-  type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
+import type { Eventually } from '../../lib/eventually.ts';
+import type { Selections } from '../documents/selections.ts';
 import { withinBudget } from '../limits/budget-end.ts';
 import type { Meter } from '../limits/meter.ts';
-import { Metering } from '../limits/metering.ts';
-import { CompiledCode } from './compiled-code.ts';
+import type { Metering } from '../limits/metering.ts';
+import { CompiledCode, readFlags } from './compiled-code.ts';
 import type { CompiledCodeCache } from './compiled-code-cache.ts';
-import { type Flags, flagNames, readFlags } from './flags.ts';
+import type { Flags } from './operation-ir.ts';
 import { Run } from './run.ts';
-
-type Eventually<T> = T | Promise<T>;
-
-/** A schema for both executors: as it is, and instrumented to count fields. */
-export interface ExecutableSchema {
-  readonly schema: GraphQLSchema;
-  readonly metering: Metering;
-}
-
-export function executableSchema(schema: GraphQLSchema): ExecutableSchema {
-  return { schema, metering: new Metering(schema) };
-}
 
 /** An operation with the values of `@include` and `@skip` fixed. */
 interface Variant {
@@ -48,8 +36,8 @@ const NO_FLAGS: Flags = new Map();
  * are the reference executor's own. Where null would leave the field, the whole answer is.
  */
 export class CompiledOperation {
-  readonly #schemas: ExecutableSchema;
-  readonly #document: DocumentNode;
+  readonly #metering: Metering;
+  readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
   readonly #codeCache: CompiledCodeCache;
   readonly #flagNames: readonly string[];
@@ -57,16 +45,18 @@ export class CompiledOperation {
   #runsBefore = RUNS_BEFORE_COMPILING;
 
   constructor(
-    schemas: ExecutableSchema,
-    document: DocumentNode,
+    metering: Metering,
+    selections: Selections,
     operation: OperationDefinitionNode,
     codeCache: CompiledCodeCache,
   ) {
-    this.#schemas = schemas;
-    this.#document = document;
+    this.#metering = metering;
+    this.#selections = selections;
     this.#operation = operation;
     this.#codeCache = codeCache;
-    this.#flagNames = flagNames(document, operation);
+    this.#flagNames = (operation.variableDefinitions ?? [])
+      .map(({ variable }) => variable.name.value)
+      .filter((name) => selections.flagNames.has(name));
   }
 
   /** `args` have passed the reference executor's own check of variables. */
@@ -139,8 +129,7 @@ export class CompiledOperation {
   }
 
   #compile(variant: Variant, flags: Flags): CompiledCode | null {
-    const { schema } = this.#schemas;
-    const code = CompiledCode.of(schema, this.#document, this.#operation, flags);
+    const code = CompiledCode.of(this.#selections, this.#operation, flags);
     variant.code = code;
     if (code) {
       this.#codeCache.put(code, () => {
@@ -153,7 +142,7 @@ export class CompiledOperation {
 
   #reference(args: ValidatedExecutionArgs, meter: Meter, counted = 0): Eventually<ExecutionResult> {
     meter.restart(counted);
-    const schema = this.#schemas.metering.for(meter);
+    const schema = this.#metering.for(meter);
     const result = executeRootSelectionSet({ ...args, schema });
     const isMutation = this.#operation.operation === 'mutation';
     return result instanceof Promise

@@ -1,28 +1,23 @@
 import {
-  type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLFieldResolver,
   type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
-  type GraphQLSchema,
   getArgumentValues,
-  isAbstractType,
   isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
-  type SelectionNode,
-  type SelectionSetNode,
   type VariableValues,
   visit,
 } from 'graphql';
+import { literalOf } from '../documents/document-values.ts';
+import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
 import { weightOfKey } from '../limits/meter.ts';
-import { type Flags, isIncluded } from './flags.ts';
 
 /**
  * The intermediate representation of an operation: one entry per field, in the order of the
@@ -77,6 +72,9 @@ export interface ResolverIr {
   readonly takesArguments: boolean;
 }
 
+/** The values of the variables in `@include` and `@skip`. */
+export type Flags = ReadonlyMap<string, boolean>;
+
 // Compiling is synchronous: this many fields take some milliseconds.
 const MAX_FIELDS = 1_000;
 
@@ -85,16 +83,15 @@ const MAX_FIELDS = 1_000;
  * schema; unions and interfaces, which few queries select; mutations, which run serially.
  */
 export function irOf(
-  schema: GraphQLSchema,
-  document: DocumentNode,
+  selections: Selections,
   operation: OperationDefinitionNode,
   flags: Flags,
 ): OperationIr | null {
-  const root = schema.getRootType(operation.operation);
+  const root = selections.schema.getRootType(operation.operation);
   if (!root || operation.operation === 'mutation') return null;
-  const irBuilder = new IrBuilder(schema, document, flags);
+  const irBuilder = new IrBuilder(selections, flags);
   try {
-    const object = irBuilder.object(root, [operation.selectionSet]);
+    const object = irBuilder.object(root, [{ node: operation, when: true }]);
     const isResolved = object.fields.every(({ property, resolver }) => !property || resolver);
     if (!isResolved) return null;
     const rootFields = object.fields
@@ -114,89 +111,50 @@ class NotCompilableError extends Error {
 const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
 
 class IrBuilder {
-  readonly #schema: GraphQLSchema;
+  readonly #selections: Selections;
   readonly #flags: Flags;
-  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   size = 0;
 
-  constructor(schema: GraphQLSchema, { definitions }: DocumentNode, flags: Flags) {
-    this.#schema = schema;
+  constructor(selections: Selections, flags: Flags) {
+    this.#selections = selections;
     this.#flags = flags;
-    this.#fragments = new Map(
-      definitions
-        .filter((one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION)
-        .map((fragment) => [fragment.name.value, fragment]),
-    );
   }
 
-  object(type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): ObjectIr {
+  object(type: GraphQLObjectType, from: readonly Selecting[]): ObjectIr {
     if (type.isTypeOf) throw new NotCompilableError('its values have to be asked');
-    const groups = new Map<string, FieldNode[]>();
-    const visited = new Set<string>();
-    for (const { selections } of selectionSets) this.#collect(type, selections, groups, visited);
-    const fields = [...groups].map(([key, nodes]) => this.#field(type, key, nodes));
+    const collected = this.#selections.collect(type, from, (node) =>
+      node.kind === Kind.VARIABLE ? this.#flags.get(node.name.value) : literalOf(node),
+    );
+    const fields = [...collected].map(([key, same]) => this.#field(type, key, same));
     const weight = fields.reduce((sum, { key }) => sum + weightOfKey(key), 0);
     return { typeName: type.name, weight, fields };
   }
 
-  /** Collects the fields in the reference executor's order, which is the order of the answer. */
-  #collect(
-    type: GraphQLObjectType,
-    selections: readonly SelectionNode[],
-    groups: Map<string, FieldNode[]>,
-    visited: Set<string>,
-  ): void {
-    for (const selection of selections) {
-      if (!isIncluded(selection, this.#flags)) continue;
-      if (selection.kind === Kind.FIELD) {
-        const key = (selection.alias ?? selection.name).value;
-        const nodes = groups.get(key);
-        if (nodes) nodes.push(selection);
-        else groups.set(key, [selection]);
-        continue;
-      }
-      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
-      const fragment = isSpread ? this.#fragments.get(selection.name.value) : selection;
-      if (!fragment || !this.#applies(type, fragment.typeCondition?.name.value)) continue;
-      if (isSpread) {
-        if (visited.has(selection.name.value)) continue;
-        visited.add(selection.name.value);
-      }
-      this.#collect(type, fragment.selectionSet.selections, groups, visited);
-    }
-  }
-
-  #applies(type: GraphQLObjectType, condition: string | undefined): boolean {
-    if (condition === undefined || condition === type.name) return true;
-    const wanted = this.#schema.getType(condition);
-    return isAbstractType(wanted) && this.#schema.isSubType(wanted, type);
-  }
-
-  #field(type: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): FieldIr {
+  #field(type: GraphQLObjectType, key: string, same: readonly SelectedField[]): FieldIr {
     this.size += 1;
     if (this.size > MAX_FIELDS) throw new NotCompilableError('too large');
+    const nodes = same.map((one) => one.node);
     const [node] = nodes as [FieldNode];
-    const field = this.#schema.getField(type, node.name.value);
+    const field = this.#selections.schema.getField(type, node.name.value);
     if (!field) throw new NotCompilableError('unknown');
     if (field.name === '__typename') {
       const value = this.#value(field.type, []);
       return { key, property: null, value, resolver: null, nodes };
     }
     if (field.name.startsWith('__')) throw new NotCompilableError('introspection');
-    const value = this.#value(field.type, nodes);
+    const value = this.#value(field.type, same);
     return { key, property: field.name, value, resolver: resolverOf(field, node), nodes };
   }
 
-  #value(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueIr {
+  #value(type: GraphQLOutputType, same: readonly SelectedField[]): ValueIr {
     const isNonNull = isNonNullType(type);
     const inner = isNonNull ? type.ofType : type;
     if (isLeafType(inner)) return { kind: 'leaf', isNonNull, type: inner };
     if (isListType(inner)) {
-      return { kind: 'list', isNonNull, item: this.#value(inner.ofType, nodes) };
+      return { kind: 'list', isNonNull, item: this.#value(inner.ofType, same) };
     }
     if (!isObjectType(inner)) throw new NotCompilableError('its type depends on the value');
-    const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    return { kind: 'object', isNonNull, object: this.object(inner, selectionSets) };
+    return { kind: 'object', isNonNull, object: this.object(inner, same) };
   }
 }
 

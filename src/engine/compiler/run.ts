@@ -1,4 +1,5 @@
 import type { ExecutionResult } from 'graphql';
+import type { Eventually } from '../../lib/eventually.ts';
 import { JsonWriter } from '../json-writer.ts';
 import {
   COSTLY_FIELDS,
@@ -73,7 +74,7 @@ export class Run {
    * Null where nothing of the answer is of use. Where a field of the root fails that may be null, it
    * is left to the reference executor, which reports the error.
    */
-  answer(root: RunRoot, source: unknown): ExecutionResult | Promise<ExecutionResult | null> | null {
+  answer(root: RunRoot, source: unknown): Eventually<ExecutionResult | null> {
     let data: Target;
     try {
       data = root(this, source);

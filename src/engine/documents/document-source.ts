@@ -1,9 +1,9 @@
+import { hash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../../lib/log.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { GraphQLRequest } from '../request.ts';
-import { hashOf } from './document-id.ts';
 import type { DocumentResult, Documents } from './documents.ts';
 import type { TrustedDocument, TrustedDocuments } from './trusted-documents.ts';
 
@@ -79,6 +79,10 @@ export class DocumentSource {
 
 function isNamed(text: string, id: string, known: TrustedDocument | undefined): boolean {
   return known?.text === text || hashOf(text) === id;
+}
+
+function hashOf(text: string): string {
+  return hash('sha256', text, 'hex');
 }
 
 function refused(error: GraphQLError): DocumentResult {

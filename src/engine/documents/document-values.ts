@@ -27,7 +27,7 @@ export class DocumentValues {
   }
 }
 
-function literalOf(node: ConstValueNode | ValueNode): Literal {
+export function literalOf(node: ConstValueNode | ValueNode): Literal {
   if (node.kind === Kind.INT) return Number(node.value);
   if (node.kind === Kind.BOOLEAN) return node.value;
   return node.kind === Kind.NULL ? null : undefined;

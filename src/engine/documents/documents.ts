@@ -1,35 +1,30 @@
 import { hash } from 'node:crypto';
 import {
   type DocumentNode,
-  GraphQLError,
+  type GraphQLError,
   type GraphQLSchema,
   Kind,
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
-  parse,
   specifiedRules,
   type ValidationRule,
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { requestError } from '../../schema/public-error.ts';
-import { type CatalogUse, catalogUseOf } from '../catalog/catalog-only.ts';
+import { located, requestError } from '../../schema/public-error.ts';
 import { CompiledCodeCache } from '../compiler/compiled-code-cache.ts';
-import {
-  CompiledOperation,
-  type ExecutableSchema,
-  executableSchema,
-} from '../compiler/compiled-operation.ts';
+import { CompiledOperation } from '../compiler/compiled-operation.ts';
 import type { Amount } from '../limits/amount.ts';
 import { costOf } from '../limits/cost.ts';
-import { type StructureLimits, structureErrors, tooComplex } from '../limits/limits.ts';
+import { type StructureLimits, structureErrors } from '../limits/limits.ts';
 import { ListSizes } from '../limits/list-sizes.ts';
-import { located } from '../located.ts';
+import { Metering } from '../limits/metering.ts';
 import { documentArguments, OperationArguments } from '../operation-arguments.ts';
-import { literalsOf, redactSyntax, redactTexts } from '../redact-literals.ts';
+import { literalsOf, redactTexts } from '../redact-literals.ts';
+import { type CatalogUse, catalogUseOf } from '../sharing-marks.ts';
 import { inexactLiteralError } from './inexact-literal.ts';
-import { sizeOfText } from './text-size.ts';
-import { withoutTokens } from './without-tokens.ts';
+import { parseDocument } from './parse-document.ts';
+import { Selections } from './selections.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
@@ -65,22 +60,20 @@ const BYTES_PER_CHARACTER = 42;
 const BYTES_PER_DOCUMENT = 4_096;
 // The remaining errors appear once these are fixed; some kilobytes of a response have room for them.
 const MAX_ERRORS = 10;
-// Far beyond any document that a person or a tool writes, and far below the depth of the stack.
-const MAX_NESTING = 500;
 
 /** Parses, limits and validates each document once, whichever transport received it. */
 export class Documents {
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
   readonly #sizes: ListSizes;
-  readonly #schemas: ExecutableSchema;
+  readonly #metering: Metering;
   readonly #codeCache = new CompiledCodeCache();
   readonly #prepared: LRUCache<string, DocumentResult>;
 
   constructor(options: DocumentOptions) {
     this.#options = options;
     this.#sizes = new ListSizes(options.schema);
-    this.#schemas = executableSchema(options.schema);
+    this.#metering = new Metering(options.schema);
     this.#rules = options.introspection
       ? specifiedRules
       : [...specifiedRules, NoSchemaIntrospectionCustomRule];
@@ -104,7 +97,7 @@ export class Documents {
 
   #check(text: string): DocumentResult {
     const { schema, limits, introspection } = this.#options;
-    const document = parseWithin(text, limits.maxTokens);
+    const document = parseDocument(text, limits.maxTokens);
     if ('errors' in document) return document;
     const tooLarge = structureErrors(document, limits);
     if (tooLarge.length > 0) return { errors: tooLarge };
@@ -122,35 +115,20 @@ export class Documents {
     const { schema, introspection } = this.#options;
     const digest = hash('sha256', text, 'base64url');
     const ofDocument = documentArguments(schema, document, !introspection);
+    const selections = new Selections(schema, document);
     const operations = new Map<string | null, PreparedOperation>();
     for (const node of document.definitions) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
       operations.set(node.name?.value ?? null, {
         node,
         args: new OperationArguments(ofDocument, node),
-        compiled: new CompiledOperation(this.#schemas, document, node, this.#codeCache),
-        catalogUse: catalogUseOf(schema, document, node),
-        cost: costOf(schema, document, node, this.#sizes),
+        compiled: new CompiledOperation(this.#metering, selections, node, this.#codeCache),
+        catalogUse: catalogUseOf(selections, node),
+        cost: costOf(selections, node, this.#sizes),
         name: `${digest} ${node.name?.value ?? ''}`,
       });
     }
     return operations;
-  }
-}
-
-function parseWithin(
-  text: string,
-  maxTokens: number,
-): DocumentNode | { errors: readonly GraphQLError[] } {
-  const { tokens, nesting } = sizeOfText(text, maxTokens);
-  if (tokens > maxTokens) return { errors: [tooComplex('MAX_TOKENS', tokens, maxTokens)] };
-  if (nesting > MAX_NESTING) return { errors: [tooComplex('nesting', nesting, MAX_NESTING)] };
-  try {
-    return withoutTokens(parse(text));
-  } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error;
-    const message = redactSyntax(error.message);
-    return { errors: [located(requestError('GRAPHQL_PARSE_FAILED', message), error)] };
   }
 }
 

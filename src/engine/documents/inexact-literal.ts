@@ -13,9 +13,8 @@ import {
 } from 'graphql';
 import { INEXACT } from '../../lib/exact-json.ts';
 import { isExactNumber } from '../../lib/exact-number.ts';
-import { requestError } from '../../schema/public-error.ts';
+import { located, requestError } from '../../schema/public-error.ts';
 import { ArgumentTrail, placeOf } from '../blamed-argument.ts';
-import { located } from '../located.ts';
 
 /**
  * Returns the error of the first number that a double cannot represent exactly; null where there is

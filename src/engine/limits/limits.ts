@@ -1,16 +1,9 @@
-import {
-  type DocumentNode,
-  type FragmentDefinitionNode,
-  type GraphQLError,
-  Kind,
-  type OperationDefinitionNode,
-  type SelectionSetNode,
-} from 'graphql';
-import { requestError } from '../../schema/public-error.ts';
-import { located } from '../located.ts';
+import { type DocumentNode, type GraphQLError, Kind, type OperationDefinitionNode } from 'graphql';
+import { located, requestError } from '../../schema/public-error.ts';
+import { type Fragments, fragmentsOf, unfold } from '../documents/selections.ts';
 import { redactTexts } from '../redact-literals.ts';
 import { repeatedPairs } from './repeats.ts';
-import { type Fragments, type Shape, ShapeMeasure } from './shape.ts';
+import { type Shape, ShapeMeasure } from './shape.ts';
 
 export interface StructureLimits {
   readonly maxTokens: number;
@@ -99,15 +92,6 @@ function circular(name: string): GraphQLError {
   return requestError('GRAPHQL_VALIDATION_FAILED', message);
 }
 
-function fragmentsOf(document: DocumentNode): Fragments {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions) {
-    if (definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
-    fragments.set(definition.name.value, definition);
-  }
-  return fragments;
-}
-
 function operationErrors(
   operation: OperationDefinitionNode,
   shape: Shape,
@@ -160,20 +144,11 @@ function mutationErrors(
   if (operation !== 'mutation') return [];
   let fields = 0;
   let logins = 0;
-  const walk = ({ selections }: SelectionSetNode): void => {
-    for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) {
-        fields += 1;
-        if (selection.name.value === 'login') logins += 1;
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        walk(selection.selectionSet);
-      } else {
-        const fragment = fragments.get(selection.name.value);
-        if (fragment) walk(fragment.selectionSet);
-      }
-    }
-  };
-  walk(selectionSet);
+  unfold(selectionSet, fragments, ({ kind, name }) => {
+    if (kind !== Kind.FIELD) return;
+    fields += 1;
+    if (name.value === 'login') logins += 1;
+  });
   const errors: GraphQLError[] = [];
   if (fields > MAX_MUTATION_FIELDS) {
     errors.push(tooComplex('mutation fields', fields, MAX_MUTATION_FIELDS));

@@ -1,5 +1,5 @@
 import { Kind, type SelectionSetNode } from 'graphql';
-import type { Fragments } from './shape.ts';
+import { type Fragments, responseKey, unfold } from '../documents/selections.ts';
 
 interface Place {
   times: number;
@@ -16,25 +16,15 @@ type Places = Map<string, Place>;
 export function repeatedPairs(selectionSet: SelectionSetNode, fragments: Fragments): number {
   let pairs = 0;
 
-  function enter({ selections }: SelectionSetNode, places: Places): void {
-    for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) {
-        const place = placeOf(places, (selection.alias ?? selection.name).value);
-        pairs += place.times;
-        place.times += 1;
-        if (selection.selectionSet) enter(selection.selectionSet, place.inner);
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        enter(selection.selectionSet, places);
-      } else {
-        // Validation compares fragments pairwise like fields, even where they have none in common.
-        const place = placeOf(places, '...');
-        pairs += place.times;
-        place.times += 1;
-        const fragment = fragments.get(selection.name.value);
-        if (fragment) enter(fragment.selectionSet, places);
-      }
-    }
-  }
+  const enter = (inside: SelectionSetNode, places: Places): void =>
+    unfold(inside, fragments, (selection) => {
+      const isField = selection.kind === Kind.FIELD;
+      // Validation compares fragments pairwise like fields, even where they have none in common.
+      const place = placeOf(places, isField ? responseKey(selection) : '...');
+      pairs += place.times;
+      place.times += 1;
+      if (isField && selection.selectionSet) enter(selection.selectionSet, place.inner);
+    });
 
   enter(selectionSet, new Map());
   return pairs;

@@ -1,13 +1,11 @@
 import {
   type ArgumentNode,
-  type FragmentDefinitionNode,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-
-export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+import type { Fragments } from '../documents/selections.ts';
 
 /** The size of a selection with its fragments unfolded. */
 export interface Shape {

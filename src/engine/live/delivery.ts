@@ -1,4 +1,6 @@
 import type { ExecutionResult } from 'graphql';
+import type { Eventually } from '../../lib/eventually.ts';
+import { MappedStream, type StreamMap } from '../../lib/map-stream.ts';
 import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
 import type { JsonText } from '../json-text.ts';
 
@@ -10,9 +12,40 @@ export interface ResultSink {
   send(result: JsonText, left: () => void): void;
 }
 
-export interface DeliveryOptions {
+export interface ResultMap extends StreamMap<unknown, ExecutionResult> {
+  /** The result as JSON; subscribers who receive the same event share one text. */
+  readonly text: (event: unknown) => Eventually<JsonText>;
+  readonly failure: (error: unknown) => ExecutionResult | null;
+}
+
+/** The results of a subscription, to be iterated or delivered as they are published. */
+export class FollowedEvents extends MappedStream<unknown, ExecutionResult> {
+  readonly #events: PullStream<unknown>;
+  readonly #map: ResultMap;
+
+  constructor(events: PullStream<unknown>, map: ResultMap) {
+    super(events, map);
+    this.#events = events;
+    this.#map = map;
+  }
+
+  /**
+   * Delivers to a transport that writes results itself. The returned iterator yields nothing and
+   * completes with the stream.
+   */
+  deliver(sink: ResultSink): AsyncGenerator<never, void, void> {
+    return new Delivery(this.#events, {
+      sink,
+      text: this.#map.text,
+      failure: this.#map.failure,
+      leave: () => this.return(),
+    });
+  }
+}
+
+interface DeliveryOptions {
   readonly sink: ResultSink;
-  readonly text: (event: unknown) => JsonText | Promise<JsonText>;
+  readonly text: (event: unknown) => Eventually<JsonText>;
   /** Converts a failure to a last result, or to null where nothing is sent. */
   readonly failure: (error: unknown) => ExecutionResult | null;
   /** Ends the source, if it has not ended. */
@@ -28,7 +61,7 @@ const OVER: Over = { done: true, value: undefined };
  * published. As an iterator it yields nothing and completes with the stream, which is how its
  * consumer learns of the end.
  */
-export class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
+class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
   readonly #events: PullStream<unknown>;
   readonly #options: DeliveryOptions;
   readonly #over = Promise.withResolvers<Over>();

@@ -1,28 +1,19 @@
-import {
-  type ExecutionResult,
-  GraphQLError,
-  type OperationDefinitionNode,
-  type ValidatedExecutionArgs,
-} from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Caller } from '../../gateway/caller.ts';
+import type { Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
-import { PullStream } from '../../lib/pull-stream.ts';
+import type { PullStream } from '../../lib/pull-stream.ts';
 import { Context } from '../../schema/context.ts';
 import type { Services } from '../../schema/services.ts';
-import type { PreparedOperation } from '../documents/documents.ts';
 import { type JsonText, jsonText } from '../json-text.ts';
 import { Meter } from '../limits/meter.ts';
 import type { Publisher } from '../publisher.ts';
-import { marksOf } from '../sharing-marks.ts';
+import { FollowedEvents } from './delivery.ts';
 import type { EventPace } from './event-pace.ts';
-import { usesVariablesInEvents } from './event-variables.ts';
-import { FollowedEvents } from './followed-events.ts';
-import { type RecentResult, RecentResults, textOf } from './recent-results.ts';
+import { type MadeResult, SharedResults, type SharingOperation } from './shared-results.ts';
 
 /** A subscription, as it is executed for each of its events. */
-export interface LiveOperation {
-  readonly prepared: PreparedOperation;
-  readonly args: ValidatedExecutionArgs;
+export interface LiveOperation extends SharingOperation {
   readonly cost: number;
   readonly caller: Caller;
   readonly requestId: string;
@@ -38,18 +29,23 @@ class SubscriptionEndedError extends Error {
   override readonly name = 'SubscriptionEndedError';
 }
 
-/** One event's result, with the meter that counted it. */
-interface Made {
-  readonly result: ExecutionResult;
-  readonly meter: Meter;
-  /** True when the result may be sent to other subscribers. */
-  readonly isShared: boolean;
+/** The form in which a transport takes a result. */
+interface Form<T> {
+  readonly isText: boolean;
+  readonly of: (made: MadeResult) => T;
 }
 
-interface Making {
-  readonly node: OperationDefinitionNode;
-  readonly done: Promise<unknown>;
-}
+/** For a transport that writes JSON; however many subscribers a result has, it is serialized once. */
+const TEXT: Form<JsonText> = {
+  isText: true,
+  of: (made) => {
+    made.text ??= JSON.stringify(made.result);
+    return made.text;
+  },
+};
+
+/** For a transport that serializes results itself. */
+const TREE: Form<ExecutionResult> = { isText: false, of: ({ result }) => result };
 
 export interface EventResultsOptions {
   readonly services: Services;
@@ -66,8 +62,6 @@ export interface Following {
   readonly ended: () => void;
 }
 
-type Eventually<T> = T | Promise<T>;
-
 /**
  * Executes live events, and shares results in a fan-out. Subscribers at the same point of a stream
  * receive the same event object, so one result serves all who sent the same document. Sharing
@@ -76,24 +70,21 @@ type Eventually<T> = T | Promise<T>;
  */
 export class EventResults {
   readonly #options: EventResultsOptions;
-  readonly #recent = new RecentResults();
-  readonly #isShared = new WeakMap<OperationDefinitionNode, boolean>();
-  /** Large events whose result is being computed: one single flight per event. */
-  readonly #making = new WeakMap<object, Making>();
+  readonly #shared = new SharedResults();
 
   constructor(options: EventResultsOptions) {
     this.#options = options;
   }
 
   follow(
-    events: AsyncIterable<unknown>,
+    events: PullStream<unknown>,
     live: LiveOperation,
     { reportsEnd, ended }: Following,
   ): FollowedEvents {
     const { signal } = live.caller;
     const stream = new FollowedEvents(events, {
-      value: (event) => this.#resultOf(event as object, live, events),
-      text: (event) => this.#textOf(event as object, live, events),
+      value: (event) => this.#paced(event as object, live, events, TREE),
+      text: (event) => this.#paced(event as object, live, events, TEXT),
       failure: (error) =>
         error instanceof SubscriptionEndedError || reportsEnd(error)
           ? null
@@ -116,165 +107,114 @@ export class EventResults {
     return publisher.publish({ errors: [asGraphQLError(error)] }, context);
   }
 
-  #textOf(
+  /** The event's result: synchronously, or once the account's token bucket allows it. */
+  #paced<T>(
     event: object,
     live: LiveOperation,
-    events: AsyncIterable<unknown>,
-  ): Eventually<JsonText> {
-    return this.#paced(live, events, (waitedMs) => this.#text(event, live, waitedMs));
-  }
-
-  #text(event: object, live: LiveOperation, waitedMs: number): Eventually<JsonText> {
-    const { node } = live.prepared;
-    const known = this.#known(event, live);
-    if (known) return this.#settled(live, known.fields, textOf(known));
-    const other = this.#underWay(event, node);
-    if (other) return other.then(() => this.#text(event, live, waitedMs));
-    const made = this.#make(event, live, waitedMs, true);
-    if (!(made instanceof Promise)) {
-      // The text is memoized with the result where others may be sent it.
-      return this.#keptText(event, live) ?? jsonText(made.result, made.meter);
-    }
-    const text = made.then((settled) => this.#written(settled, event, live));
-    this.#share(event, live, text);
-    return text;
-  }
-
-  async #written(
-    { result, meter, isShared }: Made,
-    event: object,
-    { prepared: { node } }: LiveOperation,
-  ): Promise<JsonText> {
-    const text = await jsonText(result, meter);
-    const { fields, writesEarly } = meter;
-    const kept = { result: writesEarly ? null : result, fields, text };
-    if (isShared) this.#recent.keep(event, node, kept);
-    return text;
-  }
-
-  #resultOf(
-    event: object,
-    live: LiveOperation,
-    events: AsyncIterable<unknown>,
-  ): Eventually<ExecutionResult> {
-    return this.#paced(live, events, (waitedMs) => this.#result(event, live, waitedMs));
-  }
-
-  #result(event: object, live: LiveOperation, waitedMs: number): Eventually<ExecutionResult> {
-    const { node } = live.prepared;
-    const known = this.#known(event, live);
-    if (known?.result) return this.#settled(live, known.fields, known.result);
-    const other = this.#underWay(event, node);
-    if (other) return other.then(() => this.#result(event, live, waitedMs));
-    const made = this.#make(event, live, waitedMs, false);
-    if (!(made instanceof Promise)) return made.result;
-    const result = made.then((settled) =>
-      this.#written(settled, event, live).then(() => settled.result),
+    events: PullStream<unknown>,
+    form: Form<T>,
+  ): Eventually<T> {
+    live.reserved = live.expected;
+    const wait = this.#options.pace.admit(live.key, live.reserved, events.ending);
+    if (wait === null) return this.#result(event, live, 0, form);
+    // The wait can be long: whose token was refused meanwhile is sent nothing more of the account's.
+    return wait.then((waitedMs) =>
+      events.isEnded ? endOf(events) : this.#result(event, live, waitedMs, form),
     );
-    this.#share(event, live, result);
+  }
+
+  #result<T>(event: object, live: LiveOperation, waitedMs: number, form: Form<T>): Eventually<T> {
+    const known = this.#shared.find(event, live);
+    if (known !== null && (form.isText || known.isTree)) {
+      this.#settle(live, known.fields);
+      return form.of(known);
+    }
+    const other = this.#shared.underWay(event, live);
+    if (other !== null) return other.then(() => this.#result(event, live, waitedMs, form));
+    const meter = this.#meter(live, form);
+    const made = this.#make(event, live, waitedMs, meter);
+    if (!(made instanceof Promise) && !meter.isCostly) {
+      this.#shared.keep(event, live, made);
+      return form.of(made);
+    }
+    const result = this.#written(event, live, made, meter).then(form.of);
+    this.#shared.begin(event, live, result);
     return result;
   }
 
-  /** Joins the single flight in which another subscriber's large event is being computed. */
-  #underWay(event: object, node: OperationDefinitionNode): Promise<unknown> | null {
-    const making = this.#making.get(event);
-    return making?.node === node ? making.done : null;
-  }
-
-  #share(event: object, live: LiveOperation, made: Promise<unknown>): void {
-    if (!this.#mayShare(live)) return;
-    const { node } = live.prepared;
-    const over = () => {
-      if (this.#making.get(event)?.done === done) this.#making.delete(event);
-    };
-    const done = made.then(over, over);
-    this.#making.set(event, { node, done });
-  }
-
-  #known(event: object, live: LiveOperation): RecentResult | null {
-    return this.#mayShare(live) ? this.#recent.find(event, live.prepared.node) : null;
-  }
-
-  #keptText(event: object, live: LiveOperation): JsonText | null {
-    const kept = this.#known(event, live);
-    return kept && textOf(kept);
-  }
-
-  /** Runs synchronously, or once the account's token bucket allows it. */
-  #paced<T>(
+  /** Others are sent the result once it is serialized, which is done in slices where it is large. */
+  async #written(
+    event: object,
     live: LiveOperation,
-    events: AsyncIterable<unknown>,
-    make: (waitedMs: number) => Eventually<T>,
-  ): Eventually<T> {
-    live.reserved = live.expected;
-    const stream = events instanceof PullStream ? events : null;
-    const wait = this.#options.pace.admit(live.key, live.reserved, stream?.ending);
-    if (wait === null) return make(0);
-    // The wait can be long: whose token was refused meanwhile is sent nothing more of the account's.
-    return wait.then((waitedMs) => (stream?.isEnded ? endOf(stream) : make(waitedMs)));
+    making: Eventually<MadeResult>,
+    meter: Meter,
+  ): Promise<MadeResult> {
+    const made = await making;
+    if (made.isShared || meter.isForText) made.text = await jsonText(made.result, meter);
+    this.#shared.keep(event, live, made);
+    return made;
   }
 
-  #settled<T>(live: LiveOperation, fields: number, value: T): T {
+  /** Replaces the fields reserved for the event with those that it had. */
+  #settle(live: LiveOperation, fields: number): void {
     this.#options.pace.settle(live.key, live.reserved, fields);
     live.expected = fields;
-    return value;
+  }
+
+  #meter({ cost, expected, key }: LiveOperation, { isText }: Form<unknown>): Meter {
+    const { scheduler, maxCost } = this.#options;
+    const estimate = Math.max(cost, expected);
+    return new Meter({ maxFields: maxCost, scheduler, client: key, estimate, isForText: isText });
   }
 
   #make(
     event: object,
     live: LiveOperation,
     waitedMs: number,
-    isForText: boolean,
-  ): Eventually<Made> {
-    const { services, scheduler, maxCost } = this.#options;
+    meter: Meter,
+  ): Eventually<MadeResult> {
+    const { services, scheduler } = this.#options;
     // Each event has its own context: reads must not be as old as the subscription.
     const context = new Context(services, live.caller, live.requestId);
     context.cost = live.cost;
     context.waitedMs = waitedMs;
-    const estimate = Math.max(live.cost, live.expected);
-    const client = live.key;
-    const meter = new Meter({ maxFields: maxCost, scheduler, client, estimate, isForText });
     return meter.isCostly
       ? scheduler.run(live.key, () => this.#execute(event, live, context, meter))
       : this.#execute(event, live, context, meter);
   }
 
-  #execute(event: object, live: LiveOperation, context: Context, meter: Meter): Eventually<Made> {
+  #execute(
+    event: object,
+    live: LiveOperation,
+    context: Context,
+    meter: Meter,
+  ): Eventually<MadeResult> {
     const { prepared, args } = live;
     const run = { ...args, rootValue: event, contextValue: context };
     const result = prepared.compiled.execute(run, meter);
-    if (result instanceof Promise) {
-      return result.then((settled) => this.#made(settled, live, context, meter));
-    }
-    const made = this.#made(result, live, context, meter);
-    const { fields } = meter;
-    if (made.isShared) {
-      this.#recent.keep(event, prepared.node, { result: made.result, fields, text: null });
-    }
-    return made;
+    return result instanceof Promise
+      ? result.then((settled) => this.#made(settled, live, context, meter))
+      : this.#made(result, live, context, meter);
   }
 
-  #made(result: ExecutionResult, live: LiveOperation, context: Context, meter: Meter): Made {
-    this.#settled(live, meter.fields, null);
-    context.fields = meter.fields;
+  #made(result: ExecutionResult, live: LiveOperation, context: Context, meter: Meter): MadeResult {
+    const { fields } = meter;
+    this.#settle(live, fields);
+    context.fields = fields;
     // Subscribers to one account may have different catalogs, so reading the catalog makes a result
     // personal too. The record is checked before publishing, which itself reads values of one
     // request.
-    if (context.isPersonal || context.readsCatalog) this.#isShared.set(live.prepared.node, false);
+    if (context.isPersonal || context.readsCatalog) this.#shared.isPersonal(live);
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
-    // The receipt's waiting time concerns one subscriber alone.
-    const isShared = this.#mayShare(live) && !result.errors && context.waitedMs === 0;
-    return { result: this.#options.publisher.publish(result, context), meter, isShared };
-  }
-
-  #mayShare({ prepared: { node }, args }: LiveOperation): boolean {
-    let isShared = this.#isShared.get(node);
-    if (isShared === undefined) {
-      isShared = isOfAccount(args, node) && !usesVariablesInEvents(args.document, node);
-      this.#isShared.set(node, isShared);
-    }
-    return isShared;
+    return {
+      // The receipt's waiting time concerns one subscriber alone.
+      isShared: this.#shared.mayShare(live) && !result.errors && context.waitedMs === 0,
+      result: this.#options.publisher.publish(result, context),
+      isTree: !meter.writesEarly,
+      fields,
+      text: null,
+    };
   }
 }
 
@@ -282,14 +222,6 @@ export class EventResults {
 async function endOf(stream: PullStream<unknown>): Promise<never> {
   await stream.next();
   throw new SubscriptionEndedError();
-}
-
-function isOfAccount(
-  { schema, document }: ValidatedExecutionArgs,
-  node: OperationDefinitionNode,
-): boolean {
-  const marks = marksOf(schema, document, node);
-  return marks !== null && [...marks].every((mark) => mark === 'account');
 }
 
 function asGraphQLError(error: unknown): GraphQLError {

@@ -1,8 +1,15 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { AbortSignalLike } from '../../lib/light-abort-controller.ts';
-import type { Exchange } from '../exchange.ts';
-import type { Send, WireCall } from '../wire-call.ts';
-import { PollsBusyError } from './not-attempted.ts';
+import { NotAttemptedError } from '../errors.ts';
+import type { Exchange, Send, WireCall } from '../exchange.ts';
+
+export class PollsBusyError extends NotAttemptedError {
+  override readonly name = 'PollsBusyError';
+
+  constructor() {
+    super('the connections that polls may use were taken for as long as this one could wait');
+  }
+}
 
 /** Bounds the connections that polls hold; a poll that finds none free waits in a FIFO queue. */
 export class PollBulkhead {

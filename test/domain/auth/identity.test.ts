@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
-import { UnauthenticatedError } from '../../../src/domain/auth/unauthenticated-error.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 

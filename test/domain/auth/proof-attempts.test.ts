@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
 import { ProofAttempts } from '../../../src/domain/auth/proof-attempts.ts';
-import { TooManyAttemptsError } from '../../../src/domain/auth/too-many-attempts-error.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -9,7 +9,7 @@ const REFUSED = new GatewayError('unauthenticated', 'getSession', 'refused', { s
 
 function stage(perMinute = 3) {
   const clock = createScriptedClock();
-  const attempts = new ProofAttempts({ clock, perMinute, rememberedMs: 5_000 });
+  const attempts = new ProofAttempts({ clock, perMinute });
   let calls = 0;
   const refused = (viewer: Viewer) =>
     attempts.guard(viewer, 'getSession', async () => {

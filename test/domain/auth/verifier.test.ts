@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { UnauthenticatedError } from '../../../src/domain/auth/unauthenticated-error.ts';
+import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { createVerifier, type VerifierOptions } from '../../../src/domain/auth/verifier.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { inSeconds, signedToken, unsignedToken, withClaims } from '../../support/tokens.ts';

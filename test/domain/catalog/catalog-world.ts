@@ -2,16 +2,15 @@ import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions } from '../../../src/domain/account/sessions.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { ProofAttempts } from '../../../src/domain/auth/proof-attempts.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
-import { type Catalogs, createCatalogs } from '../../../src/domain/catalog/catalogs.ts';
-import type { VersionStore } from '../../../src/domain/catalog/version-archive.ts';
+import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
+import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
-import { GatewayClient } from '../../../src/gateway/client.ts';
-import { createPools } from '../../../src/gateway/pools.ts';
-import { createTransport } from '../../../src/gateway/transport.ts';
 import { LogicalClock } from '../../../src/lib/logical-clock.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { openClient } from '../../gateway/open-client.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
 
 export const DEMO = 'demo@example.com';
@@ -24,12 +23,10 @@ const DAY_SECONDS = 86_400;
 
 export interface WorldOptions {
   readonly instruments?: number;
-  readonly maxAgeMs?: number;
   readonly staleMs?: number;
   readonly proofMs?: number;
   readonly maxBytes?: number;
   readonly maxGroups?: number;
-  readonly historyBytes?: number;
   readonly versions?: VersionStore;
 }
 
@@ -66,28 +63,25 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
   const sandbox = await startSandbox({ instruments, tickMs: 0, clock, tokenTtlSeconds });
   // Without these two headers a test sets an answer's age itself.
   sandbox.changeCatalog({ ageSeconds: null, cacheControl: null });
-  const pools = createPools({ gatewayUrl: sandbox.url, connections: 16, connectTimeoutMs: 1_000 });
-  const client = new GatewayClient({
-    send: createTransport(pools),
-    headers: {},
-    forwardClient: false,
-    directionField: 'direction',
-    mobileWallet: 'mobile-wallet',
-    timeUnit: 'auto',
-    timeoutMs: 5_000,
-    orderTimeoutMs: 5_000,
+  const { client, pools } = openClient(sandbox.url, {
+    connections: 16,
+    connectTimeoutMs: 1_000,
     catalogTimeoutMs: 20_000,
-    maxBytes: 8 * 1024 * 1024,
     catalogMaxBytes: 256 * 1024 * 1024,
   });
   const ledger = new ProofLedger({ clock, proofMs });
-  const gateway = new ViewerGateway(client, ledger);
+  const gateway = new ViewerGateway({
+    client,
+    ledger,
+    attempts: new ProofAttempts({ clock }),
+    onPositions: () => {},
+  });
   const logicalClock = new LogicalClock();
   const sessions = new Sessions({ gateway, ledger, clock, logicalClock, maxAgeMs: MINUTE_MS });
   const log: LogLine[] = [];
   const write = (fields: unknown, message?: unknown) =>
     void log.push({ fields: fields as LogLine['fields'], message: String(message) });
-  const catalogs = createCatalogs({
+  const catalogs = new Catalogs({
     gateway,
     ledger,
     prover: new Prover(ledger, sessions, logicalClock),
@@ -96,6 +90,7 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
     log: { warn: write },
     maxAgeMs: HOUR_MS,
     staleMs: HOUR_MS,
+    versions: null,
     ...settings,
   });
   const identify = createIdentity({

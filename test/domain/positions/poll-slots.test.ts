@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PollSlots } from '../../../src/domain/positions/poll-slots.ts';
+import { PollSlots } from '../../../src/domain/positions/poll-scheduler.ts';
 import { Follower } from './follower.ts';
 import { createLiveBench } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';

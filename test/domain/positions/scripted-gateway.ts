@@ -1,6 +1,6 @@
 import type { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import type { PositionsSource } from '../../../src/domain/positions/poller.ts';
+import type { PositionsSource } from '../../../src/domain/positions/feed.ts';
 import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import type { Position } from '../../../src/gateway/model.ts';

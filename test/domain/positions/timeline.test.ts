@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { samePosition } from '../../../src/domain/positions/same-position.ts';
-import { type Delta, Timeline } from '../../../src/domain/positions/timeline.ts';
-import { totalsOf } from '../../../src/domain/positions/totals.ts';
+import { type Delta, Timeline, totalsOf } from '../../../src/domain/positions/timeline.ts';
 import type { Position } from '../../../src/gateway/model.ts';
 import { position } from './scripted-gateway.ts';
 

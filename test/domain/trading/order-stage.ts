@@ -1,7 +1,6 @@
 import { AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import type { OrderGateway } from '../../../src/domain/trading/order-gateway.ts';
-import type { OrderLog } from '../../../src/domain/trading/recorder.ts';
+import type { OrderGateway } from '../../../src/domain/trading/submitter.ts';
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -71,8 +70,8 @@ export function answered(status: number, body: object = {}): Exchange {
 
 export const acceptedAs = (orderId: string) => answered(200, { success: true, orderId });
 
-export function createTestLog(): OrderLog & { readonly lines: string[] } {
+export function createTestLog() {
   const lines: string[] = [];
-  const add = (_details: object, message: string) => void lines.push(message);
+  const add = (_fields: unknown, message?: unknown) => void lines.push(String(message));
   return { lines, error: add, warn: add };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { OrderGateway } from '../../../src/domain/trading/order-gateway.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
+import type { OrderGateway } from '../../../src/domain/trading/submitter.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { createMemoryOrderRecords } from '../../../src/store/memory-order-records.ts';
 import { type OrderRecords, RecordsUnavailableError } from '../../../src/store/order-records.ts';

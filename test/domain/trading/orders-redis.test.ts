@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { OrderGateway } from '../../../src/domain/trading/order-gateway.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
+import type { OrderGateway } from '../../../src/domain/trading/submitter.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { openRedisOrderRecords } from '../../../src/store/redis-order-records.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';

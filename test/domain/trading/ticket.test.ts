@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/input-error.ts';
-import { canonical } from '../../../src/domain/trading/canonical.ts';
 import {
+  canonical,
   limitTicket,
   marketTicket,
   type PlaceLimitOrderInput,

@@ -1,0 +1,91 @@
+import type { CatalogAnswer } from '../../../gateway/answers.ts';
+
+/** A copy's age when it was received, and the times that follow from it. */
+export interface CopyTimes {
+  readonly receivedAtMs: number;
+  readonly initialAgeMs: number;
+  /** From this time on the copy is marked stale. */
+  readonly staleFromMs: number;
+  /** From this time on a read starts a background refresh (stale-while-revalidate). */
+  readonly refreshFromMs: number;
+  /** Until this time the copy is served without waiting; then a reader waits for a new one. */
+  readonly expiresMs: number;
+  /** While the gateway fails, the copy is served until this time (stale-if-error). */
+  readonly servesUntilMs: number;
+}
+
+interface CopyCircumstances {
+  readonly receivedAtMs: number;
+  readonly maxAgeMs: number;
+  readonly staleMs: number;
+  /** The answer was empty or mostly broken: it is served only for lack of a better one, and briefly. */
+  readonly isProvisional: boolean;
+  /** The copy came from a background refresh. */
+  readonly isRefresh: boolean;
+}
+
+// The interface grants an hour. A shorter `max-age` is honoured down to a minute, or 4 MB would be fetched every second.
+const SHORTEST_LIFE_MS = 60_000;
+// A copy that was too old when received, or provisional, is fetched again after this time.
+const ASK_AGAIN_MS = 60_000;
+
+/** The age arithmetic of HTTP caching, without its other rules: `no-store` would mean a fetch per request. */
+export function timesOf(
+  { headers, sentAtMs, receivedAtMs: answeredAtMs }: CatalogAnswer,
+  { receivedAtMs, maxAgeMs, staleMs, isProvisional, isRefresh }: CopyCircumstances,
+): CopyTimes {
+  const ageMs = Math.max(
+    ageByHeaderMs(headers.age, answeredAtMs - sentAtMs),
+    ageByDateMs(headers.date, receivedAtMs),
+  );
+  const grantedMs = grantedLifeMs(headers['cache-control']);
+  const lifeMs = Math.min(maxAgeMs, Math.max(SHORTEST_LIFE_MS, grantedMs));
+  const restMs = lifeMs - ageMs;
+  // The gateway's own cache has nothing younger, so the copy is served, marked stale from the start.
+  const isTooOld = restMs <= 0;
+  const isBrief = isTooOld || isProvisional;
+  const ttlMs = isTooOld ? ASK_AGAIN_MS : isBrief ? Math.min(restMs, ASK_AGAIN_MS) : restMs;
+  const expiresMs = receivedAtMs + ttlMs;
+  const lastFifthMs = expiresMs - lifeMs / 5;
+  // A refresh that brought a copy as old as the last would otherwise start the next one immediately.
+  const isFruitless = isRefresh && lastFifthMs <= receivedAtMs;
+  const refreshFromMs = isFruitless ? receivedAtMs + ASK_AGAIN_MS : lastFifthMs;
+  return {
+    receivedAtMs,
+    initialAgeMs: ageMs,
+    staleFromMs: isTooOld ? receivedAtMs : expiresMs,
+    refreshFromMs: isBrief ? expiresMs : refreshFromMs,
+    expiresMs,
+    servesUntilMs: isProvisional ? expiresMs : expiresMs + staleMs,
+  };
+}
+
+/** `Age` was true when the answer was sent; the transfer time is added. */
+function ageByHeaderMs(age: string | undefined, delayMs: number): number {
+  const seconds = wholeSeconds(age);
+  return seconds === null ? 0 : seconds * 1000 + Math.max(0, delayMs);
+}
+
+// `Date` counts whole seconds, so less than one is no age.
+const DATE_RESOLUTION_MS = 1000;
+
+function ageByDateMs(date: string | undefined, receivedAtMs: number): number {
+  const sinceMs = receivedAtMs - Date.parse(date ?? '');
+  return sinceMs >= DATE_RESOLUTION_MS ? sinceMs : 0;
+}
+
+/** `s-maxage` is for shared caches, which this is, and takes precedence over `max-age`. */
+function grantedLifeMs(cacheControl: string | undefined): number {
+  const directives = new Map<string, string>();
+  for (const directive of (cacheControl ?? '').split(',')) {
+    const [name = '', value = ''] = directive.split('=', 2);
+    directives.set(name.trim().toLowerCase(), value.trim().replaceAll('"', ''));
+  }
+  const seconds =
+    wholeSeconds(directives.get('s-maxage')) ?? wholeSeconds(directives.get('max-age'));
+  return seconds === null ? Infinity : seconds * 1000;
+}
+
+function wholeSeconds(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : null;
+}

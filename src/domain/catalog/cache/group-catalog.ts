@@ -1,0 +1,147 @@
+import type { CatalogAnswer, ModifiedCatalog } from '../../../gateway/answers.ts';
+import { GatewayError } from '../../../gateway/errors.ts';
+import type { Log } from '../../../lib/log.ts';
+import { buildVersion, type CatalogVersion } from '../catalog-version.ts';
+import { CatalogHistory } from '../sync/history.ts';
+import type { VersionArchive } from '../sync/version-archive.ts';
+import { type CopyTimes, timesOf } from './freshness.ts';
+
+/** A version as one answer brought it. */
+export interface CatalogCopy extends CopyTimes {
+  readonly version: CatalogVersion;
+  /** Rows of the answer that were left out. */
+  readonly skipped: number;
+  readonly etag: string | null;
+}
+
+export interface GroupCatalogOptions {
+  readonly maxAgeMs: number;
+  readonly staleMs: number;
+  readonly archive: VersionArchive | null;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+interface ReceivedAnswer {
+  readonly answer: CatalogAnswer;
+  readonly receivedAtMs: number;
+  /** The copy whose ETag was sent, which a 304 confirms. */
+  readonly revalidated: CatalogCopy | null;
+  readonly isRefresh: boolean;
+}
+
+// A failure older than this says nothing about the gateway's present state.
+const FAILURE_COUNTS_MS = 120_000;
+const REFUSED_TOKENS = 1_000;
+/** Estimated heap of the history that one group keeps of its former versions. */
+const HISTORY_BYTES = 8 * 1024 * 1024;
+
+/** One group's cached catalog, its history, and the failures of its recent fetches. */
+export class GroupCatalog {
+  readonly group: string;
+  readonly history = new CatalogHistory(HISTORY_BYTES);
+  readonly archive: VersionArchive | null;
+  readonly #options: GroupCatalogOptions;
+  #copy: CatalogCopy | null = null;
+  #failures = 0;
+  #failedAtMs = -Infinity;
+  #retryAtMs = -Infinity;
+  readonly #refused = new Set<string>();
+
+  constructor(group: string, options: GroupCatalogOptions) {
+    this.group = group;
+    this.archive = options.archive;
+    this.#options = options;
+  }
+
+  get copy(): CatalogCopy | null {
+    return this.#copy;
+  }
+
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Whether the cached copy is served without waiting. */
+  servesAt(nowMs: number): boolean {
+    if (this.#copy === null) return false;
+    const isFailing = nowMs - this.#failedAtMs < FAILURE_COUNTS_MS;
+    return nowMs < (isFailing ? this.#copy.servesUntilMs : this.#copy.expiresMs);
+  }
+
+  /** Whether this token's read starts a refresh. */
+  wantsRefresh(nowMs: number, tokenHash: string): boolean {
+    const fromMs = Math.max(this.#copy?.refreshFromMs ?? Infinity, this.#retryAtMs);
+    return nowMs >= fromMs && !this.#refused.has(tokenHash);
+  }
+
+  /** Stores op 1's answer as the group's copy. Throws where it must not replace the present one. */
+  async receive({ answer, revalidated, ...received }: ReceivedAnswer): Promise<void> {
+    const { receivedAtMs } = received;
+    if (!answer.modified) {
+      if (!revalidated) throw contractError('a 304 to a request without If-None-Match');
+      const times = timesOf(answer, { ...this.#options, ...received, isProvisional: false });
+      this.#hold({ ...revalidated, ...times });
+      return;
+    }
+    const { skipped, total, etag } = answer;
+    const isProvisional = isBad(answer);
+    if (skipped > 0) {
+      const fields = { group: this.group, skipped, total };
+      this.#options.log.warn(fields, 'instruments were left out');
+    }
+    const before = this.#copy;
+    // A provisional copy is itself replaced once its time is up.
+    if (isProvisional && before && receivedAtMs < before.servesUntilMs) {
+      throw contractError('a catalog that is empty or mostly broken');
+    }
+    const version = await this.#nextVersion(answer);
+    // Searches use the present version until the new one is indexed.
+    if (before && this.servesAt(receivedAtMs)) await version.index;
+    else void version.index;
+    this.#hold({
+      version,
+      skipped,
+      // Without an ETag a 304 cannot prolong a provisional copy.
+      etag: isProvisional ? null : etag,
+      ...timesOf(answer, { ...this.#options, ...received, isProvisional }),
+    });
+  }
+
+  fail(nowMs: number, retryInMs: number): void {
+    this.#failures += 1;
+    this.#failedAtMs = nowMs;
+    this.#retryAtMs = nowMs + retryInMs;
+  }
+
+  /** The refusal is about this token only: the next reader's may be accepted. */
+  refuse(tokenHash: string): void {
+    if (this.#refused.size >= REFUSED_TOKENS) this.#refused.clear();
+    this.#refused.add(tokenHash);
+  }
+
+  /** Builds the version after the present one and adds the difference to the history. */
+  async #nextVersion({ instruments }: ModifiedCatalog): Promise<CatalogVersion> {
+    const previous = this.#copy?.version ?? null;
+    const { version, before } = await buildVersion(instruments, previous);
+    if (version === previous) return version;
+    if (previous) this.history.add(previous, version, before);
+    void this.archive?.remember(this.group, version);
+    return version;
+  }
+
+  #hold(copy: CatalogCopy): void {
+    this.#copy = copy;
+    this.#failures = 0;
+    this.#failedAtMs = -Infinity;
+    this.#retryAtMs = -Infinity;
+    this.#refused.clear();
+  }
+}
+
+function isBad({ instruments, skipped, total }: ModifiedCatalog): boolean {
+  return instruments.length === 0 || skipped * 2 > total;
+}
+
+function contractError(message: string): GatewayError {
+  return new GatewayError('contract', 'getAllTickers', message);
+}

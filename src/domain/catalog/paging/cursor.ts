@@ -1,0 +1,65 @@
+import { InputError } from '../../input-error.ts';
+
+export type SortKey = readonly (string | number)[];
+
+/** A position in an order: it means the same in a later version, even if its instrument was removed. */
+export interface Place {
+  readonly key: SortKey;
+  readonly id: string;
+}
+
+/** Opaque to clients: the order's name, the sort key and the id, with a checksum. */
+export function encodeCursor(order: string, { key, id }: Place): string {
+  // JSON escapes a lone surrogate, so that it survives UTF-8.
+  const text = JSON.stringify([order, ...key, id]);
+  return Buffer.from(checkSum(text) + text, 'utf8').toString('base64url');
+}
+
+/** `sample` has the types of the order's key. */
+export function decodeCursor(
+  argument: string,
+  cursor: string,
+  order: string,
+  sample: SortKey,
+): Place {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const text = bytes.toString('utf8', CHECK_SUM_LENGTH);
+  const isWhole = bytes.toString('base64url') === cursor;
+  if (!isWhole || bytes.toString('utf8', 0, CHECK_SUM_LENGTH) !== checkSum(text)) {
+    throw new InputError(argument, `${argument} is no cursor of this service.`);
+  }
+  const parts = parse(text);
+  if (parts === null || parts[0] !== order) {
+    throw new InputError(argument, `${argument} is a cursor of another order or another search.`);
+  }
+  const key = parts.slice(1, -1);
+  const id = parts.at(-1);
+  const fits =
+    key.length === sample.length && key.every((part, at) => typeof part === typeof sample[at]);
+  if (!fits || typeof id !== 'string') {
+    throw new InputError(argument, `${argument} is no cursor of this service.`);
+  }
+  return { key, id };
+}
+
+function parse(text: string): (string | number)[] | null {
+  try {
+    const parts: unknown = JSON.parse(text);
+    const isList = Array.isArray(parts) && parts.length >= 2;
+    const fits = (part: unknown) => typeof part === 'string' || typeof part === 'number';
+    return isList && parts.every(fits) ? parts : null;
+  } catch {
+    return null;
+  }
+}
+
+const CHECK_SUM_LENGTH = 8;
+
+/** FNV-1a detects accidents such as a truncated cursor. A forged cursor only pages from elsewhere. */
+function checkSum(text: string): string {
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) {
+    sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
+  }
+  return (sum >>> 0).toString(16).padStart(CHECK_SUM_LENGTH, '0');
+}

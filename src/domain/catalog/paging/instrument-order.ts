@@ -1,0 +1,139 @@
+import { hash } from 'node:crypto';
+import type { Instrument } from '../../../gateway/model.ts';
+import type { CatalogVersion } from '../catalog-version.ts';
+import type { CatalogIndex } from '../search/catalog-index.ts';
+import { MATCH, type Matches } from '../search/search-index.ts';
+import type { SearchTerm } from '../search/words.ts';
+import { compareText } from '../sorting.ts';
+import { encodeCursor, type Place, type SortKey } from './cursor.ts';
+
+export type InstrumentOrderBy = 'RELEVANCE' | 'SYMBOL' | 'NAME' | 'LEVERAGE';
+export type SortDirection = 'ASC' | 'DESC';
+
+export interface InstrumentOrder {
+  readonly by: InstrumentOrderBy;
+  readonly direction?: SortDirection | null | undefined;
+}
+
+/** The order in effect: without a search, relevance falls back to the order by symbol. */
+interface EffectiveOrder {
+  readonly by: InstrumentOrderBy;
+  readonly descending: boolean;
+  /** Identifies the order in cursors. */
+  readonly name: string;
+}
+
+/** The instruments of a version in one order. */
+export interface Sequence {
+  readonly ordinals: Uint32Array;
+  at(ordinal: number): Instrument;
+  cursorOf(ordinal: number): string;
+  /** Compares an instrument with a position: negative before, 0 at it, positive behind. */
+  compare(ordinal: number, place: Place): number;
+}
+
+export function effectiveOrder(
+  order: InstrumentOrder | null | undefined,
+  term: SearchTerm | null,
+): EffectiveOrder {
+  const wanted = order?.by ?? 'RELEVANCE';
+  const by = wanted === 'RELEVANCE' && term === null ? 'SYMBOL' : wanted;
+  const descending = order?.direction === 'DESC';
+  const name = descending ? `${by}-` : by;
+  if (by !== 'RELEVANCE' || term === null) return { by, descending, name };
+  // Relevance differs from search to search, so the term is part of the name.
+  const search = hash('sha256', term.phrase, 'base64url').slice(0, 8);
+  return { by, descending, name: `${name}:${search}` };
+}
+
+/** A key with the order's types. */
+export function sampleKey({ by }: EffectiveOrder): SortKey {
+  if (by === 'RELEVANCE') return [0, ''];
+  return by === 'LEVERAGE' ? [0] : [''];
+}
+
+export function toSequence(
+  version: CatalogVersion,
+  index: CatalogIndex | null,
+  { by, descending, name }: EffectiveOrder,
+  matches: Matches | null,
+): Sequence {
+  const sort = sortBy(version, index, by, matches);
+  const at = (ordinal: number) => version.instruments[ordinal] as Instrument;
+  const sign = descending ? -1 : 1;
+  return {
+    ordinals: descending ? falling(sort) : sort.rising,
+    at,
+    cursorOf: (ordinal) => encodeCursor(name, { key: sort.keyOf(ordinal), id: at(ordinal).id }),
+    compare: (ordinal, { key, id }) =>
+      sign * compareKeys(sort.keyOf(ordinal), key) || compareText(at(ordinal).id, id),
+  };
+}
+
+interface Sort {
+  readonly rising: Uint32Array;
+  keyOf(ordinal: number): SortKey;
+  /** Creates no keys, because it is called for each instrument of a version. */
+  haveSameKey(a: number, b: number): boolean;
+}
+
+function sortBy(
+  { instruments, bySymbol }: CatalogVersion,
+  index: CatalogIndex | null,
+  by: InstrumentOrderBy,
+  matches: Matches | null,
+): Sort {
+  const symbolOf = (ordinal: number) => instruments[ordinal]?.symbol ?? '';
+  const classOf = (ordinal: number) => matches?.classes[ordinal] ?? MATCH.none;
+  switch (by) {
+    case 'SYMBOL':
+      return sortByOne(bySymbol, symbolOf);
+    case 'NAME':
+      return sortByOne(index?.byName ?? bySymbol, (ordinal) => index?.nameKeys[ordinal] ?? '');
+    case 'LEVERAGE':
+      return sortByOne(
+        index?.byLeverage ?? bySymbol,
+        (ordinal) => instruments[ordinal]?.leverage ?? 0,
+      );
+    case 'RELEVANCE':
+      return {
+        rising: matches?.ordinals ?? bySymbol,
+        keyOf: (ordinal) => [classOf(ordinal), symbolOf(ordinal)],
+        haveSameKey: (a, b) => classOf(a) === classOf(b) && symbolOf(a) === symbolOf(b),
+      };
+  }
+}
+
+function sortByOne(rising: Uint32Array, read: (ordinal: number) => string | number): Sort {
+  return {
+    rising,
+    keyOf: (ordinal) => [read(ordinal)],
+    haveSameKey: (a, b) => read(a) === read(b),
+  };
+}
+
+/** Reverses the order, but equal keys stay sorted by ascending id. */
+function falling({ rising, haveSameKey }: Sort): Uint32Array {
+  const ordinals = new Uint32Array(rising.length);
+  let filled = 0;
+  let end = rising.length;
+  while (end > 0) {
+    const last = rising[end - 1] as number;
+    let start = end - 1;
+    while (start > 0 && haveSameKey(rising[start - 1] as number, last)) start -= 1;
+    for (let at = start; at < end; at += 1) ordinals[filled++] = rising[at] as number;
+    end = start;
+  }
+  return ordinals;
+}
+
+/** Key parts at one position have one type: a cursor of another type is refused when it is decoded. */
+function compareKeys(a: SortKey, b: SortKey): number {
+  for (let part = 0; part < a.length; part += 1) {
+    const left = a[part] as string | number;
+    const right = b[part] as string | number;
+    if (left < right) return -1;
+    if (left > right) return 1;
+  }
+  return 0;
+}

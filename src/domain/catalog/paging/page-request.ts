@@ -1,0 +1,90 @@
+import type { Instrument, ShariaStatus } from '../../../gateway/model.ts';
+import { InputError } from '../../input-error.ts';
+import type { InstrumentOrder } from './instrument-order.ts';
+
+type Given<T> = T | null | undefined;
+
+/** The arguments of the `instruments` field. */
+export interface PageRequest {
+  readonly first?: Given<number>;
+  readonly after?: Given<string>;
+  readonly last?: Given<number>;
+  readonly before?: Given<string>;
+  readonly filter?: Given<InstrumentFilter>;
+  readonly orderBy?: Given<InstrumentOrder>;
+}
+
+/** A field that is null or left out does not filter; an empty list matches nothing. */
+export interface InstrumentFilter {
+  readonly search?: Given<string>;
+  readonly ids?: Given<readonly string[]>;
+  readonly sectors?: Given<readonly number[]>;
+  readonly industries?: Given<readonly number[]>;
+  readonly shariaStatuses?: Given<readonly ShariaStatus[]>;
+  readonly sharia?: Given<boolean>;
+  readonly delayed?: Given<boolean>;
+  readonly pdt?: Given<boolean>;
+}
+
+/** The requested part of a list: so many items after a cursor, or so many before one. */
+interface PageWindow {
+  readonly backward: boolean;
+  readonly count: number;
+  readonly cursor: string | null;
+  /** The name of the cursor's argument. */
+  readonly argument: 'after' | 'before';
+}
+
+const DEFAULT_COUNT = 50;
+const MOST = 500;
+
+export function toWindow({ first, after, last, before }: PageRequest): PageWindow {
+  const backward = last != null || before != null;
+  if (backward && (first != null || after != null)) {
+    const argument = last != null ? 'last' : 'before';
+    throw new InputError(
+      argument,
+      `${argument} does not go with first or after: a page runs in one direction.`,
+    );
+  }
+  if (backward) {
+    return { backward, count: count('last', last), cursor: before ?? null, argument: 'before' };
+  }
+  return { backward, count: count('first', first), cursor: after ?? null, argument: 'after' };
+}
+
+function count(argument: string, value: Given<number>): number {
+  const wanted = value ?? DEFAULT_COUNT;
+  if (wanted < 0 || wanted > MOST) {
+    throw new InputError(argument, `${argument} must be between 0 and ${MOST}.`);
+  }
+  return wanted;
+}
+
+export type Test = (instrument: Instrument) => boolean;
+
+/** All filters but the search as one predicate; null where nothing is filtered. */
+export function toTest(filter: InstrumentFilter): Test | null {
+  const tests = [
+    oneOf(filter.ids, ({ id }) => id),
+    oneOf(filter.sectors, ({ sector }) => sector),
+    oneOf(filter.industries, ({ industry }) => industry),
+    oneOf(filter.shariaStatuses, ({ shariaStatus }) => shariaStatus),
+    equal(filter.sharia, ({ sharia }) => sharia),
+    equal(filter.delayed, ({ delayed }) => delayed),
+    equal(filter.pdt, ({ pdt }) => pdt),
+  ].filter((test) => test !== null);
+  const [only] = tests;
+  if (tests.length <= 1) return only ?? null;
+  return (instrument) => tests.every((test) => test(instrument));
+}
+
+function oneOf<T>(values: Given<readonly T[]>, read: (instrument: Instrument) => T): Test | null {
+  if (values == null) return null;
+  const wanted = new Set(values);
+  return (instrument) => wanted.has(read(instrument));
+}
+
+function equal(value: Given<boolean>, read: (instrument: Instrument) => boolean): Test | null {
+  return value == null ? null : (instrument) => read(instrument) === value;
+}

@@ -1,0 +1,62 @@
+import type { Instrument } from '../../../gateway/model.ts';
+import type { CatalogVersion } from '../catalog-version.ts';
+import type { CatalogIndex } from '../search/catalog-index.ts';
+import { MATCH, type Matches } from '../search/search-index.ts';
+import { toSearchTerm } from '../search/words.ts';
+import { firstWhere } from '../sorting.ts';
+import { decodeCursor } from './cursor.ts';
+import { InstrumentConnection } from './instrument-connection.ts';
+import { effectiveOrder, sampleKey, toSequence } from './instrument-order.ts';
+import { type PageRequest, type Test, toTest, toWindow } from './page-request.ts';
+
+/**
+ * A page of a version's instruments. Returns synchronously where the version's index is built or not
+ * needed. Throws an InputError before it waits for the index.
+ */
+export function pageOf(
+  version: CatalogVersion,
+  request: PageRequest,
+): InstrumentConnection | Promise<InstrumentConnection> {
+  const window = toWindow(request);
+  const term = toSearchTerm(request.filter?.search);
+  const test = toTest(request.filter ?? {});
+  const order = effectiveOrder(request.orderBy, term);
+  const place =
+    window.cursor === null
+      ? null
+      : decodeCursor(window.argument, window.cursor, order.name, sampleKey(order));
+
+  function cut(index: CatalogIndex | null): InstrumentConnection {
+    const matches = term && index ? index.search.find(term) : null;
+    const sequence = toSequence(version, index, order, matches);
+    const ordinals = select(version.instruments, sequence.ordinals, matches, test);
+    const { length } = ordinals;
+    const stands = (at: number) => (place ? sequence.compare(ordinals[at] as number, place) : 0);
+    if (window.backward) {
+      const end = place ? firstWhere(0, length, (at) => stands(at) >= 0) : length;
+      return new InstrumentConnection(sequence, ordinals, Math.max(0, end - window.count), end);
+    }
+    const start = place ? firstWhere(0, length, (at) => stands(at) > 0) : 0;
+    const end = Math.min(length, start + window.count);
+    return new InstrumentConnection(sequence, ordinals, start, end);
+  }
+
+  const needsIndex = term !== null || order.by !== 'SYMBOL';
+  if (!needsIndex) return cut(null);
+  const { index } = version;
+  return index instanceof Promise ? index.then(cut) : cut(index);
+}
+
+function select(
+  instruments: readonly Instrument[],
+  ordinals: Uint32Array,
+  matches: Matches | null,
+  test: Test | null,
+): Uint32Array {
+  if (matches === null && test === null) return ordinals;
+  return ordinals.filter(
+    (ordinal) =>
+      (matches === null || matches.classes[ordinal] !== MATCH.none) &&
+      (test === null || test(instruments[ordinal] as Instrument)),
+  );
+}

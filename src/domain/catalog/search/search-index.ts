@@ -1,0 +1,125 @@
+import { LRUCache } from 'lru-cache';
+import { findTypos } from './typos.ts';
+import type { Visit, WordIndex } from './word-index.ts';
+import type { SearchTerm } from './words.ts';
+
+/** How well an instrument matches a word, best first; 0 is no match. */
+export const MATCH = {
+  none: 0,
+  symbol: 1,
+  symbolPrefix: 2,
+  name: 3,
+  description: 4,
+  typo: 5,
+} as const;
+const WORST_MATCH = MATCH.typo;
+
+// A typo in a short word of a long text is nearly always another word.
+const SHORTEST_TYPO_IN_DESCRIPTION = 6;
+/** Memory limit of the searches that are memoized for one version. */
+export const REMEMBERED_BYTES = 1024 * 1024;
+
+export interface Matches {
+  /** The match class of each instrument by ordinal. */
+  readonly classes: Uint8Array;
+  /** The ordinals of the matches: by class, then in the version's order. */
+  readonly ordinals: Uint32Array;
+}
+
+/**
+ * An instrument's class depends on nothing but the instrument and the term, so that pages stay consistent
+ * when others are added or removed.
+ */
+export class SearchIndex {
+  readonly #size: number;
+  readonly #symbols: WordIndex;
+  readonly #names: WordIndex;
+  readonly #descriptions: WordIndex;
+  // Memoized for the pages of one search, and for the first letters that many clients type.
+  readonly #recent = new LRUCache<string, Matches>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: ({ classes, ordinals }) => classes.byteLength + ordinals.byteLength + 200,
+  });
+
+  constructor(size: number, symbols: WordIndex, names: WordIndex, descriptions: WordIndex) {
+    this.#size = size;
+    this.#symbols = symbols;
+    this.#names = names;
+    this.#descriptions = descriptions;
+  }
+
+  find(term: SearchTerm): Matches {
+    const known = this.#recent.get(term.phrase);
+    if (known) return known;
+    const classes = this.#classesOf(term);
+    const matches = { classes, ordinals: inOrder(classes) };
+    this.#recent.set(term.phrase, matches);
+    return matches;
+  }
+
+  /** Every word has to match; the worst match is the class of the whole. */
+  #classesOf({ phrase, words }: SearchTerm): Uint8Array {
+    const [first, ...others] = words.map((word) => this.#classesOfWord(word.symbol, word.text));
+    const classes = first ?? new Uint8Array(this.#size);
+    for (const other of others) {
+      for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
+        const a = classes[ordinal] as number;
+        const b = other[ordinal] as number;
+        classes[ordinal] = a === MATCH.none || b === MATCH.none ? MATCH.none : Math.max(a, b);
+      }
+    }
+    // A symbol may contain a space.
+    if (words.length > 1) this.#markSymbols(classes, phrase);
+    return classes;
+  }
+
+  #classesOfWord(symbol: string, text: string): Uint8Array {
+    const classes = new Uint8Array(this.#size);
+    // Marks from the weakest class to the best, each overwriting the one before.
+    const asTypo = marking(classes, MATCH.typo);
+    for (const index of this.#typoIndexes(text)) {
+      findTypos(index, text, (at) => index.visitRange(at, at + 1, asTypo));
+    }
+    this.#descriptions.withPrefix(text, marking(classes, MATCH.description));
+    this.#names.withPrefix(text, marking(classes, MATCH.name));
+    this.#markSymbols(classes, symbol);
+    return classes;
+  }
+
+  #typoIndexes(text: string): WordIndex[] {
+    return text.length < SHORTEST_TYPO_IN_DESCRIPTION
+      ? [this.#symbols, this.#names]
+      : [this.#symbols, this.#names, this.#descriptions];
+  }
+
+  #markSymbols(classes: Uint8Array, symbol: string): void {
+    this.#symbols.withPrefix(symbol, marking(classes, MATCH.symbolPrefix));
+    this.#symbols.withWord(symbol, marking(classes, MATCH.symbol));
+  }
+}
+
+function marking(classes: Uint8Array, match: number): Visit {
+  return (ordinal) => {
+    classes[ordinal] = match;
+  };
+}
+
+/** A counting sort by class, which keeps the version's order within each. */
+function inOrder(classes: Uint8Array): Uint32Array {
+  // The index at which each class begins among the matches, and their number at the end.
+  const next = new Uint32Array(WORST_MATCH + 2);
+  for (const match of classes) {
+    if (match !== MATCH.none) next[match + 1] = (next[match + 1] as number) + 1;
+  }
+  for (let match = 1; match < next.length; match += 1) {
+    next[match] = (next[match] as number) + (next[match - 1] as number);
+  }
+  const ordinals = new Uint32Array(next.at(-1) as number);
+  for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
+    const match = classes[ordinal] as number;
+    if (match === MATCH.none) continue;
+    ordinals[next[match] as number] = ordinal;
+    next[match] = (next[match] as number) + 1;
+  }
+  return ordinals;
+}

@@ -1,0 +1,124 @@
+/** The number of typos a word of this length may have: in a short word one typo matches every second word. */
+function editsAllowed(length: number): number {
+  return length < 4 ? 0 : length < 8 ? 1 : 2;
+}
+
+// From this length on a prefix may contain the typo: `micrsof` finds Microsoft.
+const SHORTEST_BEGINNING = 6;
+// A longer word is not one that a person typed, and would make the edit table large.
+const LONGEST_WORD = 32;
+
+/** Words, and a bit set of each one's letters for a fast comparison. */
+interface Spellings {
+  readonly words: readonly string[];
+  readonly letters: Int32Array;
+}
+
+export function lettersOf(words: readonly string[]): Int32Array {
+  return Int32Array.from(words, lettersIn);
+}
+
+/**
+ * Finds the words within one or two edits of the given one: a letter too many, too few, wrong, or two
+ * swapped. One edit removes at most one letter, so the bit sets of letters rule out nearly all words; the
+ * few others are compared. `visit` gets the index of each match.
+ */
+export function findTypos(
+  { words, letters }: Spellings,
+  word: string,
+  visit: (at: number) => void,
+): void {
+  const edits = editsAllowed(word.length);
+  if (edits === 0 || word.length > LONGEST_WORD) return;
+  const table = new EditTable(word, edits);
+  const asBeginning = word.length >= SHORTEST_BEGINNING;
+  const wanted = lettersIn(word);
+  const shortest = word.length - edits;
+  const longest = asBeginning ? Number.POSITIVE_INFINITY : word.length + edits;
+  for (let at = 0; at < words.length; at += 1) {
+    let missing = wanted & ~(letters[at] as number);
+    // Clears the lowest bit once for each letter that the edits may remove.
+    for (let slip = 0; slip < edits; slip += 1) missing &= missing - 1;
+    if (missing !== 0) continue;
+    const candidate = words[at] as string;
+    if (candidate.length < shortest || candidate.length > longest) continue;
+    if (table.fits(candidate, asBeginning)) visit(at);
+  }
+}
+
+function lettersIn(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31);
+  return letters;
+}
+
+/** Rows of edit distances between the word and ever longer prefixes of a candidate. */
+class EditTable {
+  readonly #word: string;
+  readonly #edits: number;
+  readonly #width: number;
+  readonly #rows: Uint8Array;
+
+  constructor(word: string, edits: number) {
+    this.#word = word;
+    this.#edits = edits;
+    this.#width = word.length + 1;
+    // A candidate with more letters than this is too distant in any case.
+    this.#rows = new Uint8Array((word.length + edits + 2) * this.#width);
+    for (let column = 0; column < this.#width; column += 1) this.#rows[column] = column;
+  }
+
+  fits(candidate: string, asBeginning: boolean): boolean {
+    for (let depth = 1; depth <= candidate.length; depth += 1) {
+      const nearest = this.#addRow(candidate, depth);
+      if (nearest > this.#edits) return false;
+      const isEnough = asBeginning || depth === candidate.length;
+      if (isEnough && this.#distance(depth) <= this.#edits) return true;
+    }
+    return false;
+  }
+
+  #distance(depth: number): number {
+    // A difference in length is at least as many edits.
+    if (Math.abs(depth + 1 - this.#width) > this.#edits) return this.#edits + 1;
+    return this.#rows[depth * this.#width + this.#width - 1] as number;
+  }
+
+  /**
+   * Returns the row's smallest distance, which further letters can only increase. Only cells near the
+   * diagonal are computed: farther off the distance is too large whatever the letters are.
+   */
+  #addRow(candidate: string, depth: number): number {
+    const rows = this.#rows;
+    const word = this.#word;
+    const edits = this.#edits;
+    const letter = candidate.charCodeAt(depth - 1);
+    const previousLetter = depth > 1 ? candidate.charCodeAt(depth - 2) : -1;
+    const row = depth * this.#width;
+    const above = row - this.#width;
+    const first = Math.max(1, depth - edits);
+    const last = Math.min(this.#width - 1, depth + edits);
+    let left = first === 1 ? depth : edits + 1;
+    rows[row + first - 1] = left;
+    let nearest = left;
+    let wantedBefore = first > 1 ? word.charCodeAt(first - 2) : -1;
+    for (let column = first; column <= last; column += 1) {
+      const wanted = word.charCodeAt(column - 1);
+      let distance = (rows[above + column - 1] as number) + (wanted === letter ? 0 : 1);
+      if (left < distance) distance = left + 1;
+      const up = rows[above + column] as number;
+      if (up < distance) distance = up + 1;
+      if (wanted === previousLetter && wantedBefore === letter) {
+        const swapped = (rows[above - this.#width + column - 2] as number) + 1;
+        if (swapped < distance) distance = swapped;
+      }
+      rows[row + column] = distance;
+      if (distance < nearest) nearest = distance;
+      left = distance;
+      wantedBefore = wanted;
+    }
+    // The next row reads one cell further.
+    if (last + 1 < this.#width) rows[row + last + 1] = edits + 1;
+    return nearest;
+  }
+}

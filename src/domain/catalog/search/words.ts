@@ -1,0 +1,86 @@
+// Unicode normalization does not decompose these letters into a base letter and a mark.
+const UNDIVIDED: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+};
+const UNDIVIDED_LETTERS = /[ßæœøłđðþı]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII, controls included
+const ASCII = /^[\x00-\x7f]*$/;
+
+/** Text as search and the order by name compare it: without case and diacritics, in any locale. */
+export function fold(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(UNDIVIDED_LETTERS, (letter) => UNDIVIDED[letter] ?? letter);
+}
+
+// Punctuation is part of a word only inside it: `BRK.B`, `AT&T` and `S&P` stay whole.
+const OUTER_PUNCTUATION = /^\p{P}+|\p{P}+$/gu;
+const INNER_PUNCTUATION = /\p{P}+/u;
+const SPACE = /\s+/;
+
+/** The whitespace-separated parts of a folded text, unchanged. */
+function chunks(folded: string): string[] {
+  return folded.split(SPACE).filter((chunk) => chunk !== '');
+}
+
+/** A chunk without surrounding punctuation; a chunk of punctuation alone is left unchanged. */
+function bare(chunk: string): string {
+  return chunk.replace(OUTER_PUNCTUATION, '') || chunk;
+}
+
+/** The words a text is indexed under: each whole, and the parts that punctuation joins, as `cola` of `coca-cola`. */
+export function wordsOf(folded: string): string[] {
+  const words: string[] = [];
+  for (const chunk of chunks(folded)) {
+    const word = bare(chunk);
+    words.push(word);
+    const parts = word.split(INNER_PUNCTUATION);
+    if (parts.length > 1) words.push(...parts.filter((part) => part !== ''));
+  }
+  return words;
+}
+
+/** The spellings of a folded symbol: as it is, and without the mark before it (`.DJI`, `#AAPL`). */
+export function symbolForms(folded: string): string[] {
+  const word = bare(folded);
+  return word === folded ? [folded] : [folded, word];
+}
+
+// A search that a person types is short; a longer one would only cost time.
+const LONGEST_TERM = 100;
+const MOST_WORDS = 8;
+
+export interface SearchTerm {
+  /** The whole term, folded, with single spaces. */
+  readonly phrase: string;
+  readonly words: readonly SearchWord[];
+}
+
+interface SearchWord {
+  /** The word as typed: symbols may begin with a mark. */
+  readonly symbol: string;
+  /** The word without the punctuation around it. */
+  readonly text: string;
+}
+
+/** Null where the term is empty: then everything matches, as without a search. */
+export function toSearchTerm(search: string | null | undefined): SearchTerm | null {
+  const folded = fold((search ?? '').trim().slice(0, LONGEST_TERM)).slice(0, LONGEST_TERM);
+  const parts = chunks(folded).slice(0, MOST_WORDS);
+  if (parts.length === 0) return null;
+  return {
+    phrase: parts.join(' '),
+    words: parts.map((part) => ({ symbol: part, text: bare(part) })),
+  };
+}

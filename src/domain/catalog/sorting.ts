@@ -1,0 +1,79 @@
+import { setImmediate } from 'node:timers/promises';
+
+/**
+ * Compares by code units: the order is total and the same in every locale, so that a cursor means the
+ * same position on every replica.
+ */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Binary search: the first index of a range for which `holds` is true, or the range's end. */
+export function firstWhere(from: number, to: number, holds: (at: number) => boolean): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+const SLICE_MS = 4;
+
+/**
+ * Splits long work into slices that yield to the event loop, so that a catalog of any size does not block
+ * requests. Slices are measured by time, because rows differ in size and machines in speed.
+ */
+export class Pace {
+  #sliceBeganMs = performance.now();
+
+  get isDue(): boolean {
+    return performance.now() - this.#sliceBeganMs > SLICE_MS;
+  }
+
+  async rest(): Promise<void> {
+    await setImmediate();
+    this.#sliceBeganMs = performance.now();
+  }
+}
+
+// A run of this length sorts within a millisecond or two.
+const RUN = 1_024;
+// Reading the clock at each step would cost more than the step.
+const STEPS_BETWEEN_LOOKS = 256;
+
+/** A stable merge sort that yields to the event loop: `Array.sort` of 100,000 names would block every request. */
+export async function sortInSlices<T>(
+  items: readonly T[],
+  compare: (a: T, b: T) => number,
+  pace: Pace,
+): Promise<T[]> {
+  if (items.length <= RUN) {
+    if (pace.isDue) await pace.rest();
+    return items.toSorted(compare);
+  }
+  const middle = items.length >>> 1;
+  const left = await sortInSlices(items.slice(0, middle), compare, pace);
+  const right = await sortInSlices(items.slice(middle), compare, pace);
+  return merge(left, right, compare, pace);
+}
+
+async function merge<T>(
+  left: readonly T[],
+  right: readonly T[],
+  compare: (a: T, b: T) => number,
+  pace: Pace,
+): Promise<T[]> {
+  const merged: T[] = [];
+  let l = 0;
+  let r = 0;
+  while (l < left.length || r < right.length) {
+    if (merged.length % STEPS_BETWEEN_LOOKS === 0 && pace.isDue) await pace.rest();
+    const takeLeft =
+      r >= right.length || (l < left.length && compare(left[l] as T, right[r] as T) <= 0);
+    merged.push((takeLeft ? left[l++] : right[r++]) as T);
+  }
+  return merged;
+}

@@ -1,0 +1,249 @@
+import { describe, expect, test } from 'vitest';
+import type { CatalogView } from '../../../../src/domain/catalog/catalog-view.ts';
+import { eventually } from '../../../support/eventually.ts';
+import {
+  type CatalogWorld,
+  FRESH,
+  HOUR_MS,
+  MINUTE_MS,
+  openCatalogWorld,
+} from '../catalog-world.ts';
+
+const ROW = {
+  _id: 'AAA',
+  logo: '',
+  friendlyName: 'Triple A',
+  delayed: false,
+  desc: '',
+  sharia: true,
+  shariaStatus: 'COMPLIANT',
+  leverage: 5,
+  pdt: false,
+  digits: 2,
+  session: [],
+  quotes: [],
+  sector: 1,
+  industry: 2,
+  mode: 4,
+  calc: 0,
+  min: 1,
+  max: 2,
+  step: 1,
+  limit: 0,
+  mCurrency: 'USD',
+  pCurrency: 'USD',
+  access: [],
+};
+
+async function worldAnswering(body: unknown, status = 200) {
+  const world = await openCatalogWorld();
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status, body });
+  return world;
+}
+
+test('a row that breaks the interface is left out, counted and logged', async () => {
+  await using world = await openCatalogWorld();
+  world.sandbox.changeCatalog({ broken: 3 });
+  const view = await world.catalogs.read(world.viewer());
+  expect(view).toMatchObject({ skipped: 3, version: { size: 57 } });
+  expect(world.log).toEqual([
+    {
+      fields: { group: 'standard-usd', skipped: 3, total: 60 },
+      message: 'instruments were left out',
+    },
+  ]);
+});
+
+test('of rows with one id only one is kept', async () => {
+  await using world = await worldAnswering([
+    ROW,
+    { ...ROW, _id: 'BBB' },
+    { ...ROW, desc: 'again' },
+  ]);
+  const { version, skipped } = await world.catalogs.read(world.viewer());
+  expect(version.instruments.map(({ id }) => id)).toEqual(['AAA', 'BBB']);
+  expect(skipped).toBe(1);
+});
+
+test('unknown properties have no effect', async () => {
+  await using plain = await worldAnswering([ROW]);
+  await using extended = await worldAnswering([
+    { ...ROW, novelty: 1, tradingHours: undefined, swap: { long: 1, short: 1, mode: 1, tick: 1 } },
+  ]);
+  await using extendedWithin = await worldAnswering([
+    { ...ROW, swap: { long: 1, short: 1, mode: 1, tick: 1, novelty: 1 } },
+  ]);
+  const read = async (world: typeof plain) =>
+    (await world.catalogs.read(world.viewer())).version.version;
+  expect(await read(extended)).toBe(await read(extendedWithin));
+  expect(await read(extended)).not.toBe(await read(plain));
+});
+
+test('ids that are names of an object’s own parts are ids like any other', async () => {
+  const ids = ['__proto__', 'constructor', 'toString'];
+  await using world = await worldAnswering(ids.map((_id) => ({ ...ROW, _id })));
+  const { version } = await world.catalogs.read(world.viewer());
+  for (const id of ids) expect(version.byId.get(id)?.id).toBe(id);
+  expect(version.byId.get('hasOwnProperty')).toBeUndefined();
+});
+
+test.each([
+  ['no rows', []],
+  ['mostly broken rows', [ROW, 1, null]],
+])('an answer with %s serves for a minute where there is no other', async (_what, body) => {
+  await using world = await worldAnswering(body);
+  const viewer = world.viewer();
+  const view = await world.catalogs.read(viewer);
+  expect(view.expiresAt.getTime() - view.fetchedAt.getTime()).toBe(MINUTE_MS);
+  await world.clock.advance(MINUTE_MS - 1);
+  expect(await world.catalogs.read(viewer)).toMatchObject({ version: view.version });
+  expect(world.fetches()).toBe(1);
+  world.sandbox.clearFaults();
+  await world.clock.advance(1);
+  expect((await world.catalogs.read(viewer)).version.size).toBe(60);
+});
+
+test('an answer of which half the rows are broken is a catalog like any other', async () => {
+  await using world = await worldAnswering([ROW, null]);
+  const view = await world.catalogs.read(world.viewer());
+  expect(view.expiresAt.getTime() - view.fetchedAt.getTime()).toBe(HOUR_MS);
+});
+
+test.each([
+  ['no rows', []],
+  ['mostly broken rows', [ROW, 1, null]],
+])('an answer with %s never replaces a good catalog', async (_what, body) => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  const { version } = await world.catalogs.read(viewer);
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
+  await world.clock.advance(HOUR_MS * 0.9);
+  await world.catalogs.read(viewer);
+  await eventually(() => world.log.some(({ message }) => message.includes('not be renewed')));
+  expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: false });
+  await world.clock.advance(HOUR_MS * 0.2);
+  expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: true });
+});
+
+describe('an empty catalog', () => {
+  const empty = async (world: CatalogWorld, ageSeconds: number | null = null) => {
+    world.sandbox.changeCatalog({ empty: true, ageSeconds });
+    const viewer = world.viewer();
+    expect((await world.catalogs.read(viewer)).version.size).toBe(0);
+    return viewer;
+  };
+
+  test('is replaced by another provisional one', async () => {
+    await using world = await worldAnswering([]);
+    const viewer = world.viewer();
+    await world.catalogs.read(viewer);
+    world.sandbox.clearFaults();
+    const body = [ROW, 1, null];
+    world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
+    await world.clock.advance(MINUTE_MS);
+    expect((await world.catalogs.read(viewer)).version.size).toBe(1);
+  });
+
+  test('is served once a good one has outlived its stale-if-error time', async () => {
+    await using world = await openCatalogWorld({ staleMs: MINUTE_MS });
+    const viewer = world.viewer();
+    await world.catalogs.read(viewer);
+    world.sandbox.changeCatalog({ empty: true });
+    await world.clock.advance(HOUR_MS + MINUTE_MS - 1);
+    await expect(world.catalogs.read(viewer)).resolves.toMatchObject({ version: { size: 60 } });
+    await world.clock.advance(1);
+    expect((await world.catalogs.read(viewer)).version.size).toBe(0);
+  });
+
+  test('is fetched again without its ETag: a 304 would prolong it', async () => {
+    await using world = await openCatalogWorld();
+    const viewer = await empty(world);
+    await world.clock.advance(MINUTE_MS);
+    await world.catalogs.read(viewer);
+    const tags = world.sandbox
+      .requests('getAllTickers')
+      .map(({ headers }) => headers['if-none-match']);
+    expect(tags).toEqual([undefined, undefined]);
+  });
+
+  test('is served for no longer than its minute while the gateway fails', async () => {
+    await using world = await openCatalogWorld();
+    const viewer = await empty(world);
+    world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
+    await world.clock.advance(MINUTE_MS);
+    await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('that is too old when received is served for that minute as well, and as stale', async () => {
+    await using world = await openCatalogWorld();
+    const viewer = await empty(world, 7_200);
+    expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true });
+    world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
+    await world.clock.advance(MINUTE_MS - 1);
+    expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true });
+    await world.clock.advance(1);
+    await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('expires with its TTL where that is shorter than the minute', async () => {
+    await using world = await openCatalogWorld();
+    const viewer = await empty(world, 3_580);
+    await world.clock.advance(20_000);
+    await world.catalogs.read(viewer);
+    expect(world.fetches()).toBe(2);
+  });
+
+  test('starts no refresh before its minute is over', async () => {
+    await using world = await openCatalogWorld();
+    const viewer = await empty(world);
+    await world.clock.advance(MINUTE_MS - 1);
+    await world.catalogs.read(viewer);
+    await world.clock.advance(0);
+    expect(world.fetches()).toBe(1);
+  });
+});
+
+test('a 304 to a request without If-None-Match is outside the contract', async () => {
+  await using world = await worldAnswering('', 304);
+  await expect(world.catalogs.read(world.viewer())).rejects.toMatchObject({ kind: 'contract' });
+});
+
+test.each([
+  ['an object', {}],
+  ['half a JSON', '[{"_id":'],
+])('an answer that is %s is outside the contract', async (_what, body) => {
+  await using world = await worldAnswering(body);
+  await expect(world.catalogs.read(world.viewer())).rejects.toMatchObject({ kind: 'contract' });
+});
+
+test('a 304 proves nothing: its reader needs proof of its own', async () => {
+  await using world = await openCatalogWorld();
+  await world.catalogs.read(world.viewer());
+  await world.clock.advance(HOUR_MS);
+  const fresh = world.viewer({ email: FRESH });
+  await world.catalogs.read(fresh);
+  // The read's own call is to be its proof, so it is sent without the ETag.
+  expect(world.sandbox.requests('getAllTickers')[1]?.headers['if-none-match']).toBeUndefined();
+});
+
+test('a hundred thousand instruments do not block the event loop', {
+  timeout: 120_000,
+}, async () => {
+  await using world = await openCatalogWorld({ instruments: 100_000 });
+  let turns = 0;
+  let isDone = false;
+  const spin = () => {
+    turns += 1;
+    if (!isDone) setImmediate(spin);
+  };
+  const view = await world.catalogs.read(world.viewer());
+  setImmediate(spin);
+  await view.version.index;
+  isDone = true;
+  expect(view.version.size).toBe(100_000);
+  expect(turns).toBeGreaterThan(50);
+  const again = world.catalogs.read(world.viewer());
+  expect(((await again) as CatalogView).version).toBe(view.version);
+});

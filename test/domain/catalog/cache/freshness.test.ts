@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import type { CatalogView } from '../../../../src/domain/catalog/catalog-view.ts';
+import { startTestApp } from '../../../support/app.ts';
+import { HOUR_MS, MINUTE_MS, openCatalogWorld } from '../catalog-world.ts';
+
+test('a catalog is served without a call until its maximum age', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  await world.clock.advance(HOUR_MS * 0.8 - 1);
+  const view = world.catalogs.read(viewer) as CatalogView;
+  expect(view).toMatchObject({ stale: false, ageSeconds: 2_879 });
+  expect(world.fetches()).toBe(1);
+});
+
+test('a catalog that was not read meanwhile is fetched by its next reader, who waits', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  const { version } = await world.catalogs.read(viewer);
+  world.sandbox.changeCatalog({ change: 1, ageSeconds: null });
+  await world.clock.advance(HOUR_MS);
+  const view = await world.catalogs.read(viewer);
+  expect(view.version.version).not.toBe(version.version);
+  expect(view).toMatchObject({ stale: false, ageSeconds: 0 });
+  expect(world.fetches()).toBe(2);
+});
+
+test('its age counts from the Age header', async () => {
+  await using world = await openCatalogWorld();
+  world.sandbox.changeCatalog({ ageSeconds: 1_200 });
+  const view = await world.catalogs.read(world.viewer());
+  expect(view.ageSeconds).toBe(1_200);
+  expect(view.expiresAt.getTime() - view.fetchedAt.getTime()).toBeLessThanOrEqual(2_400_000);
+  expect(view.expiresAt.getTime() - view.fetchedAt.getTime()).toBeGreaterThan(2_390_000);
+});
+
+test('the transfer time of its answer is added to the Age header', async () => {
+  await using app = await startTestApp();
+  const delayMs = 200;
+  app.sandbox.changeCatalog({ ageSeconds: 100, cacheControl: null });
+  app.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs });
+  const { data } = await app.query('{ catalog { fetchedAt expiresAt } }', {
+    token: await app.signIn(),
+  });
+  const { fetchedAt, expiresAt } = data.catalog;
+  // A timer may be a millisecond early.
+  expect(Date.parse(expiresAt) - Date.parse(fetchedAt)).toBeLessThan(HOUR_MS - 100_000 - 190);
+});
+
+test('its age counts from the Date header', async () => {
+  await using world = await openCatalogWorld();
+  const date = new Date(world.clock.now() - 600_000).toUTCString();
+  world.sandbox.changeCatalog({ headers: { date } });
+  const view = await world.catalogs.read(world.viewer());
+  expect(view.ageSeconds).toBe(600);
+});
+
+test('without either it counts from when it was received', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  await world.clock.advance(90_000);
+  expect(await world.catalogs.read(viewer)).toMatchObject({ ageSeconds: 90, stale: false });
+});
+
+const LIVES: readonly [cacheControl: string, seconds: number][] = [
+  ['max-age=600', 600],
+  ['public, max-age=600, s-maxage=300', 300],
+  ['s-maxage="120"', 120],
+  ['max-age=5', 60],
+  ['max-age=0', 60],
+  ['max-age=86400', 3_600],
+  ['max-age=soon', 3_600],
+  ['no-store', 3_600],
+  ['no-cache, private, must-revalidate', 3_600],
+];
+
+test.each(LIVES)('with Cache-Control %s its TTL is %i seconds', async (cacheControl, seconds) => {
+  await using world = await openCatalogWorld();
+  world.sandbox.changeCatalog({ cacheControl });
+  const { fetchedAt, expiresAt } = await world.catalogs.read(world.viewer());
+  expect((expiresAt.getTime() - fetchedAt.getTime()) / 1000).toBe(seconds);
+});
+
+test('Expires and Pragma do not shorten its TTL', async () => {
+  await using world = await openCatalogWorld();
+  world.sandbox.changeCatalog({ headers: { expires: '0', pragma: 'no-cache' } });
+  const { fetchedAt, expiresAt } = await world.catalogs.read(world.viewer());
+  expect(expiresAt.getTime() - fetchedAt.getTime()).toBe(HOUR_MS);
+});
+
+test('one too old when received is served as stale and fetched again after a minute', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  world.sandbox.changeCatalog({ ageSeconds: 7_200 });
+  const view = await world.catalogs.read(viewer);
+  expect(view).toMatchObject({ stale: true, freshSeconds: 0 });
+  expect(view.ageSeconds).toBe(7_200);
+  await world.clock.advance(MINUTE_MS - 1);
+  expect(world.catalogs.read(viewer)).toMatchObject({ stale: true });
+  expect(world.fetches()).toBe(1);
+  world.sandbox.changeCatalog({ change: 1, ageSeconds: 10 });
+  await world.clock.advance(1);
+  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
+  expect(world.fetches()).toBe(2);
+});
+
+test('an answer keeps the version it began with while another one is received', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  const before = await world.catalogs.read(viewer);
+  const first = before.version.instruments[0];
+  world.sandbox.changeCatalog({ change: 60, ageSeconds: null });
+  await world.clock.advance(HOUR_MS);
+  await world.catalogs.read(viewer);
+  expect(before.version.instruments[0]).toBe(first);
+});
+
+test('a view has the TTL for answers made of it', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  expect(await world.catalogs.read(viewer)).toMatchObject({ freshSeconds: 3_600 });
+  await world.clock.advance(10 * MINUTE_MS);
+  expect(await world.catalogs.read(viewer)).toMatchObject({ freshSeconds: 3_000 });
+});

@@ -1,0 +1,230 @@
+import { expect, test } from 'vitest';
+import { CatalogView } from '../../../../src/domain/catalog/catalog-view.ts';
+import { eventually } from '../../../support/eventually.ts';
+import {
+  type CatalogWorld,
+  FRESH,
+  HOUR_MS,
+  MINUTE_MS,
+  openCatalogWorld,
+  PRO,
+} from '../catalog-world.ts';
+
+const LAST_FIFTH_MS = HOUR_MS * 0.8;
+
+function down(world: CatalogWorld): void {
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
+}
+
+/** A refresh is complete once its call has been answered and the catalog can be read. */
+function fetched(world: CatalogWorld, times: number): Promise<boolean> {
+  return eventually(() => world.fetches() === times);
+}
+
+test('in the last fifth of its TTL a read starts one refresh, which no reader waits for', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  const { version } = await world.catalogs.read(viewer);
+  world.sandbox.changeCatalog({ change: 1, ageSeconds: null });
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 30 });
+  await world.clock.advance(LAST_FIFTH_MS);
+  for (let read = 0; read < 50; read += 1) {
+    const view = world.catalogs.read(viewer);
+    expect(view).toBeInstanceOf(CatalogView);
+    expect((view as CatalogView).version).toBe(version);
+  }
+  await fetched(world, 2);
+  await world.clock.advance(30);
+  await eventually(() => (world.catalogs.read(viewer) as CatalogView).version !== version);
+  expect(world.catalogs.read(viewer)).toMatchObject({ stale: false, ageSeconds: 0 });
+  expect(world.fetches()).toBe(2);
+});
+
+test('before the last fifth no read starts a refresh', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  await world.clock.advance(LAST_FIFTH_MS - 1);
+  world.catalogs.read(viewer);
+  await world.clock.advance(0);
+  expect(world.fetches()).toBe(1);
+});
+
+test('the refresh is made with the token of the read that started it', async () => {
+  await using world = await openCatalogWorld();
+  await world.catalogs.read(world.viewer());
+  const second = world.viewer({ email: FRESH });
+  await world.catalogs.read(second);
+  await world.clock.advance(LAST_FIFTH_MS);
+  world.catalogs.read(second);
+  await fetched(world, 2);
+  expect(world.sandbox.requests('getAllTickers').map(({ login }) => login)).toEqual([
+    700001, 700003,
+  ]);
+});
+
+test('a token that the gateway refuses starts no refresh', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  await world.clock.advance(LAST_FIFTH_MS);
+  const forged = world.viewer({ forged: true });
+  await expect(world.catalogs.read(forged)).rejects.toMatchObject({ kind: 'unauthenticated' });
+  const conditional = world.sandbox
+    .requests('getAllTickers')
+    .filter(({ headers }) => headers['if-none-match'] !== undefined);
+  expect(conditional).toEqual([]);
+});
+
+test('with an ETag the refresh is conditional, and a 304 renews the age', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  const { version } = await world.catalogs.read(viewer);
+  await world.clock.advance(LAST_FIFTH_MS);
+  world.catalogs.read(viewer);
+  await eventually(() => (world.catalogs.read(viewer) as CatalogView).ageSeconds === 0);
+  const [first, second] = world.sandbox.requests('getAllTickers');
+  expect(first?.headers['if-none-match']).toBeUndefined();
+  expect(second?.headers['if-none-match']).toMatch(/^W\/"/);
+  expect((world.catalogs.read(viewer) as CatalogView).version).toBe(version);
+});
+
+test('without an ETag the refresh fetches it whole, and equal content is the same version', async () => {
+  await using world = await openCatalogWorld();
+  world.sandbox.changeCatalog({ etag: false });
+  const viewer = world.viewer();
+  const { version } = await world.catalogs.read(viewer);
+  await world.clock.advance(LAST_FIFTH_MS);
+  world.catalogs.read(viewer);
+  await eventually(() => (world.catalogs.read(viewer) as CatalogView).ageSeconds === 0);
+  expect(world.sandbox.requests('getAllTickers')[1]?.headers['if-none-match']).toBeUndefined();
+  expect((world.catalogs.read(viewer) as CatalogView).version).toBe(version);
+});
+
+test('a refresh that brings a copy as old as the last is not repeated within a minute', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  world.sandbox.changeCatalog({ ageSeconds: 3_000 });
+  const first = await world.catalogs.read(viewer);
+  world.sandbox.changeCatalog({ ageSeconds: 3_001 });
+  world.catalogs.read(viewer);
+  await eventually(
+    () => (world.catalogs.read(viewer) as CatalogView).ageSeconds > first.ageSeconds,
+  );
+  for (let read = 0; read < 10; read += 1) world.catalogs.read(viewer);
+  await world.clock.advance(MINUTE_MS - 1);
+  world.catalogs.read(viewer);
+  await world.clock.advance(0);
+  expect(world.fetches()).toBe(2);
+  await world.clock.advance(1);
+  world.catalogs.read(viewer);
+  await fetched(world, 3);
+});
+
+test.each([401, 403])(
+  'a %i concerns its token alone: the next reader’s is tried',
+  async (status) => {
+    await using world = await openCatalogWorld();
+    const [refused, other] = [world.viewer(), world.viewer({ email: FRESH })];
+    await world.catalogs.read(other);
+    await world.catalogs.read(refused);
+    await world.clock.advance(LAST_FIFTH_MS);
+    world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status, login: 700001 });
+    world.catalogs.read(refused);
+    await fetched(world, 2);
+    world.sandbox.changeCatalog({ change: 1, ageSeconds: null });
+    await eventually(() => (world.catalogs.read(other) as CatalogView).ageSeconds === 0);
+    expect(world.fetches()).toBe(3);
+  },
+);
+
+test('a refused token does not start one refresh after another', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  await world.gateway.getSession(viewer);
+  await world.clock.advance(LAST_FIFTH_MS);
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403 });
+  world.catalogs.read(viewer);
+  await fetched(world, 2);
+  await world.clock.advance(1_000);
+  for (let read = 0; read < 10; read += 1) await world.catalogs.read(viewer);
+  await world.clock.advance(1_000);
+  expect(world.fetches()).toBe(2);
+});
+
+test('while the gateway fails the catalog is still served, and past its age it is marked stale', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  const { version } = await world.catalogs.read(viewer);
+  down(world);
+  await world.clock.advance(LAST_FIFTH_MS);
+  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false, version });
+  await world.clock.advance(HOUR_MS - LAST_FIFTH_MS);
+  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true, version });
+  expect(world.catalogs.staleGroups).toEqual(['standard-usd']);
+  await world.clock.advance(HOUR_MS - 1);
+  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true, version });
+});
+
+test('after its stale-if-error time it is no longer served', async () => {
+  await using world = await openCatalogWorld({ staleMs: 10 * MINUTE_MS });
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  down(world);
+  await world.clock.advance(HOUR_MS + 10 * MINUTE_MS);
+  await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+  world.sandbox.clearFaults();
+  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
+});
+
+test('while the gateway fails not every read calls it, and readers do not wait for it', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  down(world);
+  await world.clock.advance(HOUR_MS);
+  await world.catalogs.read(viewer);
+  const asked = world.fetches();
+  for (let second = 0; second < 60; second += 1) {
+    expect(world.catalogs.read(viewer)).toBeInstanceOf(CatalogView);
+    await world.clock.advance(1_000);
+  }
+  expect(world.fetches() - asked).toBeGreaterThan(1);
+  expect(world.fetches() - asked).toBeLessThan(12);
+});
+
+test('once the gateway recovers the catalog is fresh again', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  down(world);
+  await world.clock.advance(HOUR_MS);
+  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true });
+  world.sandbox.clearFaults();
+  await world.clock.advance(30_000);
+  await eventually(() => (world.catalogs.read(viewer) as CatalogView).stale === false);
+  expect(world.catalogs.staleGroups).toEqual([]);
+});
+
+test('a new reader of a stale catalog needs proof like any other', async () => {
+  await using world = await openCatalogWorld();
+  await world.catalogs.read(world.viewer());
+  down(world);
+  await world.clock.advance(HOUR_MS);
+  const forged = world.viewer({ forged: true });
+  await expect(world.catalogs.read(forged)).rejects.toMatchObject({ kind: 'unauthenticated' });
+  const fresh = world.viewer({ email: FRESH });
+  expect(await world.catalogs.read(fresh)).toMatchObject({ stale: true });
+  await expect(world.catalogs.read(world.viewer({ email: PRO }))).rejects.toMatchObject({
+    kind: 'unavailable',
+  });
+});
+
+test('a first read that fails caches nothing: the next one calls the gateway again', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 500, times: 1 });
+  await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
+});

@@ -1,0 +1,174 @@
+import { expect, test } from 'vitest';
+import type { CatalogVersion } from '../../../../src/domain/catalog/catalog-version.ts';
+import { buildVersion } from '../../../../src/domain/catalog/catalog-version.ts';
+import type { InstrumentOrder } from '../../../../src/domain/catalog/paging/instrument-order.ts';
+import { pageOf } from '../../../../src/domain/catalog/paging/page.ts';
+import type { PageRequest } from '../../../../src/domain/catalog/paging/page-request.ts';
+import { instrument } from '../instruments.ts';
+
+const ROWS = [
+  instrument('C', { name: 'eBay', leverage: 5, sector: 1 }),
+  instrument('A', { name: 'Zoom', leverage: 30, sector: 2, sharia: false, pdt: true }),
+  instrument('D', { name: 'Éclair', leverage: 5, sector: 1, delayed: true }),
+  instrument('B', { name: 'Dow', leverage: 30, sector: 3, shariaStatus: 'QUESTIONABLE' }),
+  instrument('E', { name: 'Zoom', leverage: 0.5, sector: 1, industry: 7 }),
+];
+
+async function ids(request: PageRequest): Promise<string> {
+  const { version } = await buildVersion(ROWS, null);
+  return (await pageOf(version, request)).nodes.map(({ id }) => id).join('');
+}
+
+async function manyOf(count: number): Promise<CatalogVersion> {
+  const rows = Array.from({ length: count }, (_, at) => instrument(`S${1_000 + at}`));
+  return (await buildVersion(rows, null)).version;
+}
+
+const ORDERS: readonly [by: InstrumentOrder['by'], rising: string, falling: string][] = [
+  ['SYMBOL', 'ABCDE', 'EDCBA'],
+  // Case and accents are ignored; of two with one name the lower id comes first in both directions.
+  ['NAME', 'BCDAE', 'AEDCB'],
+  ['LEVERAGE', 'ECDAB', 'ABCDE'],
+  ['RELEVANCE', 'ABCDE', 'EDCBA'],
+];
+
+test.each(ORDERS)('by %s they come as %s, falling as %s', async (by, rising, falling) => {
+  expect(await ids({ orderBy: { by } })).toBe(rising);
+  expect(await ids({ orderBy: { by, direction: 'ASC' } })).toBe(rising);
+  expect(await ids({ orderBy: { by, direction: 'DESC' } })).toBe(falling);
+});
+
+const FILTERS: readonly [filter: PageRequest['filter'], ids: string][] = [
+  [{}, 'ABCDE'],
+  [null, 'ABCDE'],
+  [{ ids: null, sectors: null, sharia: null, search: null }, 'ABCDE'],
+  [{ ids: ['B', 'nobody', 'D', '__proto__'] }, 'BD'],
+  [{ ids: [] }, ''],
+  [{ sectors: [1, 3] }, 'BCDE'],
+  [{ sectors: [] }, ''],
+  [{ industries: [7] }, 'E'],
+  [{ industries: [] }, ''],
+  [{ shariaStatuses: ['QUESTIONABLE'] }, 'B'],
+  [{ shariaStatuses: [] }, ''],
+  [{ sharia: false }, 'A'],
+  [{ delayed: true }, 'D'],
+  [{ pdt: true }, 'A'],
+  [{ pdt: false, sectors: [1], search: 'zoom' }, 'E'],
+];
+
+test.each(FILTERS)('the filter %j finds %j', async (filter, expected) => {
+  expect(await ids({ filter })).toBe(expected);
+});
+
+test('a search orders by relevance, unless another order is requested', async () => {
+  expect(await ids({ filter: { search: 'zoom' } })).toBe('AE');
+  const orderBy = { by: 'LEVERAGE' } as const;
+  expect(await ids({ filter: { search: 'zoom' }, orderBy })).toBe('EA');
+});
+
+test('a page has 50 unless another size is requested, and 500 at most', async () => {
+  const version = await manyOf(600);
+  const size = async (request: PageRequest) => (await pageOf(version, request)).nodes.length;
+  expect(await size({})).toBe(50);
+  expect(await size({ first: null })).toBe(50);
+  expect(await size({ first: 0 })).toBe(0);
+  expect(await size({ first: 500 })).toBe(500);
+  expect(await size({ last: 500 })).toBe(500);
+});
+
+test('a page has its position and whether others precede and follow it', async () => {
+  const version = await manyOf(5);
+  const first = await pageOf(version, { first: 2 });
+  expect(first.totalCount).toBe(5);
+  expect(first.edges.map(({ node }) => node.id)).toEqual(['S1000', 'S1001']);
+  const [start, end] = first.edges.map(({ cursor }) => cursor);
+  expect(first.pageInfo).toEqual({
+    hasNextPage: true,
+    hasPreviousPage: false,
+    startCursor: start,
+    endCursor: end,
+  });
+  const second = await pageOf(version, { first: 3, after: end ?? '' });
+  expect(second.nodes.map(({ id }) => id)).toEqual(['S1002', 'S1003', 'S1004']);
+  expect(second.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
+  const last = await pageOf(version, { last: 2 });
+  expect(last.nodes.map(({ id }) => id)).toEqual(['S1003', 'S1004']);
+  const before = await pageOf(version, { before: last.pageInfo.startCursor });
+  expect(before.nodes.map(({ id }) => id)).toEqual(['S1000', 'S1001', 'S1002']);
+  expect(before.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: false });
+  const none = await pageOf(version, { first: 0 });
+  expect(none.pageInfo).toMatchObject({ hasNextPage: true, startCursor: null, endCursor: null });
+});
+
+const WRONG: readonly [request: PageRequest, argument: string][] = [
+  [{ first: -1 }, 'first'],
+  [{ first: 501 }, 'first'],
+  [{ last: -1 }, 'last'],
+  [{ last: 501 }, 'last'],
+  [{ first: 1, last: 1 }, 'last'],
+  [{ after: 'x', before: 'y' }, 'before'],
+  [{ first: 1, before: 'x' }, 'before'],
+  [{ last: 1, after: 'x' }, 'last'],
+  [{ after: '' }, 'after'],
+  [{ after: 'forged' }, 'after'],
+  [{ before: Buffer.from('["SYMBOL","A","A"]').toString('base64url') }, 'before'],
+];
+
+test.each(WRONG)('%j is refused for %s', async (request, argument) => {
+  const version = await manyOf(3);
+  expect(() => pageOf(version, request)).toThrow(
+    expect.objectContaining({
+      name: 'InputError',
+      argument,
+      message: expect.stringMatching(new RegExp(`^${argument} .*\\.$`)),
+    }),
+  );
+});
+
+test('a cursor is refused after a change of any one letter', async () => {
+  const version = await manyOf(3);
+  const cursor = (await pageOf(version, { first: 1 })).pageInfo.endCursor ?? '';
+  for (let at = 0; at < cursor.length; at += 1) {
+    const letter = cursor[at] === 'A' ? 'B' : 'A';
+    const forged = cursor.slice(0, at) + letter + cursor.slice(at + 1);
+    expect(() => pageOf(version, { after: forged })).toThrow(/no cursor of this service/);
+  }
+  expect(() => pageOf(version, { after: `${cursor}=` })).toThrow(/no cursor/);
+});
+
+test('a cursor of another order, direction or search is refused', async () => {
+  const version = await manyOf(3);
+  const requests: PageRequest[] = [
+    { orderBy: { by: 'SYMBOL' } },
+    { orderBy: { by: 'SYMBOL', direction: 'DESC' } },
+    { orderBy: { by: 'NAME' } },
+    { orderBy: { by: 'LEVERAGE' } },
+    { filter: { search: 'name' } },
+    { filter: { search: 's1' } },
+  ];
+  for (const request of requests) {
+    const page = await pageOf(version, { ...request, first: 1 });
+    const after = page.pageInfo.endCursor;
+    for (const other of requests) {
+      if (other === request) await pageOf(version, { ...other, after });
+      else expect(() => pageOf(version, { ...other, after })).toThrow(/another order/);
+    }
+  }
+});
+
+test('relevance without a search is the order by symbol, its cursors included', async () => {
+  const version = await manyOf(3);
+  const { endCursor } = (await pageOf(version, { first: 1 })).pageInfo;
+  const orderBy = { by: 'SYMBOL' } as const;
+  const page = await pageOf(version, { orderBy, after: endCursor });
+  expect(page.nodes.map(({ id }) => id)).toEqual(['S1001', 'S1002']);
+});
+
+test('names with half a surrogate pair make valid cursors', async () => {
+  const rows = ['a\ud83d', 'a\ud83e', 'b'].map((name, at) => instrument(`I${at}`, { name }));
+  const { version } = await buildVersion(rows, null);
+  const orderBy = { by: 'NAME' } as const;
+  const { endCursor } = (await pageOf(version, { first: 1, orderBy })).pageInfo;
+  const rest = await pageOf(version, { after: endCursor, orderBy });
+  expect(rest.nodes.map(({ id }) => id)).toEqual(['I1', 'I2']);
+});

@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { buildVersion } from '../../../../src/domain/catalog/catalog-version.ts';
+import { pageOf } from '../../../../src/domain/catalog/paging/page.ts';
+import type { Instrument } from '../../../../src/gateway/model.ts';
+import { instrument } from '../instruments.ts';
+
+async function found(rows: readonly Instrument[], search: string): Promise<string[]> {
+  const { version } = await buildVersion(rows, null);
+  const { nodes } = await pageOf(version, { first: 500, filter: { search } });
+  return nodes.map(({ id }) => id);
+}
+
+const ROWS = [
+  instrument('BRK.B', { name: 'Berkshire Hathaway Inc. Class B' }),
+  instrument('BRK.A', { name: 'Berkshire Hathaway Inc. Class A' }),
+  instrument('AAPL', { name: 'Apple Inc.', description: 'Makes telephones.' }),
+  instrument('MSFT', { name: 'Microsoft Corporation', description: 'Software for all.' }),
+  instrument('T', { name: 'AT&T Inc.' }),
+  instrument('KO', { name: 'Coca-Cola Company' }),
+  instrument('NESN', { name: 'Nestlé S.A.' }),
+  instrument('ORSTED', { name: 'Ørsted A/S' }),
+  instrument('.DJI', { name: 'Dow Jones' }),
+  instrument('EUR/USD', { name: 'Euro / US Dollar' }),
+  instrument('ROCKET', { name: 'To the moon 🚀' }),
+];
+
+test('matches are ordered by class: symbol, its prefix, name, description, typo; then by symbol', async () => {
+  const rows = [
+    instrument('ZZ6', { name: 'Golt' }),
+    instrument('ZZ5', { description: 'A mine of goldstone' }),
+    instrument('ZZ4', { name: 'Big Golden Company' }),
+    instrument('ZZ3', { name: 'Gold Fields' }),
+    instrument('GOLDZ'),
+    instrument('GOLDA'),
+    instrument('GOLD'),
+    instrument('SILVER', { name: 'Silver' }),
+  ];
+  const expected = ['GOLD', 'GOLDA', 'GOLDZ', 'ZZ3', 'ZZ4', 'ZZ5', 'ZZ6'];
+  expect(await found(rows, 'gold')).toEqual(expected);
+  expect(await found(rows.toReversed(), 'gold')).toEqual(expected);
+});
+
+test('of several words the worst match is the class of the whole', async () => {
+  const rows = [
+    instrument('AAA', { name: 'Gold Minimg' }),
+    instrument('MINING', { name: 'Company', description: 'Digs for gold' }),
+    instrument('ZZA', { name: 'Gold', description: 'A mining company' }),
+    instrument('ZZB', { name: 'Gold Mining' }),
+    instrument('GOLD', { name: 'Mining' }),
+    instrument('GOLDEN', { name: 'Nothing else' }),
+  ];
+  const expected = ['GOLD', 'ZZB', 'MINING', 'ZZA', 'AAA'];
+  expect(await found(rows, 'gold mining')).toEqual(expected);
+  expect(await found(rows, 'mining gold')).toEqual(expected);
+  expect(await found(rows.toReversed(), 'gold mining')).toEqual(expected);
+});
+
+test('a symbol with a dot is one word', async () => {
+  expect(await found(ROWS, 'BRK.B')).toEqual(['BRK.B', 'BRK.A']);
+  expect(await found(ROWS, 'BRK.A')).toEqual(['BRK.A', 'BRK.B']);
+});
+
+test('an instrument that matches in two ways has the better class', async () => {
+  const rows = [instrument('B', { name: 'Apple', description: 'apple' }), instrument('APPLE')];
+  expect(await found(rows, 'apple')).toEqual(['APPLE', 'B']);
+});
+
+const SEARCHES: readonly [search: string, ids: string[]][] = [
+  // Its neighbour is one typo away, and comes after it.
+  ['brk.b', ['BRK.B', 'BRK.A']],
+  ['BRK', ['BRK.A', 'BRK.B']],
+  ['eur/usd', ['EUR/USD']],
+  ['dji', ['.DJI']],
+  ['.DJI', ['.DJI']],
+  ['hath', ['BRK.A', 'BRK.B']],
+  ['at&t', ['T']],
+  ['cola', ['KO']],
+  ['coca-cola', ['KO']],
+  ['Coca Cola', ['KO']],
+  ['NESTLE', ['NESN']],
+  ['nestlé', ['NESN']],
+  ['orsted', ['ORSTED']],
+  ['ørsted', ['ORSTED']],
+  ['(apple)', ['AAPL']],
+  ['telephones', ['AAPL']],
+  ['microsfot', ['MSFT']],
+  ['micrsoft', ['MSFT']],
+  ['micrsof', ['MSFT']],
+  ['aplle', ['AAPL']],
+  ['apple inc', ['AAPL']],
+  ['hathaway class a', ['BRK.A']],
+  ['apple microsoft', []],
+  ['🚀', ['ROCKET']],
+  ['🦄', []],
+  ['!!!', []],
+  ['__proto__', []],
+  ['xyzzy', []],
+];
+
+test.each(SEARCHES)('%s finds %j', async (search, ids) => {
+  expect((await found(ROWS, search)).toSorted()).toEqual(ids.toSorted());
+});
+
+test.each(['', '   ', '\t\n'])('an empty search, %j, filters nothing', async (search) => {
+  expect(await found(ROWS, search)).toHaveLength(ROWS.length);
+});
+
+test('a short word does not match as a typo of another', async () => {
+  expect(await found([instrument('ABC'), instrument('ABX')], 'abd')).toEqual([]);
+});
+
+test('ten thousand characters are answered like any search', async () => {
+  for (const letter of ['a', 'ﷺ', '🚀', '. ', 'aapl ']) {
+    await found(ROWS, letter.repeat(10_000));
+  }
+  expect(await found(ROWS, `aapl${' '.repeat(10_000)}`)).toEqual(['AAPL']);
+});
+
+test('a symbol with a space in it is found whole and by its prefix', async () => {
+  const rows = [instrument('US 500', { name: 'Index' }), instrument('US 500 MINI', { name: 'I' })];
+  expect(await found(rows, 'us 500')).toEqual(['US 500', 'US 500 MINI']);
+  expect(await found(rows, 'us  5')).toEqual(['US 500', 'US 500 MINI']);
+});
+
+test('until the index of a version is built a search waits, and other pages do not', async () => {
+  const { version } = await buildVersion(ROWS, null);
+  const search = pageOf(version, { filter: { search: 'aapl' } });
+  expect(search).toBeInstanceOf(Promise);
+  expect(pageOf(version, { first: 1 })).not.toBeInstanceOf(Promise);
+  await search;
+  expect(pageOf(version, { filter: { search: 'aapl' } })).not.toBeInstanceOf(Promise);
+});

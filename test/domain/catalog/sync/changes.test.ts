@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { CatalogVersion } from '../../../../src/domain/catalog/catalog-version.ts';
+import { buildVersion } from '../../../../src/domain/catalog/catalog-version.ts';
+import type { CatalogChanges } from '../../../../src/domain/catalog/sync/history.ts';
+import { CatalogHistory } from '../../../../src/domain/catalog/sync/history.ts';
+import type { VersionStore } from '../../../../src/domain/catalog/sync/version-archive.ts';
+import type { Instrument } from '../../../../src/gateway/model.ts';
+import { HOUR_MS, openCatalogWorld } from '../catalog-world.ts';
+import { instrument } from '../instruments.ts';
+
+const IDS = ['A', 'B', 'BRK.B', 'C', 'EUR/USD', '__proto__', 'constructor', 'É', '🚀'];
+const contents = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...IDS), fc.integer({ min: 1, max: 3 })), {
+    selector: ([id]) => id,
+  })
+  .map((rows) => rows.map(([id, leverage]) => instrument(id, { leverage })));
+
+/** Applies the changes as a client does. */
+function apply(known: ReadonlyMap<string, Instrument>, changes: CatalogChanges) {
+  const next = new Map(changes.reset ? [] : known);
+  for (const id of changes.removed) next.delete(id);
+  for (const each of changes.upserted) next.set(each.id, each);
+  return next;
+}
+
+test('applying the changes from any remembered version gives the new catalog exactly', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(contents, { minLength: 1, maxLength: 8 }), async (all) => {
+      const history = new CatalogHistory(1_000_000);
+      const versions: CatalogVersion[] = [];
+      for (const each of all) {
+        const previous = versions.at(-1) ?? null;
+        const { version, before } = await buildVersion(each, previous);
+        if (previous && version !== previous) history.add(previous, version, before);
+        versions.push(version);
+      }
+      for (const [at, to] of versions.entries()) {
+        for (const from of versions.slice(0, at)) {
+          if (from.version === to.version) continue;
+          const changes = history.changes(from.version, to);
+          if (changes === null) throw new Error('the version is not remembered');
+          expect(apply(from.byId, changes)).toEqual(new Map(to.byId));
+          // Nothing more is sent than the difference.
+          for (const { id } of changes.upserted) {
+            expect(from.digests.get(id)).not.toBe(to.digests.get(id));
+          }
+          for (const id of changes.removed) expect(from.byId.has(id)).toBe(true);
+        }
+      }
+    }),
+  );
+});
+
+test('the version identifies the content, whatever its order', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      contents.chain((rows) =>
+        fc.tuple(
+          fc.constant(rows),
+          fc.shuffledSubarray(rows, { minLength: rows.length, maxLength: rows.length }),
+        ),
+      ),
+      async ([rows, shuffled]) => {
+        const a = await buildVersion(rows, null);
+        const b = await buildVersion(shuffled, null);
+        expect(b.version.version).toBe(a.version.version);
+        expect(b.version.instruments).toEqual(a.version.instruments);
+      },
+    ),
+  );
+});
+
+test('each field of an instrument is part of the version', async () => {
+  const plain = instrument('A');
+  const versions = new Set<string>();
+  for (const key of Object.keys(plain) as (keyof Instrument)[]) {
+    if (key === 'id') continue;
+    const { version } = await buildVersion([{ ...plain, [key]: 'another' }], null);
+    versions.add(version.version);
+  }
+  expect(versions.size).toBe(Object.keys(plain).length - 1);
+});
+
+test('unchanged instruments are shared between versions, object by object', async () => {
+  const rows = ['A', 'B', 'C'].map((id) => instrument(id));
+  const { version: first } = await buildVersion(rows, null);
+  const changed = rows.map((row) =>
+    structuredClone(row.id === 'B' ? { ...row, leverage: 1 } : row),
+  );
+  const { version: second } = await buildVersion(changed, first);
+  expect(second.byId.get('A')).toBe(first.byId.get('A'));
+  expect(second.byId.get('B')).not.toBe(first.byId.get('B'));
+  const { version: third } = await buildVersion(structuredClone(changed), second);
+  expect(third).toBe(second);
+});
+
+test('the history of a group is bounded: the oldest version is evicted first', async () => {
+  const history = new CatalogHistory(3_000);
+  let version = (await buildVersion([instrument('A')], null)).version;
+  const seen = [version.version];
+  for (let leverage = 10; leverage < 40; leverage += 1) {
+    const next = await buildVersion([instrument('A', { leverage })], version);
+    history.add(version, next.version, next.before);
+    version = next.version;
+    seen.push(version.version);
+    expect(history.bytes).toBeLessThanOrEqual(3_000);
+  }
+  const known = seen.slice(0, -1).map((since) => history.changes(since, version) !== null);
+  expect(known[0]).toBe(false);
+  expect(known.at(-1)).toBe(true);
+  expect(known.indexOf(true)).toBe(known.lastIndexOf(false) + 1);
+});
+
+test('changes since the present version are empty, since an unknown one everything', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  const view = await world.catalogs.read(viewer);
+  const { version } = view.version;
+  expect(view.changes(version)).toEqual({ version, reset: false, upserted: [], removed: [] });
+  for (const since of ['', 'unknown', '__proto__', 'x'.repeat(10_000)]) {
+    expect(view.changes(since)).toEqual({
+      version,
+      reset: true,
+      upserted: view.version.instruments,
+      removed: [],
+    });
+  }
+});
+
+test('changes since an older version are those of the gateway', async () => {
+  await using world = await openCatalogWorld({ instruments: 300 });
+  const viewer = world.viewer();
+  const before = await world.catalogs.read(viewer);
+  world.sandbox.changeCatalog({ change: 2, add: 1, remove: 60, ageSeconds: null });
+  await world.clock.advance(HOUR_MS);
+  const after = await world.catalogs.read(viewer);
+  const changes = (await after.changes(before.version.version)) as CatalogChanges;
+  expect(changes).toMatchObject({ version: after.version.version, reset: false });
+  expect(changes.upserted).toHaveLength(3);
+  expect(changes.removed.length).toBeGreaterThan(0);
+  expect(apply(before.version.byId, changes)).toEqual(after.version.byId);
+  // A view answers for its own version, even after a newer one was fetched.
+  expect(before.changes(before.version.version)).toMatchObject({ upserted: [], removed: [] });
+  expect(before.changes(after.version.version)).toMatchObject({ reset: true });
+});
+
+test('replicas compute changes between each other’s versions from the shared store', async () => {
+  const store = new MemoryVersions();
+  await using one = await openCatalogWorld({ instruments: 300, versions: store });
+  await using two = await openCatalogWorld({ instruments: 300, versions: store });
+  const old = await one.catalogs.read(one.viewer());
+  two.sandbox.changeCatalog({ change: 2, add: 1, remove: 60 });
+  const view = await two.catalogs.read(two.viewer());
+  const changes = await view.changes(old.version.version);
+  expect(changes).toMatchObject({ reset: false });
+  expect(changes.upserted).toHaveLength(3);
+  expect(changes.removed.length).toBeGreaterThan(0);
+  expect(apply(old.version.byId, changes)).toEqual(new Map(view.version.byId));
+  expect(await view.changes('not-a-version')).toMatchObject({ reset: true });
+  expect(await view.changes('A'.repeat(22))).toMatchObject({ reset: true });
+  store.isDown = true;
+  expect(await view.changes(old.version.version)).toMatchObject({ reset: true });
+});
+
+class MemoryVersions implements VersionStore {
+  isDown = false;
+  readonly #texts = new Map<string, string>();
+
+  async put(key: string, text: string): Promise<void> {
+    this.#texts.set(key, text);
+  }
+
+  async get(key: string): Promise<string | null> {
+    if (this.isDown) throw new Error('out of reach');
+    return this.#texts.get(key) ?? null;
+  }
+}
+
+test('only a well-formed version is looked up in the shared store', async () => {
+  const asked: string[] = [];
+  const versions: VersionStore = {
+    put: async () => {},
+    get: async (key) => {
+      asked.push(key);
+      return null;
+    },
+  };
+  await using world = await openCatalogWorld({ versions });
+  const view = await world.catalogs.read(world.viewer());
+  const known = 'A'.repeat(22);
+  const others = ['', 'x', 'a:b'.repeat(8).slice(0, 22), '*'.repeat(22), `${known}A`, `${known}\n`];
+  for (const since of others) expect(await view.changes(since)).toMatchObject({ reset: true });
+  expect(asked).toEqual([]);
+  expect(await view.changes(known)).toMatchObject({ reset: true });
+  expect(asked).toEqual([JSON.stringify(['standard-usd', known])]);
+});
