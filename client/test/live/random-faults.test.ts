@@ -74,7 +74,7 @@ function printOf({ positions }: PositionsState): string {
 }
 
 test(
-  `after ${FAULTS} random faults the list is the gateway’s, and never was another`,
+  `after ${FAULTS} random faults the list is the gateway’s, and was at each step`,
   async () => {
     await using world = await startLiveWorld();
     const random = createSeededRandom(SEED);
@@ -110,6 +110,7 @@ test(
         environment.show();
       },
       repeat: () => world.proxy.repeatNextFrame(),
+      swap: () => world.proxy.swapNextFrames(),
       restart: () => world.restart(),
       revoke: () => world.sandbox.revoke({ login: 700_001 }),
       fail: () =>
@@ -151,12 +152,15 @@ test(
     }
     await recovers();
     const shown = audience.states.filter(({ totals }) => totals !== null).map(printOf);
-    expect(history.places(shown)).not.toContain(-1);
+    const places = history.places(shown);
+    const strange = new Set(shown.filter((_, at) => places[at] === -1));
+    // What comes ahead of its turn shows until the event before it comes, which no real line does.
+    expect(strange.size).toBeLessThanOrEqual(counts.get('swap') ?? 0);
     expect(new Set(shown).size).toBeGreaterThan(FAULTS / 6);
     expect(counts.size).toBe(Object.keys(faults).length);
     const resumed = core.sent.filter((each) => (each as { after: string | null }).after !== null);
     console.log(
-      `${audience.states.length} states, ${new Set(shown).size} of ${history.length} lists, ${core.sent.length} subscriptions, ${resumed.length} with a cursor:`,
+      `${audience.states.length} states, ${new Set(shown).size} of ${history.length} lists, ${strange.size} strange, ${core.sent.length} subscriptions, ${resumed.length} with a cursor:`,
       Object.fromEntries(counts),
     );
     core.dispose();
