@@ -61,8 +61,8 @@ export function createCore(options: CoreOptions): OwnCore {
     onToken: (token) => accounts.tokenTaken(token),
     onSignedOut(error) {
       hint = null;
-      accounts.signedOut();
       subscriptions.endAll(error);
+      accounts.signedOut();
       try {
         options.onSignedOut(error);
       } catch (thrown) {
@@ -124,6 +124,7 @@ export function createCore(options: CoreOptions): OwnCore {
     storage,
     request: (operation, variables, own) => requests.request(operation, variables, own),
     subscribe: (operation, variables, sink) => subscriptions.subscribe(operation, variables, sink),
+    reconnect: () => subscriptions.reconnect(),
     account,
     onAccountChange: (listener) => accounts.onChange(listener),
     get isDisposed() {

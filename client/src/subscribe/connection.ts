@@ -93,7 +93,13 @@ export class Connection {
   restart(): void {
     if (this.#subscriptions.size === 0) return;
     this.#giveUp();
-    void this.#connect();
+    for (const subscription of [...this.#subscriptions]) subscription.disconnected();
+    if (this.#subscriptions.size > 0 && this.#state.name === 'idle') void this.#connect();
+  }
+
+  /** Replaces a line that is open, or ends the wait for the next one. */
+  reconnect(): void {
+    if (this.#state.name === 'open' || this.#state.name === 'waiting') this.restart();
   }
 
   /** The page is shown again, or the network is back. */
