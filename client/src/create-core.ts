@@ -72,7 +72,7 @@ export function createCore(options: CoreOptions): OwnCore {
   });
   const accountOf = (token: string) => accounts.of(token);
   const requests = new Requests({ environment, tokens, url, accountOf });
-  const onToken = (token: string) => accounts.tokenTaken(token);
+  const onToken = (token: string) => accounts.lineOpened(token);
   const subscriptions: Subscriptions = new Subscriptions({
     environment,
     tokens,

@@ -115,6 +115,7 @@ export function createSimpleCore(options: SimpleCoreOptions): SimpleCore {
       return request<Data>(operation, variables, signal);
     },
     subscribe: () => () => {},
+    reconnect() {},
     account,
     onAccountChange: () => () => {},
     isDisposed: false,
