@@ -55,13 +55,15 @@ ${rows.join('\n')}
 `;
 }
 
-/** A manifest of what the client itself sends: the texts that modules named `…operation.ts` or `…operations.ts` export. */
+/** A manifest of what the client itself sends: the texts that modules named `…-operation.ts`, `…operations.ts` or `…documents.ts` export. */
 async function trustedDocuments(schema: GraphQLSchema): Promise<string> {
-  const paths = globSync('src/**/*{-operation,operations}.ts', { cwd: CLIENT }).toSorted();
+  const paths = globSync('src/**/*{-operation,operations,documents}.ts', {
+    cwd: CLIENT,
+  }).toSorted();
   const modules = await Promise.all(
     paths.map((path) => import(join(CLIENT, path)) as Promise<Record<string, unknown>>),
   );
-  const texts = modules.flatMap((module) => Object.values(module)).filter(isText);
+  const texts = modules.flatMap((module) => Object.values(module)).flatMap(textsOf);
   const operations = texts.map((body) => {
     const document = parse(body);
     const [invalid] = validate(schema, document);
@@ -75,6 +77,14 @@ async function trustedDocuments(schema: GraphQLSchema): Promise<string> {
   });
   const manifest = { format: 'apollo-persisted-query-manifest', version: 1, operations };
   return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+/** The operations among what a module exports: a text, an object of texts, or a function that makes one of them. */
+function textsOf(exported: unknown): readonly string[] {
+  const value: unknown =
+    typeof exported === 'function' && exported.length === 0 ? exported() : exported;
+  const values = typeof value === 'object' && value !== null ? Object.values(value) : [value];
+  return values.filter(isText);
 }
 
 function isText(value: unknown): value is string {
