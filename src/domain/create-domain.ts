@@ -1,7 +1,6 @@
 import type { GatewayClient } from '../gateway/client.ts';
-import { systemClock } from '../lib/clock.ts';
+import { LogicalClock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { LogicalClock } from '../lib/logical-clock.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Stores } from '../store/open-stores.ts';
 import { Prover } from './account/prover.ts';

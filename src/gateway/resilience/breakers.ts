@@ -43,7 +43,7 @@ function unending(call: WireCall): WireCall {
 }
 
 /** Failures of all devices of an account, and of all tokens that merely claim it, count as one account's. */
-function accountOf({ account, token, client }: Caller): string {
+function accountOf({ account, token, hashed, client }: Caller): string {
   if (account !== undefined) return account;
-  return token === null ? `at ${addressKey(client?.address ?? '')}` : tokenHash(token);
+  return token === null ? `at ${addressKey(client?.address ?? '')}` : tokenHash(token, hashed);
 }

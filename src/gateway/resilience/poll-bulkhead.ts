@@ -1,5 +1,4 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { AbortSignalLike } from '../../lib/light-abort-controller.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
 
@@ -32,7 +31,7 @@ export class PollBulkhead {
   }
 
   /** Resolves to false where none came free in time: then there is nothing to leave. */
-  enter(timeoutMs: number, signal: AbortSignalLike | undefined): Promise<boolean> {
+  enter(timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {
     if (this.#taken < this.#width) {
       this.#taken += 1;
       return Promise.resolve(true);

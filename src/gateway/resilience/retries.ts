@@ -1,6 +1,5 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { AbortSignalLike } from '../../lib/light-abort-controller.ts';
 import { retryAfterSeconds } from '../../lib/retry-after.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
 import { type Backend, byOperation } from '../operations.ts';
@@ -73,7 +72,7 @@ function restBefore(retry: number, exchange: Exchange, random: () => number): nu
   return asked === null ? ownMs : Math.max(ownMs, asked * 1000 + random() * BASE_MS);
 }
 
-function pause(clock: Clock, ms: number, signal: AbortSignalLike | undefined): Promise<void> {
+function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       cancel();

@@ -8,7 +8,7 @@ import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
-import { LogicalClock } from '../../../src/lib/logical-clock.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
