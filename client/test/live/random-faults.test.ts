@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createSeededRandom, type SeededRandom } from '../../../test/end-to-end/orders/seeded-random.ts';
+import {
+  createSeededRandom,
+  type SeededRandom,
+} from '../../../test/end-to-end/orders/seeded-random.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import type { PositionsState } from '../../src/live/positions-state.ts';
 import { Audience, gatewayList, type LiveWorld, prints, startLiveWorld } from './live-world.ts';

@@ -3,8 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
-import { FaultInjector, LATE_MS, ORDER_TIMEOUT_MS } from '../../../test/end-to-end/orders/fault-injector.ts';
-import { createSeededRandom, type SeededRandom } from '../../../test/end-to-end/orders/seeded-random.ts';
+import {
+  FaultInjector,
+  LATE_MS,
+  ORDER_TIMEOUT_MS,
+} from '../../../test/end-to-end/orders/fault-injector.ts';
+import {
+  createSeededRandom,
+  type SeededRandom,
+} from '../../../test/end-to-end/orders/seeded-random.ts';
 import { startFacadeProcess } from '../../../test/support/facade-process.ts';
 import type { Environment } from '../../src/environment.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
