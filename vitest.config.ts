@@ -3,7 +3,7 @@ import { SkippedReporter } from './test/support/skipped-reporter.ts';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'client/test/**/*.test.ts'],
     // Vite's module runner would load a second copy of graphql beside Node's own.
     experimental: { viteModuleRunner: false },
     // For a machine that is busy with something else; a test that hangs is found all the same.

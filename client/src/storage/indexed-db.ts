@@ -1,0 +1,124 @@
+import type { ClientStorage } from '../storage.ts';
+
+export interface IndexedDbOptions {
+  /** The name of the database, which should be the app's own. */
+  readonly name: string;
+}
+
+const STORE = 'texts';
+const VERSION = 1;
+// Some versions of Safari leave a first `open` without any answer.
+const OPEN_TIMEOUT_MS = 10_000;
+
+/**
+ * Keeps texts in a database of the browser, which is opened when it is first used. All tabs of the origin share it.
+ * Where the browser refuses the database, as some do in private windows, each call rejects.
+ */
+export function indexedDb({ name }: IndexedDbOptions): ClientStorage {
+  const database = new Database(name);
+  return {
+    async get(key) {
+      const text = await database.run('readonly', (texts) => texts.get(key));
+      return typeof text === 'string' ? text : null;
+    },
+    async set(key, text) {
+      await database.run('readwrite', (texts) => texts.put(text, key));
+    },
+    async delete(key) {
+      await database.run('readwrite', (texts) => texts.delete(key));
+    },
+    async keys(prefix) {
+      const keys = await database.run('readonly', (texts) =>
+        texts.getAllKeys(IDBKeyRange.lowerBound(prefix)),
+      );
+      return keys.filter((key) => typeof key === 'string').filter((key) => key.startsWith(prefix));
+    },
+  };
+}
+
+class Database {
+  readonly #name: string;
+  #opening: Promise<IDBDatabase> | null = null;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Resolves when the transaction is complete, which for a write means that it is on the disk. */
+  async run<T>(
+    mode: IDBTransactionMode,
+    request: (texts: IDBObjectStore) => IDBRequest<T>,
+  ): Promise<T> {
+    const transaction = await this.#begin(mode);
+    return new Promise((resolve, reject) => {
+      const failed = () =>
+        reject(storageError('The database did not carry it out.', transaction.error));
+      transaction.onabort = failed;
+      transaction.onerror = failed;
+      const asked = request(transaction.objectStore(STORE));
+      transaction.oncomplete = () => resolve(asked.result);
+    });
+  }
+
+  async #begin(mode: IDBTransactionMode): Promise<IDBTransaction> {
+    const opening = this.#open();
+    const begin = (database: IDBDatabase) =>
+      // By default Chrome reports a write as complete before it is on the disk.
+      database.transaction(STORE, mode, { durability: 'strict' });
+    const database = await opening;
+    try {
+      return begin(database);
+    } catch {
+      // The browser may close a connection by itself, and not always says so before it is used.
+      if (this.#opening === opening) this.#opening = null;
+      return begin(await this.#open());
+    }
+  }
+
+  #open(): Promise<IDBDatabase> {
+    if (this.#opening !== null) return this.#opening;
+    const forget = () => {
+      if (this.#opening === opening) this.#opening = null;
+    };
+    const opening = openDatabase(this.#name, forget);
+    this.#opening = opening;
+    opening.catch(forget);
+    return opening;
+  }
+}
+
+function openDatabase(name: string, onClosed: () => void): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const fail = (reason: string, cause?: unknown) => {
+      isOver = true;
+      clearTimeout(timer);
+      reject(storageError(reason, cause));
+    };
+    const timer = setTimeout(() => fail('The database did not open in time.'), OPEN_TIMEOUT_MS);
+    try {
+      const request = indexedDB.open(name, VERSION);
+      request.onupgradeneeded = () => request.result.createObjectStore(STORE);
+      request.onblocked = () => fail('The database is blocked by another tab.');
+      request.onerror = () => fail('The database cannot be opened.', request.error);
+      request.onsuccess = () => {
+        const database = request.result;
+        if (isOver) return database.close();
+        clearTimeout(timer);
+        // Otherwise this tab would block another one that deletes or upgrades the database.
+        database.onversionchange = () => {
+          database.close();
+          onClosed();
+        };
+        database.onclose = onClosed;
+        resolve(database);
+      };
+    } catch (thrown) {
+      fail('There is no database here.', thrown);
+    }
+  });
+}
+
+function storageError(message: string, cause: unknown): Error {
+  return new Error(message, cause === undefined ? {} : { cause });
+}

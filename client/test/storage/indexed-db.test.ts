@@ -1,0 +1,228 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { stripTypeScriptTypes } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { describeWithChromium } from '../../../test/support/describe-with.ts';
+import type { ClientStorage } from '../../src/storage.ts';
+import { testStorageContract } from '../support/storage-contract.ts';
+
+const SOURCE = join(import.meta.dirname, '../../src/storage/indexed-db.ts');
+const PAGE = `<!doctype html><script type="module">
+  import { indexedDb } from '/indexed-db.js';
+  window.storage = indexedDb({ name: 'app' });
+</script>`;
+
+/** The adapter in a page, called from here. */
+function remoteStorage(page: Page): ClientStorage {
+  const call = (method: keyof ClientStorage, ...args: string[]) =>
+    page.evaluate(
+      ({ method, args }) =>
+        (
+          window as unknown as { storage: Record<string, (...args: string[]) => Promise<unknown>> }
+        ).storage[method]?.(...args),
+      { method, args },
+    );
+  return {
+    get: async (key) => (await call('get', key)) as string | null,
+    set: async (key, text) => void (await call('set', key, text)),
+    delete: async (key) => void (await call('delete', key)),
+    keys: async (prefix) => (await call('keys', prefix)) as string[],
+  };
+}
+
+describeWithChromium('in a browser', (executablePath) => {
+  let browser: Browser;
+  let server: Server;
+  let context: BrowserContext;
+  let url = '';
+
+  beforeAll(async () => {
+    const script = stripTypeScriptTypes(await readFile(SOURCE, 'utf8'));
+    server = createServer((request, response) => {
+      const isScript = request.url === '/indexed-db.js';
+      response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
+      response.end(isScript ? script : PAGE);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  });
+  afterAll(async () => {
+    await browser.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext();
+  });
+  afterEach(() => context.close());
+
+  async function openPage(before: () => void = () => {}): Promise<Page> {
+    const page = await context.newPage();
+    await page.addInitScript(before);
+    await page.goto(url);
+    return page;
+  }
+
+  testStorageContract(async () => {
+    const storage = remoteStorage(await openPage());
+    return { storage, reopen: async () => remoteStorage(await openPage()) };
+  });
+
+  test('the database is opened when it is first used, and once', async () => {
+    const page = await openPage(() => {
+      const open = IDBFactory.prototype.open;
+      Object.assign(window, { opened: 0 });
+      IDBFactory.prototype.open = function (...args) {
+        (window as unknown as { opened: number }).opened += 1;
+        return open.apply(this, args);
+      };
+    });
+    const opened = () => page.evaluate(() => (window as unknown as { opened: number }).opened);
+    expect(await opened()).toBe(0);
+    const storage = remoteStorage(page);
+    await Promise.all([storage.get('a'), storage.set('b', 'text'), storage.keys('')]);
+    expect(await opened()).toBe(1);
+  });
+
+  test('a write is on the disk before it is reported', async () => {
+    const page = await openPage(() => {
+      const begin = IDBDatabase.prototype.transaction;
+      Object.assign(window, { durabilities: [] });
+      IDBDatabase.prototype.transaction = function (...args) {
+        const transaction = begin.apply(this, args);
+        (window as unknown as { durabilities: string[] }).durabilities.push(transaction.durability);
+        return transaction;
+      };
+    });
+    await remoteStorage(page).set('key', 'text');
+    expect(
+      await page.evaluate(() => (window as unknown as { durabilities: string[] }).durabilities),
+    ).toEqual(['strict']);
+  });
+
+  test('two tabs share it', async () => {
+    const [one, other] = [remoteStorage(await openPage()), remoteStorage(await openPage())];
+    await one.set('key', 'text');
+    expect(await other.get('key')).toBe('text');
+  });
+
+  test('a tab that deletes the database is not blocked, and another one makes it again', async () => {
+    const [page, other] = [await openPage(), await openPage()];
+    const storage = remoteStorage(page);
+    await storage.set('key', 'text');
+    const outcome = await other.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const request = indexedDB.deleteDatabase('app');
+          request.onsuccess = () => resolve('deleted');
+          request.onerror = () => resolve('failed');
+        }),
+    );
+    expect(outcome).toBe('deleted');
+    expect(await storage.get('key')).toBeNull();
+    await storage.set('key', 'again');
+    expect(await storage.get('key')).toBe('again');
+  });
+
+  test('where the browser refuses the database each call rejects, and the next one tries again', async () => {
+    const page = await openPage(() => {
+      Object.assign(window, { factory: window.indexedDB, isRefused: true });
+      const refuse = () => {
+        throw new DOMException('refused', 'SecurityError');
+      };
+      Object.defineProperty(window, 'indexedDB', {
+        get: () => {
+          const { factory, isRefused } = window as unknown as {
+            factory: IDBFactory;
+            isRefused: boolean;
+          };
+          return isRefused ? { open: refuse } : factory;
+        },
+      });
+    });
+    const storage = remoteStorage(page);
+    await expect(storage.set('key', 'text')).rejects.toThrow('no database');
+    await expect(storage.get('key')).rejects.toThrow('no database');
+    await expect(storage.keys('')).rejects.toThrow('no database');
+    await page.evaluate(() => Object.assign(window, { isRefused: false }));
+    await storage.set('key', 'text');
+    expect(await storage.get('key')).toBe('text');
+  });
+
+  test('a database that a newer version of the adapter has made rejects', async () => {
+    const other = await openPage();
+    await other.evaluate(
+      () =>
+        new Promise<void>((resolve, reject) => {
+          const request = indexedDB.open('app', 7);
+          request.onsuccess = () => resolve();
+          request.onerror = () => reject(request.error);
+        }),
+    );
+    await expect(remoteStorage(await openPage()).get('key')).rejects.toThrow('cannot be opened');
+  });
+
+  test('a database that another tab keeps blocked rejects in time, and opens once it is free', async () => {
+    const other = await openPage();
+    await other.evaluate(
+      () =>
+        new Promise<void>((resolve) => {
+          const request = indexedDB.open('app', 1);
+          request.onupgradeneeded = () => request.result.createObjectStore('texts');
+          request.onsuccess = () => {
+            Object.assign(window, { connection: request.result });
+            // As long as the connection is open this waits, and whoever opens the database waits behind it.
+            indexedDB.deleteDatabase('app').onblocked = () => resolve();
+          };
+        }),
+    );
+    const page = await context.newPage();
+    await page.clock.install();
+    await page.goto(url);
+    const storage = remoteStorage(page);
+    const refused = expect(storage.set('key', 'text')).rejects.toThrow('in time');
+    await page.clock.runFor(10_000);
+    await refused;
+    await other.evaluate(() =>
+      (window as unknown as { connection: IDBDatabase }).connection.close(),
+    );
+    await storage.set('key', 'text');
+    expect(await storage.get('key')).toBe('text');
+  });
+
+  test('a write that the browser aborts rejects, and the former text stays', async () => {
+    const page = await openPage(() => {
+      const put = IDBObjectStore.prototype.put;
+      IDBObjectStore.prototype.put = function (...args) {
+        const request = put.apply(this, args);
+        if (args[0] === 'too much') this.transaction.abort();
+        return request;
+      };
+    });
+    const storage = remoteStorage(page);
+    await storage.set('key', 'former');
+    await expect(storage.set('key', 'too much')).rejects.toThrow('did not carry it out');
+    expect(await storage.get('key')).toBe('former');
+  });
+
+  test('a connection that was closed is opened again', async () => {
+    const page = await openPage(() => {
+      const begin = IDBDatabase.prototype.transaction;
+      IDBDatabase.prototype.transaction = function (...args) {
+        Object.assign(window, { connection: this });
+        return begin.apply(this, args);
+      };
+    });
+    const storage = remoteStorage(page);
+    await storage.set('key', 'text');
+    await page.evaluate(() =>
+      (window as unknown as { connection: IDBDatabase }).connection.close(),
+    );
+    expect(await storage.get('key')).toBe('text');
+  });
+});

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import type { ClientStorage } from '../../src/storage.ts';
+
+export interface StorageUnderTest {
+  readonly storage: ClientStorage;
+  /** Another adapter on the same place, as after a restart of the app; null where nothing outlives it. */
+  readonly reopen: (() => Promise<ClientStorage>) | null;
+}
+
+const KEYS = [
+  '',
+  ' ',
+  'plain',
+  'Plain',
+  'PLAIN',
+  '.',
+  '..',
+  '../../outside',
+  'a/b\\c:d*e?f"g<h>i|j',
+  'con',
+  'nul.txt',
+  'trailing.',
+  'line\nbreak',
+  '100%',
+  '%31',
+  'Größe',
+  'e\u0301',
+  '\u00e9',
+  '🚀',
+  'long '.repeat(400),
+  `${'long '.repeat(400)}!`,
+];
+
+/** What every adapter keeps to. */
+export function testStorageContract(open: () => Promise<StorageUnderTest>): void {
+  test('a text is found under its key, and nothing under others', async () => {
+    const { storage } = await open();
+    expect(await storage.get('key')).toBeNull();
+    await storage.set('key', 'text');
+    expect(await storage.get('key')).toBe('text');
+    expect(await storage.get('other')).toBeNull();
+  });
+
+  test('a text is replaced, and deleted', async () => {
+    const { storage } = await open();
+    await storage.set('key', 'first');
+    await storage.set('key', 'second');
+    expect(await storage.get('key')).toBe('second');
+    await storage.delete('key');
+    expect(await storage.get('key')).toBeNull();
+    expect(await storage.keys('')).toEqual([]);
+    await storage.delete('key');
+  });
+
+  test('any key is a key of its own', async () => {
+    const { storage, reopen } = await open();
+    for (const [at, key] of KEYS.entries()) await storage.set(key, `text ${at}`);
+    const again = (await reopen?.()) ?? storage;
+    for (const [at, key] of KEYS.entries()) expect(await again.get(key)).toBe(`text ${at}`);
+    expect((await again.keys('')).toSorted()).toEqual(KEYS.toSorted());
+  });
+
+  test('keys are listed by their beginning', async () => {
+    const { storage } = await open();
+    for (const key of ['a', 'b', 'b:', 'b:1', 'b:2', 'B:3', 'c']) await storage.set(key, key);
+    expect((await storage.keys('b:')).toSorted()).toEqual(['b:', 'b:1', 'b:2']);
+    expect(await storage.keys('b:%')).toEqual([]);
+    await storage.delete('b:1');
+    expect((await storage.keys('b:')).toSorted()).toEqual(['b:', 'b:2']);
+  });
+
+  test('any text comes back as it was, of any size', async () => {
+    const { storage, reopen } = await open();
+    const texts = ['', ' ', '\n\n', 'null', '=', '#a:1:1', `é🚀\u0000`, '🚀'.repeat(700_000)];
+    for (const [at, text] of texts.entries()) await storage.set(`text ${at}`, text);
+    const again = (await reopen?.()) ?? storage;
+    for (const [at, text] of texts.entries()) {
+      const stored = await again.get(`text ${at}`);
+      expect(stored?.length).toBe(text.length);
+      expect(stored === text).toBe(true);
+    }
+    expect((await again.keys('')).length).toBe(texts.length);
+  });
+
+  test('a long text is replaced by a short one, and the other way round', async () => {
+    const { storage } = await open();
+    const texts = [
+      'short',
+      'x'.repeat(3_000_000),
+      'y'.repeat(1_000_000),
+      'short',
+      'z'.repeat(600_000),
+    ];
+    for (const text of texts) {
+      await storage.set('key', text);
+      expect((await storage.get('key')) === text).toBe(true);
+      expect(await storage.keys('')).toEqual(['key']);
+    }
+  });
+
+  test('of writes at once the last one stays', async () => {
+    const { storage } = await open();
+    const texts = ['a'.repeat(2_000_000), 'b', 'c'.repeat(1_000_000), 'd'];
+    await Promise.all([
+      ...texts.map((text) => storage.set('key', text)),
+      storage.set('other', 'x'),
+      storage.delete('other'),
+    ]);
+    expect(await storage.get('key')).toBe('d');
+    expect(await storage.get('other')).toBeNull();
+  });
+
+  test('a reader at the same time sees one text or the other', async () => {
+    const { storage } = await open();
+    const texts = ['a'.repeat(1_500_000), 'b'.repeat(700_000)];
+    await storage.set('key', texts[0] ?? '');
+    const seen: Promise<string | null>[] = [];
+    const writes: Promise<void>[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      writes.push(storage.set('key', texts[round % 2] ?? ''));
+      seen.push(storage.get('key'));
+    }
+    await Promise.all(writes);
+    for (const text of await Promise.all(seen)) expect(texts.includes(text ?? '')).toBe(true);
+  });
+}
