@@ -15,6 +15,15 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** False for what must not be sent again by itself, as orders are not. Queries are repeated, mutations are not. */
   readonly repeats?: boolean;
+  /**
+   * The login that the request is made for. Where another one is signed in by then, nothing is sent and the error is
+   * `SIGNED_OUT`.
+   */
+  readonly account?: string;
+  /** Sends no token, as signing in does. */
+  readonly anonymous?: boolean;
+  /** The time until each attempt is given up: 30 s for what is repeated, 60 s for what is not. */
+  readonly timeoutMs?: number;
 }
 
 /** Receives the events of a subscription. */
@@ -24,9 +33,9 @@ export interface Sink<Data> {
   ended(error: TradingGraphError | null): void;
   /**
    * Called whenever the line is lost and while it is tried again; `connected` follows with the next acknowledgement. No
-   * event of the line before comes in between, or later.
+   * event of the line before comes in between, or later. The error is the server's, where it has said why.
    */
-  disconnected?(): void;
+  disconnected?(error: TradingGraphError | null): void;
   connected?(): void;
 }
 

@@ -1,7 +1,10 @@
 /** Why something did not work, in the same form whether the server, the network or the client itself says so. */
 export class TradingGraphError extends Error {
   override readonly name = 'TradingGraphError';
-  /** A code of the server, or one of the client's own: `NETWORK`, `STORAGE`, `SIGNED_OUT`, `DISPOSED`, `PROTOCOL`. */
+  /**
+   * A code of the server, or one of the client's own: `NETWORK`, `STORAGE`, `SIGNED_OUT`, `DISPOSED`, `PROTOCOL`,
+   * `ABORTED`.
+   */
   readonly code: string;
   /** True where the same request may succeed later. */
   readonly retryable: boolean;

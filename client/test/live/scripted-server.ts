@@ -2,14 +2,14 @@ import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import type { Core, Sink } from '../../src/core.ts';
 import { TradingGraphError } from '../../src/errors.ts';
 import type { Position, PositionChangesData } from '../../src/live/positions-operation.ts';
-import { createTestEnvironment } from '../support/test-environment.ts';
+import { createStagedEnvironment } from '../support/staged-environment.ts';
 
 export const ROWS = 50;
 
 /** A server that changes one row in each event, and a network that fails after it. */
 export class ScriptedServer {
   readonly clock = createScriptedClock();
-  readonly environment = createTestEnvironment({ ...this.clock, uptime: this.clock.now });
+  readonly environment = createStagedEnvironment({ ...this.clock, uptime: this.clock.now });
   sink: Sink<PositionChangesData> | null = null;
   begun = 0;
   #version = 0;
@@ -33,7 +33,7 @@ export class ScriptedServer {
   };
 
   reconnect(): void {
-    this.sink?.disconnected?.();
+    this.sink?.disconnected?.(null);
     this.sink?.connected?.();
   }
 

@@ -2,7 +2,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import { createClient } from 'graphql-ws';
 import type { Core, Result, Sink } from '../../src/core.ts';
 import { TradingGraphError } from '../../src/errors.ts';
-import type { TestEnvironment } from './test-environment.ts';
+import type { StagedEnvironment } from './staged-environment.ts';
 
 export interface SimpleCore extends Core {
   /** Every subscription that was begun, and those that are open. */
@@ -19,7 +19,7 @@ export interface SimpleCoreOptions {
   readonly url: string;
   /** Null: nobody is signed in. */
   readonly token: () => string | null;
-  readonly environment: TestEnvironment;
+  readonly environment: StagedEnvironment;
 }
 
 const RETRY_MS = 10;
@@ -50,7 +50,7 @@ export function createSimpleCore({ url, token, environment }: SimpleCoreOptions)
         for (const line of lines) line.connected?.();
       },
       closed: () => {
-        for (const line of lines) line.disconnected?.();
+        for (const line of lines) line.disconnected?.(null);
       },
     },
   });

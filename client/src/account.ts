@@ -1,0 +1,98 @@
+import type { Result } from './core.ts';
+import type { TradingGraphError } from './errors.ts';
+import { protocolError } from './request/failures.ts';
+
+export interface AccountsOptions {
+  /** Asks the server whose the token is. */
+  readonly ask: (
+    token: string,
+    signal: AbortSignal,
+  ) => Promise<Result<{ session: { login: string | null } | null }>>;
+  readonly onError: (thrown: unknown) => void;
+  /** Called when another account is signed in, before the listeners. */
+  readonly onChange: () => void;
+  readonly onLogin: (login: string) => void;
+}
+
+/** Whose the tokens are, as the server says: a token's own claims are nobody's word. */
+export class Accounts {
+  readonly #options: AccountsOptions;
+  readonly #listeners = new Set<() => void>();
+  readonly #disposed = new AbortController();
+  #known: { readonly token: string; readonly login: Promise<string> } | null = null;
+  /** The login that the listeners know of; undefined while none is known. */
+  #login: string | null | undefined = undefined;
+
+  constructor(options: AccountsOptions) {
+    this.#options = options;
+  }
+
+  of(token: string): Promise<string> {
+    if (this.#known?.token === token) return this.#known.login;
+    const login = this.#ask(token);
+    const known = { token, login };
+    this.#known = known;
+    login.then(
+      (found) => {
+        if (this.#known === known) this.#found(found);
+      },
+      () => {
+        // A failure is not memoized.
+        if (this.#known === known) this.#known = null;
+      },
+    );
+    return login;
+  }
+
+  /** A new token may be another account's. */
+  tokenTaken(token: string): void {
+    if (this.#known?.token === token) return;
+    if (this.#listeners.size === 0 && this.#login === undefined) return;
+    this.of(token).catch(() => {});
+  }
+
+  signedOut(): void {
+    this.#known = null;
+    if (this.#login === null) return;
+    this.#login = null;
+    this.#changed();
+  }
+
+  onChange(listener: () => void): () => void {
+    const own = () => listener();
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  dispose(): void {
+    this.#disposed.abort();
+    this.#listeners.clear();
+  }
+
+  async #ask(token: string): Promise<string> {
+    const { data, errors } = await this.#options.ask(token, this.#disposed.signal);
+    const login = data?.session?.login;
+    if (login != null) return login;
+    const error: TradingGraphError | undefined = errors[0];
+    throw error ?? protocolError('The server does not say whose the token is.');
+  }
+
+  #found(login: string): void {
+    const former = this.#login;
+    this.#login = login;
+    this.#options.onLogin(login);
+    if (former === undefined || former === login) return;
+    this.#options.onChange();
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener();
+      } catch (thrown) {
+        this.#options.onError(thrown);
+      }
+    }
+  }
+}

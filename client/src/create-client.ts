@@ -1,0 +1,83 @@
+import { browserEnvironment } from './browser-environment.ts';
+import type { RequestOptions, Result, Sink } from './core.ts';
+import { createCore } from './create-core.ts';
+import type { Environment } from './environment.ts';
+import type { TradingGraphError } from './errors.ts';
+import type { Operation } from './operation.ts';
+import type { TokenSource } from './request/tokens.ts';
+import type { ClientStorage } from './storage.ts';
+
+/** What a client is made with. */
+export interface ClientOptions {
+  /** The GraphQL endpoint, such as `https://example.com/graphql`; the WebSocket's address follows from it. */
+  readonly url: string;
+  /**
+   * Gives the app's token, or null where nobody is signed in. It is asked before each request, so it should hold its
+   * token; with `force` the last one was refused, and a new one has to be fetched.
+   */
+  readonly token: TokenSource;
+  /** Where keys of orders and the catalog are kept; without it nothing outlives the app. */
+  readonly storage?: ClientStorage;
+  /** Called once when nobody is signed in any more: there is no token, or a renewed one was refused. */
+  readonly onSignedOut?: (error: TradingGraphError) => void;
+  /** Adds `?route=`, four hex digits of a hash of the login, for load balancers that hash by account. */
+  readonly route?: boolean;
+  /** What the platform lacks or does differently, as React Native does. */
+  readonly environment?: Partial<Environment>;
+}
+
+/** A client of Trading Graph. */
+export interface Client {
+  /** Answers a query. It never rejects: what failed is in `errors`, beside the data that came. */
+  query<Data, Variables>(
+    operation: Operation<Data, Variables>,
+    ...rest: Rest<Variables>
+  ): Promise<Result<Data>>;
+  /** Carries out a mutation, which is never repeated after it may have been carried out. It never rejects. */
+  mutate<Data, Variables>(
+    operation: Operation<Data, Variables>,
+    ...rest: Rest<Variables>
+  ): Promise<Result<Data>>;
+  /** Subscribes; returns a function that ends it. A lost line is replaced, with the variables that the function returns then. */
+  subscribe<Data, Variables>(
+    operation: Operation<Data, Variables>,
+    variables: () => Variables,
+    sink: Sink<Data>,
+  ): () => void;
+  /** Tells the client that somebody else, or nobody, is signed in, so that it need not wait for the next request. */
+  tokenChanged(): Promise<void>;
+  /** Ends everything: requests and subscriptions fail with `DISPOSED`, and nothing is left running. */
+  dispose(): void;
+}
+
+/** Variables may be left out where the operation has none. */
+type Rest<Variables> = unknown extends Variables
+  ? [variables?: Variables, options?: RequestOptions]
+  : Record<string, never> extends Variables
+    ? [variables?: Variables, options?: RequestOptions]
+    : [variables: Variables, options?: RequestOptions];
+
+/** Makes a client. It opens nothing until it is used. */
+export function createClient(options: ClientOptions): Client {
+  const core = createCore({
+    url: options.url,
+    token: options.token,
+    storage: options.storage ?? null,
+    onSignedOut: options.onSignedOut ?? (() => {}),
+    route: options.route ?? false,
+    environment: { ...browserEnvironment(), ...options.environment },
+  });
+  return {
+    query: (operation, ...[variables, own]) =>
+      // Left out only where the operation has none.
+      core.request(operation, variables as NonNullable<typeof variables>, {
+        repeats: true,
+        ...own,
+      }),
+    mutate: (operation, ...[variables, own]) =>
+      core.request(operation, variables as NonNullable<typeof variables>, own),
+    subscribe: (operation, variables, sink) => core.subscribe(operation, variables, sink),
+    tokenChanged: () => core.tokenChanged(),
+    dispose: () => core.dispose(),
+  };
+}

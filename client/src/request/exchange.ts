@@ -1,0 +1,100 @@
+import type { Result } from '../core.ts';
+import type { Environment } from '../environment.ts';
+import type { RequestedDocument } from './document.ts';
+import { isObject, networkError, protocolError, serverError } from './failures.ts';
+
+export interface Exchange {
+  readonly url: string;
+  readonly document: RequestedDocument;
+  readonly variables: unknown;
+  readonly token: string | null;
+  /** GET is for the trusted queries that caches may answer. */
+  readonly method: 'GET' | 'POST';
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+// Servers and proxies refuse longer ones.
+const LONGEST_URL = 2_000;
+const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
+
+/** Sends one request and reads its answer. Never rejects. */
+export async function exchange(
+  environment: Environment,
+  { url, document, variables, token, method, timeoutMs, signal }: Exchange,
+): Promise<Result<unknown>> {
+  const abort = new AbortController();
+  const leave = () => abort.abort();
+  const cancel = environment.after(timeoutMs, leave);
+  signal.addEventListener('abort', leave);
+  if (signal.aborted) leave();
+  const headers: Record<string, string> = { accept: ACCEPT };
+  if (token !== null) headers.authorization = `Bearer ${token}`;
+  try {
+    const getUrl = method === 'GET' ? urlWithParameters(url, document, variables) : null;
+    const response =
+      getUrl === null || getUrl.length > LONGEST_URL
+        ? await environment.fetch(url, {
+            method: 'POST',
+            headers: { ...headers, 'content-type': 'application/json' },
+            body: JSON.stringify({ ...document, variables: variables ?? undefined }),
+            signal: abort.signal,
+          })
+        : await environment.fetch(getUrl, { headers, signal: abort.signal });
+    return readAnswer(response, await response.text());
+  } catch (thrown) {
+    const message = abort.signal.aborted
+      ? 'No answer came in time.'
+      : 'The server cannot be reached.';
+    return failed(networkError(message, thrown));
+  } finally {
+    cancel();
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+/** The answer of a request that failed as a whole. */
+export function failed(error: Result<unknown>['errors'][number]): Result<never> {
+  return { data: null, errors: [error] };
+}
+
+function urlWithParameters(url: string, document: RequestedDocument, variables: unknown): string {
+  const parameters = new URLSearchParams({ ...document });
+  if (variables !== undefined) parameters.set('variables', JSON.stringify(variables));
+  return `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
+}
+
+function readAnswer(response: Response, text: string): Result<unknown> {
+  const requestId = response.headers.get('x-request-id');
+  const retryAfter = secondsOf(response.headers.get('retry-after'));
+  const body = parse(text);
+  if (!isObject(body) || !('data' in body || Array.isArray(body.errors))) {
+    return failed(notGraphQL(response.status, requestId, retryAfter));
+  }
+  const errors = Array.isArray(body.errors) ? body.errors : [];
+  return {
+    data: body.data ?? null,
+    errors: errors.map((error) => serverError(error, requestId, retryAfter)),
+  };
+}
+
+// What stands between client and server answers in its own form, and passes as an outage does.
+function notGraphQL(status: number, requestId: string | null, retryAfter: number | null) {
+  if (status < 500 && status !== 408 && status !== 429) {
+    return protocolError(`The answer is not GraphQL (HTTP ${status}).`, requestId);
+  }
+  const error = { message: `HTTP ${status}.`, extensions: { code: 'NETWORK', retryable: true } };
+  return serverError(error, requestId, retryAfter);
+}
+
+function secondsOf(header: string | null): number | null {
+  return header !== null && /^\d+$/.test(header) ? Number(header) : null;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,64 @@
+import { TradingGraphError } from '../errors.ts';
+
+/** An error as GraphQL answers it; nothing of it is certain, since anything may stand between client and server. */
+interface WireError {
+  readonly message?: unknown;
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: Readonly<Record<string, unknown>> | null;
+}
+
+/** The server's error in the client's form. */
+export function serverError(
+  error: unknown,
+  requestId: string | null,
+  retryAfterHeader: number | null = null,
+): TradingGraphError {
+  const { message, path, extensions } = (isObject(error) ? error : {}) as WireError;
+  const details = extensions ?? {};
+  const { code, retryable, retryAfter } = details;
+  return new TradingGraphError(
+    typeof message === 'string' ? message : 'The server reports an error.',
+    {
+      code: typeof code === 'string' ? code : 'INTERNAL',
+      retryable: retryable === true,
+      retryAfter: typeof retryAfter === 'number' ? retryAfter : retryAfterHeader,
+      requestId: typeof details.requestId === 'string' ? details.requestId : requestId,
+      path: Array.isArray(path) ? path : null,
+      extensions: details,
+    },
+  );
+}
+
+export function networkError(message: string, cause?: unknown): TradingGraphError {
+  return new TradingGraphError(message, { code: 'NETWORK', retryable: true, cause });
+}
+
+export function protocolError(message: string, requestId: string | null = null): TradingGraphError {
+  return new TradingGraphError(message, { code: 'PROTOCOL', retryable: false, requestId });
+}
+
+export function signedOutError(message = 'Nobody is signed in.'): TradingGraphError {
+  return new TradingGraphError(message, { code: 'SIGNED_OUT', retryable: false });
+}
+
+export function disposedError(): TradingGraphError {
+  return new TradingGraphError('The client was disposed.', { code: 'DISPOSED', retryable: false });
+}
+
+export function abortedError(): TradingGraphError {
+  return new TradingGraphError('The request was aborted.', { code: 'ABORTED', retryable: false });
+}
+
+/** What was thrown, as an error of the client's own kind; compared by name, since an app may hold two copies of the class. */
+export function asTradingGraphError(thrown: unknown): TradingGraphError {
+  if (isTradingGraphError(thrown)) return thrown;
+  return networkError(thrown instanceof Error ? thrown.message : 'The request failed.', thrown);
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isTradingGraphError(thrown: unknown): thrown is TradingGraphError {
+  return isObject(thrown) && thrown.name === 'TradingGraphError';
+}

@@ -1,0 +1,136 @@
+import type { RequestOptions, Result } from '../core.ts';
+import type { Environment } from '../environment.ts';
+import type { Operation } from '../operation.ts';
+import { isTokenRefused, isWhollyRefused, retryDelay } from './answers.ts';
+import { mayMutate, type RequestedDocument, requestedDocument } from './document.ts';
+import { exchange, failed } from './exchange.ts';
+import { abortedError, asTradingGraphError, disposedError, signedOutError } from './failures.ts';
+import { pause } from './pause.ts';
+import type { Tokens } from './tokens.ts';
+import { untilAborted } from './until-aborted.ts';
+
+export interface RequestsOptions {
+  readonly environment: Environment;
+  readonly tokens: Tokens;
+  readonly url: () => string;
+  /** The login of the account that a token is for. */
+  readonly accountOf: (token: string) => Promise<string>;
+}
+
+interface Request {
+  readonly document: RequestedDocument;
+  readonly variables: unknown;
+  readonly options: RequestOptions;
+  readonly repeats: boolean;
+  readonly method: 'GET' | 'POST';
+  readonly signal: AbortSignal;
+}
+
+const TRIES = 5;
+const QUERY_TIMEOUT_MS = 30_000;
+// Longer than the server's own deadline of an order.
+const MUTATION_TIMEOUT_MS = 60_000;
+
+/** Requests over HTTP: with a token that is renewed once, and repeated where that does no harm. */
+export class Requests {
+  readonly #options: RequestsOptions;
+  readonly #underWay = new Set<AbortController>();
+  #isDisposed = false;
+
+  constructor(options: RequestsOptions) {
+    this.#options = options;
+  }
+
+  async request<Data, Variables>(
+    operation: Operation<Data, Variables>,
+    variables: Variables,
+    options: RequestOptions = {},
+  ): Promise<Result<Data>> {
+    if (this.#isDisposed) return failed(disposedError());
+    if (options.signal?.aborted) return failed(abortedError());
+    const abort = new AbortController();
+    const leave = () => abort.abort();
+    options.signal?.addEventListener('abort', leave);
+    this.#underWay.add(abort);
+    try {
+      const document = requestedDocument(operation);
+      // The app says that a document of an id is a query by asking for repeats.
+      const repeats = options.repeats ?? !mayMutate(document);
+      const method = 'documentId' in document && repeats ? 'GET' : 'POST';
+      const request = {
+        document,
+        variables,
+        options,
+        repeats,
+        method,
+        signal: abort.signal,
+      } as const;
+      const result = await this.#untilSettled(request);
+      if (abort.signal.aborted) return failed(this.#isDisposed ? disposedError() : abortedError());
+      // What the data is like is the operation's type to say.
+      return result as Result<Data>;
+    } catch (thrown) {
+      if (abort.signal.aborted) return failed(this.#isDisposed ? disposedError() : abortedError());
+      return failed(asTradingGraphError(thrown));
+    } finally {
+      this.#underWay.delete(abort);
+      options.signal?.removeEventListener('abort', leave);
+    }
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    for (const abort of this.#underWay) abort.abort();
+  }
+
+  async #untilSettled(request: Request): Promise<Result<unknown>> {
+    const { environment } = this.#options;
+    for (let failures = 0; ; failures += 1) {
+      const result = await this.#withToken(request).catch((thrown) =>
+        failed(asTradingGraphError(thrown)),
+      );
+      if (!request.repeats || failures + 1 >= TRIES || request.signal.aborted) return result;
+      const delayMs = retryDelay(result, failures, environment.random);
+      if (delayMs === null) return result;
+      await pause(environment, delayMs, request.signal);
+      if (request.signal.aborted) return result;
+    }
+  }
+
+  async #withToken(request: Request): Promise<Result<unknown>> {
+    if (request.options.anonymous) return await this.#send(request, null);
+    const { tokens } = this.#options;
+    const token = await untilAborted(tokens.get(), request.signal);
+    const result = await this.#send(request, token);
+    if (!isTokenRefused(result)) {
+      if (result.data !== null) tokens.accepted(token);
+      return result;
+    }
+    const renewed = await untilAborted(tokens.renewed(token), request.signal);
+    // With `repeats: false` the caller decides: a new token may be another account's.
+    if (request.options.repeats === false || !isWhollyRefused(result)) return result;
+    const second = await this.#send(request, renewed);
+    return isTokenRefused(second) ? failed(tokens.refusedAgain(renewed)) : second;
+  }
+
+  async #send(request: Request, token: string | null): Promise<Result<unknown>> {
+    const { environment, url, accountOf } = this.#options;
+    const { document, variables, options, method, signal, repeats } = request;
+    if (token !== null && options.account !== undefined) {
+      const login = await untilAborted(accountOf(token), signal);
+      if (login !== options.account) {
+        throw signedOutError('Another account is signed in.');
+      }
+    }
+    const timeoutMs = options.timeoutMs ?? (repeats ? QUERY_TIMEOUT_MS : MUTATION_TIMEOUT_MS);
+    return exchange(environment, {
+      url: url(),
+      document,
+      variables,
+      token,
+      method,
+      timeoutMs,
+      signal,
+    });
+  }
+}

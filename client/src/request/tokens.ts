@@ -1,0 +1,183 @@
+import type { Environment } from '../environment.ts';
+import type { TradingGraphError } from '../errors.ts';
+import { asTradingGraphError, disposedError, signedOutError } from './failures.ts';
+
+/** Asks the app for its token; with `force` for a new one, since the last was refused. */
+export type TokenSource = (options: {
+  readonly force: boolean;
+}) => string | null | Promise<string | null>;
+
+export interface TokensOptions {
+  readonly source: TokenSource;
+  readonly environment: Environment;
+  /** Called once whenever nobody is signed in any more. */
+  readonly onSignedOut: (error: TradingGraphError) => void;
+  readonly onToken: (token: string) => void;
+}
+
+interface Asking {
+  readonly force: boolean;
+  readonly token: Promise<string>;
+}
+
+const REMEMBERED = 4;
+const COOL_DOWN_MS = 5_000;
+const LONGEST_COOL_DOWN_MS = 60_000;
+// An app that never answers would block everything that waits for a token.
+const DEADLINE_MS = 30_000;
+
+/**
+ * The tokens of the app. All requests that wait share one question, and one renewal where the server refuses a token.
+ */
+export class Tokens {
+  readonly #options: TokensOptions;
+  #asking: Asking | null = null;
+  /** Grows with each question, so that an answer that comes after a newer question's is not used. */
+  #generation = 0;
+  #current: string | null = null;
+  /** The last tokens that were refused, oldest first; asking without force may bring them again. */
+  #refused: readonly string[] = [];
+  #isSignedOut = false;
+  #failure: { readonly error: TradingGraphError; readonly until: number } | null = null;
+  #failures = 0;
+  #isDisposed = false;
+  /** Stops waiting for the app. */
+  #giveUp: () => void = () => {};
+
+  constructor(options: TokensOptions) {
+    this.#options = options;
+  }
+
+  /** The token to send. Rejects with `SIGNED_OUT`, or with a retryable error where the app could not say. */
+  async get(): Promise<string> {
+    if (this.#isDisposed) throw disposedError();
+    // Where a renewal is under way, its answer is waited for by all.
+    const token = await (this.#asking ?? this.#ask(false)).token;
+    return this.#refused.includes(token) ? await this.renewed(token) : token;
+  }
+
+  /** A token other than the refused one. */
+  async renewed(refused: string): Promise<string> {
+    if (this.#isDisposed) throw disposedError();
+    if (this.#asking?.force) return await this.#asking.token;
+    // Another request has had the token renewed meanwhile.
+    if (this.#current !== null && this.#current !== refused) return this.#current;
+    this.#throwInCoolDown();
+    this.#noteRefused(refused);
+    return await this.#ask(true).token;
+  }
+
+  /** Signs out, since the server has refused the renewed token as well. */
+  refusedAgain(token: string): TradingGraphError {
+    const error = signedOutError('The server refuses the renewed token.');
+    if (this.#current === token) {
+      this.#noteRefused(token);
+      this.#coolDown(error);
+      this.#signOut(error);
+    }
+    return error;
+  }
+
+  /** Notes that the server has taken the token. */
+  accepted(token: string): void {
+    if (token !== this.#current) return;
+    this.#failures = 0;
+    this.#failure = null;
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#giveUp();
+  }
+
+  #noteRefused(token: string): void {
+    const others = this.#refused.filter((other) => other !== token);
+    this.#refused = [...others, token].slice(-REMEMBERED);
+  }
+
+  // An app that asks in a loop would burden whatever renews its tokens.
+  #throwInCoolDown(): void {
+    const isCooling = this.#failure && this.#options.environment.uptime() < this.#failure.until;
+    if (isCooling) throw this.#failure?.error;
+  }
+
+  #ask(force: boolean): Asking {
+    this.#generation += 1;
+    const generation = this.#generation;
+    const token = this.#answer(force, generation).finally(() => {
+      if (this.#generation === generation) this.#asking = null;
+    });
+    // Each waiting request handles the failure; without one of them it is nobody's.
+    token.catch(() => {});
+    this.#asking = { force, token };
+    return this.#asking;
+  }
+
+  async #answer(force: boolean, generation: number): Promise<string> {
+    let token: string | null;
+    try {
+      token = await this.#call(force);
+    } catch (thrown) {
+      if (this.#isDisposed) throw disposedError();
+      const error = asTradingGraphError(thrown);
+      if (force) this.#coolDown(error);
+      throw error;
+    }
+    if (this.#isDisposed) throw disposedError();
+    if (generation !== this.#generation) {
+      if (this.#asking !== null) return await this.#asking.token;
+      if (this.#current !== null) return this.#current;
+      throw signedOutError();
+    }
+    if (token === null || token === '' || (force && this.#refused.includes(token))) {
+      const error = signedOutError();
+      if (force) this.#coolDown(error);
+      this.#signOut(error);
+      throw error;
+    }
+    if (!this.#refused.includes(token)) this.#take(token);
+    return token;
+  }
+
+  async #call(force: boolean): Promise<string | null> {
+    const { source, environment } = this.#options;
+    const late = new Promise<never>((_resolve, reject) => {
+      const cancel = environment.after(DEADLINE_MS, () =>
+        reject(new Error('The app gives no token in time.')),
+      );
+      this.#giveUp = () => {
+        cancel();
+        reject(disposedError());
+      };
+    });
+    // It is rejected at the end in any case, where nobody waits for it.
+    late.catch(() => {});
+    const giveUp = this.#giveUp;
+    try {
+      return await Promise.race([source({ force }), late]);
+    } finally {
+      giveUp();
+    }
+  }
+
+  #take(token: string): void {
+    this.#isSignedOut = false;
+    if (token === this.#current) return;
+    this.#current = token;
+    this.#failure = null;
+    this.#options.onToken(token);
+  }
+
+  #coolDown(error: TradingGraphError): void {
+    const ms = Math.min(LONGEST_COOL_DOWN_MS, COOL_DOWN_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    this.#failure = { error, until: this.#options.environment.uptime() + ms };
+  }
+
+  #signOut(error: TradingGraphError): void {
+    if (this.#isSignedOut) return;
+    this.#isSignedOut = true;
+    this.#current = null;
+    this.#options.onSignedOut(error);
+  }
+}

@@ -1,0 +1,41 @@
+import type { Result } from '../core.ts';
+import type { TradingGraphError } from '../errors.ts';
+import type { RequestedDocument } from '../request/document.ts';
+
+/** What a connection carries its subscriptions over: a WebSocket, or an event stream. It is opened once and lost once. */
+export interface Line {
+  /** Whether further subscriptions can begin on it. */
+  readonly isReusable: boolean;
+  /** Begins a subscription; the function ends it. */
+  start(request: SubscribeRequest, events: SubscriptionEvents): () => void;
+  /** Finds out whether the line is still alive, as after a sleep. */
+  check(): void;
+  /** Lets go of the line; nothing is reported any more. */
+  close(): void;
+}
+
+export interface SubscribeRequest {
+  readonly document: RequestedDocument;
+  readonly variables: unknown;
+}
+
+export interface SubscriptionEvents {
+  next(result: Result<unknown>): void;
+  /** The server ends the subscription; with errors where it never began. */
+  ended(errors: readonly TradingGraphError[]): void;
+}
+
+export interface LineEvents {
+  acknowledged(): void;
+  lost(loss: Loss): void;
+}
+
+export type Loss =
+  /** The network, the server's restart, or a line that was silent for too long. */
+  | { readonly kind: 'broken'; readonly retryAfter?: number }
+  | { readonly kind: 'token-refused' }
+  /** Trying again would end in the same way. */
+  | { readonly kind: 'fatal'; readonly error: TradingGraphError };
+
+/** Opens a line with a token. */
+export type OpenLine = (token: string, events: LineEvents) => Line;

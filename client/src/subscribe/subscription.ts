@@ -1,0 +1,96 @@
+import type { Result, Sink } from '../core.ts';
+import type { TradingGraphError } from '../errors.ts';
+import type { RequestedDocument } from '../request/document.ts';
+import { protocolError } from '../request/failures.ts';
+import type { SubscribeRequest } from './line.ts';
+
+/** One subscription of the app's, over all the lines that carry it. */
+export class Subscription {
+  readonly #document: RequestedDocument;
+  readonly #variables: () => unknown;
+  readonly #sink: Sink<unknown>;
+  readonly #onThrown: (thrown: unknown) => void;
+  /** An answer without data: it may be the reason of the end that follows. */
+  #failed: Result<unknown> | null = null;
+  #isConnected = false;
+  /** Failures since the last data. */
+  failures = 0;
+  isOver = false;
+  /** Ends what is under way: the subscription on its line, or the pause until it begins again. */
+  leave: () => void = () => {};
+
+  constructor(
+    document: RequestedDocument,
+    variables: () => unknown,
+    { sink, onThrown }: { sink: Sink<unknown>; onThrown: (thrown: unknown) => void },
+  ) {
+    this.#document = document;
+    this.#variables = variables;
+    this.#sink = sink;
+    this.#onThrown = onThrown;
+  }
+
+  /** Null where the app's function for the variables throws, which ends the subscription. */
+  request(): SubscribeRequest | null {
+    this.#failed = null;
+    try {
+      return { document: this.#document, variables: this.#variables() };
+    } catch (thrown) {
+      this.end(protocolError('The variables of the subscription cannot be had.'));
+      this.#onThrown(thrown);
+      return null;
+    }
+  }
+
+  next(result: Result<unknown>): void {
+    const failed = this.#failed;
+    this.#failed = null;
+    if (failed !== null) this.#call(() => this.#sink.next(failed));
+    if (this.isOver) return;
+    if (result.data === null && result.errors.length > 0) {
+      this.#failed = result;
+      return;
+    }
+    this.failures = 0;
+    this.#call(() => this.#sink.next(result));
+  }
+
+  /** Why the server has ended it; null where there is no error. */
+  reason(errors: readonly TradingGraphError[]): TradingGraphError | null {
+    return errors[0] ?? this.#failed?.errors[0] ?? null;
+  }
+
+  connected(): void {
+    if (this.#isConnected || this.isOver) return;
+    this.#isConnected = true;
+    this.#call(() => this.#sink.connected?.());
+  }
+
+  disconnected(error: TradingGraphError | null = null): void {
+    if (!this.#isConnected || this.isOver) return;
+    this.#isConnected = false;
+    this.#call(() => this.#sink.disconnected?.(error));
+  }
+
+  end(error: TradingGraphError | null): void {
+    if (this.isOver) return;
+    this.cancel();
+    this.#call(() => this.#sink.ended(error));
+  }
+
+  /** Ends it without a word to the app, which has asked for it. */
+  cancel(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.leave();
+  }
+
+  // What the app's own code throws must not end the line of the others.
+  #call(notify: () => void): void {
+    try {
+      notify();
+    } catch (thrown) {
+      this.#onThrown(thrown);
+    }
+  }
+}

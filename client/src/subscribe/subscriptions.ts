@@ -1,0 +1,181 @@
+import type { Sink } from '../core.ts';
+import type { Environment } from '../environment.ts';
+import type { TradingGraphError } from '../errors.ts';
+import type { Operation } from '../operation.ts';
+import { requestedDocument } from '../request/document.ts';
+import { disposedError } from '../request/failures.ts';
+import type { Tokens } from '../request/tokens.ts';
+import { Connection } from './connection.ts';
+import type { OpenLine } from './line.ts';
+import { SocketLine } from './socket-line.ts';
+import { StreamLine } from './stream-line.ts';
+import { Subscription } from './subscription.ts';
+
+export interface SubscriptionsOptions {
+  readonly environment: Environment;
+  readonly tokens: Tokens;
+  readonly url: () => string;
+  readonly onToken: (token: string) => void;
+  readonly onThrown: (thrown: unknown) => void;
+}
+
+const HANDSHAKES_UNTIL_BLOCKED = 3;
+const PROBE_MS = 10_000;
+
+/**
+ * All subscriptions: over one WebSocket that they share, or an event stream each where WebSockets are blocked, which is
+ * remembered for the client's life.
+ */
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions;
+  readonly #socket: Connection | null;
+  readonly #streams = new Map<Subscription, Connection>();
+  #isBlocked: boolean;
+  #isProbing = false;
+  #isDisposed = false;
+  #unlisten: (() => void) | null = null;
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+    const { WebSocket } = options.environment;
+    this.#isBlocked = WebSocket === null;
+    this.#socket = WebSocket && this.#connection(openSocket({ ...options, WebSocket }));
+  }
+
+  subscribe<Data, Variables>(
+    operation: Operation<Data, Variables>,
+    variables: () => Variables,
+    sink: Sink<Data>,
+  ): () => void {
+    const { onThrown } = this.#options;
+    // What the data is like is the operation's type to say.
+    const untyped = sink as Sink<unknown>;
+    const subscription = new Subscription(requestedDocument(operation), variables, {
+      sink: untyped,
+      onThrown,
+    });
+    if (this.#isDisposed) {
+      subscription.end(disposedError());
+      return () => {};
+    }
+    this.#unlisten ??= this.#options.environment.lifecycle.onReturn(() => this.#returned());
+    this.#add(subscription);
+    return () => this.#remove(subscription);
+  }
+
+  /** Opens all lines anew, since another account is signed in. */
+  restart(): void {
+    for (const connection of this.#connections()) connection.restart();
+  }
+
+  /** Replaces lines that look open and may be dead. */
+  reconnect(): void {
+    for (const connection of this.#connections()) connection.reconnect();
+  }
+
+  endAll(error: TradingGraphError): void {
+    for (const connection of this.#connections()) connection.endAll(error);
+    this.#streams.clear();
+    this.#rest();
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.endAll(disposedError());
+  }
+
+  #add(subscription: Subscription): void {
+    if (!this.#isBlocked && this.#socket !== null) {
+      this.#socket.add(subscription);
+      return;
+    }
+    const connection = this.#connection(openStream(this.#options));
+    this.#streams.set(subscription, connection);
+    connection.add(subscription);
+  }
+
+  #remove(subscription: Subscription): void {
+    (this.#streams.get(subscription) ?? this.#socket)?.remove(subscription);
+    this.#streams.delete(subscription);
+    this.#rest();
+  }
+
+  /** No listener is left where nothing is subscribed to. */
+  #rest(): void {
+    for (const [subscription, { size }] of this.#streams) {
+      if (size === 0) this.#streams.delete(subscription);
+    }
+    if (this.#connections().some(({ size }) => size > 0)) return;
+    this.#unlisten?.();
+    this.#unlisten = null;
+  }
+
+  #returned(): void {
+    for (const connection of this.#connections()) connection.returned();
+  }
+
+  #connections(): readonly Connection[] {
+    return [...(this.#socket ? [this.#socket] : []), ...this.#streams.values()];
+  }
+
+  #connection(open: OpenLine): Connection {
+    const { environment, tokens, onToken } = this.#options;
+    return new Connection({
+      environment,
+      tokens,
+      open,
+      onToken,
+      onFailedHandshake: (failures) => {
+        if (failures >= HANDSHAKES_UNTIL_BLOCKED) void this.#probe();
+      },
+    });
+  }
+
+  /** Where HTTP works and WebSockets do not, event streams take over. */
+  async #probe(): Promise<void> {
+    if (this.#isProbing || this.#isBlocked || this.#isDisposed) return;
+    this.#isProbing = true;
+    const canStream = await this.#canStream();
+    this.#isProbing = false;
+    if (!canStream || this.#isDisposed) return;
+    this.#isBlocked = true;
+    for (const subscription of this.#socket?.release() ?? []) this.#add(subscription);
+  }
+
+  async #canStream(): Promise<boolean> {
+    const { environment, url } = this.#options;
+    const abort = new AbortController();
+    const cancel = environment.after(PROBE_MS, () => abort.abort());
+    try {
+      const response = await environment.fetch(url(), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"query":"{__typename}"}',
+        signal: abort.signal,
+      });
+      const canRead = typeof response.body?.getReader === 'function';
+      await response.text();
+      return canRead && response.status < 500;
+    } catch {
+      return false;
+    } finally {
+      cancel();
+    }
+  }
+}
+
+function openSocket({
+  environment,
+  url,
+  WebSocket,
+}: SubscriptionsOptions & { WebSocket: typeof globalThis.WebSocket }): OpenLine {
+  return (token, events) =>
+    new SocketLine(
+      { ...environment, WebSocket },
+      { url: url().replace(/^http/, 'ws'), token, events },
+    );
+}
+
+function openStream({ environment, url }: SubscriptionsOptions): OpenLine {
+  return (token, events) => new StreamLine(environment, { url: url(), token, events });
+}

@@ -1,0 +1,184 @@
+import { parse } from 'graphql';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import type { TypedText } from '../../src/operation.ts';
+import { startCore } from '../support/client.ts';
+import { testEnvironment } from '../support/test-environment.ts';
+
+const BALANCE: TypedText<{ session: { balance: number } | null }, undefined> =
+  '{ session { balance } }';
+const HURRIED = () => testEnvironment({ hurry: (ms) => (ms < 30_000 ? 0 : ms) });
+
+let app: TestApp;
+
+beforeEach(async () => {
+  app = await startTestApp();
+});
+afterEach(() => app.close());
+
+describe('a query', () => {
+  test('is answered with its data, and leaves nothing behind', async () => {
+    using core = startCore(app);
+    const { data, errors } = await core.request(BALANCE, undefined);
+    expect(errors).toEqual([]);
+    expect(data?.session?.balance).toBeTypeOf('number');
+    core.dispose();
+    expect(core.testEnvironment.timers.size).toBe(0);
+  });
+
+  test('may be a document with or without its source', async () => {
+    using core = startCore(app);
+    const text =
+      'query Q($n: Int = 2, $s: String!) { instruments(first: $n, filter: {search: $s}) { ...P } } fragment P on InstrumentConnection { nodes { id } }';
+    const variables = { s: 'apple' };
+    const [a, b] = await Promise.all([
+      core.request(parse(text), variables),
+      core.request(parse(text, { noLocation: true }), variables),
+    ]);
+    expect(a).toEqual(b);
+    expect(a.errors).toEqual([]);
+    expect(a.data).toMatchObject({ instruments: { nodes: [{ id: 'AAPL' }] } });
+  });
+
+  test('keeps the data beside the errors, and names the request', async () => {
+    using core = startCore(app, { environment: HURRIED() });
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
+    const { data, errors } = await core.request(
+      '{ session { balance } positions { id } }',
+      undefined,
+    );
+    expect(data).toMatchObject({ session: { balance: expect.any(Number) }, positions: null });
+    expect(errors).toMatchObject([
+      { code: 'GATEWAY_UNAVAILABLE', retryable: true, path: ['positions'] },
+    ]);
+    expect(errors[0]?.requestId).toBeTypeOf('string');
+  });
+
+  test('is repeated while nothing of it can be had, a bounded number of times', async () => {
+    using core = startCore(app, { environment: HURRIED() });
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
+    const failed = await core.request('{ positions { id } }', undefined);
+    expect(failed.errors).toMatchObject([{ code: 'GATEWAY_UNAVAILABLE' }]);
+    const pauses = core.testEnvironment.pauses.filter((ms) => ms < 30_000);
+    expect(pauses).toHaveLength(4);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(8_000);
+  });
+
+  test('waits at least as long as the server asks', async () => {
+    using core = startCore(app, { environment: HURRIED() });
+    app.sandbox.fail({
+      operation: 'getOpenPositions',
+      kind: 'status',
+      status: 429,
+      headers: { 'retry-after': '3' },
+    });
+    await core.request('{ positions { id } }', undefined);
+    const pauses = core.testEnvironment.pauses.filter((ms) => ms < 30_000);
+    expect(pauses.length).toBeGreaterThan(0);
+    for (const pause of pauses) expect(pause).toBeGreaterThanOrEqual(3_000);
+  });
+
+  test('fails with NETWORK where there is no server, and with ABORTED when it is given up', async () => {
+    using core = startCore(app, { url: 'http://127.0.0.1:9/graphql', environment: HURRIED() });
+    const { errors } = await core.request(BALANCE, undefined);
+    expect(errors).toMatchObject([{ code: 'NETWORK', retryable: true }]);
+    using slow = startCore(app);
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 5_000 });
+    const abort = new AbortController();
+    const request = slow.request('{ positions { id } }', undefined, { signal: abort.signal });
+    abort.abort();
+    expect((await request).errors).toMatchObject([{ code: 'ABORTED' }]);
+  });
+
+  test('ends with DISPOSED', async () => {
+    const core = startCore(app);
+    const request = core.request(BALANCE, undefined);
+    core.dispose();
+    expect((await request).errors).toMatchObject([{ code: 'DISPOSED' }]);
+    expect((await core.request(BALANCE, undefined)).errors).toMatchObject([{ code: 'DISPOSED' }]);
+    expect(core.testEnvironment.timers.size).toBe(0);
+  });
+});
+
+test('a mutation is sent once', async () => {
+  using core = startCore(app, { url: 'http://127.0.0.1:9/graphql', environment: HURRIED() });
+  const { errors } = await core.request('mutation { logout { __typename } }', undefined);
+  expect(errors).toMatchObject([{ code: 'NETWORK' }]);
+  expect(core.testEnvironment.pauses.filter((ms) => ms < 30_000)).toEqual([]);
+});
+
+describe('a token', () => {
+  test('is renewed once for all requests that it fails, and they are sent again', async () => {
+    const good = app.sandbox.token({ email: 'demo@example.com' });
+    const asked: boolean[] = [];
+    using core = startCore(app, {
+      token: ({ force }) => {
+        asked.push(force);
+        return force ? good : 'stale';
+      },
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => core.request(BALANCE, undefined)),
+    );
+    for (const { errors } of answers) expect(errors).toEqual([]);
+    expect(asked.filter((force) => force)).toHaveLength(1);
+  });
+
+  test('that is refused after its renewal signs out, once, and a later one starts again', async () => {
+    let token = 'stale';
+    let renewals = 0;
+    const signedOut: string[] = [];
+    using core = startCore(app, {
+      token: ({ force }) => {
+        if (force) renewals += 1;
+        return force ? `${token}er` : token;
+      },
+      onSignedOut: ({ code }) => void signedOut.push(code),
+    });
+    const changes: number[] = [];
+    core.onAccountChange(() => void changes.push(1));
+    const answers = await Promise.all([1, 2, 3].map(() => core.request(BALANCE, undefined)));
+    for (const { errors } of answers) expect(errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
+    // Within the cool-down nobody is asked for another token.
+    await core.request(BALANCE, undefined);
+    await core.request(BALANCE, undefined);
+    expect(renewals).toBeLessThanOrEqual(2);
+    expect(signedOut).toEqual(['SIGNED_OUT']);
+    expect(changes).toHaveLength(1);
+    token = app.sandbox.token({ email: 'demo@example.com' });
+    expect((await core.request(BALANCE, undefined)).errors).toEqual([]);
+  });
+
+  test('that is null fails what waits for it', async () => {
+    const signedOut: string[] = [];
+    using core = startCore(app, {
+      token: async () => null,
+      onSignedOut: ({ code }) => void signedOut.push(code),
+    });
+    expect((await core.request(BALANCE, undefined)).errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
+    await expect(core.account()).rejects.toMatchObject({ code: 'SIGNED_OUT' });
+    expect(signedOut).toEqual(['SIGNED_OUT']);
+    const open = await core.request('{ __typename }', undefined, { anonymous: true });
+    expect(open.data).toEqual({ __typename: 'Query' });
+  });
+
+  test('tells the account, and that another one is signed in', async () => {
+    let email = 'demo@example.com';
+    using core = startCore(app, { token: () => app.sandbox.token({ email }) });
+    const first = await core.account();
+    let changes = 0;
+    core.onAccountChange(() => {
+      changes += 1;
+    });
+    // A new token of the same account is no change.
+    expect(await core.account()).toBe(first);
+    expect(changes).toBe(0);
+    email = 'pro@example.com';
+    await core.tokenChanged();
+    await eventually(() => changes === 1);
+    expect(await core.account()).not.toBe(first);
+    const unsent = await core.request(BALANCE, undefined, { account: first });
+    expect(unsent.errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
+  });
+});

@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { startCore } from '../support/client.ts';
+import { CHANGES, Events } from '../support/events.ts';
+import { type LineProxy, startLineProxy } from '../support/line-proxy.ts';
+import { testEnvironment } from '../support/test-environment.ts';
+
+// Back-off is hurried; watchdogs, handshakes and requests keep their time.
+const HURRIED = (changed = {}) =>
+  testEnvironment({ hurry: (ms) => (ms < 10_000 ? Math.min(ms, 20) : ms), ...changed });
+const NO_SOCKETS = { WebSocket: null };
+
+let app: TestApp;
+let proxy: LineProxy;
+
+beforeEach(async () => {
+  app = await startTestApp({
+    POSITIONS_POLL_MS: '100',
+    POSITIONS_POLL_MAX_MS: '200',
+    GATEWAY_TIMEOUT_MS: '1000',
+  });
+  proxy = await startLineProxy(app.url);
+});
+afterEach(async () => {
+  await proxy.close();
+  await app.close();
+});
+
+const through = () => ({ url: `${proxy.url}/graphql` });
+
+describe.each([
+  ['a WebSocket', {}],
+  ['an event stream', NO_SOCKETS],
+])('over %s', (_name, platform) => {
+  test('events come, and nothing is left of it afterwards', async () => {
+    using core = startCore(app, { environment: HURRIED(platform) });
+    const events = new Events();
+    const leave = core.subscribe(CHANGES, events.variables, events);
+    await eventually(() => events.results.length > 0);
+    expect(events.results[0]?.data?.positionChanges).toMatchObject({
+      snapshot: true,
+      status: 'LIVE',
+    });
+    app.sandbox.tick();
+    await eventually(() => events.results.length > 1);
+    expect(events.line).toEqual(['connected']);
+    leave();
+    leave();
+    expect(core.testEnvironment.timers.size).toBe(0);
+    expect(core.testEnvironment.listeners.size).toBe(0);
+    expect(events.end).toBeUndefined();
+  });
+
+  test('a lost line is replaced, with the variables of then', async () => {
+    using core = startCore(app, { ...through(), environment: HURRIED(platform) });
+    const events = new Events();
+    core.subscribe(CHANGES, events.variables, events);
+    await eventually(() => events.results.length > 0);
+    proxy.cut();
+    await eventually(() => events.line.length === 3);
+    expect(events.line).toEqual(['connected', 'disconnected', 'connected']);
+    await eventually(() => events.results.length > 1);
+    expect(events.results[1]?.data?.positionChanges.snapshot).toBe(false);
+  });
+
+  test('a token that expires is renewed, and the subscription goes on', async () => {
+    const asked: boolean[] = [];
+    using core = startCore(app, {
+      environment: HURRIED(platform),
+      token: ({ force }) => {
+        asked.push(force);
+        return app.sandbox.token({
+          email: 'demo@example.com',
+          ...(!force && { expiresInSeconds: 3 }),
+        });
+      },
+    });
+    const events = new Events();
+    core.subscribe(CHANGES, events.variables, events);
+    await eventually(() => events.line.length === 3 && events.results.length > 1);
+    expect(asked.filter((force) => force)).toHaveLength(1);
+    expect(events.results.at(-1)?.data?.positionChanges.snapshot).toBe(false);
+    expect(events.results.flatMap(({ errors }) => errors)).toEqual([]);
+  });
+
+  test('a token that is refused again ends the subscriptions', async () => {
+    let count = 0;
+    using core = startCore(app, {
+      environment: HURRIED(platform),
+      token: () => {
+        count += 1;
+        return `bad${count}`;
+      },
+    });
+    const events = new Events();
+    core.subscribe(CHANGES, events.variables, events);
+    await eventually(() => events.end !== undefined);
+    expect(events.end).toMatchObject({ code: 'SIGNED_OUT' });
+    expect(count).toBe(2);
+    expect(core.testEnvironment.timers.size).toBe(0);
+  });
+
+  test('an error that passes is tried again, one that stays is the end', async () => {
+    using core = startCore(app, { environment: HURRIED(platform) });
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
+    const events = new Events();
+    core.subscribe(CHANGES, events.variables, events);
+    const wrong = new Events();
+    core.subscribe('subscription { nothing }' as typeof CHANGES, wrong.variables, wrong);
+    await eventually(() => wrong.end !== undefined);
+    expect(wrong.end).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
+    const pauses = core.testEnvironment.pauses;
+    await eventually(() => pauses.filter((ms) => ms < 5_000).length >= 2);
+    app.sandbox.clearFaults();
+    await eventually(() => events.results.length > 0);
+    expect(events.end).toBeUndefined();
+  });
+
+  test('disposing ends it with DISPOSED', async () => {
+    using core = startCore(app, { environment: HURRIED(platform) });
+    const events = new Events();
+    core.subscribe(CHANGES, events.variables, events);
+    await eventually(() => events.results.length > 0);
+    core.dispose();
+    expect(events.end).toMatchObject({ code: 'DISPOSED' });
+    expect(core.testEnvironment.timers.size).toBe(0);
+    expect(core.testEnvironment.listeners.size).toBe(0);
+  });
+});
+
+describe('the WebSocket', () => {
+  test('is one for all subscriptions, and gone with the last', async () => {
+    using core = startCore(app, { ...through(), environment: HURRIED() });
+    const all = Array.from({ length: 5 }, () => new Events());
+    const leaves = all.map((events) => core.subscribe(CHANGES, events.variables, events));
+    await eventually(() => all.every(({ results }) => results.length > 0));
+    expect(proxy.accepted).toBe(1);
+    for (const leave of leaves) leave();
+    await eventually(() => proxy.open === 0);
+  });
+
+  test('that falls silent is replaced', async () => {
+    using core = startCore(app, {
+      ...through(),
+      environment: testEnvironment({ hurry: (ms) => (ms >= 20_000 ? 1_000 : Math.min(ms, 500)) }),
+    });
+    const events = new Events();
+    core.subscribe(CHANGES, events.variables, events);
+    await eventually(() => events.results.length > 0);
+    proxy.stall();
+    // The page comes back, and what it finds out does not wait for the silence.
+    core.testEnvironment.comeBack();
+    await eventually(() => events.line.includes('disconnected'));
+    proxy.heal();
+    await eventually(() => events.line.at(-1) === 'connected' && events.line.length === 3);
+  });
+
+  test('whose handshake hangs is given up', async () => {
+    proxy.stall();
+    using core = startCore(app, {
+      ...through(),
+      environment: testEnvironment({ hurry: (ms) => Math.min(ms, 100) }),
+    });
+    const events = new Events();
+    core.subscribe(CHANGES, events.variables, events);
+    await eventually(() => proxy.accepted >= 2);
+    proxy.heal();
+    await eventually(() => events.results.length > 0);
+  });
+
+  test('is opened at once when the page comes back', async () => {
+    await proxy.refuse();
+    const environment = testEnvironment({ random: () => 0.999 });
+    using core = startCore(app, { ...through(), environment });
+    const events = new Events();
+    core.subscribe(CHANGES, events.variables, events);
+    // After the third failure the pause is longer than the test waits.
+    await eventually(() => environment.pauses.filter((ms) => ms > 3_000 && ms < 9_000).length > 0);
+    await proxy.heal();
+    const startedAt = performance.now();
+    environment.comeBack();
+    await eventually(() => events.results.length > 0);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+  });
+
+  test('gives way to event streams where only HTTP works', async () => {
+    proxy.blockUpgrades();
+    using core = startCore(app, { ...through(), environment: HURRIED() });
+    const [first, second] = [new Events(), new Events()];
+    core.subscribe(CHANGES, first.variables, first);
+    await eventually(() => first.results.length > 0);
+    const upgrades = proxy.upgrades;
+    expect(upgrades).toBe(3);
+    core.subscribe(CHANGES, second.variables, second);
+    await eventually(() => second.results.length > 0);
+    expect(proxy.upgrades).toBe(upgrades);
+  });
+
+  test('is not burdened by what an app throws', async () => {
+    const thrown: unknown[] = [];
+    const environment = HURRIED();
+    using core = startCore(app, {
+      environment: {
+        ...environment,
+        after: (ms, task) =>
+          environment.after(ms, () => {
+            try {
+              task();
+            } catch (error) {
+              thrown.push(error);
+            }
+          }),
+      },
+    });
+    const events = new Events();
+    const sink = {
+      next() {
+        throw new Error('of the app');
+      },
+      ended() {},
+    };
+    core.subscribe(CHANGES, events.variables, sink);
+    core.subscribe(CHANGES, events.variables, events);
+    await eventually(() => events.results.length > 0 && thrown.length > 0);
+    app.sandbox.tick();
+    await eventually(() => events.results.length > 1);
+    expect(events.line).toEqual(['connected']);
+  });
+});
+
+test('back-off begins anew with data, not with the acknowledgement', async () => {
+  const environment = testEnvironment({ hurry: () => 1, random: () => 0.999 });
+  using core = startCore(app, { ...through(), environment });
+  proxy.cutAfterBytes(400);
+  const events = new Events();
+  core.subscribe(CHANGES, events.variables, events);
+  const isPause = (ms: number) => ms % 999 === 0;
+  await eventually(
+    () =>
+      environment.pauses.some((ms) => ms > 29_000 && isPause(ms)) ||
+      environment.pauses.filter(isPause).length > 6,
+  );
+});
+
+test('the URL carries the route once the login is known', async () => {
+  using core = startCore(app, { ...through(), route: true, environment: HURRIED() });
+  await core.account();
+  await eventually(async () => {
+    await core.request('{ __typename }', undefined);
+    return /\?route=[0-9a-f]{4}$/.test(proxy.lastPath);
+  });
+  const events = new Events();
+  core.subscribe(CHANGES, events.variables, events);
+  await eventually(() => events.results.length > 0);
+  expect(proxy.lastPath).toMatch(/\?route=[0-9a-f]{4}$/);
+});

@@ -1,0 +1,33 @@
+import type { TestApp } from '../../../test/support/app.ts';
+import { type CoreOptions, createCore, type OwnCore } from '../../src/create-core.ts';
+import { type TestEnvironment, testEnvironment } from './test-environment.ts';
+
+export interface TestCore extends OwnCore, Disposable {
+  readonly testEnvironment: TestEnvironment;
+}
+
+export type TestCoreOptions = Partial<Omit<CoreOptions, 'environment'>> & {
+  readonly environment?: TestEnvironment;
+};
+
+/** A core on the real facade, signed in as the demo user. */
+export function startCore(
+  app: Pick<TestApp, 'url' | 'sandbox'>,
+  { environment = testEnvironment(), ...options }: TestCoreOptions = {},
+): TestCore {
+  const held = app.sandbox.token({ email: 'demo@example.com' });
+  const core = createCore({
+    url: `${app.url}/graphql`,
+    token: () => held,
+    storage: null,
+    onSignedOut: () => {},
+    route: false,
+    ...options,
+    environment,
+  });
+  return Object.defineProperties({} as TestCore, {
+    ...Object.getOwnPropertyDescriptors(core),
+    testEnvironment: { value: environment },
+    [Symbol.dispose]: { value: () => core.dispose() },
+  });
+}

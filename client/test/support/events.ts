@@ -1,0 +1,42 @@
+import type { Result, Sink } from '../../src/core.ts';
+import type { TradingGraphError } from '../../src/errors.ts';
+import type { TypedText } from '../../src/operation.ts';
+
+export interface ChangesData {
+  readonly positionChanges: {
+    readonly cursor: string;
+    readonly snapshot: boolean;
+    readonly status: string;
+    readonly totals: { readonly count: number };
+  };
+}
+
+export const CHANGES: TypedText<ChangesData, { after: string | null }> =
+  'subscription ($after: String) { positionChanges(after: $after) { cursor snapshot status totals { count } } }';
+
+/** What a sink was told. */
+export class Events implements Sink<ChangesData> {
+  readonly results: Result<ChangesData>[] = [];
+  readonly line: ('connected' | 'disconnected')[] = [];
+  end: TradingGraphError | null | undefined = undefined;
+  cursor: string | null = null;
+
+  readonly variables = () => ({ after: this.cursor });
+
+  next(result: Result<ChangesData>): void {
+    this.results.push(result);
+    this.cursor = result.data?.positionChanges.cursor ?? this.cursor;
+  }
+
+  ended(error: TradingGraphError | null): void {
+    this.end = error;
+  }
+
+  connected(): void {
+    this.line.push('connected');
+  }
+
+  disconnected(): void {
+    this.line.push('disconnected');
+  }
+}
