@@ -3,12 +3,12 @@ import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { createPositions, type Positions } from '../../src/live/positions.ts';
 import type { PositionsState } from '../../src/live/positions-state.ts';
 import { type FrameProxy, startFrameProxy } from '../support/frame-proxy.ts';
-import { createSimpleCore, type SimpleCore } from '../support/simple-core-live.ts';
 import {
   createStagedEnvironment,
   type ManualTime,
   type StagedEnvironment,
 } from '../support/staged-environment.ts';
+import { createObservedCore, type ObservedCore } from './observed-core.ts';
 
 export const POLL_MS = 100;
 
@@ -30,7 +30,7 @@ export interface DeviceOptions {
 
 export interface Device {
   readonly environment: StagedEnvironment;
-  readonly core: SimpleCore;
+  readonly core: ObservedCore;
   readonly positions: Positions;
   dispose(): void;
 }
@@ -60,7 +60,14 @@ export async function startLiveWorld(): Promise<LiveWorld> {
     },
     device({ token = () => sandbox.token({ email: 'demo@example.com' }), time } = {}) {
       const environment = createStagedEnvironment(time);
-      const core = createSimpleCore({ url: proxy.webSocketUrl, token, environment });
+      const core = createObservedCore({
+        url: proxy.url,
+        token,
+        environment,
+        storage: null,
+        route: false,
+        onSignedOut: () => {},
+      });
       const device = {
         environment,
         core,
