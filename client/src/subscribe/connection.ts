@@ -102,6 +102,13 @@ export class Connection {
     if (this.#state.name === 'open' || this.#state.name === 'waiting') this.restart();
   }
 
+  /** Replaces a line from which nothing comes; one that is being opened has a time limit of its own. */
+  reconnect(): void {
+    if (this.#state.name !== 'open' && this.#state.name !== 'waiting') return;
+    for (const subscription of [...this.#subscriptions]) subscription.disconnected();
+    this.restart();
+  }
+
   /** The page is shown again, or the network is back. */
   returned(): void {
     const { environment } = this.#options;
@@ -213,7 +220,7 @@ export class Connection {
     }
     const { environment } = this.#options;
     subscription.failures += 1;
-    subscription.disconnected();
+    subscription.disconnected(error);
     const delayMs = backoffMs(subscription.failures - 1, environment.random, error.retryAfter ?? 0);
     subscription.leave = environment.after(delayMs, () => {
       subscription.leave = () => {};
