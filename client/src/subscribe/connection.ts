@@ -102,13 +102,6 @@ export class Connection {
     if (this.#state.name === 'open' || this.#state.name === 'waiting') this.restart();
   }
 
-  /** Replaces a line from which nothing comes; one that is being opened has a time limit of its own. */
-  reconnect(): void {
-    if (this.#state.name !== 'open' && this.#state.name !== 'waiting') return;
-    for (const subscription of [...this.#subscriptions]) subscription.disconnected();
-    this.restart();
-  }
-
   /** The page is shown again, or the network is back. */
   returned(): void {
     const { environment } = this.#options;
