@@ -13,6 +13,8 @@ export interface ConnectionOptions {
   /** Called with each token that a line is opened with. */
   readonly onToken: (token: string) => void;
   /** A line was lost before it was acknowledged; the number of times in a row. */
+  /** Called when its subscriptions have ended by themselves. */
+  readonly onEnded: () => void;
   readonly onFailedHandshake: (failures: number) => void;
 }
 
@@ -87,6 +89,7 @@ export class Connection {
 
   endAll(error: TradingGraphError): void {
     for (const subscription of this.release()) subscription.end(error);
+    this.#options.onEnded();
   }
 
   /** Opens a new line with the token of now. */

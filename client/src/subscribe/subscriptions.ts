@@ -125,6 +125,7 @@ export class Subscriptions {
       tokens,
       open,
       onToken,
+      onEnded: () => this.#rest(),
       onFailedHandshake: (failures) => {
         if (failures >= HANDSHAKES_UNTIL_BLOCKED) void this.#probe();
       },
