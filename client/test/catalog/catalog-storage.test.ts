@@ -287,6 +287,32 @@ describe('two users of two groups on one phone', () => {
     );
   });
 
+  test.each(['TradingGraphCatalogOwner', 'TradingGraphCatalog'])(
+    'nothing of the one is shown where the other signs in during %s',
+    async (during) => {
+      const storage = await storageWithCopy();
+      const pro = await serverCatalog(app, PRO);
+      let isFirst = true;
+      using phone = openPhone(app, {
+        // The first request is asked with a copy in one case, and without in the other.
+        storage: during === 'TradingGraphCatalog' ? memoryStorage() : storage,
+        network: async ({ name }, send) => {
+          const response = await send();
+          if (name === during && isFirst) {
+            isFirst = false;
+            phone.signInSilently(PRO);
+          }
+          return response;
+        },
+      });
+      const versions: (string | null)[] = [];
+      phone.catalog.onChange(() => void versions.push(phone.catalog.version));
+      await phone.catalog.load();
+      expect(phone.catalog.all).toEqual(pro.instruments);
+      expect(versions).toEqual([pro.version]);
+    },
+  );
+
   test('signing out leaves nothing to be seen', async () => {
     const storage = memoryStorage();
     using phone = openPhone(app, { storage });
