@@ -9,7 +9,22 @@ const CHECKS = [
   },
   { name: 'schema.graphql', script: 'scripts/print-schema.ts', args: ['--check'] },
   { name: 'docs/errors.md', script: 'scripts/errors-doc.ts', args: ['--check'] },
+  {
+    name: "the client's generated files",
+    script: 'scripts/client-generated.ts',
+    args: ['--check'],
+  },
   { name: 'types', script: 'node_modules/typescript/bin/tsc', args: [] },
+  {
+    name: "the client's types",
+    script: 'node_modules/typescript/bin/tsc',
+    args: ['--noEmit', '-p', 'client'],
+  },
+  {
+    name: "the types of the client's tests",
+    script: 'node_modules/typescript/bin/tsc',
+    args: ['-p', 'client/test'],
+  },
 ];
 
 let hasFailed = false;

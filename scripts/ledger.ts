@@ -1,12 +1,12 @@
 // The ledger rehearsal for as long as you like: random orders, faults, kills and restarts, then the
 // clients' ledger against the gateway's. `node scripts/ledger.ts [--minutes 10] [--seed 1]`
 import { parseArgs } from 'node:util';
-import type { LedgerReport } from '../test/orders/ledger-run.ts';
+import type { LedgerReport } from '../test/end-to-end/orders/ledger-run.ts';
 import {
   rehearseWithForgetfulRedis,
   rehearseWithRedis,
   rehearseWithSqlite,
-} from '../test/orders/ledger-world.ts';
+} from '../test/end-to-end/orders/ledger-world.ts';
 import { redisServerPath } from '../test/support/machine.ts';
 
 const STEPS = 6_000;

@@ -1,4 +1,4 @@
-import { soak } from '../test/chaos/soak.ts';
+import { soak } from '../test/end-to-end/chaos/soak.ts';
 
 /**
  * Storms of the network's faults for ten minutes, or as many as the first argument says: fails where

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import {
   atAddress,
+  openAll,
   openConfiguredDocuments,
   openConfiguredStores,
   withAddressProblems,
 } from './app/resources.ts';
-import { openAll } from './config/open-all.ts';
 import type { Config } from './config.ts';
 import { createDomain } from './domain/create-domain.ts';
 import { ResponseCache } from './engine/catalog/response-cache.ts';
@@ -22,21 +22,23 @@ import { RequestQuota } from './engine/request-quota.ts';
 import type { GatewayClient } from './gateway/client.ts';
 import { createGateway } from './gateway/create-gateway.ts';
 import { steadyClock, systemClock } from './lib/clock.ts';
+import type { Eventually } from './lib/eventually.ts';
 import { FairScheduler } from './lib/fair-scheduler.ts';
 import { createLog, type Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
 import { type Sandbox, startSandbox } from './sandbox/start.ts';
 import { buildSchema } from './schema/schema.ts';
-import { AdminServer } from './server/admin-server.ts';
-import { ClientAddresses } from './server/client-address.ts';
-import { GraphiQL } from './server/graphiql.ts';
-import { HttpServer } from './server/http-server.ts';
-import { Readiness } from './server/readiness.ts';
-import { SandboxProxy } from './server/sandbox-proxy.ts';
-import { SendBuffers } from './server/send-buffers.ts';
+import { AdminServer } from './server/admin/admin-server.ts';
+import { Readiness } from './server/admin/readiness.ts';
+import { SendBuffers } from './server/back-pressure/send-buffers.ts';
+import { GraphiQL } from './server/graphiql/graphiql.ts';
+import { HttpServer } from './server/http/http-server.ts';
+import { SandboxProxy } from './server/http/sandbox-proxy.ts';
+import { ClientAddresses } from './server/request/client-address.ts';
+import { RequestIds } from './server/request/request-id.ts';
 import type { ServerSettings } from './server/settings.ts';
-import { SocketLimits } from './server/socket-limits.ts';
-import { WebSocketEndpoint } from './server/websocket.ts';
+import { SocketLimits } from './server/websocket/socket-limits.ts';
+import { WebSocketEndpoint } from './server/websocket/websocket-endpoint.ts';
 
 export interface App {
   readonly url: string;
@@ -47,7 +49,7 @@ export interface App {
 }
 
 interface Closable {
-  close(): void | Promise<void>;
+  close(): Eventually<void>;
 }
 
 const PING_MS = 12_000;
@@ -188,6 +190,7 @@ export async function startApp(
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
     buffers,
+    requestIds: new RequestIds(),
   };
   const readiness = new Readiness();
   readiness.watch('orders', () => records.degradedReason());
@@ -230,8 +233,8 @@ export async function startApp(
   metrics.watch('feeds', 'Accounts that are polled.', () => hub.stats().feeds);
   metrics.watch('feeds_delayed', 'Feeds whose last poll failed.', () => hub.stats().delayed);
   metrics.watch('subscriptions', 'Live subscriptions.', () => hub.stats().subscriptions);
-  metrics.watch('open_circuits', 'Backends left alone.', () => resilience.stats().openCircuits);
-  metrics.watch('retries', 'Calls repeated since the start.', () => resilience.stats().retries);
+  metrics.watch('open_circuits', 'Backends left alone.', () => resilience.openCircuits);
+  metrics.watch('retries', 'Calls repeated since the start.', () => resilience.retries);
   metrics.watch('stale_catalogs', 'Catalogs past their time.', () => catalogs.staleGroups.length);
   metrics.watch('orders_under_way', 'Orders without an outcome yet.', () => orders.underWay);
   metrics.watch('order_records', 'Order records that are held.', () => records.held());

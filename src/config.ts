@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { contradictions } from './config/contradictions.ts';
-import { formerSettings } from './config/former-settings.ts';
+import { contradictions, formerSettings } from './config/contradictions.ts';
 import {
   fileVariable,
   type GivenValue,
@@ -9,9 +8,8 @@ import {
   type Variables,
 } from './config/given-value.ts';
 import type { Setting } from './config/setting.ts';
-import { SETTINGS, type SettingName } from './config/settings.ts';
+import { camelCase, SETTINGS, type SettingName, type Values } from './config/settings.ts';
 import { warnOfUnknownNames } from './config/unknown-names.ts';
-import { camelCase, type Values } from './config/values.ts';
 
 type Settled = 'nodeEnv' | 'sandbox' | 'orderStore' | 'introspection' | 'graphiql' | 'corsOrigins';
 

@@ -1,6 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { findUnusable } from './app/resources.ts';
-import { programVersion } from './app/version.ts';
 import { type App, createAppLog, startApp } from './app.ts';
 import { withoutPassword } from './config/shown.ts';
 import { type Config, ConfigError, parseEnvironment } from './config.ts';
@@ -52,6 +52,14 @@ function servingRecord(config: Config, { url, adminUrl }: App) {
     adminUrl,
     url,
   };
+}
+
+/** The version of this program, as its package.json says. */
+function programVersion(): string {
+  const manifest: { readonly version: string } = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  );
+  return manifest.version;
 }
 
 function welcome({ url }: App): void {

@@ -22,6 +22,8 @@ export class Accounts {
   #known: { readonly token: string; readonly login: Promise<string> } | null = null;
   /** The login that the listeners know of; undefined while none is known. */
   #login: string | null | undefined = undefined;
+  /** The first token that was asked about before any login was known. */
+  #firstToken: string | null = null;
 
   constructor(options: AccountsOptions) {
     this.#options = options;
@@ -29,12 +31,13 @@ export class Accounts {
 
   of(token: string): Promise<string> {
     if (this.#known?.token === token) return this.#known.login;
+    this.#firstToken ??= token;
     const login = this.#ask(token);
     const known = { token, login };
     this.#known = known;
     login.then(
       (found) => {
-        if (this.#known === known) this.#found(found);
+        if (this.#known === known) this.#found(token, found);
       },
       () => {
         // A failure is not memoized.
@@ -44,15 +47,19 @@ export class Accounts {
     return login;
   }
 
-  /** A new token may be another account's. */
+  /** A new token may be another account's, where something is known of the last one. */
   tokenTaken(token: string): void {
-    if (this.#known?.token === token) return;
-    if (this.#listeners.size === 0 && this.#login === undefined) return;
-    this.of(token).catch(() => {});
+    if (this.#firstToken !== null) this.of(token).catch(() => {});
+  }
+
+  /** A line is opened with the token: if it changes, those who follow the line have to hear of it. */
+  lineOpened(token: string): void {
+    if (this.#listeners.size > 0 || this.#firstToken !== null) this.of(token).catch(() => {});
   }
 
   signedOut(): void {
     this.#known = null;
+    this.#firstToken = null;
     if (this.#login === null) return;
     this.#login = null;
     this.#changed();
@@ -77,11 +84,12 @@ export class Accounts {
     throw error ?? protocolError('The server does not say whose the token is.');
   }
 
-  #found(login: string): void {
+  #found(token: string, login: string): void {
     const former = this.#login;
+    const isFirst = former === undefined && token === this.#firstToken;
     this.#login = login;
     this.#options.onLogin(login);
-    if (former === undefined || former === login) return;
+    if (isFirst || former === login) return;
     this.#options.onChange();
     this.#changed();
   }

@@ -31,7 +31,10 @@ export interface Sink<Data> {
   next(result: Result<Data>): void;
   /** The subscription is over: by the server, or for good after an error that does not pass. */
   ended(error: TradingGraphError | null): void;
-  /** Called whenever the line is lost and while it is tried again; `connected` follows with the next acknowledgement. */
+  /**
+   * Called whenever the line is lost and while it is tried again; `connected` follows with the next acknowledgement. No
+   * event of the line before comes in between, or later.
+   */
   disconnected?(): void;
   connected?(): void;
 }
@@ -55,9 +58,17 @@ export interface Core {
     variables: () => Variables,
     sink: Sink<Data>,
   ): () => void;
+  /**
+   * Replaces the shared line at once, for a line that looks open and from which nothing comes. Without one, or while a
+   * new one is being opened, it only ends the wait before the next attempt.
+   */
+  reconnect(): void;
   /** The login of the signed-in account, as the server says; memoized per token. Rejects with a TradingGraphError. */
   account(signal?: AbortSignal): Promise<string>;
-  /** Calls back when another account, or none, is signed in. Returns a function that ends it. */
+  /**
+   * Calls back when another account, or none, is signed in, and the line of the one before is closed: what is subscribed
+   * from then on is the new one's. Returns a function that ends it.
+   */
   onAccountChange(listener: () => void): () => void;
   readonly isDisposed: boolean;
   onDispose(task: () => void): void;

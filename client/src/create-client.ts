@@ -3,7 +3,9 @@ import type { RequestOptions, Result, Sink } from './core.ts';
 import { createCore } from './create-core.ts';
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
+import { createPositions, type Positions } from './live/positions.ts';
 import type { Operation } from './operation.ts';
+import { createOrders, type Orders } from './orders/create-orders.ts';
 import type { TokenSource } from './request/tokens.ts';
 import type { ClientStorage } from './storage.ts';
 
@@ -44,6 +46,10 @@ export interface Client {
     variables: () => Variables,
     sink: Sink<Data>,
   ): () => void;
+  /** The open positions, followed live. */
+  readonly positions: Positions;
+  /** Orders that are placed once. */
+  readonly orders: Orders;
   /** Tells the client that somebody else, or nobody, is signed in, so that it need not wait for the next request. */
   tokenChanged(): Promise<void>;
   /** Ends everything: requests and subscriptions fail with `DISPOSED`, and nothing is left running. */
@@ -77,6 +83,8 @@ export function createClient(options: ClientOptions): Client {
     mutate: (operation, ...[variables, own]) =>
       core.request(operation, variables as NonNullable<typeof variables>, own),
     subscribe: (operation, variables, sink) => core.subscribe(operation, variables, sink),
+    positions: createPositions(core),
+    orders: createOrders(core),
     tokenChanged: () => core.tokenChanged(),
     dispose: () => core.dispose(),
   };

@@ -1,4 +1,5 @@
 import { Accounts } from './account.ts';
+import { ACCOUNT_OPERATION } from './account-operation.ts';
 import type { Core } from './core.ts';
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
@@ -27,7 +28,6 @@ export interface OwnCore extends Core {
   dispose(): void;
 }
 
-const ACCOUNT = { query: 'query TradingGraphAccount{session{login}}' };
 const ACCOUNT_TIMEOUT_MS = 15_000;
 const ACCOUNT_TRIES = 3;
 
@@ -61,8 +61,8 @@ export function createCore(options: CoreOptions): OwnCore {
     onToken: (token) => accounts.tokenTaken(token),
     onSignedOut(error) {
       hint = null;
-      accounts.signedOut();
       subscriptions.endAll(error);
+      accounts.signedOut();
       try {
         options.onSignedOut(error);
       } catch (thrown) {
@@ -72,7 +72,7 @@ export function createCore(options: CoreOptions): OwnCore {
   });
   const accountOf = (token: string) => accounts.of(token);
   const requests = new Requests({ environment, tokens, url, accountOf });
-  const onToken = (token: string) => accounts.tokenTaken(token);
+  const onToken = (token: string) => accounts.lineOpened(token);
   const subscriptions: Subscriptions = new Subscriptions({
     environment,
     tokens,
@@ -83,7 +83,12 @@ export function createCore(options: CoreOptions): OwnCore {
 
   async function askAccount(token: string, signal: AbortSignal) {
     for (let failures = 0; ; failures += 1) {
-      const request = { url: url(), document: ACCOUNT, variables: undefined, token };
+      const request = {
+        url: url(),
+        document: { query: ACCOUNT_OPERATION },
+        variables: undefined,
+        token,
+      };
       const result = await exchange(environment, {
         ...request,
         method: 'POST',
@@ -119,6 +124,7 @@ export function createCore(options: CoreOptions): OwnCore {
     storage,
     request: (operation, variables, own) => requests.request(operation, variables, own),
     subscribe: (operation, variables, sink) => subscriptions.subscribe(operation, variables, sink),
+    reconnect: () => subscriptions.reconnect(),
     account,
     onAccountChange: (listener) => accounts.onChange(listener),
     get isDisposed() {

@@ -2,6 +2,28 @@ export type { RequestOptions, Result, Sink } from './core.ts';
 export { type Client, type ClientOptions, createClient } from './create-client.ts';
 export type { Environment, Lifecycle } from './environment.ts';
 export { type ErrorDetails, TradingGraphError } from './errors.ts';
+export { ERROR_CODES, type ServerErrorCode } from './generated/error-codes.ts';
+export { possibleTypes } from './generated/possible-types.ts';
+export { type FoldedPositions, type FoldOptions, foldPositions } from './live/fold-positions.ts';
+export type { Positions, PositionsListener, PositionsOptions } from './live/positions.ts';
+export type {
+  Position,
+  PositionChanges,
+  PositionTotals,
+  Side,
+} from './live/positions-operation.ts';
+export type { PositionsState } from './live/positions-state.ts';
 export type { Operation, TrustedDocument, TypedDocument, TypedText } from './operation.ts';
+export type { Orders } from './orders/create-orders.ts';
+export type { LimitOrderInput, OrderInput, OrderSize, Protection } from './orders/order-input.ts';
+export type {
+  OrderAccepted,
+  OrderOutcome,
+  OrderRejected,
+  OrderUnknown,
+  OrderUnsent,
+} from './orders/outcome.ts';
+export type { ResumedOrder, ResumedOutcome } from './orders/resumed-order.ts';
+export type { PlaceOptions, Ticket } from './orders/ticket.ts';
 export type { TokenSource } from './request/tokens.ts';
 export type { ClientStorage } from './storage.ts';

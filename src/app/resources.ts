@@ -1,6 +1,5 @@
-import { openAll } from '../config/open-all.ts';
-import { settingProblem } from '../config/setting-problem.ts';
 import type { SettingName } from '../config/settings.ts';
+import { shown } from '../config/shown.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Documents } from '../engine/documents/documents.ts';
 import { ManifestError, readManifests } from '../engine/documents/manifest.ts';
@@ -16,6 +15,17 @@ import { StoreError } from '../store/store-error.ts';
 
 const PUBLIC = { port: 'PORT', host: 'HOST' } as const;
 const ADMIN = { port: 'ADMIN_PORT', host: 'ADMIN_HOST' } as const;
+
+// These conditions are only known by trying.
+const USABLE = {
+  PORT: 'a port that is free and open to this user',
+  ADMIN_PORT: 'a port that is free and open to this user',
+  HOST: 'an address of this machine, or the name of one',
+  ADMIN_HOST: 'an address of this machine, or the name of one',
+  REDIS_URL: 'a Redis that can be used',
+  ORDER_STORE: 'a file that this process can use, or the word `memory`',
+  PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
+} as const satisfies Partial<Record<SettingName, string>>;
 
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
 export async function openConfiguredStores(
@@ -49,6 +59,21 @@ export async function openConfiguredDocuments(
   return openTrustedDocuments({ path, documents, clock: systemClock, log }).catch(
     manifestProblems(path),
   );
+}
+
+/**
+ * Like Promise.all, but waits for all, and its ConfigError lists the problems of all. An error of
+ * any other kind is a bug and takes precedence.
+ */
+export async function openAll<const T extends readonly Promise<unknown>[]>(opening: T) {
+  const settled = await Promise.allSettled(opening);
+  const errors = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  const problems = errors.flatMap((error) => {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Promise.all(opening);
 }
 
 /** Runs `listen` for the public or for the admin listener; throws a ConfigError where its address cannot be used. */
@@ -128,4 +153,10 @@ function manifestProblems(path: string) {
       error.reasons.map((reason) => settingProblem('PERSISTED_DOCUMENTS', path, reason)),
     );
   };
+}
+
+/** The line for a valid value that cannot be used in this environment. */
+function settingProblem(name: keyof typeof USABLE, value: string | number, reason: string): string {
+  const quoted = typeof value === 'number' ? value : shown(value);
+  return `${name}=${quoted}: must be ${USABLE[name]} (${reason})`;
 }

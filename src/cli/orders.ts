@@ -3,7 +3,7 @@ import { ConfigError, readConfig } from '../config.ts';
 import { machineClock } from '../lib/machine-clock.ts';
 import { SqliteFileError } from '../lib/sqlite-errors.ts';
 import { OrderDatabase } from '../store/order-database.ts';
-import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './command.ts';
+import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
 
 /** Reports whether the file of the order records is complete, and lets the operator correct that. */
 export const ordersCommand: Command = {

@@ -1,5 +1,6 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { assertPlainFile } from '../lib/read-plain-file.ts';
 import { reasonOf } from '../lib/reason-of.ts';
-import { readSecretFile } from './secret-file.ts';
 import type { Setting } from './setting.ts';
 import { shown } from './shown.ts';
 
@@ -10,6 +11,9 @@ export interface GivenValue {
   readonly label: string;
   readonly isFile: boolean;
 }
+
+// The longest value of a setting, and its line end.
+const MAX_SECRET_BYTES = 64 * 1024;
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -41,4 +45,23 @@ export function mayBeFile({ isSecret, holdsPassword }: Setting<unknown>): boolea
 
 export function fileVariable(name: string): string {
   return `${name}_FILE`;
+}
+
+/**
+ * Reads the text of a secret's file, without the line end that editors and `echo` add. It never
+ * blocks: a pipe without a writer would stall the start silently.
+ */
+function readSecretFile(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    assertPlainFile(fstatSync(file));
+    const buffer = Buffer.alloc(MAX_SECRET_BYTES + 1);
+    const length = readSync(file, buffer, 0, buffer.length, null);
+    if (length > MAX_SECRET_BYTES) throw new Error(`it is larger than ${MAX_SECRET_BYTES} bytes`);
+    const text = buffer.toString('utf8', 0, length).replace(/\r?\n$/, '');
+    if (text === '') throw new Error('it is empty');
+    return text;
+  } finally {
+    closeSync(file);
+  }
 }

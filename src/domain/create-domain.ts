@@ -1,7 +1,6 @@
 import type { GatewayClient } from '../gateway/client.ts';
-import { systemClock } from '../lib/clock.ts';
+import { LogicalClock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { LogicalClock } from '../lib/logical-clock.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Stores } from '../store/open-stores.ts';
 import { Prover } from './account/prover.ts';
@@ -55,15 +54,19 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
   const random = Math.random;
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, proofMs: settings.authProofSeconds * 1000 });
-  const gateway = new ViewerGateway(client, ledger, new ProofAttempts({ clock }));
-  const sessions = new Sessions({
+  const gateway = new ViewerGateway({
+    client,
+    ledger,
+    attempts: new ProofAttempts({ clock }),
+    onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
+  });
+  const sessions: Sessions = new Sessions({
     gateway,
     ledger,
     clock,
     logicalClock,
     maxAgeMs: settings.sessionMaxAgeSeconds * 1000,
   });
-  gateway.onPositions = (viewer, answer) => sessions.positionsAnswered(viewer, answer);
   const prover = new Prover(ledger, sessions, logicalClock);
   const identify = createIdentity({
     clock,

@@ -28,8 +28,8 @@ export class ClientKeys {
     this.#ledger = ledger;
   }
 
-  of({ token, client }: Caller): ClientKey {
-    const hash = token === null ? null : tokenHash(token);
+  of({ token, hashed, client }: Caller): ClientKey {
+    const hash = token === null ? null : tokenHash(token, hashed);
     const login = hash === null ? null : this.#ledger.provedLogin(hash);
     if (login !== null) return { kind: 'account', key: `account ${login}`, login };
     const address = addressKey(client?.address ?? '');

@@ -66,7 +66,7 @@ export class Publisher {
   }
 }
 
-/** What clients are told of a failure, wherever in the answer it shows. */
+/** The public description of a failure, the same at every field that needed the failed read. */
 type PublicCause = Pick<GraphQLError, 'message' | 'extensions'>;
 
 function publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {

@@ -6,30 +6,23 @@ import type {
   SessionAnswer,
 } from './answers.ts';
 import type { Caller } from './caller.ts';
-import type { Answer, Exchange } from './exchange.ts';
+import type { Answer, Exchange, Send } from './exchange.ts';
 import { contractError, jsonOf, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
-import type { LimitOrder, MarketOrder, WithdrawalMethod } from './model.ts';
+import type { LimitOrder, MarketOrder } from './model.ts';
 import type { OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
 import type { PathValues } from './path.ts';
+import type { Read } from './read.ts';
 import {
   type RequestSettings,
   type RequestTemplate,
   requestTemplates,
 } from './request-templates.ts';
-import {
-  type LoginGrant,
-  type Refusal,
-  toCustomerId,
-  toLoginGrant,
-  toRefusal,
-  toWithdrawalMethods,
-} from './wire/answers.ts';
+import type { LoginGrant, Refusal } from './wire/answers.ts';
 import { toInstruments } from './wire/catalog.ts';
 import { toPositions } from './wire/holding.ts';
 import { isRow, type TimeUnit } from './wire/scalars.ts';
 import { toSession } from './wire/session.ts';
-import type { Send } from './wire-call.ts';
 
 export interface GatewayClientOptions extends RequestSettings {
   readonly send: Send;
@@ -54,14 +47,28 @@ interface CallDetails {
 
 const NO_DETAILS: CallDetails = { path: {}, headers: [] };
 
-/** The gateway's 15 operations, one method each. Reads throw a GatewayError; an order returns its outcome. */
+/**
+ * The gateway's operations: `read` for those that need only a viewer, a method for each of the others. Reads
+ * throw a GatewayError; an order returns its outcome.
+ */
 export class GatewayClient {
   readonly #options: GatewayClientOptions;
-  readonly #plans: Readonly<Record<OperationName, RequestTemplate>>;
+  readonly #templates: Readonly<Record<OperationName, RequestTemplate>>;
 
   constructor(options: GatewayClientOptions) {
     this.#options = options;
-    this.#plans = requestTemplates(options);
+    this.#templates = requestTemplates(options);
+  }
+
+  async read<T>(
+    caller: Caller,
+    { operation, map, expected }: Read<T>,
+    path: PathValues,
+  ): Promise<T> {
+    const answer = bodyOf(operation, await this.#call(operation, caller, { path }));
+    const value = map(jsonOf(answer), this.#options.timeUnit);
+    if (value === null) throw contractError(operation, `no ${expected}`);
+    return value;
   }
 
   async getAllTickers(caller: Caller, group: string, etag: string | null): Promise<CatalogAnswer> {
@@ -90,32 +97,14 @@ export class GatewayClient {
 
   async login(caller: Caller, email: string, password: string): Promise<LoginGrant | Refusal> {
     const operation = 'login';
-    const answer = judgeSignIn(
+    return judgeSignIn(
       operation,
-      await this.#call(operation, tokenless(caller), { body: { email, password } }),
+      await this.#call(operation, caller, { body: { email, password } }),
     );
-    if (!('bytes' in answer)) return answer;
-    const body = jsonOf(answer);
-    const grant = toLoginGrant(body);
-    if (grant) return grant;
-    if (isRow(body) && typeof body.error === 'string') return toRefusal(body);
-    throw contractError(operation, 'neither a token nor an error');
   }
 
-  async forgotPassword(caller: Caller, email: string): Promise<Acknowledgement> {
-    const operation = 'forgotPassword';
-    const exchange = await this.#call(operation, tokenless(caller), { body: { email } });
-    // Here a 401 or 403 is not about a token: it refuses the request, like any other 4xx.
-    if (exchange.sent && exchange.answered && [401, 403].includes(exchange.status)) {
-      return { outcome: 'rejected', refusal: toRefusal(jsonOf(exchange)) };
-    }
-    if (exchange.sent && exchange.answered && exchange.status < 300) {
-      const body = jsonOf(exchange);
-      if (isRow(body) && body.success !== true && typeof body.error === 'string') {
-        return { outcome: 'rejected', refusal: toRefusal(body) };
-      }
-    }
-    return judgeWrite(operation, exchange);
+  forgotPassword(caller: Caller, email: string): Promise<Acknowledgement> {
+    return this.#write('forgotPassword', caller, { body: { email } });
   }
 
   openPosition(caller: Caller, order: MarketOrder): Promise<Exchange> {
@@ -155,15 +144,6 @@ export class GatewayClient {
     return { session, ...sentOf(answer) };
   }
 
-  async getWithdrawalMethods(caller: Caller): Promise<readonly WithdrawalMethod[]> {
-    const operation = 'getWithdrawalMethods';
-    const methods = toWithdrawalMethods(
-      jsonOf(bodyOf(operation, await this.#call(operation, caller))),
-    );
-    if (methods === null) throw contractError(operation, 'no list of lists of methods');
-    return methods;
-  }
-
   /** Memoized: equal bytes mean equal positions, so nothing is parsed on this hot path. */
   async getOpenPositions(
     caller: Caller,
@@ -177,13 +157,6 @@ export class GatewayClient {
     const list = isRow(body) ? toPositions(body.positions, this.#options.timeUnit) : null;
     if (list === null) throw contractError(operation, 'no whole list of positions');
     return { positions: list, bytes, ...sentOf(answer) };
-  }
-
-  async getCustomerId(caller: Caller): Promise<string> {
-    const operation = 'getCustomerId';
-    const id = toCustomerId(jsonOf(bodyOf(operation, await this.#call(operation, caller))));
-    if (id === null) throw contractError(operation, 'no customer id');
-    return id;
   }
 
   markNotificationsRead(caller: Caller, ids: readonly number[]): Promise<Acknowledgement> {
@@ -207,15 +180,16 @@ export class GatewayClient {
     caller: Caller,
     { path = {}, body, headers = [] }: CallDetails = NO_DETAILS,
   ): Promise<Exchange> {
-    const plan = this.#plans[operation];
+    const template = this.#templates[operation];
+    const sender = template.isAnonymous ? { ...caller, token: null } : caller;
     return this.#options.send({
       operation,
-      path: plan.path(path),
-      headers: plan.headers(caller, headers),
+      path: template.path(path),
+      headers: template.headers(sender, headers),
       body: body === undefined ? null : JSON.stringify(body),
-      deadlineMs: plan.deadlineMs,
-      maxBytes: plan.maxBytes,
-      caller,
+      deadlineMs: template.deadlineMs,
+      maxBytes: template.maxBytes,
+      caller: sender,
     });
   }
 }
@@ -224,11 +198,6 @@ function bodyOf(operation: OperationName, exchange: Exchange): Answer {
   const answer = judgeRead(operation, exchange);
   if (answer.status === 304) throw contractError(operation, 'an unrequested 304');
   return answer;
-}
-
-/** A client that signs in is anonymous, whatever token the request came with. */
-function tokenless(caller: Caller): Caller {
-  return { ...caller, token: null };
 }
 
 /** `If-None-Match` must be a legal header, or no catalog could be requested again. */

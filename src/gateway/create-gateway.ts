@@ -2,7 +2,7 @@ import { steadyClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { GatewayClient, type GatewayClientOptions } from './client.ts';
-import { outcomeOf } from './outcome.ts';
+import type { Exchange } from './exchange.ts';
 import { connectionsOf, createPools } from './pools.ts';
 import { Resilience } from './resilience/resilience.ts';
 import { createTransport } from './transport.ts';
@@ -46,4 +46,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     resilience,
     close: () => pools.close(),
   };
+}
+
+const STATUS_CLASSES = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx'];
+
+/** The outcome of a call on the wire as one word for operators, however it is judged. */
+function outcomeOf(exchange: Exchange): string {
+  if (!exchange.sent) return 'not-sent';
+  if (!exchange.answered) return exchange.reason;
+  return STATUS_CLASSES[Math.floor(exchange.status / 100)] ?? 'odd';
 }

@@ -1,11 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { type Dispatcher, errors } from 'undici';
-import type { AbortSignalLike } from '../lib/light-abort-controller.ts';
 import { DeadlineError } from './errors.ts';
-import type { Answer, Exchange, NoAnswer } from './exchange.ts';
+import type { Answer, Exchange, NoAnswer, ObserveCall, WireCall } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
 import { OversizeError, unpack } from './unpack.ts';
-import type { ObserveCall, WireCall } from './wire-call.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 
@@ -20,7 +18,7 @@ export class Dispatch implements Dispatcher.DispatchHandler {
   readonly #observe: ObserveCall;
   // The promise's own function: a closure kept here would tie each dispatch to the next one's.
   readonly #resolve: (exchange: Exchange) => void;
-  readonly #signal: AbortSignalLike | undefined;
+  readonly #signal: AbortSignal | undefined;
   readonly #deadline: NodeJS.Timeout;
   readonly #startedAt = performance.now();
   // A function: for an object as a listener Node keeps a closure of its own, and no dispatch would die young.

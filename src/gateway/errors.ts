@@ -4,7 +4,6 @@ import type { Refusal } from './wire/answers.ts';
 /**
  * The reasons for which a call of the gateway has no usable answer:
  * - `unauthenticated` 401, `forbidden` 403, `rate-limited` 429;
- * - `rejected`: another 4xx, with the gateway's own message in `refusal`;
  * - `unavailable`: for a write, surely never sent; for a read also a 5xx or a connection that broke;
  * - `unknown`: a write went out and no readable answer came back;
  * - `timeout`: a read had no answer within its deadline;
@@ -14,7 +13,6 @@ export type GatewayErrorKind =
   | 'unauthenticated'
   | 'forbidden'
   | 'rate-limited'
-  | 'rejected'
   | 'unavailable'
   | 'unknown'
   | 'timeout'
@@ -58,6 +56,11 @@ export class DeadlineError extends Error {
   constructor(deadlineMs: number) {
     super(`no whole answer within ${Math.round(deadlineMs)} ms`);
   }
+}
+
+/** The reason for which a call was not attempted: our own decision, which says nothing about the gateway. */
+export class NotAttemptedError extends Error {
+  override readonly name: string = 'NotAttemptedError';
 }
 
 /** A path value that could leave its segment; refused before anything is sent. */

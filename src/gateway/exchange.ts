@@ -1,3 +1,18 @@
+import type { Caller } from './caller.ts';
+import type { OperationName } from './operations.ts';
+
+/** One call as it goes onto the wire. */
+export interface WireCall {
+  readonly operation: OperationName;
+  readonly path: string;
+  /** Names and values alternate. */
+  readonly headers: readonly string[];
+  readonly body: string | null;
+  readonly deadlineMs: number;
+  readonly maxBytes: number;
+  readonly caller: Caller;
+}
+
 /**
  * The result of one call on the wire, before it is judged. The judgement differs by what is
  * at stake (read, write, order) and is a pure function of this.
@@ -31,3 +46,9 @@ export interface Answer {
   readonly sequence: number;
   readonly sentAtMs: number;
 }
+
+/** Never rejects: every failure is an exchange as well. */
+export type Send = (call: WireCall) => Promise<Exchange>;
+
+/** Called with the outcome of each call on the wire, before the call resolves. */
+export type ObserveCall = (operation: OperationName, exchange: Exchange, ms: number) => void;

@@ -2,9 +2,9 @@ import { retryAfterSeconds } from '../lib/retry-after.ts';
 import type { Acknowledgement } from './answers.ts';
 import { GatewayError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer } from './exchange.ts';
-import type { OperationName } from './operations.ts';
-import { type Refusal, toRefusal } from './wire/answers.ts';
-import { isRow } from './wire/scalars.ts';
+import { OPERATIONS, type OperationName } from './operations.ts';
+import { type LoginGrant, type Refusal, toLoginGrant, toRefusal } from './wire/answers.ts';
+import { isRow, type Row } from './wire/scalars.ts';
 
 /** Returns a read's answer where the status is 2xx (or 304), and throws the reason otherwise. */
 export function judgeRead(operation: OperationName, exchange: Exchange): Answer {
@@ -27,27 +27,32 @@ export function judgeWrite(operation: OperationName, exchange: Exchange): Acknow
   const body = jsonOf(answer);
   if (isSuccess(answer.status) && isRow(body)) {
     if (body.success === true) return { outcome: 'acknowledged' };
-    if (body.success === false) return { outcome: 'rejected', refusal: toRefusal(body) };
+    if (body.success === false || isSignInRefusal(operation, body)) {
+      return { outcome: 'rejected', refusal: toRefusal(body) };
+    }
   }
-  if (isRefusalStatus(answer.status)) return { outcome: 'rejected', refusal: toRefusal(body) };
+  if (isAboutTheRequest(answer.status)) return { outcome: 'rejected', refusal: toRefusal(body) };
   throw new GatewayError('unknown', operation, `status ${answer.status} and no verdict in it`, {
     status: answer.status,
   });
 }
 
-/** Ops 2 and 3 take no token: here even 401 and 403 are about the input. */
-export function judgeSignIn(operation: OperationName, exchange: Exchange): Answer | Refusal {
+/** Returns a sign-in's grant, or the gateway's refusal of the input. */
+export function judgeSignIn(operation: OperationName, exchange: Exchange): LoginGrant | Refusal {
   const answer = answerOf(operation, exchange, readGotNoAnswer);
-  if (isSuccess(answer.status)) return answer;
-  if (isRefusalStatus(answer.status) || answer.status === 401 || answer.status === 403) {
-    return toRefusal(jsonOf(answer));
+  const common = commonRefusal(operation, answer);
+  if (common) throw common;
+  if (isSuccess(answer.status)) {
+    const body = jsonOf(answer);
+    const grant = toLoginGrant(body);
+    if (grant) return grant;
+    if (isRow(body) && isSignInRefusal(operation, body)) return toRefusal(body);
+    throw contractError(operation, 'neither a token nor an error');
   }
-  throw (
-    commonRefusal(operation, answer) ??
-    new GatewayError(readStatusKind(answer.status), operation, `status ${answer.status}`, {
-      status: answer.status,
-    })
-  );
+  if (isAboutTheRequest(answer.status)) return refusalOf(answer);
+  throw new GatewayError(readStatusKind(answer.status), operation, `status ${answer.status}`, {
+    status: answer.status,
+  });
 }
 
 /** The body as JSON; undefined where it is none. A page of HTML with status 200 is not an answer. */
@@ -73,12 +78,17 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
 
-/** A 4xx that is about the request itself, and not about its sender, its time or its rate. */
-function isRefusalStatus(status: number): boolean {
-  return status >= 400 && status <= 499 && ![401, 403, 408, 429].includes(status);
+/** A 4xx that is about the request itself, once those about its sender and its rate are thrown. */
+function isAboutTheRequest(status: number): boolean {
+  return status >= 400 && status <= 499 && status !== 408;
 }
 
-export function refusalOf(answer: Answer): Refusal {
+/** A sign-in is also refused by a 200 that names an error. */
+function isSignInRefusal(operation: OperationName, body: Row): boolean {
+  return OPERATIONS[operation].errors === 'sign-in' && typeof body.error === 'string';
+}
+
+function refusalOf(answer: Answer): Refusal {
   return toRefusal(jsonOf(answer));
 }
 
@@ -115,10 +125,11 @@ function readStatusKind(status: number) {
   return status === 408 ? 'timeout' : 'contract';
 }
 
-/** The three statuses that mean the same to every operation with a token. */
+/** The statuses that are about the sender or its rate; a sign-in's 401 and 403 are about the input. */
 export function commonRefusal(operation: OperationName, answer: Answer): GatewayError | null {
   const { status } = answer;
   if (status !== 401 && status !== 403 && status !== 429) return null;
+  if (status !== 429 && OPERATIONS[operation].errors === 'sign-in') return null;
   const details = { status, refusal: refusalOf(answer) };
   if (status === 401) return new GatewayError('unauthenticated', operation, 'status 401', details);
   if (status === 403) return new GatewayError('forbidden', operation, 'status 403', details);

@@ -1,148 +1,275 @@
-/** The 15 operations of the interface: the one table of their numbers, verbs, paths and areas. */
+/** The 15 operations of the interface, each with all that is true of it: no other file repeats a column. */
 
-/** Areas are bulkheads: each has pools and breakers of its own, so that a slow one leaves the others alone. */
+/** Areas are bulkheads: each has a pool of its own, so that a slow one leaves the others alone. */
 export type Area = 'reads' | 'orders' | 'rest';
 
 /**
+ * The units of failure, each with a breaker and a retry budget of its own. One breaker for the whole
+ * area `rest` would keep people from signing in because payments are down.
+ */
+export type Backend = 'reads' | 'orders' | 'auth' | 'user' | 'payments';
+
+/** The settings that bound the time of a call and the size of its answer. */
+export type Bounds = 'usual' | 'order' | 'catalog';
+
+/**
  * A 200 proves something about its token: that the token is accepted and its `login` its own, that it
- * is accepted (`token`), that it may read one `group`'s catalog, or `nothing`.
+ * is accepted (`token`), that it may read one `group`'s catalog, or `nothing`. Proof opens shared caches,
+ * so an operation proves `nothing` until it is certain that the gateway checks the token for it.
  */
 export type Proves = 'login' | 'token' | 'group' | 'nothing';
 
-/** The effect of a lost answer: nothing for a read, doubt for a write, money for an order. */
-export type Effect = 'read' | 'write' | 'order';
+/**
+ * The shape of the errors' bodies: `{error, message, details}`, `{error, message}`, `{message}`, an
+ * order's `{success, err, message}`; a sign-in also answers `{error, ok}`, with a 200 too, and its 401
+ * and 403 are about the input.
+ */
+export type ErrorShape = 'details' | 'plain' | 'message' | 'submit' | 'sign-in';
 
-export interface Operation {
+interface Common {
   readonly number: number;
-  readonly verb: 'GET' | 'POST' | 'PUT';
   /** A segment `{name}` is filled in, encoded as one segment. */
   readonly path: string;
+  readonly backend: Backend;
   readonly area: Area;
-  readonly effect: Effect;
+  readonly bounds: Bounds;
+  /** The call goes out without a token, whatever token the request came with. */
+  readonly isAnonymous: boolean;
+  readonly errors: ErrorShape;
+}
+
+/** Nothing happens where its answer is lost: it is repeated here. */
+interface ReadOperation extends Common {
+  readonly effect: 'read';
+  readonly verb: 'GET';
+  readonly isIdempotent: true;
   readonly proves: Proves;
 }
+
+/** A lost answer leaves doubt. It is never repeated here; clients learn whether they may. */
+interface WriteOperation extends Common {
+  readonly effect: 'write';
+  readonly verb: 'POST' | 'PUT';
+  readonly isIdempotent: boolean;
+  readonly proves: 'nothing';
+}
+
+/** A lost answer may have cost money. */
+interface OrderOperation extends Common {
+  readonly effect: 'order';
+  readonly verb: 'POST';
+  readonly isIdempotent: false;
+  readonly proves: 'nothing';
+}
+
+export type Operation = ReadOperation | WriteOperation | OrderOperation;
 
 export const OPERATIONS = {
   getAllTickers: {
     number: 1,
     verb: 'GET',
     path: '/trading/tickers/{group}',
+    backend: 'reads',
     area: 'reads',
+    bounds: 'catalog',
     effect: 'read',
+    isIdempotent: true,
+    isAnonymous: false,
     proves: 'group',
+    errors: 'details',
   },
   login: {
     number: 2,
     verb: 'POST',
     path: '/auth/login',
+    backend: 'auth',
     area: 'rest',
+    bounds: 'usual',
     effect: 'write',
+    isIdempotent: false,
+    isAnonymous: true,
     proves: 'nothing',
+    errors: 'sign-in',
   },
   forgotPassword: {
     number: 3,
     verb: 'POST',
     path: '/auth/forgot-password',
+    backend: 'auth',
     area: 'rest',
+    bounds: 'usual',
     effect: 'write',
+    isIdempotent: false,
+    isAnonymous: true,
     proves: 'nothing',
+    errors: 'sign-in',
   },
   openPosition: {
     number: 4,
     verb: 'POST',
     path: '/trading/positions',
+    backend: 'orders',
     area: 'orders',
+    bounds: 'order',
     effect: 'order',
+    isIdempotent: false,
+    isAnonymous: false,
     proves: 'nothing',
+    errors: 'submit',
   },
   placeLimitOrder: {
     number: 5,
     verb: 'POST',
     path: '/trading/positions/limit',
+    backend: 'orders',
     area: 'orders',
+    bounds: 'order',
     effect: 'order',
+    isIdempotent: false,
+    isAnonymous: false,
     proves: 'nothing',
+    errors: 'submit',
   },
   resetTradingAccountPassword: {
     number: 6,
     verb: 'POST',
     path: '/user/trading-accounts/reset-password',
+    backend: 'user',
     area: 'rest',
+    bounds: 'usual',
     effect: 'write',
+    isIdempotent: false,
+    isAnonymous: false,
     proves: 'nothing',
+    errors: 'details',
   },
   addCryptoWallet: {
     number: 7,
     verb: 'POST',
     path: '/payments/client/add-crm-crypto-wallet',
+    backend: 'payments',
     area: 'rest',
+    bounds: 'usual',
     effect: 'write',
+    isIdempotent: false,
+    isAnonymous: false,
     proves: 'nothing',
+    errors: 'details',
   },
   addMobileWallet: {
     number: 8,
     verb: 'POST',
     path: '/payments/client/add-crm-{provider}',
+    backend: 'payments',
     area: 'rest',
+    bounds: 'usual',
     effect: 'write',
+    isIdempotent: false,
+    isAnonymous: false,
     proves: 'nothing',
+    errors: 'details',
   },
   setValue: {
     number: 9,
     verb: 'PUT',
     path: '/user/kv/{key}',
+    backend: 'user',
     area: 'rest',
+    bounds: 'usual',
     effect: 'write',
+    isIdempotent: true,
+    isAnonymous: false,
     proves: 'nothing',
+    errors: 'details',
   },
   getSession: {
     number: 10,
     verb: 'GET',
     path: '/trading/session/{login}',
+    backend: 'reads',
     area: 'reads',
+    bounds: 'usual',
     effect: 'read',
+    isIdempotent: true,
+    isAnonymous: false,
     proves: 'login',
+    errors: 'message',
   },
   getWithdrawalMethods: {
     number: 11,
     verb: 'GET',
     path: '/payments/client/withdrawal-methods',
+    backend: 'payments',
     area: 'rest',
+    bounds: 'usual',
     effect: 'read',
+    isIdempotent: true,
+    isAnonymous: false,
     proves: 'token',
+    errors: 'details',
   },
   getOpenPositions: {
     number: 12,
     verb: 'GET',
     path: '/trading/positions',
+    backend: 'reads',
     area: 'reads',
+    bounds: 'usual',
     effect: 'read',
+    isIdempotent: true,
+    isAnonymous: false,
     proves: 'token',
+    errors: 'details',
   },
   getCustomerId: {
     number: 13,
     verb: 'GET',
     path: '/payments/client/customer-id',
+    backend: 'payments',
     area: 'rest',
+    bounds: 'usual',
     effect: 'read',
+    isIdempotent: true,
+    isAnonymous: false,
     proves: 'token',
+    errors: 'details',
   },
   markNotificationsRead: {
     number: 14,
     verb: 'PUT',
     path: '/user/notifications/mark-read',
+    backend: 'user',
     area: 'rest',
+    bounds: 'usual',
     effect: 'write',
+    isIdempotent: true,
+    isAnonymous: false,
     proves: 'nothing',
+    errors: 'plain',
   },
   registerDevice: {
     number: 15,
     verb: 'POST',
     path: '/user/notifications/v2/token',
+    backend: 'user',
     area: 'rest',
+    bounds: 'usual',
     effect: 'write',
+    isIdempotent: true,
+    isAnonymous: false,
     proves: 'nothing',
+    errors: 'plain',
   },
 } as const satisfies Record<string, Operation>;
 
 export type OperationName = keyof typeof OPERATIONS;
+
+export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
+
+/** Makes a value for each operation once, so that no call has to compute it. */
+export function byOperation<T>(
+  make: (operation: Operation, name: OperationName) => T,
+): Readonly<Record<OperationName, T>> {
+  const made = OPERATION_NAMES.map((name) => [name, make(OPERATIONS[name], name)] as const);
+  return Object.fromEntries(made) as Record<OperationName, T>;
+}

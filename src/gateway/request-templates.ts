@@ -1,5 +1,5 @@
 import type { Caller } from './caller.ts';
-import { OPERATIONS, type Operation, type OperationName } from './operations.ts';
+import { byOperation, type Operation, type OperationName } from './operations.ts';
 import { createPath, type PathValues } from './path.ts';
 
 export interface RequestSettings {
@@ -18,6 +18,7 @@ export interface RequestTemplate {
   readonly path: (values: PathValues) => string;
   /** Names and values alternate; `more` are those of this one request. */
   readonly headers: (caller: Caller, more: readonly string[]) => string[];
+  readonly isAnonymous: boolean;
   readonly deadlineMs: number;
   readonly maxBytes: number;
 }
@@ -25,21 +26,20 @@ export interface RequestTemplate {
 export function requestTemplates(
   settings: RequestSettings,
 ): Readonly<Record<OperationName, RequestTemplate>> {
-  const names = Object.keys(OPERATIONS) as OperationName[];
-  const plans = names.map((name) => [name, planOf(name, settings)] as const);
-  return Object.fromEntries(plans) as Record<OperationName, RequestTemplate>;
+  return byOperation((operation) => templateOf(operation, settings));
 }
 
-function planOf(name: OperationName, settings: RequestSettings): RequestTemplate {
-  const operation: Operation = OPERATIONS[name];
-  const isCatalog = name === 'getAllTickers';
+function templateOf(operation: Operation, settings: RequestSettings): RequestTemplate {
   const { timeoutMs, orderTimeoutMs, catalogTimeoutMs, maxBytes, catalogMaxBytes } = settings;
   return {
     path: createPath(operation.path),
     headers: createHeaders(operation, settings),
-    deadlineMs:
-      operation.effect === 'order' ? orderTimeoutMs : isCatalog ? catalogTimeoutMs : timeoutMs,
-    maxBytes: isCatalog ? catalogMaxBytes : maxBytes,
+    isAnonymous: operation.isAnonymous,
+    ...{
+      usual: { deadlineMs: timeoutMs, maxBytes },
+      order: { deadlineMs: orderTimeoutMs, maxBytes },
+      catalog: { deadlineMs: catalogTimeoutMs, maxBytes: catalogMaxBytes },
+    }[operation.bounds],
   };
 }
 

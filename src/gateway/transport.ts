@@ -1,10 +1,9 @@
 import { Dispatch } from './dispatch.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, ObserveCall, Send } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Pools } from './pools.ts';
-import type { ObserveCall, Send } from './wire-call.ts';
 
-export function createTransport(pools: Pools, observe: ObserveCall = () => {}): Send {
+export function createTransport(pools: Pools, observe: ObserveCall): Send {
   const counter = { sent: 0 };
   return (call) => {
     const { verb, area } = OPERATIONS[call.operation];

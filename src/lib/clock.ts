@@ -9,13 +9,14 @@ export interface Clock {
   after(ms: number, task: () => void): () => void;
 }
 
-// setTimeout turns a delay above 2^31-1 into 1 ms, so a far deadline would fire immediately.
+// setTimeout turns a delay above 2^31-1 into 1 ms, so a far deadline would fire immediately; it warns of
+// one below 0, as that of a moment that has just passed.
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, task) {
-    const timer = setTimeout(task, Math.min(ms, LONGEST_TIMER_MS));
+    const timer = setTimeout(task, Math.min(Math.max(0, ms), LONGEST_TIMER_MS));
     timer.unref();
     return () => clearTimeout(timer);
   },
@@ -23,3 +24,13 @@ export const systemClock: Clock = {
 
 /** A monotonic clock for durations, which ignores changes of the date. It starts at 0 with the process. */
 export const steadyClock: Clock = { now: () => performance.now(), after: systemClock.after };
+
+/** Orders events by a counter, because a wall clock may stand still between two of them, or jump back. */
+export class LogicalClock {
+  #last = 0;
+
+  next(): number {
+    this.#last += 1;
+    return this.#last;
+  }
+}

@@ -1,3 +1,5 @@
+import type { Eventually } from './eventually.ts';
+
 type Task = () => void;
 
 // Short enough that other requests hardly wait, long enough that the switch costs little in comparison.
@@ -55,7 +57,7 @@ export class FairScheduler {
   }
 
   /** Begins long work in a turn of its own, only a few pieces of a client's at a time. */
-  async run<T>(client: string, work: () => T | Promise<T>): Promise<T> {
+  async run<T>(client: string, work: () => Eventually<T>): Promise<T> {
     await this.#enter(client);
     try {
       await this.turn(client);

@@ -1,5 +1,6 @@
+import type { Eventually } from './eventually.ts';
 export interface StreamMap<In, Out> {
-  readonly value: (value: In) => Out | Promise<Out>;
+  readonly value: (value: In) => Eventually<Out>;
   /**
    * Maps a failure of the source to a last value, or null for a plain end. Left out, the stream
    * rejects.

@@ -1,5 +1,3 @@
-import { LightAbortController } from './light-abort-controller.ts';
-
 export interface PullStreamOptions<T> {
   /** Called once, by the first pull: a stream that is never read opens nothing. */
   readonly open: () => void;
@@ -27,8 +25,7 @@ type Waiter<T> = PromiseWithResolvers<IteratorResult<T, undefined>>;
  * stops reading accumulates nothing.
  */
 export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
-  /** Aborted when the stream ends: for what is under way with a value that was taken before. */
-  readonly ending = new LightAbortController();
+  readonly #ending = new AbortController();
   readonly #options: PullStreamOptions<T>;
   readonly #waiters: Waiter<T>[] = [];
   #listener: StreamListener | null = null;
@@ -37,6 +34,11 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
 
   constructor(options: PullStreamOptions<T>) {
     this.#options = options;
+  }
+
+  /** Aborted when the stream ends: for what is under way with a value that was taken before. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
   }
 
   get isEnded(): boolean {
@@ -87,7 +89,7 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     this.#error = error;
     for (const waiter of this.#waiters.splice(0)) this.#last().then(waiter.resolve, waiter.reject);
     if (wasOpen) this.#options.close();
-    this.ending.abort();
+    this.#ending.abort();
     this.#listener?.ended(this.#takeError());
   }
 

@@ -6,11 +6,11 @@ import type { TokenClaims, Tokens } from './tokens.ts';
 import type { SandboxUser } from './users.ts';
 import type { World } from './world.ts';
 
-/** One request for one of the 15 operations, with its body parsed and its token verified. */
+/** One request for one of the operations, with its body parsed and its token verified. */
 export interface Call {
   readonly operation: OperationName;
-  /** The decoded path parameter; empty where the path has none. */
-  readonly param: string;
+  /** The decoded values of the path's `{parameters}`. */
+  readonly params: Readonly<Record<string, string>>;
   /** Undefined without a body, or where it is no JSON. */
   readonly body: unknown;
   readonly headers: IncomingHttpHeaders;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
+import { OPERATION_NAMES } from '../gateway/operations.ts';
 import type { CatalogChange, CatalogHeaders } from './catalog.ts';
 import type { TokenOptionsInput } from './control.ts';
 import { FAULT_KINDS, type Fault } from './faults.ts';
@@ -8,12 +8,11 @@ import { findUserByEmail, findUserByLogin } from './users.ts';
 /** A control request that makes no sense; its message says why. */
 export class Refused extends Error {}
 
-const operations = Object.keys(OPERATIONS) as [OperationName, ...OperationName[]];
 const count = z.int().min(0).max(1_000_000_000);
 const headers = z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\t\x20-\x7e]*$/));
 
 const fault = z.strictObject({
-  operation: z.enum([...operations, '*']),
+  operation: z.enum([...OPERATION_NAMES, '*']),
   kind: z.enum(FAULT_KINDS),
   status: z.int().min(200).max(599).optional(),
   body: z.unknown().optional(),

@@ -1,4 +1,4 @@
-import type { OperationName } from '../gateway/operations.ts';
+import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
 import { isRow, type Row } from '../gateway/wire/scalars.ts';
 import type { Call, Context, Handler, UserCall } from './call.ts';
 import { json, type Reply } from './http.ts';
@@ -12,16 +12,15 @@ export function refuse(
   message: string,
   details: object = {},
 ): Reply {
-  switch (operation) {
-    case 'getSession':
+  switch (OPERATIONS[operation].errors) {
+    case 'message':
       return json(status, { message });
-    case 'openPosition':
-    case 'placeLimitOrder':
+    case 'submit':
       return json(status, { success: false, err: error, message });
-    case 'markNotificationsRead':
-    case 'registerDevice':
+    case 'plain':
       return json(status, { error, message });
-    default:
+    case 'details':
+    case 'sign-in':
       return json(status, { error, message, details });
   }
 }

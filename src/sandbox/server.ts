@@ -71,9 +71,9 @@ async function serve(
   if (route === null) return respond(response, unrouted(routed as string));
   if (bytes === null) return respond(response, tooLarge(route));
 
-  const { operation, param } = route;
+  const { operation, params } = route;
   const body = bytes.length === 0 ? undefined : parseJson(bytes);
-  const call: Call = { operation, param, body, headers: request.headers, claims };
+  const call: Call = { operation, params, body, headers: request.headers, claims };
   const fault = faults.take(operation, claims?.login ?? null);
   if (fault === null) {
     return respond(response, await HANDLERS[operation](call, context));

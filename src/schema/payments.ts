@@ -1,4 +1,5 @@
 import type { WithdrawalMethod } from '../gateway/model.ts';
+import { customerIdRead, withdrawalMethodsRead } from '../gateway/wire/payments.ts';
 import { builder } from './builder.ts';
 
 export const WithdrawalMethodRef = builder
@@ -32,11 +33,11 @@ builder.queryFields((t) => ({
     type: [WithdrawalMethodRef],
     nullable: true,
     description: 'The saved ways to be paid out, as one list.',
-    resolve: (_root, _args, { scope }) => scope.withdrawalMethods(),
+    resolve: (_root, _args, { scope }) => scope.read(withdrawalMethodsRead),
   }),
   customerId: t.id({
     nullable: true,
     description: 'The customer’s id with the payments side.',
-    resolve: (_root, _args, { scope }) => scope.customerId(),
+    resolve: (_root, _args, { scope }) => scope.read(customerIdRead),
   }),
 }));

@@ -4,6 +4,7 @@ import { NoGroupError } from '../domain/catalog/group-prover.ts';
 import { InputError } from '../domain/input-error.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';
+import { OPERATIONS } from '../gateway/operations.ts';
 import { redact } from '../lib/redact.ts';
 import { RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
@@ -104,7 +105,6 @@ const CODE_OF_KIND: Readonly<Record<GatewayErrorKind, Code>> = {
   unauthenticated: 'UNAUTHENTICATED',
   forbidden: 'FORBIDDEN',
   'rate-limited': 'RATE_LIMITED',
-  rejected: 'GATEWAY_CONTRACT',
   unavailable: 'GATEWAY_UNAVAILABLE',
   unknown: 'OUTCOME_UNKNOWN',
   timeout: 'GATEWAY_TIMEOUT',
@@ -115,7 +115,6 @@ const MESSAGE_OF_KIND: Readonly<Record<GatewayErrorKind, string>> = {
   unauthenticated: 'The gateway does not accept the token.',
   forbidden: 'The gateway does not allow this.',
   'rate-limited': 'The gateway asks for a pause.',
-  rejected: 'The gateway gave an answer outside its interface.',
   unavailable: 'The gateway cannot be reached.',
   unknown: 'The gateway gave no readable answer: this may have been done or not.',
   timeout: 'The gateway did not answer in time.',
@@ -125,13 +124,6 @@ const MESSAGE_OF_KIND: Readonly<Record<GatewayErrorKind, string>> = {
 // The default without `Retry-After`: it relieves the gateway and is acceptable to a person.
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
-// These writes are idempotent.
-const HARMLESS_WRITES: ReadonlySet<string> = new Set([
-  'setValue',
-  'markNotificationsRead',
-  'registerDevice',
-]);
-
 function describeGateway(error: GatewayError): Described {
   const code = CODE_OF_KIND[error.kind];
   return {
@@ -139,7 +131,7 @@ function describeGateway(error: GatewayError): Described {
     message: MESSAGE_OF_KIND[error.kind],
     more: {
       operation: error.operation,
-      ...(code === 'OUTCOME_UNKNOWN' && { retryable: HARMLESS_WRITES.has(error.operation) }),
+      ...(code === 'OUTCOME_UNKNOWN' && { retryable: OPERATIONS[error.operation].isIdempotent }),
       ...(code === 'RATE_LIMITED' && {
         retryAfter: error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS,
       }),

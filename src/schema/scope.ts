@@ -7,7 +7,8 @@ import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
-import type { Instrument, Order, Position, WithdrawalMethod } from '../gateway/model.ts';
+import type { Instrument, Order, Position } from '../gateway/model.ts';
+import type { Read } from '../gateway/read.ts';
 import type { Eventually } from '../lib/eventually.ts';
 import type { Services } from './services.ts';
 
@@ -38,8 +39,7 @@ export class Scope {
   #positions: Promise<readonly Position[]> | undefined;
   #orders: Promise<readonly Order[] | null> | undefined;
   #catalog: Eventually<CatalogView> | undefined;
-  #withdrawalMethods: Promise<readonly WithdrawalMethod[]> | undefined;
-  #customerId: Promise<string> | undefined;
+  #reads: Map<Read<unknown>, Promise<unknown>> | undefined;
   /** Created where the catalog is not cached, which is once an hour. */
   #instruments: DataLoader<string, Instrument | null> | undefined;
 
@@ -178,20 +178,18 @@ export class Scope {
     return pageOf(catalog.version, request);
   }
 
-  withdrawalMethods(): Promise<readonly WithdrawalMethod[]> {
-    this.#withdrawalMethods ??= this.#asViewer((viewer) =>
-      this.#services.gateway.getWithdrawalMethods(viewer),
-    );
-    return this.#withdrawalMethods;
+  /** A read that needs nothing but its viewer. */
+  read<T>(read: Read<T>): Promise<T> {
+    this.#reads ??= new Map();
+    const known = this.#reads.get(read) as Promise<T> | undefined;
+    if (known) return known;
+    const reading = this.#readAsViewer(read);
+    this.#reads.set(read, reading);
+    return reading;
   }
 
-  customerId(): Promise<string> {
-    this.#customerId ??= this.#asViewer((viewer) => this.#services.gateway.getCustomerId(viewer));
-    return this.#customerId;
-  }
-
-  async #asViewer<T>(read: (viewer: Viewer) => Promise<T>): Promise<T> {
-    return read(await this.viewer());
+  async #readAsViewer<T>(read: Read<T>): Promise<T> {
+    return this.#services.gateway.read(await this.viewer(), read);
   }
 }
 

@@ -8,7 +8,7 @@ import type { PositionsHub } from '../domain/positions/hub.ts';
 import type { OpenPositions } from '../domain/positions/open-positions.ts';
 import type { OrderDesk } from '../domain/trading/order-desk.ts';
 import type { GatewayClient } from '../gateway/client.ts';
-import type { LogicalClock } from '../lib/logical-clock.ts';
+import type { LogicalClock } from '../lib/clock.ts';
 
 /** The dependencies of resolvers, created once per process by the composition root. */
 export interface Services {

@@ -1,4 +1,5 @@
 import type { LoginGrant, Refusal } from '../gateway/wire/answers.ts';
+import { customerIdRead, withdrawalMethodsRead } from '../gateway/wire/payments.ts';
 import { AcknowledgeResult, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
@@ -49,12 +50,12 @@ const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement(
       type: [WithdrawalMethodRef],
       nullable: true,
       description: 'The saved ways to be paid out, read with the new token.',
-      resolve: (_grant, _args, { scope }) => scope.withdrawalMethods(),
+      resolve: (_grant, _args, { scope }) => scope.read(withdrawalMethodsRead),
     }),
     customerId: t.id({
       nullable: true,
       description: 'The customer’s id with the payments side, read with the new token.',
-      resolve: (_grant, _args, { scope }) => scope.customerId(),
+      resolve: (_grant, _args, { scope }) => scope.read(customerIdRead),
     }),
   }),
 });

@@ -1,8 +1,9 @@
 import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../lib/log.ts';
-import type { ClientAddresses } from './client-address.ts';
-import type { AllowedOrigins } from './cors.ts';
-import type { SendBuffers } from './send-buffers.ts';
+import type { SendBuffers } from './back-pressure/send-buffers.ts';
+import type { AllowedOrigins } from './http/cors.ts';
+import type { ClientAddresses } from './request/client-address.ts';
+import type { RequestIds } from './request/request-id.ts';
 
 /** The settings that all transports share. */
 export interface ServerSettings {
@@ -12,4 +13,5 @@ export interface ServerSettings {
   readonly addresses: ClientAddresses;
   readonly maxBodyBytes: number;
   readonly buffers: SendBuffers;
+  readonly requestIds: RequestIds;
 }

@@ -1,10 +1,11 @@
+import { statSync } from 'node:fs';
 import type { Clock } from '../lib/clock.ts';
-import { settleAll } from '../lib/settle-all.ts';
+import type { Eventually } from '../lib/eventually.ts';
+import { SqliteFileError } from '../lib/sqlite-errors.ts';
 import { checkFilePath } from './check-file-path.ts';
-import { assertNoJournal, FORMER_JOURNAL } from './former-journal.ts';
 import { createMemoryOrderRecords } from './memory-order-records.ts';
 import { createMemoryRateCounters } from './memory-rate-counters.ts';
-import type { OrderRecords } from './order-records.ts';
+import { type OrderRecords, RECORD_LIFE_MS } from './order-records.ts';
 import type { RateCounters } from './rate-counters.ts';
 import { type CatalogVersions, openRedisCatalogVersions } from './redis-catalog-versions.ts';
 import { openRedisOrderRecords } from './redis-order-records.ts';
@@ -38,7 +39,7 @@ export interface Stores {
  */
 export async function openStores(options: StoreOptions): Promise<Stores> {
   await using opened = new AsyncDisposableStack();
-  const kept = async <T extends { close(): void | Promise<void> } | null>(opening: Promise<T>) => {
+  const kept = async <T extends { close(): Eventually<void> } | null>(opening: Promise<T>) => {
     const store = await opening;
     opened.defer(() => store?.close());
     return store;
@@ -57,6 +58,15 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
   }
 }
 
+/**
+ * Like Promise.all, but rejects only after all have settled, so that the caller can close what they
+ * opened.
+ */
+async function settleAll<const T extends readonly Promise<unknown>[]>(promises: T) {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}
+
 async function openRecords({
   redisUrl,
   redisPrefix: prefix,
@@ -71,6 +81,20 @@ async function openRecords({
   assertNoJournal(FORMER_JOURNAL, clock.now());
   await checkFilePath(orderStore);
   return openSqliteOrderRecords({ ...options, clock, path: orderStore });
+}
+
+/** The default path at which earlier versions kept the order records. */
+const FORMER_JOURNAL = 'data/orders.journal';
+
+/** Its orders are not in the present file: a start without them may send one of them again. */
+function assertNoJournal(path: string, nowMs: number): void {
+  const journal = statSync(path, { throwIfNoEntry: false });
+  if (!journal || nowMs - journal.mtimeMs >= RECORD_LIFE_MS) return;
+  const over = new Date(journal.mtimeMs + RECORD_LIFE_MS).toISOString();
+  throw new SqliteFileError(
+    `does not have the orders of the earlier version's ${path}: start it after ${over}, when they ` +
+      'are too old to count, or remove that file if they may be sent again',
+  );
 }
 
 async function openCounters({

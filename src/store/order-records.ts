@@ -24,7 +24,7 @@ export interface OrderRecords {
 export interface ReserveRequest {
   readonly login: string;
   readonly key: string;
-  /** The order's canonical text, by which a repeat is compared. */
+  /** The digest of the order's canonical input, by which a repeat is compared. */
   readonly canonical: string;
   readonly reservedAtMs: number;
   /** The longest time the order may be in flight; past it a pending record means that its outcome is unknown. */

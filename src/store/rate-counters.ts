@@ -1,3 +1,4 @@
+import type { Eventually } from '../lib/eventually.ts';
 /** The state of a key after it was counted. */
 export interface RateState {
   readonly isOver: boolean;
@@ -11,7 +12,7 @@ export interface RateCounter {
   readonly limit: number;
   readonly windowSeconds: number;
   /** Synchronous where the count is kept in this process. `points`: how much is counted, 1 if left out. */
-  take(key: string, points?: number): RateState | Promise<RateState>;
+  take(key: string, points?: number): Eventually<RateState>;
 }
 
 export interface RateRule {

@@ -14,10 +14,14 @@ import {
   recordId,
 } from './order-records.ts';
 import { RecordTable, type RecordTableOptions, type TableRecord } from './record-table.ts';
-import { connectRedis, type RedisConnection, RedisSilentError } from './redis-connection.ts';
+import {
+  connectRedis,
+  type RedisConnection,
+  RedisSilentError,
+  warnOfSettings,
+} from './redis-connection.ts';
 import { REDIS_TIMING, RedisEpoch, type RedisTiming, toList } from './redis-epoch.ts';
 import { FIND, MERGE, RELEASE, RESERVE, type RedisKeys } from './redis-scripts.ts';
-import { warnOfSettings } from './redis-settings.ts';
 
 export interface RedisOrderRecordsOptions extends RecordTableOptions {
   readonly url: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Terminal } from '../../src/cli/command.ts';
+import type { Terminal } from '../../src/cli/dispatch.ts';
 import { type Commands, dispatch } from '../../src/cli/dispatch.ts';
 
 function rehearse() {

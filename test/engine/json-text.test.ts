@@ -3,7 +3,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
 import { jsonBytes, jsonText } from '../../src/engine/json-text.ts';
 import { COSTLY_FIELDS } from '../../src/engine/limits/meter.ts';
-import { meterFor } from './both-executors.ts';
+import { meterFor } from './compiler/both-executors.ts';
 
 async function textOf(result: ExecutionResult): Promise<string> {
   const meter = costly();

@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
+import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { CALLS, wordFor } from './calls.ts';
 import { openClient } from './open-client.ts';
 
-const NAMES = Object.keys(OPERATIONS) as OperationName[];
 const AREAS = ['reads', 'orders', 'rest'] as const;
 const TIMEOUT_MS = 1_000;
 
 describe.each(AREAS)('while everything in "%s" hangs', (area) => {
-  const dead = NAMES.filter((name) => OPERATIONS[name].area === area);
-  const alive = NAMES.filter((name) => OPERATIONS[name].area !== area);
+  const dead = OPERATION_NAMES.filter((name) => OPERATIONS[name].area === area);
+  const alive = OPERATION_NAMES.filter((name) => OPERATIONS[name].area !== area);
 
   test('the other areas answer', async () => {
     await using place = await openSandbox();

@@ -3,6 +3,7 @@ import type { Caller } from '../../src/gateway/caller.ts';
 import type { GatewayClient } from '../../src/gateway/client.ts';
 import { GatewayError } from '../../src/gateway/errors.ts';
 import type { OperationName } from '../../src/gateway/operations.ts';
+import { customerIdRead, withdrawalMethodsRead } from '../../src/gateway/wire/payments.ts';
 import { limitOrder, marketOrder } from './open-client.ts';
 
 export type Call = (client: GatewayClient, caller: Caller) => Promise<unknown>;
@@ -23,9 +24,9 @@ export const CALLS: Readonly<Record<OperationName, Call>> = {
   addMobileWallet: (client, caller) => client.addMobileWallet(caller, '+15550100'),
   setValue: (client, caller) => client.setValue(caller, 'theme', { dark: true }),
   getSession: (client, caller) => client.getSession(caller, '700001'),
-  getWithdrawalMethods: (client, caller) => client.getWithdrawalMethods(caller),
+  getWithdrawalMethods: (client, caller) => client.read(caller, withdrawalMethodsRead, {}),
   getOpenPositions: (client, caller) => client.getOpenPositions(caller, null),
-  getCustomerId: (client, caller) => client.getCustomerId(caller),
+  getCustomerId: (client, caller) => client.read(caller, customerIdRead, {}),
   markNotificationsRead: (client, caller) => client.markNotificationsRead(caller, [1, 2]),
   registerDevice: (client, caller) => client.registerDevice(caller, { deviceId: 'phone-1' }),
 };

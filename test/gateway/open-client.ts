@@ -17,7 +17,7 @@ export function openClient(url: string, settings: ClientSettings = {}) {
   const { connections = 128, connectTimeoutMs = 5_000, ...options } = settings;
   const pools = settings.pools ?? createPools({ gatewayUrl: url, connections, connectTimeoutMs });
   const client = new GatewayClient({
-    send: createTransport(pools),
+    send: createTransport(pools, () => {}),
     headers: {},
     forwardClient: false,
     directionField: 'direction',

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
+import { OPERATION_NAMES, type OperationName } from '../../src/gateway/operations.ts';
+import { customerIdRead } from '../../src/gateway/wire/payments.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { CALLS } from './calls.ts';
 import { openClient } from './open-client.ts';
 
-const NAMES = Object.keys(OPERATIONS) as OperationName[];
 const DEMO = 'demo@example.com';
 const acknowledged = { outcome: 'acknowledged' };
 const accepted = { outcome: 'accepted', orderId: expect.stringMatching(/./) };
@@ -105,7 +105,7 @@ const EXPECTED: Readonly<Record<OperationName, Expected>> = {
   },
 };
 
-describe.each(NAMES)('%s', (name) => {
+describe.each(OPERATION_NAMES)('%s', (name) => {
   test('sends the request of the interface and maps its answer', async () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
@@ -201,7 +201,7 @@ describe('the headers of a call', () => {
       headers: { 'x-api-key': 'k', accept: 'application/vnd.api+json' },
     });
     const token = place.as(DEMO).token;
-    await open.client.getCustomerId({ token, client });
+    await open.client.read({ token, client }, customerIdRead, {});
     const [received] = place.sandbox.requests();
     expect(received?.headers).toMatchObject({
       'x-api-key': 'k',
@@ -216,9 +216,9 @@ describe('the headers of a call', () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url, { forwardClient: true });
     const { token } = place.as(DEMO);
-    await open.client.getCustomerId({ token, client });
-    await open.client.getCustomerId({ token, client: { ...client, userAgent: null } });
-    await open.client.getCustomerId({ token });
+    await open.client.read({ token, client }, customerIdRead, {});
+    await open.client.read({ token, client: { ...client, userAgent: null } }, customerIdRead, {});
+    await open.client.read({ token }, customerIdRead, {});
     const seen = place.sandbox
       .requests()
       .map(({ headers }) => [headers['x-forwarded-for'], headers['user-agent']]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
 import { createPath } from '../../src/gateway/path.ts';
+import { customerIdRead } from '../../src/gateway/wire/payments.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient } from './open-client.ts';
@@ -78,7 +79,7 @@ test('nothing is sent for a value that is refused, whichever operation takes it'
 test('the path part of the gateway address stands before every path', async () => {
   await using place = await openSandbox({ pathPrefix: '/api/v1' });
   await using open = openClient(`${place.sandbox.url}/`);
-  await open.client.getCustomerId({ token: place.as('demo@example.com').token });
+  await open.client.read({ token: place.as('demo@example.com').token }, customerIdRead, {});
   expect(place.sandbox.requests().map(({ path }) => path)).toEqual([
     '/api/v1/payments/client/customer-id',
   ]);

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { customerIdRead } from '../../src/gateway/wire/payments.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient } from './open-client.ts';
@@ -65,7 +66,7 @@ describe('the catalog', () => {
     await using open = openClient(gateway.url);
     const first = await open.client.getAllTickers(anyCaller, 'g', null);
     expect(first).toMatchObject({ modified: true, etag });
-    // Whatever the tag was, the next call succeeds.
+    // The next call succeeds, whichever tag it was.
     await open.client.getAllTickers(anyCaller, 'g', first.modified ? first.etag : null);
     expect(gateway.requests[1]?.headers['if-none-match']).toBe(etag ?? undefined);
   });
@@ -165,7 +166,7 @@ describe('the content type', () => {
       socket.write(type === null ? bare : whole);
     });
     await using open = openClient(gateway.url);
-    const id = open.client.getCustomerId(anyCaller).catch((error) => error.kind);
+    const id = open.client.read(anyCaller, customerIdRead, {}).catch((error) => error.kind);
     expect(await id).toBe(expected);
   });
 });

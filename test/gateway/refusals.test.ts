@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { judgeOrder } from '../../src/domain/trading/outcome.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
-import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { CALLS, type Call, wordFor } from './calls.ts';
 import { marketOrder, openClient } from './open-client.ts';
 
-const NAMES = Object.keys(OPERATIONS) as OperationName[];
 const DEMO = 'demo@example.com';
 const text = expect.stringMatching(/./);
 const noWords = { error: null, message: null, email: null, ok: null, details: null };
@@ -72,7 +71,7 @@ const STATUSES: readonly (readonly [number, Readonly<Record<Group, string>>])[] 
   [504, inDoubt],
 ];
 
-test.each(NAMES)('%s gives each status its meaning', async (name) => {
+test.each(OPERATION_NAMES)('%s gives each status its meaning', async (name) => {
   await using place = await open();
   const words = new Map<number, string>();
   for (const [status] of STATUSES) {
@@ -86,7 +85,7 @@ test.each(NAMES)('%s gives each status its meaning', async (name) => {
 });
 
 describe("the gateway's own message", () => {
-  const NEEDING_A_TOKEN = NAMES.filter(
+  const NEEDING_A_TOKEN = OPERATION_NAMES.filter(
     (name) =>
       !['login', 'forgotPassword', 'markNotificationsRead', 'registerDevice'].includes(name),
   );
@@ -249,7 +248,7 @@ describe('a 429', () => {
       status: 429,
       ...(header !== undefined && { headers: { 'retry-after': header } }),
     });
-    for (const name of NAMES) {
+    for (const name of OPERATION_NAMES) {
       await expect(CALLS[name](place.client, place.as(DEMO))).rejects.toMatchObject({
         kind: 'rate-limited',
         retryAfterSeconds: seconds,
@@ -277,9 +276,9 @@ test.each([301, 302, 303, 307, 308])(
   async (status) => {
     await using place = await open();
     place.sandbox.fail({ operation: '*', kind: 'redirect', status });
-    for (const name of NAMES) await wordFor(CALLS[name](place.client, place.as(DEMO)));
+    for (const name of OPERATION_NAMES) await wordFor(CALLS[name](place.client, place.as(DEMO)));
     const paths = place.sandbox.requests().map(({ path }) => path);
-    expect(paths).toHaveLength(NAMES.length);
+    expect(paths).toHaveLength(OPERATION_NAMES.length);
     expect(paths).not.toContain('/sandbox/redirected');
   },
 );

@@ -3,6 +3,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { Pools } from '../../src/gateway/pools.ts';
+import { customerIdRead, withdrawalMethodsRead } from '../../src/gateway/wire/payments.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, limitOrder, marketOrder, openClient } from './open-client.ts';
@@ -73,7 +74,7 @@ describe('the AbortSignal of a client', () => {
     await using gateway = await startScriptedGateway(silence);
     await using open = openClient(gateway.url, NARROW);
     const controller = new AbortController();
-    const read = open.client.getCustomerId({ ...anyCaller, signal: controller.signal });
+    const read = open.client.read({ ...anyCaller, signal: controller.signal }, customerIdRead, {});
     await eventually(() => gateway.requests.length === 1);
     controller.abort();
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
@@ -84,7 +85,7 @@ describe('the AbortSignal of a client', () => {
     await using gateway = await startScriptedGateway(silence);
     await using open = openClient(gateway.url, NARROW);
     const aborted = AbortSignal.abort();
-    const read = open.client.getCustomerId({ ...anyCaller, signal: aborted });
+    const read = open.client.read({ ...anyCaller, signal: aborted }, customerIdRead, {});
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
     expect(gateway.connections).toBe(0);
   });
@@ -131,7 +132,9 @@ describe('the AbortSignal of a client', () => {
     process.on('warning', onWarning);
     const { signal } = new AbortController();
     await Promise.all(
-      Array.from({ length: 30 }, () => open.client.getCustomerId({ ...anyCaller, signal })),
+      Array.from({ length: 30 }, () =>
+        open.client.read({ ...anyCaller, signal }, customerIdRead, {}),
+      ),
     );
     process.off('warning', onWarning);
     expect(warnings).toEqual([]);
@@ -215,7 +218,10 @@ test('a request that undici would resend after a lost connection is not resent',
     close: () => pool.destroy(),
   };
   await using open = openClient(gateway.url, { pools });
-  const reads = [open.client.getCustomerId(anyCaller), open.client.getWithdrawalMethods(anyCaller)];
+  const reads = [
+    open.client.read(anyCaller, customerIdRead, {}),
+    open.client.read(anyCaller, withdrawalMethodsRead, {}),
+  ];
   const settled = Promise.allSettled(reads);
   await eventually(() => gateway.requests.length === 2);
   expect(gateway.connections).toBe(1);

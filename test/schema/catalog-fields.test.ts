@@ -10,7 +10,7 @@ const ALL_FIELDS = `
   sector industry mode calc swap { long short mode tick }
   min max step limit mCurrency pCurrency mFx pFx access`;
 
-/** What the schema's names for the gateway's fields are, written down a second time. */
+/** The schema's names for the gateway's fields, written down a second time. */
 function expected({ _id, friendlyName, desc, ...same }: WireInstrument) {
   return {
     id: _id,

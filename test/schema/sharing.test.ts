@@ -8,7 +8,7 @@ import { type Sharing, sharingOf } from '../../src/schema/sharing.ts';
 const PERSONAL_BELOW_THE_CATALOG = ['Instrument.orders', 'Instrument.positions'];
 const PERSONAL_BELOW_EVENTS = ['Position.instrument'];
 
-// What can be asked for beside the catalog is the viewer's.
+// Everything beside the catalog is the viewer's.
 const PERSONAL_ROOTS = [
   'Query.customerId',
   'Query.order',

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 
 /** The faults of a network. Each is the same each time: nothing is random. */
 export type NetworkFault =
@@ -179,8 +179,7 @@ function lengthOfBody(head: string): number {
 
 function operationOf(head: string): OperationName {
   const [verb, path = ''] = head.split(' ', 2);
-  const names = Object.keys(OPERATIONS) as OperationName[];
-  const found = names.find((name) => {
+  const found = OPERATION_NAMES.find((name) => {
     const operation = OPERATIONS[name];
     return operation.verb === verb && isOf(path, operation.path);
   });

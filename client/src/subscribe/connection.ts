@@ -93,7 +93,13 @@ export class Connection {
   restart(): void {
     if (this.#subscriptions.size === 0) return;
     this.#giveUp();
-    void this.#connect();
+    for (const subscription of [...this.#subscriptions]) subscription.disconnected();
+    if (this.#subscriptions.size > 0 && this.#state.name === 'idle') void this.#connect();
+  }
+
+  /** Replaces a line that is open, or ends the wait for the next one. */
+  reconnect(): void {
+    if (this.#state.name === 'open' || this.#state.name === 'waiting') this.restart();
   }
 
   /** The page is shown again, or the network is back. */
@@ -114,21 +120,21 @@ export class Connection {
   }
 
   async #connect(): Promise<void> {
-    const { tokens, onToken } = this.#options;
+    const { tokens } = this.#options;
     this.#attempt += 1;
     const attempt = this.#attempt;
     this.#state = { name: 'preparing' };
     try {
       const token = await tokens.get();
-      if (attempt !== this.#attempt) return;
-      onToken(token);
-      this.#open(token, attempt);
+      if (attempt === this.#attempt) this.#open(token);
     } catch (thrown) {
       if (attempt === this.#attempt) this.#failed(asTradingGraphError(thrown));
     }
   }
 
-  #open(token: string, attempt: number): void {
+  #open(token: string): void {
+    const attempt = this.#attempt;
+    this.#options.onToken(token);
     const sinceMs = this.#options.environment.uptime();
     const line = this.#opened(token, attempt);
     if (line === null) {
@@ -261,10 +267,10 @@ export class Connection {
     this.#refusals += 1;
     try {
       if (this.#refusals > 1) throw tokens.refusedAgain(refused);
-      await tokens.renewed(refused);
+      const token = await tokens.renewed(refused);
       if (attempt !== this.#attempt) return;
       if (isLoop) this.#wait(0);
-      else void this.#connect();
+      else this.#open(token);
     } catch (thrown) {
       if (attempt === this.#attempt) this.#failed(asTradingGraphError(thrown));
     }

@@ -68,6 +68,10 @@ export class Subscriptions {
     for (const connection of this.#connections()) connection.restart();
   }
 
+  reconnect(): void {
+    for (const connection of this.#connections()) connection.reconnect();
+  }
+
   endAll(error: TradingGraphError): void {
     for (const connection of this.#connections()) connection.endAll(error);
     this.#streams.clear();

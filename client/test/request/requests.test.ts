@@ -4,11 +4,11 @@ import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import type { TypedText } from '../../src/operation.ts';
 import { startCore } from '../support/client.ts';
-import { testEnvironment } from '../support/test-environment.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
 
 const BALANCE: TypedText<{ session: { balance: number } | null }, undefined> =
   '{ session { balance } }';
-const HURRIED = () => testEnvironment({ hurry: (ms) => (ms < 30_000 ? 0 : ms) });
+const HURRIED = () => countedEnvironment({ hurry: (ms) => (ms < 30_000 ? 0 : ms) });
 
 let app: TestApp;
 
@@ -24,7 +24,7 @@ describe('a query', () => {
     expect(errors).toEqual([]);
     expect(data?.session?.balance).toBeTypeOf('number');
     core.dispose();
-    expect(core.testEnvironment.timers.size).toBe(0);
+    expect(core.countedEnvironment.timers.size).toBe(0);
   });
 
   test('may be a document with or without its source', async () => {
@@ -60,7 +60,7 @@ describe('a query', () => {
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
     const failed = await core.request('{ positions { id } }', undefined);
     expect(failed.errors).toMatchObject([{ code: 'GATEWAY_UNAVAILABLE' }]);
-    const pauses = core.testEnvironment.pauses.filter((ms) => ms < 30_000);
+    const pauses = core.countedEnvironment.pauses.filter((ms) => ms < 30_000);
     expect(pauses).toHaveLength(4);
     expect(Math.max(...pauses)).toBeLessThanOrEqual(8_000);
   });
@@ -74,7 +74,7 @@ describe('a query', () => {
       headers: { 'retry-after': '3' },
     });
     await core.request('{ positions { id } }', undefined);
-    const pauses = core.testEnvironment.pauses.filter((ms) => ms < 30_000);
+    const pauses = core.countedEnvironment.pauses.filter((ms) => ms < 30_000);
     expect(pauses.length).toBeGreaterThan(0);
     for (const pause of pauses) expect(pause).toBeGreaterThanOrEqual(3_000);
   });
@@ -97,7 +97,7 @@ describe('a query', () => {
     core.dispose();
     expect((await request).errors).toMatchObject([{ code: 'DISPOSED' }]);
     expect((await core.request(BALANCE, undefined)).errors).toMatchObject([{ code: 'DISPOSED' }]);
-    expect(core.testEnvironment.timers.size).toBe(0);
+    expect(core.countedEnvironment.timers.size).toBe(0);
   });
 });
 
@@ -105,7 +105,7 @@ test('a mutation is sent once', async () => {
   using core = startCore(app, { url: 'http://127.0.0.1:9/graphql', environment: HURRIED() });
   const { errors } = await core.request('mutation { logout { __typename } }', undefined);
   expect(errors).toMatchObject([{ code: 'NETWORK' }]);
-  expect(core.testEnvironment.pauses.filter((ms) => ms < 30_000)).toEqual([]);
+  expect(core.countedEnvironment.pauses.filter((ms) => ms < 30_000)).toEqual([]);
 });
 
 describe('a token', () => {

@@ -2,21 +2,25 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startCore } from '../support/client.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
 import { CHANGES, Events } from '../support/events.ts';
-import { type LineProxy, startLineProxy } from '../support/line-proxy.ts';
-import { testEnvironment } from '../support/test-environment.ts';
 
 // Back-off is hurried; watchdogs, handshakes and requests keep their time.
 const HURRIED = (changed = {}) =>
-  testEnvironment({ hurry: (ms) => (ms < 10_000 ? Math.min(ms, 20) : ms), ...changed });
+  countedEnvironment({ hurry: (ms) => (ms < 10_000 ? Math.min(ms, 20) : ms), ...changed });
 const NO_SOCKETS = { WebSocket: null };
 
 let app: TestApp;
-let proxy: LineProxy;
+let proxy: CutProxy;
 
 beforeEach(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
-  proxy = await startLineProxy(app.url);
+  app = await startTestApp({
+    POSITIONS_POLL_MS: '100',
+    POSITIONS_POLL_MAX_MS: '200',
+    GATEWAY_TIMEOUT_MS: '1000',
+  });
+  proxy = await startCutProxy(app.url);
 });
 afterEach(async () => {
   await proxy.close();
@@ -43,8 +47,8 @@ describe.each([
     expect(events.line).toEqual(['connected']);
     leave();
     leave();
-    expect(core.testEnvironment.timers.size).toBe(0);
-    expect(core.testEnvironment.listeners.size).toBe(0);
+    expect(core.countedEnvironment.timers.size).toBe(0);
+    expect(core.countedEnvironment.listeners.size).toBe(0);
     expect(events.end).toBeUndefined();
   });
 
@@ -94,18 +98,21 @@ describe.each([
     await eventually(() => events.end !== undefined);
     expect(events.end).toMatchObject({ code: 'SIGNED_OUT' });
     expect(count).toBe(2);
-    expect(core.testEnvironment.timers.size).toBe(0);
+    expect(core.countedEnvironment.timers.size).toBe(0);
   });
 
   test('an error that passes is tried again, one that stays is the end', async () => {
     using core = startCore(app, { environment: HURRIED(platform) });
-    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500, times: 8 });
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
     const events = new Events();
     core.subscribe(CHANGES, events.variables, events);
     const wrong = new Events();
     core.subscribe('subscription { nothing }' as typeof CHANGES, wrong.variables, wrong);
     await eventually(() => wrong.end !== undefined);
     expect(wrong.end).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
+    const pauses = core.countedEnvironment.pauses;
+    await eventually(() => pauses.filter((ms) => ms < 5_000).length >= 2);
+    app.sandbox.clearFaults();
     await eventually(() => events.results.length > 0);
     expect(events.end).toBeUndefined();
   });
@@ -117,8 +124,8 @@ describe.each([
     await eventually(() => events.results.length > 0);
     core.dispose();
     expect(events.end).toMatchObject({ code: 'DISPOSED' });
-    expect(core.testEnvironment.timers.size).toBe(0);
-    expect(core.testEnvironment.listeners.size).toBe(0);
+    expect(core.countedEnvironment.timers.size).toBe(0);
+    expect(core.countedEnvironment.listeners.size).toBe(0);
   });
 });
 
@@ -136,14 +143,16 @@ describe('the WebSocket', () => {
   test('that falls silent is replaced', async () => {
     using core = startCore(app, {
       ...through(),
-      environment: testEnvironment({ hurry: (ms) => (ms >= 20_000 ? 1_000 : Math.min(ms, 500)) }),
+      environment: countedEnvironment({
+        hurry: (ms) => (ms >= 20_000 ? 1_000 : Math.min(ms, 500)),
+      }),
     });
     const events = new Events();
     core.subscribe(CHANGES, events.variables, events);
     await eventually(() => events.results.length > 0);
     proxy.stall();
     // The page comes back, and what it finds out does not wait for the silence.
-    core.testEnvironment.comeBack();
+    core.countedEnvironment.comeBack();
     await eventually(() => events.line.includes('disconnected'));
     proxy.heal();
     await eventually(() => events.line.at(-1) === 'connected' && events.line.length === 3);
@@ -153,7 +162,7 @@ describe('the WebSocket', () => {
     proxy.stall();
     using core = startCore(app, {
       ...through(),
-      environment: testEnvironment({ hurry: (ms) => Math.min(ms, 100) }),
+      environment: countedEnvironment({ hurry: (ms) => Math.min(ms, 100) }),
     });
     const events = new Events();
     core.subscribe(CHANGES, events.variables, events);
@@ -164,7 +173,7 @@ describe('the WebSocket', () => {
 
   test('is opened at once when the page comes back', async () => {
     await proxy.refuse();
-    const environment = testEnvironment({ random: () => 0.999 });
+    const environment = countedEnvironment({ random: () => 0.999 });
     using core = startCore(app, { ...through(), environment });
     const events = new Events();
     core.subscribe(CHANGES, events.variables, events);
@@ -223,7 +232,7 @@ describe('the WebSocket', () => {
 });
 
 test('back-off begins anew with data, not with the acknowledgement', async () => {
-  const environment = testEnvironment({ hurry: () => 1, random: () => 0.999 });
+  const environment = countedEnvironment({ hurry: () => 1, random: () => 0.999 });
   using core = startCore(app, { ...through(), environment });
   proxy.cutAfterBytes(400);
   const events = new Events();

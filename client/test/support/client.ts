@@ -1,19 +1,19 @@
 import type { TestApp } from '../../../test/support/app.ts';
 import { type CoreOptions, createCore, type OwnCore } from '../../src/create-core.ts';
-import { type TestEnvironment, testEnvironment } from './test-environment.ts';
+import { type CountedEnvironment, countedEnvironment } from './counted-environment.ts';
 
 export interface TestCore extends OwnCore, Disposable {
-  readonly testEnvironment: TestEnvironment;
+  readonly countedEnvironment: CountedEnvironment;
 }
 
 export type TestCoreOptions = Partial<Omit<CoreOptions, 'environment'>> & {
-  readonly environment?: TestEnvironment;
+  readonly environment?: CountedEnvironment;
 };
 
 /** A core on the real facade, signed in as the demo user. */
 export function startCore(
   app: Pick<TestApp, 'url' | 'sandbox'>,
-  { environment = testEnvironment(), ...options }: TestCoreOptions = {},
+  { environment = countedEnvironment(), ...options }: TestCoreOptions = {},
 ): TestCore {
   const held = app.sandbox.token({ email: 'demo@example.com' });
   const core = createCore({
@@ -27,7 +27,7 @@ export function startCore(
   });
   return Object.defineProperties({} as TestCore, {
     ...Object.getOwnPropertyDescriptors(core),
-    testEnvironment: { value: environment },
+    countedEnvironment: { value: environment },
     [Symbol.dispose]: { value: () => core.dispose() },
   });
 }

@@ -1,121 +1,164 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export interface LineProxy {
-  readonly url: string;
-  /** Connections taken so far, and those that are open. */
+/** Stands between a client and the facade as a network does. */
+export interface LineProxy extends AsyncDisposable {
+  readonly webSocketUrl: string;
+  /** Connections that were accepted so far. */
   readonly accepted: number;
-  readonly open: number;
-  /** Requests for a WebSocket so far. */
-  readonly upgrades: number;
-  /** The path of the last request that began a connection or was sent on one. */
-  readonly lastPath: string;
-  /** Resets all connections. */
-  cut(): void;
-  /** Passes nothing on any more, in either direction. */
+  readonly openLines: number;
+  /** Resets all open connections. */
+  kill(): void;
+  /** Until it is healed, nothing passes over any connection, present or new, and none of them is closed. */
   stall(): void;
-  /** Answers each request for a WebSocket with 403, as some company proxies do. */
-  blockUpgrades(): void;
-  /** Resets each connection when so many bytes of answers have passed. */
-  cutAfterBytes(bytes: number): void;
-  /** Connections are refused. */
-  refuse(): Promise<void>;
-  /** No fault is left; connections that were stalled are reset. */
-  heal(): Promise<void>;
-  close(): Promise<void>;
+  heal(): void;
+  /** The next two frames of the server's that come together arrive in the opposite order. */
+  swapNextFrames(): void;
+  /** The next frame of the server's arrives twice. */
+  repeatNextFrame(): void;
+  /** Leads new connections to another server. */
+  lead(port: number): void;
 }
 
-/** Stands between a client and the facade as a network does. */
-export async function startLineProxy(target: string): Promise<LineProxy> {
-  const { hostname, port: targetPort } = new URL(target);
-  const sockets = new Set<Socket>();
+type FrameFault = 'swap' | 'repeat';
+
+export async function startLineProxy(firstPort: number): Promise<LineProxy> {
+  let port = firstPort;
   let accepted = 0;
-  let upgrades = 0;
-  let lastPath = '';
   let isStalled = false;
-  let isBlocking = false;
-  let limit = Number.POSITIVE_INFINITY;
+  let fault: FrameFault | null = null;
+  const sockets = new Set<Socket>();
+  const release = new Set<() => void>();
+
   const server = createServer((client) => {
     accepted += 1;
-    sockets.add(client);
-    client.once('close', () => {
-      sockets.delete(client);
-      upstream.destroy();
-    });
-    client.on('error', () => {});
-    const upstream = connect(Number(targetPort), hostname);
-    upstream.on('error', () => client.destroy());
-    upstream.once('close', () => client.destroy());
-    let passed = 0;
-    upstream.on('data', (chunk) => {
-      if (isStalled) return;
-      passed += chunk.length;
-      if (passed > limit) client.resetAndDestroy();
-      else client.write(chunk);
-    });
-    client.on('data', (chunk) => {
-      if (isStalled) return;
-      const head = chunk.toString('latin1');
-      const path = /^(?:GET|POST) (\S+) HTTP/.exec(head)?.[1];
-      if (path !== undefined) lastPath = path;
-      if (/^upgrade: websocket/im.test(head)) {
-        upgrades += 1;
-        if (isBlocking) {
-          client.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
-          return;
+    const upstream = connect(port, '127.0.0.1');
+    const frames = new FrameReader();
+    let held: Buffer | null = null;
+    let waiting: (() => void)[] = [];
+    const pass = (task: () => void) => {
+      if (isStalled) waiting.push(task);
+      else task();
+    };
+    const flush = () => {
+      const tasks = waiting;
+      waiting = [];
+      for (const task of tasks) task();
+    };
+    const send = (frame: Buffer) => {
+      if (held !== null) {
+        client.write(frame);
+        client.write(held);
+        held = null;
+      } else if (fault === 'swap' && isText(frame)) {
+        held = frame;
+        fault = null;
+      } else {
+        client.write(frame);
+        if (fault === 'repeat' && isText(frame)) {
+          client.write(frame);
+          fault = null;
         }
       }
-      upstream.write(chunk);
-    });
+    };
+    release.add(flush);
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => {});
+      socket.once('close', () => {
+        sockets.delete(socket);
+        if (socket === client) release.delete(flush);
+        if (isStalled && socket === upstream) waiting.push(() => other.destroy());
+        else other.destroy();
+      });
+    }
+    client.on('data', (chunk) => pass(() => upstream.write(chunk)));
+    upstream.on('data', (chunk: Buffer) =>
+      pass(() => {
+        for (const frame of frames.read(chunk)) send(frame);
+      }),
+    );
   });
-  const listen = async (port: number) => {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const kill = () => {
+    for (const socket of [...sockets]) socket.resetAndDestroy();
   };
-  const cut = () => {
-    for (const socket of sockets) socket.resetAndDestroy();
-  };
-  const refuse = async () => {
-    if (!server.listening) return;
-    const closed = once(server, 'close');
-    server.close();
-    cut();
-    await closed;
-  };
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    webSocketUrl: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
     get accepted() {
       return accepted;
     },
-    get open() {
-      return sockets.size;
+    get openLines() {
+      return sockets.size / 2;
     },
-    get upgrades() {
-      return upgrades;
-    },
-    get lastPath() {
-      return lastPath;
-    },
-    cut,
+    kill,
     stall() {
       isStalled = true;
     },
-    blockUpgrades() {
-      isBlocking = true;
-    },
-    cutAfterBytes(bytes) {
-      limit = bytes;
-    },
-    refuse,
-    async heal() {
-      if (isStalled) cut();
+    heal() {
       isStalled = false;
-      isBlocking = false;
-      limit = Number.POSITIVE_INFINITY;
-      if (!server.listening) await listen(port);
+      fault = null;
+      for (const flush of [...release]) flush();
     },
-    close: refuse,
+    swapNextFrames() {
+      fault = 'swap';
+    },
+    repeatNextFrame() {
+      fault = 'repeat';
+    },
+    lead(other) {
+      port = other;
+    },
+    async [Symbol.asyncDispose]() {
+      kill();
+      const closed = once(server, 'close');
+      server.close();
+      await closed;
+    },
   };
+}
+
+/** Cuts what a server sends into its upgrade and its frames, which are not masked. */
+class FrameReader {
+  #rest: Buffer = Buffer.alloc(0);
+  #isUpgraded = false;
+
+  read(chunk: Buffer): Buffer[] {
+    this.#rest = Buffer.concat([this.#rest, chunk]);
+    const parts: Buffer[] = [];
+    for (let length = this.#next(); length !== null; length = this.#next()) {
+      parts.push(this.#rest.subarray(0, length));
+      this.#rest = this.#rest.subarray(length);
+      this.#isUpgraded = true;
+    }
+    return parts;
+  }
+
+  #next(): number | null {
+    const rest = this.#rest;
+    if (!this.#isUpgraded) {
+      const end = rest.indexOf('\r\n\r\n');
+      return end < 0 ? null : end + 4;
+    }
+    if (rest.length < 2) return null;
+    const short = rest.readUInt8(1) & 127;
+    const header = short === 127 ? 10 : short === 126 ? 4 : 2;
+    if (rest.length < header) return null;
+    const size =
+      short === 127
+        ? Number(rest.readBigUInt64BE(2))
+        : short === 126
+          ? rest.readUInt16BE(2)
+          : short;
+    return rest.length < header + size ? null : header + size;
+  }
+}
+
+function isText(frame: Buffer): boolean {
+  return frame.readUInt8(0) === 0x81 && frame.includes('"next"');
 }

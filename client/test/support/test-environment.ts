@@ -1,42 +1,51 @@
-import { WebSocket as NodeWebSocket } from 'ws';
-import { browserEnvironment } from '../../src/browser-environment.ts';
+import { WebSocket } from 'ws';
 import type { Environment } from '../../src/environment.ts';
 
+/** The platform's own, with counted timers and an app that a test hides and shows. */
 export interface TestEnvironment extends Environment {
-  /** Timers that have neither run nor been cancelled. */
-  readonly timers: ReadonlySet<object>;
-  readonly listeners: ReadonlySet<() => void>;
-  /** As if the page were shown again. */
-  comeBack(): void;
-  /** The pauses that were asked for, in milliseconds. */
-  readonly pauses: readonly number[];
+  /** The number of timers and listeners that are waiting. */
+  readonly pending: number;
+  show(): void;
+  hide(): void;
 }
 
-export interface TestEnvironmentOptions extends Partial<Environment> {
-  /** Pauses from this length on are shortened to nothing, where a test waits for none of them. */
-  readonly hurry?: (ms: number) => number;
+/** What passes of time by itself, beside the true clock, is up to the test. */
+export interface ManualTime {
+  now(): number;
+  uptime(): number;
+  after(ms: number, task: () => void): () => void;
 }
 
-/** The platform's own environment, whose timers and listeners are counted. */
-export function testEnvironment({
-  hurry = (ms) => ms,
-  ...changed
-}: TestEnvironmentOptions = {}): TestEnvironment {
+const realTime: ManualTime = {
+  now: () => Date.now(),
+  uptime: () => performance.now(),
+  after(ms, task) {
+    const timer = setTimeout(task, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+export function createTestEnvironment(time: ManualTime = realTime): TestEnvironment {
   const timers = new Set<object>();
-  const listeners = new Set<() => void>();
-  const pauses: number[] = [];
-  const own = browserEnvironment();
+  const returnListeners = new Set<() => void>();
+  const hideListeners = new Set<() => void>();
+  let isVisible = true;
+  const listen = (listeners: Set<() => void>) => (listener: () => void) => {
+    const own = () => listener();
+    listeners.add(own);
+    return () => void listeners.delete(own);
+  };
   return {
-    ...own,
-    WebSocket: NodeWebSocket as unknown as typeof globalThis.WebSocket,
-    timers,
-    listeners,
-    pauses,
+    fetch: globalThis.fetch,
+    WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
+    now: () => time.now(),
+    uptime: () => time.uptime(),
+    random: () => Math.random(),
+    randomId: () => crypto.randomUUID(),
     after(ms, task) {
-      pauses.push(ms);
       const timer = {};
       timers.add(timer);
-      const cancel = own.after(hurry(ms), () => {
+      const cancel = time.after(ms, () => {
         timers.delete(timer);
         task();
       });
@@ -46,16 +55,22 @@ export function testEnvironment({
       };
     },
     lifecycle: {
-      isVisible: true,
-      onReturn(listener) {
-        listeners.add(listener);
-        return () => void listeners.delete(listener);
+      get isVisible() {
+        return isVisible;
       },
-      onHide: () => () => {},
+      onReturn: listen(returnListeners),
+      onHide: listen(hideListeners),
     },
-    comeBack() {
-      for (const listener of [...listeners]) listener();
+    get pending() {
+      return timers.size + returnListeners.size + hideListeners.size;
     },
-    ...changed,
+    show() {
+      isVisible = true;
+      for (const listener of [...returnListeners]) listener();
+    },
+    hide() {
+      isVisible = false;
+      for (const listener of [...hideListeners]) listener();
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { GatewayError } from '../../gateway/errors.ts';
-import type { LogicalClock } from '../../lib/logical-clock.ts';
+import type { LogicalClock } from '../../lib/clock.ts';
 import type { AccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Sessions } from './sessions.ts';

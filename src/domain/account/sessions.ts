@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { LogicalClock } from '../../lib/logical-clock.ts';
+import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';

@@ -37,9 +37,9 @@ export function createIdentity({ clock, claimNames, verify, ledger }: IdentityOp
   }
 
   return (caller) => {
-    const { token } = caller;
+    const { token, hashed } = caller;
     if (token === null) throw new UnauthenticatedError('no token was sent');
-    const hash = tokenHash(token);
+    const hash = tokenHash(token, hashed);
     const entry = read(token, hash);
     assertNotExpired(entry.claims, clock.now());
     const viewer: Viewer = {

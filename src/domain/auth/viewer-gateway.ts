@@ -8,11 +8,20 @@ import type { Caller } from '../../gateway/caller.ts';
 import type { GatewayClient } from '../../gateway/client.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
-import type { LimitOrder, MarketOrder, WithdrawalMethod } from '../../gateway/model.ts';
-import type { OperationName } from '../../gateway/operations.ts';
+import type { LimitOrder, MarketOrder } from '../../gateway/model.ts';
+import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
+import type { Read } from '../../gateway/read.ts';
 import type { ProofLedger } from './proof.ts';
 import type { ProofAttempts } from './proof-attempts.ts';
 import type { Viewer } from './viewer.ts';
+
+export interface ViewerGatewayParts {
+  readonly client: GatewayClient;
+  readonly ledger: ProofLedger;
+  readonly attempts: ProofAttempts;
+  /** Called with every answer of op 12, a poll's too. */
+  readonly onPositions: (viewer: Viewer, answer: PositionsAnswer) => void;
+}
 
 type Call<T> = (client: GatewayClient, caller: Caller) => Promise<T>;
 
@@ -23,14 +32,23 @@ type Call<T> = (client: GatewayClient, caller: Caller) => Promise<T>;
 export class ViewerGateway {
   readonly #client: GatewayClient;
   readonly #ledger: ProofLedger;
-  readonly #attempts: ProofAttempts | null;
-  /** Called with every answer of op 12, a poll's too. */
-  onPositions: ((viewer: Viewer, answer: PositionsAnswer) => void) | null = null;
+  readonly #attempts: ProofAttempts;
+  readonly #onPositions: ViewerGatewayParts['onPositions'];
 
-  constructor(client: GatewayClient, ledger: ProofLedger, attempts: ProofAttempts | null = null) {
+  constructor({ client, ledger, attempts, onPositions }: ViewerGatewayParts) {
     this.#client = client;
     this.#ledger = ledger;
     this.#attempts = attempts;
+    this.#onPositions = onPositions;
+  }
+
+  /** A read that needs nothing but its viewer; what its 200 proves is in its row. */
+  read<T>(viewer: Viewer, read: Read<T>): Promise<T> {
+    const { operation } = read;
+    const call: Call<T> = (client, caller) => client.read(caller, read, { login: viewer.login });
+    return OPERATIONS[operation].proves === 'token'
+      ? this.#proving(viewer, operation, call)
+      : this.#read(viewer, operation, call, () => null);
   }
 
   async getAllTickers(viewer: Viewer, group: string, etag: string | null): Promise<CatalogAnswer> {
@@ -66,16 +84,8 @@ export class ViewerGateway {
     const answer = await this.#proving(viewer, 'getOpenPositions', (client, caller) =>
       client.getOpenPositions(caller, previous),
     );
-    this.onPositions?.(viewer, answer);
+    this.#onPositions(viewer, answer);
     return answer;
-  }
-
-  getWithdrawalMethods(viewer: Viewer): Promise<readonly WithdrawalMethod[]> {
-    return this.#proving(viewer, 'getWithdrawalMethods', readWithdrawalMethods);
-  }
-
-  getCustomerId(viewer: Viewer): Promise<string> {
-    return this.#proving(viewer, 'getCustomerId', readCustomerId);
   }
 
   openPosition(viewer: Viewer, order: MarketOrder): Promise<Exchange> {
@@ -122,7 +132,7 @@ export class ViewerGateway {
       const answer = await this.#guarded(viewer, operation, read);
       this.#ledger.answered(viewer, operation, turn, groupOf(answer));
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
-      if (this.#ledger.isAccepted(viewer)) this.#attempts?.accepted(viewer);
+      if (this.#ledger.isAccepted(viewer)) this.#attempts.accepted(viewer);
       return answer;
     } catch (error) {
       throw this.#noteRefusal(viewer, error);
@@ -137,18 +147,9 @@ export class ViewerGateway {
 
   /** A recently accepted token is not limited as an attempt. */
   #guarded<T>(viewer: Viewer, operation: OperationName, send: Call<T>): Promise<T> {
-    return this.#attempts === null || this.#ledger.isAccepted(viewer)
+    return this.#ledger.isAccepted(viewer)
       ? send(this.#client, viewer.caller)
-      : this.#attempt(this.#attempts, viewer, operation, send);
-  }
-
-  #attempt<T>(
-    attempts: ProofAttempts,
-    viewer: Viewer,
-    operation: OperationName,
-    send: Call<T>,
-  ): Promise<T> {
-    return attempts.guard(viewer, operation, () => send(this.#client, viewer.caller));
+      : this.#attempts.guard(viewer, operation, () => send(this.#client, viewer.caller));
   }
 
   #noteRefusal(viewer: Viewer, error: unknown): unknown {
@@ -158,8 +159,3 @@ export class ViewerGateway {
     return error;
   }
 }
-
-const readWithdrawalMethods: Call<readonly WithdrawalMethod[]> = (client, caller) =>
-  client.getWithdrawalMethods(caller);
-
-const readCustomerId: Call<string> = (client, caller) => client.getCustomerId(caller);

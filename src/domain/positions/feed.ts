@@ -22,8 +22,7 @@ export interface FeedOptions extends PollerOptions, TokenRingOptions {
   /** How long the feed is kept after its last subscription ended. */
   readonly lingerMs: number;
   readonly expiryLeewayMs: number;
-  /** Called when positions are opened or closed, and with the first list. */
-  readonly onMembershipChanged: (login: string, list: PositionList) => void;
+  /** Called with the outcome of each poll. */
   readonly onPoll: (
     outcome: 'changed' | 'unchanged' | 'failed' | 'refused',
     error?: unknown,
@@ -164,10 +163,7 @@ export class Feed implements SubscribedFeed {
   #publish(status: FeedStatus, list: PositionList | null): void {
     const { arrangement, status: lastStatus } = this.state;
     this.state.status = status;
-    if (list !== null && this.state.take(list)) {
-      this.#firstList.received();
-      this.#options.onMembershipChanged(this.#proof.login, list);
-    }
+    if (list !== null && this.state.take(list)) this.#firstList.received();
     if (this.state.arrangement === arrangement && status === lastStatus) return;
     for (const { subscriptions } of this.#ring) {
       for (const subscription of subscriptions) subscription.wake();

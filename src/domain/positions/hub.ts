@@ -1,8 +1,6 @@
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
-import { createTimerQueue } from '../../lib/timer-queue.ts';
 import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
@@ -13,7 +11,7 @@ import { PollScheduler, PollSlots } from './poll-scheduler.ts';
 
 import { FeedSubscription, readIntervalMs } from './subscription.ts';
 
-type Defaulted = 'lingerMs' | 'expiryLeewayMs' | 'onMembershipChanged';
+type Defaulted = 'lingerMs' | 'expiryLeewayMs';
 
 export interface PositionsHubOptions
   extends Omit<FeedOptions, Defaulted | 'scheduler' | 'onPoll'>,
@@ -69,7 +67,6 @@ const HEARTBEAT_MS = 14_500;
  */
 export class PositionsHub {
   readonly #options: PositionsHubOptions;
-  readonly #timers: Clock;
   readonly #scheduler: PollScheduler;
   readonly #feedOptions: FeedOptions;
   readonly #feeds = new Map<string, Feed>();
@@ -78,19 +75,16 @@ export class PositionsHub {
 
   constructor(options: PositionsHubOptions) {
     this.#options = options;
-    this.#timers = createTimerQueue(options.clock);
     this.#scheduler = new PollScheduler({
-      timers: this.#timers,
+      timers: options.clock,
       pollsPerSecond: options.pollsPerSecond,
       slots: new PollSlots(options.random),
     });
     this.#feedOptions = {
       ...options,
       scheduler: this.#scheduler,
-      clock: this.#timers,
       lingerMs: options.lingerMs ?? LINGER_MS,
       expiryLeewayMs: options.expiryLeewayMs ?? EXPIRY_LEEWAY_MS,
-      onMembershipChanged: options.onMembershipChanged ?? (() => {}),
       onPoll: (outcome, error) => {
         this.#polls[outcome] += 1;
         if (outcome === 'failed' && !(error instanceof GatewayError)) options.onUnexpected?.(error);
@@ -120,7 +114,7 @@ export class PositionsHub {
   current(proof: AccountProof): CurrentPositions | null {
     const state = this.#feeds.get(proof.login)?.state;
     if (!state?.list || state.status !== 'LIVE') return null;
-    const ageMs = Math.max(0, this.#timers.now() - state.asOf.getTime());
+    const ageMs = Math.max(0, this.#options.clock.now() - state.asOf.getTime());
     if (ageMs >= this.#options.pollMs) return null;
     return { positions: state.positions, ageMs };
   }
@@ -159,7 +153,7 @@ export class PositionsHub {
     const subscription = new FeedSubscription<Event>({
       viewer: lasting(viewer),
       reader,
-      timers: this.#timers,
+      timers: this.#options.clock,
       intervalMs: readIntervalMs(intervalMs),
       heartbeatMs: this.#options.heartbeatMs ?? HEARTBEAT_MS,
       join: (joining) => {

@@ -12,7 +12,6 @@ export interface PollTurn {
 }
 
 export interface PollSchedulerOptions {
-  /** A clock on which thousands of timers are cheap. */
   readonly timers: Clock;
   readonly pollsPerSecond: number;
   /** Aligns steady polls with each other; without it each has a millisecond of its own. */

@@ -13,7 +13,7 @@ export interface PollerOptions {
   readonly pollMaxMs: number;
 }
 
-/** What a poll says of the next one. A refusal concerns one token, a failure the gateway. */
+/** A poll's outcome, which decides when the next one is due. A refusal concerns one token, a failure the gateway. */
 export type PollOutcome =
   | { readonly kind: 'answered' }
   | { readonly kind: 'refused' }

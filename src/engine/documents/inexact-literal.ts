@@ -11,8 +11,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { INEXACT } from '../../lib/exact-json.ts';
-import { isExactNumber } from '../../lib/exact-number.ts';
+import { INEXACT, isExactNumber } from '../../lib/exact-json.ts';
 import { located, requestError } from '../../schema/public-error.ts';
 import { ArgumentTrail, placeOf } from '../blamed-argument.ts';
 

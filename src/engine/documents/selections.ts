@@ -89,7 +89,7 @@ export class Selections {
     read: ReadValue,
   ): ReadonlyMap<string, readonly SelectedField[]> {
     const fields = new Map<string, SelectedField[]>();
-    // What is selected without a condition is in the answer already, however often it is repeated.
+    // Selections without a condition are in the answer already, however often they are repeated.
     const visited = new Set<string>();
     const enter = ({ selections }: SelectionSetNode, around: Condition): void => {
       for (const selection of selections) {

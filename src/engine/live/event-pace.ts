@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
-import type { AbortSignalLike } from '../../lib/light-abort-controller.ts';
 
 export interface EventPaceOptions {
   readonly fieldsPerMinute: number;
@@ -50,7 +49,7 @@ export class EventPace {
    * Reserves the expected fields of an event. Null means that it may go; otherwise resolves with
    * the time waited. An event whose subscription ends meanwhile waits no longer, and has no fields.
    */
-  admit(key: string, fields: number, ending?: AbortSignalLike): Promise<number> | null {
+  admit(key: string, fields: number, ending?: AbortSignal): Promise<number> | null {
     const account = this.#account(key);
     if (account.waiting.length === 0 && account.available > 0) {
       account.available -= fields;

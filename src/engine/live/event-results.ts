@@ -29,7 +29,7 @@ class SubscriptionEndedError extends Error {
   override readonly name = 'SubscriptionEndedError';
 }
 
-/** What a transport takes of a result. */
+/** The form in which a transport takes a result. */
 interface Form<T> {
   readonly isText: boolean;
   readonly of: (made: MadeResult) => T;
@@ -204,7 +204,7 @@ export class EventResults {
     // Subscribers to one account may have different catalogs, so reading the catalog makes a result
     // personal too. The record is checked before publishing, which itself reads values of one
     // request.
-    if (context.isPersonal || context.readsCatalog) this.#shared.isPersonal(live);
+    if (context.isPersonal || context.readsCatalog) this.#shared.bar(live);
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
     return {

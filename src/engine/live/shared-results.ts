@@ -66,7 +66,7 @@ export class SharedResults {
   }
 
   /** Called when a run of the operation read what is not the account's, whatever the marks say. */
-  isPersonal({ prepared: { node } }: SharingOperation): void {
+  bar({ prepared: { node } }: SharingOperation): void {
     this.#mayShare.set(node, false);
   }
 

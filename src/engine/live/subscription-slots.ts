@@ -1,4 +1,3 @@
-import type { AbortSignalLike } from '../../lib/light-abort-controller.ts';
 import { Slots } from '../../lib/slots.ts';
 import type { ClientKey } from '../client-key.ts';
 
@@ -25,7 +24,7 @@ export class SubscriptionSlots {
    * Null where all slots are taken; else a function that releases the slot, as an abort of the
    * signal does.
    */
-  take(client: ClientKey, signal?: AbortSignalLike): (() => void) | null {
+  take(client: ClientKey, signal?: AbortSignal): (() => void) | null {
     const giveBack = this.#slots.take(client.key, this.#most(client));
     if (giveBack === null) return null;
     const release = () => {

@@ -1,23 +1,29 @@
 import { addressKey } from '../../lib/address-key.ts';
 import { tokenHash } from '../../lib/token-hash.ts';
 import type { Caller } from '../caller.ts';
-import type { Exchange } from '../exchange.ts';
-import { OPERATIONS } from '../operations.ts';
-import type { Send, WireCall } from '../wire-call.ts';
-import { backendOf, byOperation } from './backend.ts';
+import { NotAttemptedError } from '../errors.ts';
+import type { Exchange, Send, WireCall } from '../exchange.ts';
+import { type Backend, byOperation, OPERATIONS } from '../operations.ts';
 import type { CircuitBreaker, Permit } from './circuit-breaker.ts';
-import { CircuitOpenError } from './not-attempted.ts';
 import { judgeHealth } from './verdict.ts';
 
+class CircuitOpenError extends NotAttemptedError {
+  override readonly name = 'CircuitOpenError';
+
+  constructor(backend: Backend) {
+    super(`the gateway's ${backend} have failed a moment ago and are left alone for now`);
+  }
+}
+
 /** Sends only the calls that the breaker of their backend admits. */
-export function withBreakers(send: Send, breakers: ReadonlyMap<string, CircuitBreaker>): Send {
-  const breakerOf = byOperation(breakers);
+export function withBreakers(send: Send, breakers: ReadonlyMap<Backend, CircuitBreaker>): Send {
+  const breakerOf = byOperation(({ backend }) => breakers.get(backend));
   return async (call) => {
     const breaker = breakerOf[call.operation];
     if (breaker === undefined) return send(call);
     const permit = breaker.admit();
     if (permit === null) {
-      return { sent: false, cause: new CircuitOpenError(backendOf(call.operation)) };
+      return { sent: false, cause: new CircuitOpenError(OPERATIONS[call.operation].backend) };
     }
     const exchange = await send(permit.isProbe ? unending(call) : call);
     settle(breaker, permit, call, exchange);
@@ -37,7 +43,7 @@ function unending(call: WireCall): WireCall {
 }
 
 /** Failures of all devices of an account, and of all tokens that merely claim it, count as one account's. */
-function accountOf({ account, token, client }: Caller): string {
+function accountOf({ account, token, hashed, client }: Caller): string {
   if (account !== undefined) return account;
-  return token === null ? `at ${addressKey(client?.address ?? '')}` : tokenHash(token);
+  return token === null ? `at ${addressKey(client?.address ?? '')}` : tokenHash(token, hashed);
 }

@@ -1,8 +1,14 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { AbortSignalLike } from '../../lib/light-abort-controller.ts';
-import type { Exchange } from '../exchange.ts';
-import type { Send, WireCall } from '../wire-call.ts';
-import { PollsBusyError } from './not-attempted.ts';
+import { NotAttemptedError } from '../errors.ts';
+import type { Exchange, Send, WireCall } from '../exchange.ts';
+
+export class PollsBusyError extends NotAttemptedError {
+  override readonly name = 'PollsBusyError';
+
+  constructor() {
+    super('the connections that polls may use were taken for as long as this one could wait');
+  }
+}
 
 /** Bounds the connections that polls hold; a poll that finds none free waits in a FIFO queue. */
 export class PollBulkhead {
@@ -25,7 +31,7 @@ export class PollBulkhead {
   }
 
   /** Resolves to false where none came free in time: then there is nothing to leave. */
-  enter(timeoutMs: number, signal: AbortSignalLike | undefined): Promise<boolean> {
+  enter(timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {
     if (this.#taken < this.#width) {
       this.#taken += 1;
       return Promise.resolve(true);

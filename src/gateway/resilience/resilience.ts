@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Send } from '../wire-call.ts';
-import { listBackends } from './backend.ts';
+import type { Send } from '../exchange.ts';
+import { type Backend, OPERATION_NAMES, OPERATIONS } from '../operations.ts';
 import { withBreakers } from './breakers.ts';
-import { CircuitBreaker, type CircuitState } from './circuit-breaker.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import { PollBulkhead, withPollBulkhead } from './poll-bulkhead.ts';
 import { withRetries } from './retries.ts';
 import { RetryBudget } from './retry-budget.ts';
@@ -14,21 +14,7 @@ export interface ResilienceOptions {
   readonly random: () => number;
   /** The most connections that polls hold at a time. */
   readonly pollConnections: number;
-  readonly onCircuit?: (backend: string, state: 'closed' | 'open') => void;
-}
-
-export interface BackendStats {
-  readonly circuit: CircuitState;
-  /** Retries since the start, and those left in the window; null where nothing is ever retried. */
-  readonly retries: { readonly spent: number; readonly left: number } | null;
-}
-
-export interface ResilienceStats {
-  readonly openCircuits: number;
-  /** Sums over all backends, since the start. */
-  readonly retries: number;
-  readonly backends: Readonly<Record<string, BackendStats>>;
-  readonly polls: { readonly underWay: number; readonly waiting: number };
+  readonly onCircuit: (backend: Backend, state: 'closed' | 'open') => void;
 }
 
 const WINDOW_MS = 10_000;
@@ -48,32 +34,34 @@ const RETRY_FLOOR = 10;
 /** Retries, circuit breakers and the poll bulkhead between the client of the gateway and its wire. */
 export class Resilience {
   readonly send: Send;
-  readonly #breakers = new Map<string, CircuitBreaker>();
-  readonly #budgets = new Map<string, RetryBudget>();
+  readonly #breakers = new Map<Backend, CircuitBreaker>();
+  readonly #budgets = new Map<Backend, RetryBudget>();
   readonly #bulkhead: PollBulkhead;
 
   constructor(send: Send, { clock, random, pollConnections, onCircuit }: ResilienceOptions) {
-    for (const backend of listBackends()) {
-      const breaker = new CircuitBreaker({
-        clock,
-        windowMs: WINDOW_MS,
-        threshold: FAILURE_THRESHOLD,
-        minimumCalls: backend === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
-        minimumAccounts: MINIMUM_ACCOUNTS,
-        pauseMs: PAUSE_MS,
-        onChange: (state) => onCircuit?.(backend, state),
-      });
-      this.#breakers.set(backend, breaker);
-    }
-    for (const backend of listBackends('read')) {
-      // One budget for each backend: a dead one must not spend the retries of the others.
-      const budget = new RetryBudget({
-        clock,
-        windowMs: RETRY_WINDOW_MS,
-        share: RETRY_SHARE,
-        floor: RETRY_FLOOR,
-      });
-      this.#budgets.set(backend, budget);
+    for (const { backend, effect } of OPERATION_NAMES.map((name) => OPERATIONS[name])) {
+      if (!this.#breakers.has(backend)) {
+        const breaker = new CircuitBreaker({
+          clock,
+          windowMs: WINDOW_MS,
+          threshold: FAILURE_THRESHOLD,
+          minimumCalls: backend === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
+          minimumAccounts: MINIMUM_ACCOUNTS,
+          pauseMs: PAUSE_MS,
+          onChange: (state) => onCircuit(backend, state),
+        });
+        this.#breakers.set(backend, breaker);
+      }
+      if (effect === 'read' && !this.#budgets.has(backend)) {
+        // One budget for each backend: a dead one must not spend the retries of the others.
+        const budget = new RetryBudget({
+          clock,
+          windowMs: RETRY_WINDOW_MS,
+          share: RETRY_SHARE,
+          floor: RETRY_FLOOR,
+        });
+        this.#budgets.set(backend, budget);
+      }
     }
     this.#bulkhead = new PollBulkhead(clock, pollConnections);
     // From the inside out: each attempt asks the breaker, and a poll does so once it has its place.
@@ -81,22 +69,13 @@ export class Resilience {
     this.send = withRetries(guarded, { clock, random, budgets: this.#budgets });
   }
 
-  stats(): ResilienceStats {
-    const backends: Record<string, BackendStats> = {};
-    for (const [backend, breaker] of this.#breakers) {
-      const budget = this.#budgets.get(backend);
-      backends[backend] = {
-        circuit: breaker.state,
-        retries: budget ? { spent: budget.spent, left: budget.left } : null,
-      };
-    }
-    const each = Object.values(backends);
-    return {
-      openCircuits: each.filter(({ circuit }) => circuit !== 'closed').length,
-      retries: each.reduce((sum, { retries }) => sum + (retries?.spent ?? 0), 0),
-      backends,
-      polls: { underWay: this.#bulkhead.taken, waiting: this.#bulkhead.waiting },
-    };
+  get openCircuits(): number {
+    return [...this.#breakers.values()].filter(({ state }) => state !== 'closed').length;
+  }
+
+  /** Retries since the start, over all backends. */
+  get retries(): number {
+    return [...this.#budgets.values()].reduce((sum, { spent }) => sum + spent, 0);
   }
 
   /** The backends that failed when last tried, as a degraded reason for an operator; null: none. */

@@ -1,20 +1,16 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { AbortSignalLike } from '../../lib/light-abort-controller.ts';
 import { retryAfterSeconds } from '../../lib/retry-after.ts';
-import type { Exchange } from '../exchange.ts';
-import { OPERATIONS } from '../operations.ts';
-import type { Send, WireCall } from '../wire-call.ts';
-import { byOperation } from './backend.ts';
-import { wasNotAttempted } from './not-attempted.ts';
+import type { Exchange, Send, WireCall } from '../exchange.ts';
+import { type Backend, byOperation } from '../operations.ts';
 import type { RetryBudget } from './retry-budget.ts';
-import { isWorthRepeating } from './verdict.ts';
+import { isWorthRepeating, wasNotAttempted } from './verdict.ts';
 
 export interface RetryOptions {
   readonly clock: Clock;
   /** From 0 up to 1. */
   readonly random: () => number;
-  readonly budgets: ReadonlyMap<string, RetryBudget>;
+  readonly budgets: ReadonlyMap<Backend, RetryBudget>;
 }
 
 const RETRIES = 2;
@@ -25,7 +21,10 @@ const SHORTEST_ATTEMPT_MS = 50;
 
 /** Retries reads that may succeed a moment later, all within the one deadline of the call. */
 export function withRetries(send: Send, { clock, random, budgets }: RetryOptions): Send {
-  const budgetOf = byOperation(budgets);
+  // An idempotent write may be harmless to retry, but that is for its sender to decide.
+  const budgetOf = byOperation(({ effect, backend }) =>
+    effect === 'read' ? budgets.get(backend) : undefined,
+  );
 
   async function sendRepeatable(call: WireCall, budget: RetryBudget): Promise<Exchange> {
     const endsAtMs = clock.now() + call.deadlineMs;
@@ -59,14 +58,10 @@ export function withRetries(send: Send, { clock, random, budgets }: RetryOptions
   }
 
   return (call) => {
-    const budget = isRepeatable(call) ? budgetOf[call.operation] : undefined;
+    // A feed polls again at its own interval anyway.
+    const budget = call.caller.priority === 'poll' ? undefined : budgetOf[call.operation];
     return budget === undefined ? send(call) : sendRepeatable(call, budget);
   };
-}
-
-/** A PUT may be harmless to retry, but that is for its sender to decide; a feed has its own interval. */
-function isRepeatable({ operation, caller }: WireCall): boolean {
-  return OPERATIONS[operation].effect === 'read' && caller.priority !== 'poll';
 }
 
 /** Jitter is added to the gateway's Retry-After, never taken off, and keeps replicas from retrying in step. */
@@ -77,7 +72,7 @@ function restBefore(retry: number, exchange: Exchange, random: () => number): nu
   return asked === null ? ownMs : Math.max(ownMs, asked * 1000 + random() * BASE_MS);
 }
 
-function pause(clock: Clock, ms: number, signal: AbortSignalLike | undefined): Promise<void> {
+function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       cancel();

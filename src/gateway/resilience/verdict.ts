@@ -1,8 +1,6 @@
-import { DeadlineError } from '../errors.ts';
-import type { Exchange, NotSent } from '../exchange.ts';
+import { DeadlineError, NotAttemptedError } from '../errors.ts';
+import type { Exchange, NotSent, WireCall } from '../exchange.ts';
 import { OPERATIONS } from '../operations.ts';
-import type { WireCall } from '../wire-call.ts';
-import { wasNotAttempted } from './not-attempted.ts';
 
 /** The health of a backend as one call shows it; `none` where it shows nothing. */
 export type Verdict = 'success' | 'failure' | 'none';
@@ -43,6 +41,10 @@ export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {
   // Mostly a keep-alive connection that the gateway closed just as it was used again.
   if (!exchange.answered) return exchange.reason === 'connection';
   return exchange.status === 429 || exchange.status >= 500;
+}
+
+export function wasNotAttempted(exchange: Exchange): boolean {
+  return !exchange.sent && exchange.cause instanceof NotAttemptedError;
 }
 
 // Requests that cannot be sent anywhere, and pools that are being closed, are no failure of the gateway's.

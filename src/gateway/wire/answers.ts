@@ -1,5 +1,4 @@
-import type { WithdrawalMethod } from '../model.ts';
-import { flag, isRow, number, text } from './scalars.ts';
+import { flag, isRow, text } from './scalars.ts';
 
 /** A refusal's body, whichever of the interface's five shapes it came in; what it lacks is null. */
 export interface Refusal {
@@ -62,32 +61,4 @@ export function toSubmitResult(body: unknown): SubmitResult {
     error: text(row.err),
     message: text(row.message),
   };
-}
-
-/** The interface nests the list in a list; the outer index is kept, its meaning is not known. */
-export function toWithdrawalMethods(body: unknown): readonly WithdrawalMethod[] | null {
-  if (!Array.isArray(body)) return null;
-  const methods: WithdrawalMethod[] = [];
-  for (const [group, inner] of body.entries()) {
-    if (!Array.isArray(inner)) return null;
-    for (const row of inner) {
-      if (!isRow(row)) return null;
-      const id = number(row.id);
-      methods.push({
-        id: id === null ? null : String(id),
-        group,
-        title: text(row.title),
-        icon: text(row.icon),
-        type: text(row.type),
-        crmType: text(row.crmType),
-        status: text(row.status),
-        subtitle: text(row.subtitle),
-      });
-    }
-  }
-  return methods;
-}
-
-export function toCustomerId(body: unknown): string | null {
-  return isRow(body) ? text(body.customerId) : null;
 }

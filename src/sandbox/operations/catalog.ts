@@ -1,23 +1,25 @@
 import { authenticated, refuse } from '../refusals.ts';
 
 /** Operation 1. A conditional request for the current edition gets a 304 without a body. */
-export const getAllTickers = authenticated(async ({ operation, param, user, headers }, context) => {
-  if (param !== user.group) {
-    return refuse(operation, 403, 'FORBIDDEN', 'This group is not the group of the account.', {
-      group: param,
-    });
-  }
-  const { catalogs } = context.world;
-  const { etag, plain, zipped } = await catalogs.edition(param);
-  const cacheHeaders = catalogs.headers(etag);
-  if (cacheHeaders.etag !== undefined && isCached(headers['if-none-match'], etag)) {
-    return { status: 304, body: '', headers: cacheHeaders };
-  }
-  const zips = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
-  return zips
-    ? { status: 200, body: zipped, headers: { ...cacheHeaders, 'content-encoding': 'gzip' } }
-    : { status: 200, body: plain, headers: cacheHeaders };
-});
+export const getAllTickers = authenticated(
+  async ({ operation, params, user, headers }, context) => {
+    if (params.group !== user.group) {
+      return refuse(operation, 403, 'FORBIDDEN', 'This group is not the group of the account.', {
+        group: params.group,
+      });
+    }
+    const { catalogs } = context.world;
+    const { etag, plain, zipped } = await catalogs.edition(user.group);
+    const cacheHeaders = catalogs.headers(etag);
+    if (cacheHeaders.etag !== undefined && isCached(headers['if-none-match'], etag)) {
+      return { status: 304, body: '', headers: cacheHeaders };
+    }
+    const zips = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
+    return zips
+      ? { status: 200, body: zipped, headers: { ...cacheHeaders, 'content-encoding': 'gzip' } }
+      : { status: 200, body: plain, headers: cacheHeaders };
+  },
+);
 
 function isCached(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;

@@ -1,32 +1,20 @@
 import type { OperationName } from '../../gateway/operations.ts';
 import type { Handler } from '../call.ts';
-import { getOpenPositions, getSession } from './account.ts';
-import { forgotPassword, login } from './auth.ts';
-import { getAllTickers } from './catalog.ts';
-import { markNotificationsRead, registerDevice } from './notifications.ts';
-import { openPosition, placeLimitOrder } from './orders.ts';
-import {
-  addCryptoWallet,
-  addMobileWallet,
-  getCustomerId,
-  getWithdrawalMethods,
-} from './payments.ts';
-import { resetTradingAccountPassword, setValue } from './user.ts';
+import * as account from './account.ts';
+import * as auth from './auth.ts';
+import * as catalog from './catalog.ts';
+import * as notifications from './notifications.ts';
+import * as orders from './orders.ts';
+import * as payments from './payments.ts';
+import * as user from './user.ts';
 
+/** Each export of these files is the handler of the operation whose name it has. */
 export const HANDLERS: Readonly<Record<OperationName, Handler>> = {
-  getAllTickers,
-  login,
-  forgotPassword,
-  openPosition,
-  placeLimitOrder,
-  resetTradingAccountPassword,
-  addCryptoWallet,
-  addMobileWallet,
-  setValue,
-  getSession,
-  getWithdrawalMethods,
-  getOpenPositions,
-  getCustomerId,
-  markNotificationsRead,
-  registerDevice,
+  ...account,
+  ...auth,
+  ...catalog,
+  ...notifications,
+  ...orders,
+  ...payments,
+  ...user,
 };

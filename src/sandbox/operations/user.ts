@@ -22,9 +22,10 @@ export const setValue = authenticated((call, { world }) => {
     return malformed(call.operation, 'value', 'is required');
   }
   const { values } = world.account(call.user);
-  if (values.size >= MOST_VALUES && !values.has(call.param)) {
+  const { key = '' } = call.params;
+  if (values.size >= MOST_VALUES && !values.has(key)) {
     return refuse(call.operation, 409, 'TOO_MANY_KEYS', 'No more keys can be stored.');
   }
-  values.set(call.param, body.value);
+  values.set(key, body.value);
   return json(200, { success: true });
 });

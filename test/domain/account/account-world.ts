@@ -1,13 +1,14 @@
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions } from '../../../src/domain/account/sessions.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { ProofAttempts } from '../../../src/domain/auth/proof-attempts.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
-import { LogicalClock } from '../../../src/lib/logical-clock.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 export const MAX_AGE_MS = 60_000;
@@ -55,9 +56,14 @@ export function openAccountWorld({ maxBytes }: { maxBytes?: number } = {}) {
     maxBytes: 1_000_000,
     catalogMaxBytes: 1_000_000,
   });
-  const gateway = new ViewerGateway(client, ledger);
+  const gateway = new ViewerGateway({
+    client,
+    ledger,
+    attempts: new ProofAttempts({ clock }),
+    onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
+  });
   const bounded = maxBytes === undefined ? {} : { maxBytes };
-  const sessions = new Sessions({
+  const sessions: Sessions = new Sessions({
     gateway,
     ledger,
     clock,
@@ -65,7 +71,6 @@ export function openAccountWorld({ maxBytes }: { maxBytes?: number } = {}) {
     maxAgeMs: MAX_AGE_MS,
     ...bounded,
   });
-  gateway.onPositions = (viewer, answer) => sessions.positionsAnswered(viewer, answer);
   const prover = new Prover(ledger, sessions, logicalClock);
   return { clock, logicalClock, ledger, gateway, sessions, prover, calls };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
 import { openAccountWorld, PROOF_MS, snapshot, viewer } from './account-world.ts';
 
 const demo = viewer('demo');
@@ -39,8 +40,8 @@ describe('an account’s proof', () => {
     await clock.advance(PROOF_MS);
     const again = prover.account(asking);
     const [failing, succeeding] = [
-      gateway.getWithdrawalMethods(asking).catch(() => null),
-      gateway.getCustomerId(asking),
+      gateway.read(asking, withdrawalMethodsRead).catch(() => null),
+      gateway.read(asking, customerIdRead),
     ];
     await clock.advance(0);
     calls[1]?.answer({}, 500);
@@ -66,7 +67,7 @@ describe('an account’s proof', () => {
     calls[0]?.answer(snapshot(1));
     await first;
     await clock.advance(PROOF_MS);
-    void gateway.getCustomerId(asking);
+    void gateway.read(asking, customerIdRead);
     const read = sessions.read(asking);
     const again = prover.account(asking);
     await clock.advance(0);
@@ -79,7 +80,7 @@ describe('an account’s proof', () => {
   test('of a new token does not wait for reads that cannot prove it', async () => {
     const { prover, gateway, calls, clock } = openAccountWorld();
     const asking = { ...demo, provingReads: new Set<Promise<void>>() };
-    void gateway.getCustomerId(asking);
+    void gateway.read(asking, customerIdRead);
     const asked = prover.account(asking);
     await clock.advance(0);
     expect(calls.map(({ operation }) => operation)).toEqual(['getCustomerId', 'getSession']);

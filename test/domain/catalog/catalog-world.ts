@@ -2,12 +2,13 @@ import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions } from '../../../src/domain/account/sessions.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { ProofAttempts } from '../../../src/domain/auth/proof-attempts.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
-import { LogicalClock } from '../../../src/lib/logical-clock.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
@@ -69,7 +70,12 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
     catalogMaxBytes: 256 * 1024 * 1024,
   });
   const ledger = new ProofLedger({ clock, proofMs });
-  const gateway = new ViewerGateway(client, ledger);
+  const gateway = new ViewerGateway({
+    client,
+    ledger,
+    attempts: new ProofAttempts({ clock }),
+    onPositions: () => {},
+  });
   const logicalClock = new LogicalClock();
   const sessions = new Sessions({ gateway, ledger, clock, logicalClock, maxAgeMs: MINUTE_MS });
   const log: LogLine[] = [];

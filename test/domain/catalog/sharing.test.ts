@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
+import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
 import { eventually } from '../../support/eventually.ts';
 import { DEMO, FRESH, HOUR_MS, MINUTE_MS, openCatalogWorld, PRO } from './catalog-world.ts';
 
@@ -98,7 +99,7 @@ test('a token that the gateway refuses later loses the catalog immediately', asy
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
   world.sandbox.revoke({ login: 700001 });
-  await expect(world.gateway.getCustomerId(viewer)).rejects.toThrow();
+  await expect(world.gateway.read(viewer, customerIdRead)).rejects.toThrow();
   await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unauthenticated' });
 });
 
@@ -111,12 +112,12 @@ test('a token that is refused while it waits for the catalog does not get it', a
   const refused = expect(waiting).rejects.toMatchObject({ kind: 'unauthenticated' });
   await eventually(() => world.fetches() === 1);
   world.sandbox.revoke({ login: 700001 });
-  await expect(world.gateway.getCustomerId(viewer)).rejects.toThrow();
+  await expect(world.gateway.read(viewer, customerIdRead)).rejects.toThrow();
   await world.clock.advance(50);
   await refused;
-  // Its call has brought a good copy, which others get without another call.
+  // Its call has brought a good copy, which others get without another call; the refused token makes none.
   expect((await world.catalogs.read(world.viewer({ email: FRESH }))).group).toBe('standard-usd');
-  expect(world.fetches()).toBe(2);
+  expect(world.fetches()).toBe(1);
 });
 
 test('a token that is refused while a catalog fails to be renewed does not get the old one', async () => {
@@ -129,7 +130,7 @@ test('a token that is refused while a catalog fails to be renewed does not get t
   const refused = expect(world.catalogs.read(viewer)).rejects.toThrow();
   await eventually(() => world.fetches() === 2);
   world.sandbox.revoke({ login: 700001 });
-  await expect(world.gateway.getCustomerId(viewer)).rejects.toThrow();
+  await expect(world.gateway.read(viewer, customerIdRead)).rejects.toThrow();
   await world.clock.advance(50);
   await refused;
 });

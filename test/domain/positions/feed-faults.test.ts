@@ -3,13 +3,7 @@ import type { GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
 
-const KINDS: readonly GatewayErrorKind[] = [
-  'unavailable',
-  'timeout',
-  'contract',
-  'rate-limited',
-  'rejected',
-];
+const KINDS: readonly GatewayErrorKind[] = ['unavailable', 'timeout', 'contract', 'rate-limited'];
 
 for (const kind of KINDS) {
   test(`a feed that fails (${kind}) is delayed, keeps its list, and is live when it recovers`, async () => {

@@ -190,26 +190,6 @@ test('a poll that was overtaken by a later call does not bring the older list ba
   expect(follower.events).toEqual([[], positions]);
 });
 
-test('opened and closed positions are reported once, changes of price are not', async () => {
-  const seen: string[][] = [];
-  const { clock, gateway, viewer, followChanges } = createLiveBench({
-    onMembershipChanged: (login, { positions }) =>
-      seen.push([login, ...positions.map(({ id }) => id)]),
-  });
-  gateway.set(LOGIN, [position('a')]);
-  followChanges(viewer('phone'));
-  followChanges(viewer('tablet'));
-  await clock.advance(2_000);
-  gateway.set(LOGIN, [position('a', { profit: 9 })]);
-  await clock.advance(2_000);
-  gateway.set(LOGIN, [position('b')]);
-  await clock.advance(2_000);
-  expect(seen).toEqual([
-    [LOGIN, 'a'],
-    [LOGIN, 'b'],
-  ]);
-});
-
 test('closing ends every subscription without an error and leaves no timer', async () => {
   const { clock, viewer, followChanges, followPositions, hub } = createLiveBench();
   const ends: unknown[] = [];

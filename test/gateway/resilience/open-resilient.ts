@@ -12,12 +12,15 @@ export function openResilient(
   const clock = createScriptedClock();
   const pools = createPools({ gatewayUrl, connections, connectTimeoutMs: timeoutMs });
   const circuits: string[] = [];
-  const resilience = new Resilience(createTransport(pools), {
-    clock,
-    random: () => 0.5,
-    pollConnections,
-    onCircuit: (backend, state) => circuits.push(`${backend} ${state}`),
-  });
+  const resilience = new Resilience(
+    createTransport(pools, () => {}),
+    {
+      clock,
+      random: () => 0.5,
+      pollConnections,
+      onCircuit: (backend, state) => circuits.push(`${backend} ${state}`),
+    },
+  );
   const client = new GatewayClient({
     send: resilience.send,
     headers: {},

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Exchange } from '../../../src/gateway/exchange.ts';
-import { PollsBusyError } from '../../../src/gateway/resilience/not-attempted.ts';
-import { PollBulkhead, withPollBulkhead } from '../../../src/gateway/resilience/poll-bulkhead.ts';
-import type { WireCall } from '../../../src/gateway/wire-call.ts';
+import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
+import {
+  PollBulkhead,
+  PollsBusyError,
+  withPollBulkhead,
+} from '../../../src/gateway/resilience/poll-bulkhead.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const refused: Exchange = { sent: false, cause: new Error('refused') };

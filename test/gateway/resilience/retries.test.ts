@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../../src/gateway/caller.ts';
 import type { GatewayClient } from '../../../src/gateway/client.ts';
+import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { limitOrder, marketOrder } from '../open-client.ts';
@@ -11,9 +12,9 @@ type Call = (client: GatewayClient, caller: Caller) => Promise<unknown>;
 const READS: Readonly<Record<string, Call>> = {
   getAllTickers: (client, who) => client.getAllTickers(who, 'standard', null),
   getSession: (client, who) => client.getSession(who, '1000'),
-  getWithdrawalMethods: (client, who) => client.getWithdrawalMethods(who),
+  getWithdrawalMethods: (client, who) => client.read(who, withdrawalMethodsRead, {}),
   getOpenPositions: (client, who) => client.getOpenPositions(who, null),
-  getCustomerId: (client, who) => client.getCustomerId(who),
+  getCustomerId: (client, who) => client.read(who, customerIdRead, {}),
 };
 
 const WRITES: Readonly<Record<string, Call>> = {
@@ -76,7 +77,7 @@ describe.each(Object.entries(FAILURES))('after %s', (_, fail) => {
 test.each([400, 401, 403, 404, 408])('a read is not repeated after a %s', async (status) => {
   await using gateway = await startScriptedGateway(inTurn(answer(status, {})));
   await using open = openResilient(gateway.url);
-  await expect(open.client.getCustomerId(caller(1))).rejects.toThrow();
+  await expect(open.client.read(caller(1), customerIdRead, {})).rejects.toThrow();
   expect(gateway.requests).toHaveLength(1);
 });
 
@@ -92,15 +93,15 @@ test('a gateway that cannot be connected to is tried three times', async () => {
   const gateway = await startScriptedGateway(() => {});
   await gateway[Symbol.asyncDispose]();
   await using open = openResilient(gateway.url);
-  const read = open.client.getCustomerId(caller(1));
+  const read = open.client.read(caller(1), customerIdRead, {});
   await expect(open.hurry(read)).rejects.toMatchObject({ kind: 'unavailable' });
-  expect(open.resilience.stats().retries).toBe(2);
+  expect(open.resilience.retries).toBe(2);
 });
 
 test('the back-off before each retry grows', async () => {
   await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
   await using open = openResilient(gateway.url);
-  const read = open.client.getCustomerId(caller(1));
+  const read = open.client.read(caller(1), customerIdRead, {});
   read.catch(() => {});
   for (const [sent, restMs] of [75, 150].entries()) {
     await eventually(() => open.clock.pending === 1);
@@ -134,7 +135,7 @@ describe('Retry-After', () => {
     const read = open.client.getOpenPositions(caller(1), null);
     await expect(read).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 5 });
     expect(gateway.requests).toHaveLength(1);
-    expect(open.resilience.stats().retries).toBe(0);
+    expect(open.resilience.retries).toBe(0);
   });
 
   test('of a 503 counts as well', async () => {
@@ -154,7 +155,7 @@ test('all attempts together keep to the deadline of one', async () => {
     if (answered === 1) socket.write(answer(429, {}, { 'retry-after': 40 }));
   });
   await using open = openResilient(gateway.url, { timeoutMs: 40_300 });
-  const read = open.client.getCustomerId(caller(1));
+  const read = open.client.read(caller(1), customerIdRead, {});
   await eventually(() => open.clock.pending === 1);
   await open.clock.advance(40_100);
   // Only 200 of the 40,300 ms are left for the silent second attempt.
@@ -168,13 +169,13 @@ test('a client that disconnects while a retry waits causes no further call', asy
   await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
   await using open = openResilient(gateway.url);
   const controller = new AbortController();
-  const read = open.client.getCustomerId({ ...caller(1), signal: controller.signal });
+  const read = open.client.read({ ...caller(1), signal: controller.signal }, customerIdRead, {});
   await eventually(() => open.clock.pending === 1);
   controller.abort();
   await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
   expect(open.clock.pending).toBe(0);
   expect(gateway.requests).toHaveLength(1);
-  expect(open.resilience.stats().backends.payments?.retries).toEqual({ spent: 0, left: 10 });
+  expect(open.resilience.retries).toBe(0);
 });
 
 test('retries are at most a tenth of the calls, even where no breaker helps', async () => {

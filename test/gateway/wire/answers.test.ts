@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  toCustomerId,
-  toLoginGrant,
-  toRefusal,
-  toSubmitResult,
-  toWithdrawalMethods,
-} from '../../../src/gateway/wire/answers.ts';
+import { toLoginGrant, toRefusal, toSubmitResult } from '../../../src/gateway/wire/answers.ts';
 
 const nothing = { error: null, message: null, email: null, ok: null, details: null };
 
@@ -78,57 +72,4 @@ test.each([
   [null, { success: null, orderId: null, error: null, message: null }],
 ])('the submit result %j is %j', (body, expected) => {
   expect(toSubmitResult(body)).toStrictEqual(expected);
-});
-
-describe('withdrawal methods', () => {
-  const row = {
-    title: 'Bank',
-    icon: 'bank',
-    type: 'bank-transfer',
-    crmType: 'bank',
-    id: 7,
-    status: 'APPROVED',
-    subtitle: '**** 1',
-  };
-
-  test('keep the list they came in', () => {
-    const body = [
-      [row],
-      [],
-      [
-        { ...row, id: 8 },
-        { ...row, id: 9 },
-      ],
-    ];
-    expect(toWithdrawalMethods(body)?.map(({ id, group }) => [id, group])).toEqual([
-      ['7', 0],
-      ['8', 2],
-      ['9', 2],
-    ]);
-    expect(toWithdrawalMethods([[row]])).toStrictEqual([{ ...row, id: '7', group: 0 }]);
-  });
-
-  test.each(Object.keys(row))('may lack %s', (field) => {
-    const change = { ...row, id: '7', group: 0, [field]: null };
-    expect(toWithdrawalMethods([[{ ...row, [field]: undefined }]])).toStrictEqual([change]);
-    expect(toWithdrawalMethods([[{ ...row, [field]: [] }]])).toStrictEqual([change]);
-  });
-
-  test.each([[[row]], [{}], [null], [[[null]]], [[['x']]], ['[[]]']])('are not %j', (body) => {
-    expect(toWithdrawalMethods(body)).toBeNull();
-  });
-
-  test.each([[[]], [[[]]]])('may be none, as in %j', (body) => {
-    expect(toWithdrawalMethods(body)).toEqual([]);
-  });
-});
-
-test.each([
-  [{ customerId: 'cus_1' }, 'cus_1'],
-  [{ customerId: 7 }, null],
-  [{}, null],
-  [null, null],
-  ['cus_1', null],
-])('the customer id in %j is %j', (body, expected) => {
-  expect(toCustomerId(body)).toBe(expected);
 });

@@ -1,0 +1,6 @@
+/** Asks whose the token is. */
+export const ACCOUNT_OPERATION = `query TradingGraphAccount {
+  session {
+    login
+  }
+}`;

@@ -1,0 +1,24 @@
+// Written by `npm run docs` from the code of the server.
+
+/** The server's error codes, and whether a request that failed so can succeed when it is repeated. */
+export const ERROR_CODES = {
+  GRAPHQL_PARSE_FAILED: false,
+  GRAPHQL_VALIDATION_FAILED: false,
+  BAD_USER_INPUT: false,
+  UNAUTHENTICATED: false,
+  FORBIDDEN: false,
+  RATE_LIMITED: true,
+  GATEWAY_UNAVAILABLE: true,
+  GATEWAY_TIMEOUT: true,
+  GATEWAY_CONTRACT: false,
+  OUTCOME_UNKNOWN: false,
+  IDEMPOTENCY_UNAVAILABLE: true,
+  QUERY_TOO_COMPLEX: false,
+  PERSISTED_DOCUMENT_REQUIRED: false,
+  PERSISTED_DOCUMENT_NOT_FOUND: false,
+  PAYLOAD_TOO_LARGE: false,
+  INTERNAL: false,
+} as const;
+
+/** A code that the server answers with. */
+export type ServerErrorCode = keyof typeof ERROR_CODES;

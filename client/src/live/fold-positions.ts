@@ -1,0 +1,102 @@
+import type { Position, PositionChanges, PositionTotals } from './positions-operation.ts';
+
+/** What the events so far amount to. The list and its cursor are one value, so that neither is newer than the other. */
+export interface FoldedPositions {
+  /** The next `after`. */
+  readonly cursor: string;
+  /** In the order of the last whole list; positions opened since come after it. */
+  readonly positions: readonly Position[];
+  readonly totals: PositionTotals;
+  readonly status: 'LIVE' | 'DELAYED';
+  /** When the gateway last confirmed the list. */
+  readonly asOf: Date;
+  /** The latest cursors, by which an event that comes again is known. */
+  readonly seen: readonly string[];
+}
+
+export interface FoldOptions {
+  /** Whether the event is its subscription's first, which may come from another server with a clock of its own. */
+  readonly isFirst?: boolean;
+}
+
+const CURSORS_KEPT = 16;
+
+/**
+ * Applies an event. The result is the state itself where the event has been applied before, and null where
+ * an event is missing or came out of order: then only a subscription without a cursor gives the list again.
+ */
+export function foldPositions(
+  state: FoldedPositions | null,
+  event: PositionChanges,
+  { isFirst = false }: FoldOptions = {},
+): FoldedPositions | null {
+  if (state === null)
+    return event.snapshot ? next(null, event, withKnownRows([], event.upserted)) : null;
+  const replace = () => next(state, event, withKnownRows(state.positions, event.upserted));
+  if (isFirst && event.snapshot) return replace();
+  const isRepeated = event.cursor === state.cursor;
+  if (!isRepeated && state.seen.includes(event.cursor)) return state;
+  const isLate = !isFirst && Date.parse(event.asOf) < state.asOf.getTime();
+  // What is late and was never seen may be what the present list lacks.
+  if (isLate) return isRepeated ? state : null;
+  if (event.snapshot) return replace();
+  if (isRepeated) {
+    const isSameNews =
+      event.status === state.status && Date.parse(event.asOf) === state.asOf.getTime();
+    return isSameNews ? state : next(state, event, state.positions);
+  }
+  const positions = applyChanges(state.positions, event);
+  const wasWhole = state.positions.length === state.totals.count;
+  if (wasWhole && positions.length !== event.totals.count) return null;
+  return next(state, event, positions);
+}
+
+function next(
+  state: FoldedPositions | null,
+  { cursor, totals, status, asOf }: PositionChanges,
+  positions: readonly Position[],
+): FoldedPositions {
+  const seen = state?.seen ?? [];
+  return {
+    cursor,
+    positions,
+    totals: state !== null && isSame(state.totals, totals) ? state.totals : totals,
+    status,
+    asOf: new Date(asOf),
+    seen: seen.at(-1) === cursor ? seen : [...seen.slice(1 - CURSORS_KEPT), cursor],
+  };
+}
+
+function applyChanges(
+  positions: readonly Position[],
+  { upserted, closed }: PositionChanges,
+): readonly Position[] {
+  if (upserted.length === 0 && closed.length === 0) return positions;
+  const rows = byId(positions);
+  for (const id of closed) rows.delete(id);
+  for (const position of upserted) rows.set(position.id, position);
+  return [...rows.values()];
+}
+
+/** Rows that say the same stay the same objects, and the list too, so that a view draws nothing anew after a snapshot. */
+function withKnownRows(
+  known: readonly Position[],
+  positions: readonly Position[],
+): readonly Position[] {
+  const rows = byId(known);
+  const list = [...byId(positions).values()].map((position) => {
+    const row = rows.get(position.id);
+    return row !== undefined && isSame(row, position) ? row : position;
+  });
+  const isUnchanged = list.length === known.length && list.every((row, at) => row === known[at]);
+  return isUnchanged ? known : list;
+}
+
+function byId(positions: readonly Position[]): Map<string, Position> {
+  return new Map(positions.map((position) => [position.id, position]));
+}
+
+function isSame<Fields extends object>(a: Fields, b: Fields): boolean {
+  const names = Object.keys(b) as (keyof Fields)[];
+  return names.length === Object.keys(a).length && names.every((name) => a[name] === b[name]);
+}

@@ -1,0 +1,41 @@
+import type { Environment } from '../environment.ts';
+
+export interface PauseListener {
+  /** The app has been hidden for the time. */
+  paused(): void;
+  /** The app is shown again, or the network is back, whether it was paused or not. */
+  returned(): void;
+}
+
+/** Follows whether somebody can see the app; returns a function that ends it. */
+export function pauseWhileHidden(
+  environment: Environment,
+  hiddenMs: number,
+  listener: PauseListener,
+): () => void {
+  const { lifecycle } = environment;
+  let cancel: (() => void) | null = null;
+  const visible = () => {
+    cancel?.();
+    cancel = null;
+  };
+  const hidden = () => {
+    cancel ??= environment.after(hiddenMs, () => {
+      cancel = null;
+      listener.paused();
+    });
+  };
+  const endReturn = lifecycle.onReturn(() => {
+    // The network may come back while nobody looks.
+    if (!lifecycle.isVisible) return;
+    visible();
+    listener.returned();
+  });
+  const endHide = lifecycle.onHide(hidden);
+  if (!lifecycle.isVisible) hidden();
+  return () => {
+    visible();
+    endReturn();
+    endHide();
+  };
+}

@@ -1,0 +1,260 @@
+import type { Core, Result, Sink } from '../core.ts';
+import { TradingGraphError } from '../errors.ts';
+import { type FoldedPositions, foldPositions } from './fold-positions.ts';
+import { pauseWhileHidden } from './pause-while-hidden.ts';
+import { POSITION_CHANGES, type PositionChangesData } from './positions-operation.ts';
+import { NO_POSITIONS, type PositionsState } from './positions-state.ts';
+import { isFinal, retryDelayMs } from './retry.ts';
+import { SilenceWatch } from './silence-watch.ts';
+
+/** An event comes every 15 s at least: after two and a half of them the line is dead. */
+const DEAD_AFTER_MS = 37_500;
+/** Somebody who comes back looks at the list: one heartbeat that is overdue is enough to doubt the line. */
+const DOUBTED_AFTER_MS = 20_000;
+const HIDDEN_MS = 5 * 60_000;
+
+interface Line {
+  readonly intervalMs: number | null;
+  isFirst: boolean;
+  end: () => void;
+}
+
+interface Retry {
+  readonly cancel: () => void;
+  /** Whether the server has said how long to wait. */
+  readonly isDemanded: boolean;
+}
+
+/** The one subscription behind all listeners, and the list that its events amount to. */
+export class PositionFeed {
+  readonly #core: Core;
+  readonly #onChange: () => void;
+  readonly #silence: SilenceWatch;
+  #endPause: (() => void) | null = null;
+  #state: PositionsState = NO_POSITIONS;
+  #folded: FoldedPositions | null = null;
+  /** Whether the list lacks something, so that its cursor must not be used. */
+  #hasGap = false;
+  /** Whether the present line has brought an event. */
+  #isFollowing = false;
+  #error: TradingGraphError | null = null;
+  #isWanted = false;
+  #intervalMs: number | null = null;
+  #isPaused = false;
+  /** Whether an error ended it that does not pass. */
+  #isOver = false;
+  #line: Line | null = null;
+  #retry: Retry | null = null;
+  #failures = 0;
+  /** Whether a subscription has ended since the last event. */
+  #isRenewing = false;
+
+  constructor(core: Core, onChange: () => void) {
+    this.#core = core;
+    this.#onChange = onChange;
+    this.#silence = new SilenceWatch(core.environment, DEAD_AFTER_MS, () => this.#replaceLine());
+  }
+
+  /** The same object until something changes. */
+  get state(): PositionsState {
+    return this.#state;
+  }
+
+  /** Follows the list with at most one event in this time, null for all that come. */
+  follow(intervalMs: number | null): void {
+    this.#intervalMs = intervalMs;
+    if (!this.#isWanted) {
+      this.#isWanted = true;
+      this.#isOver = false;
+      this.#error = null;
+      this.#endPause = pauseWhileHidden(this.#core.environment, HIDDEN_MS, {
+        paused: () => this.#pause(),
+        returned: () => this.#returned(),
+      });
+      this.#publish();
+    }
+    this.#settle();
+  }
+
+  /** Ends the subscription; the list and its cursor are kept, to go on from. */
+  rest(): void {
+    this.#isWanted = false;
+    this.#isPaused = false;
+    this.#endPause?.();
+    this.#endPause = null;
+    this.#forgetFailures();
+    this.#settle();
+  }
+
+  /** Starts from nothing, as another account has to. */
+  forget(): void {
+    this.#folded = null;
+    this.#hasGap = false;
+    this.#error = null;
+    this.#isOver = false;
+    this.#forgetFailures();
+    this.#closeLine();
+    this.#publish();
+    this.#settle();
+  }
+
+  dispose(error: TradingGraphError): void {
+    this.#error = error;
+    this.rest();
+    this.#publish();
+  }
+
+  #settle(): void {
+    const mayFollow = this.#isWanted && !this.#isPaused && !this.#isOver && this.#retry === null;
+    if (!mayFollow) {
+      this.#closeLine();
+      this.#publish();
+    } else if (this.#line?.intervalMs !== this.#intervalMs) this.#openLine();
+  }
+
+  #openLine(): void {
+    const before = this.#line;
+    const intervalMs = this.#intervalMs;
+    const line: Line = { intervalMs, isFirst: true, end: () => {} };
+    this.#line = line;
+    this.#silence.start();
+    const variables = () => ({
+      after: this.#hasGap ? null : (this.#folded?.cursor ?? null),
+      intervalMs,
+    });
+    line.end = this.#core.subscribe(POSITION_CHANGES, variables, this.#sinkOf(line));
+    // After the new one is there, so that the socket that both share is not closed in between.
+    before?.end();
+    if (this.#line !== line) line.end();
+  }
+
+  #closeLine(): void {
+    const line = this.#line;
+    this.#line = null;
+    this.#isFollowing = false;
+    this.#silence.stop();
+    line?.end();
+  }
+
+  /** Ignores what comes over a line that is no longer the present one. */
+  #sinkOf(line: Line): Sink<PositionChangesData> {
+    const ifPresent = (task: () => void) => {
+      if (this.#line === line) task();
+    };
+    return {
+      next: (result) => ifPresent(() => this.#receive(line, result)),
+      ended: (error) => ifPresent(() => this.#ended(error)),
+      connected: () =>
+        ifPresent(() => {
+          line.isFirst = true;
+          this.#silence.start();
+        }),
+      disconnected: () =>
+        ifPresent(() => {
+          // The core tries again by itself, for as long as it takes.
+          this.#silence.stop();
+          this.#isFollowing = false;
+          this.#publish();
+        }),
+    };
+  }
+
+  #receive(line: Line, { data, errors }: Result<PositionChangesData>): void {
+    this.#silence.start();
+    if (data === null) {
+      const [error = new TradingGraphError('An event without data.', UNEXPECTED)] = errors;
+      this.#error = error;
+      this.#publish();
+      return;
+    }
+    const event = data.positionChanges;
+    const { isFirst } = line;
+    const mayFold = event.snapshot || !this.#hasGap;
+    const folded = mayFold ? foldPositions(this.#folded, event, { isFirst }) : null;
+    this.#hasGap = folded === null;
+    if (folded === null) {
+      this.#retryLater(null);
+      return;
+    }
+    // The first event alone may come from a server that ends every subscription after it.
+    if (!isFirst) this.#failures = 0;
+    line.isFirst = false;
+    this.#isRenewing = false;
+    this.#folded = folded;
+    this.#isFollowing = true;
+    this.#error = errors[0] ?? null;
+    this.#publish();
+  }
+
+  #ended(error: TradingGraphError | null): void {
+    const cause = error ?? this.#error;
+    this.#error = cause;
+    this.#line = null;
+    // A token is asked for anew once: the server ends an event stream in this way when its token expires.
+    const mayRenew = error === null && !this.#isRenewing;
+    this.#isRenewing = true;
+    this.#isOver = cause !== null && isFinal(cause, mayRenew);
+    if (this.#isOver) this.#settle();
+    else this.#retryLater(cause?.retryAfter ?? null);
+  }
+
+  #retryLater(retryAfter: number | null): void {
+    const { environment } = this.#core;
+    this.#retry?.cancel();
+    const delayMs = retryDelayMs(this.#failures, retryAfter, environment.random());
+    this.#failures += 1;
+    const cancel = environment.after(delayMs, () => {
+      this.#retry = null;
+      this.#settle();
+    });
+    this.#retry = { cancel, isDemanded: retryAfter !== null };
+    this.#settle();
+  }
+
+  #forgetFailures(): void {
+    this.#retry?.cancel();
+    this.#retry = null;
+    this.#failures = 0;
+    this.#isRenewing = false;
+  }
+
+  #replaceLine(): void {
+    this.#isFollowing = false;
+    this.#silence.start();
+    this.#publish();
+    this.#core.reconnect();
+  }
+
+  #pause(): void {
+    this.#isPaused = true;
+    this.#settle();
+  }
+
+  #returned(): void {
+    this.#isPaused = false;
+    if (this.#retry?.isDemanded === false) {
+      this.#retry.cancel();
+      this.#retry = null;
+    }
+    if (
+      this.#line !== null &&
+      this.#silence.isWatching &&
+      this.#silence.silentMs >= DOUBTED_AFTER_MS
+    )
+      this.#replaceLine();
+    this.#settle();
+  }
+
+  #publish(): void {
+    const folded = this.#folded;
+    const { positions, totals, asOf } = folded ?? NO_POSITIONS;
+    const status = this.#isFollowing && folded !== null ? folded.status : 'OFFLINE';
+    const state = { positions, totals, status, asOf, error: this.#error } as const;
+    const names = Object.keys(state) as (keyof PositionsState)[];
+    if (names.every((name) => state[name] === this.#state[name])) return;
+    this.#state = state;
+    this.#onChange();
+  }
+}
+
+const UNEXPECTED = { code: 'PROTOCOL', retryable: true } as const;

@@ -1,0 +1,21 @@
+import type { Core } from '../core.ts';
+import { checkAccount } from './check-account.ts';
+import type { Deadline } from './deadline.ts';
+import { PLACED_ORDER } from './operations.ts';
+import { type OrderOutcome, type OrderUnsent, readAnswer } from './outcome.ts';
+
+/**
+ * What the server knows of a key; null where it has no record. Sends no order. Throws a TradingGraphError where
+ * there is no answer in time, or another account is signed in.
+ */
+export async function askOutcome(
+  core: Core,
+  { account, key }: { readonly account: string; readonly key: string },
+  deadline: Deadline,
+): Promise<Exclude<OrderOutcome, OrderUnsent> | null> {
+  const asking = core.request(PLACED_ORDER, { key }, { signal: deadline.signal, account });
+  const outcome = readAnswer(await deadline.race(asking), key);
+  // Another account's server record has no such key, which would read as an order that never arrived.
+  if (outcome === null) await checkAccount(core, account, deadline);
+  return outcome;
+}

@@ -1,0 +1,29 @@
+import type { Core } from '../core.ts';
+import { OrderTicket, type TicketContext } from './order-ticket.ts';
+import { resumeOrders } from './resume-orders.ts';
+import type { ResumedOrder } from './resumed-order.ts';
+import { StoredKeys } from './stored-keys.ts';
+import type { Ticket } from './ticket.ts';
+
+/** Orders that are placed once, and whose outcome is found again after a restart of the app. */
+export interface Orders {
+  /** A new order. Nothing is stored or sent before it is placed. */
+  ticket(): Ticket;
+  /**
+   * What became of the orders of this account that had no outcome when the app ended. Sends no order. Call it at the
+   * start of the app and after signing in. Rejects with a TradingGraphError where nobody is signed in, the server
+   * cannot be reached, or the storage cannot be read; empty where there is no storage.
+   */
+  resume(): Promise<readonly ResumedOrder[]>;
+}
+
+export function createOrders(core: Core): Orders {
+  const disposal = new AbortController();
+  core.onDispose(() => disposal.abort());
+  const keys = core.storage && new StoredKeys(core.storage);
+  const context: TicketContext = { core, keys, disposal: disposal.signal, underWay: new Set() };
+  return {
+    ticket: () => new OrderTicket(context, core.environment.randomId()),
+    resume: async () => (keys === null ? [] : resumeOrders(context, keys)),
+  };
+}

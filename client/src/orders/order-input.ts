@@ -1,0 +1,33 @@
+/** How much to trade: in units of the instrument, or in money of the account's currency. */
+export type OrderSize =
+  | { readonly units: number; readonly amount?: null | undefined }
+  | { readonly amount: number; readonly units?: null | undefined };
+
+/** Where to close a position: at a price of the instrument, or at an amount of money. */
+export type Protection =
+  | { readonly price: number; readonly amount?: null | undefined }
+  | { readonly amount: number; readonly price?: null | undefined };
+
+/** An order at the market, or one that waits for `price`. Its key is the ticket's. */
+export interface OrderInput {
+  readonly symbol: string;
+  readonly side: 'BUY' | 'SELL';
+  readonly size: OrderSize;
+  /** Left out, the order is executed at once. */
+  readonly price?: number | null | undefined;
+  readonly stopLoss?: Protection | null | undefined;
+  readonly takeProfit?: Protection | null | undefined;
+  readonly comment?: string | null | undefined;
+}
+
+/** An order that always waits for its price. Its key is the ticket's. */
+export interface LimitOrderInput {
+  readonly symbol: string;
+  readonly side: 'BUY' | 'SELL';
+  /** In USD. */
+  readonly amount: number;
+  readonly price: number;
+  readonly stopLoss?: number | null | undefined;
+  readonly takeProfit?: number | null | undefined;
+  readonly comment?: string | null | undefined;
+}

@@ -1,0 +1,103 @@
+import type { Result } from '../core.ts';
+import { TradingGraphError } from '../errors.ts';
+
+/** The gateway took the order. */
+export interface OrderAccepted {
+  readonly status: 'accepted';
+  readonly idempotencyKey: string;
+  /** The gateway's number of the order. */
+  readonly orderId: string | null;
+  readonly message: string | null;
+  /** Whether an earlier request with the same key had this outcome. */
+  readonly replayed: boolean;
+}
+
+/** The gateway refused the order: nothing was traded. */
+export interface OrderRejected {
+  readonly status: 'rejected';
+  readonly idempotencyKey: string;
+  /** The gateway's name for the reason. */
+  readonly error: string | null;
+  readonly message: string | null;
+  readonly replayed: boolean;
+}
+
+/**
+ * The order may have been carried out or not. Show the account's positions and orders, and ask again by placing the
+ * same ticket; another ticket would be another order.
+ */
+export interface OrderUnknown {
+  readonly status: 'unknown';
+  readonly idempotencyKey: string;
+  /** When it was sent, in ISO 8601. */
+  readonly sentAt: string;
+  readonly message: string | null;
+  /** What stood in the way of an answer; null where the server itself says that nobody knows. */
+  readonly error: TradingGraphError | null;
+}
+
+/** The order was not carried out, and will not be unless the ticket is placed again. */
+export interface OrderUnsent {
+  readonly status: 'unsent';
+  readonly idempotencyKey: string;
+  readonly error: TradingGraphError;
+}
+
+/** What is known of an order. */
+export type OrderOutcome = OrderAccepted | OrderRejected | OrderUnknown | OrderUnsent;
+
+/** The outcome as a server sends it; nothing of it is certain before it is checked. */
+export interface OrderAnswer {
+  readonly order: {
+    readonly __typename: string;
+    readonly idempotencyKey: string;
+    readonly message: string | null;
+    readonly replayed: boolean;
+    readonly orderId?: string | null;
+    readonly error?: string | null;
+    readonly sentAt?: string;
+  } | null;
+}
+
+/** Null where the server has no record of the key. Throws a TradingGraphError where there is no readable answer. */
+export function readAnswer(
+  { data, errors }: Result<OrderAnswer>,
+  key: string,
+): Exclude<OrderOutcome, OrderUnsent> | null {
+  const order = data?.order;
+  const [error] = errors;
+  if (order === undefined || order === null) {
+    if (error) throw error;
+    if (order === null) return null;
+    throw unreadable('The answer has no data.');
+  }
+  const { idempotencyKey, message = null, replayed } = order;
+  // The answer to another request, by a proxy or a cache that confuses them, says nothing about this order.
+  if (idempotencyKey !== key) throw unreadable('The answer belongs to another order.');
+  switch (order.__typename) {
+    case 'OrderAccepted':
+      return {
+        status: 'accepted',
+        idempotencyKey,
+        orderId: order.orderId ?? null,
+        message,
+        replayed,
+      };
+    case 'OrderRejected':
+      return { status: 'rejected', idempotencyKey, error: order.error ?? null, message, replayed };
+    case 'OrderOutcomeUnknown':
+      return {
+        status: 'unknown',
+        idempotencyKey,
+        sentAt: String(order.sentAt),
+        message,
+        error: null,
+      };
+    default:
+      throw unreadable('The outcome is of a type that this client does not know.');
+  }
+}
+
+function unreadable(message: string): TradingGraphError {
+  return new TradingGraphError(message, { code: 'PROTOCOL', retryable: false });
+}

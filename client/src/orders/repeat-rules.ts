@@ -1,0 +1,42 @@
+import type { TradingGraphError } from '../errors.ts';
+
+const BASE_MS = 250;
+const LONGEST_MS = 4_000;
+
+/** Errors with which the server says that this request traded nothing, and that a later one may. */
+const NOT_YET: ReadonlySet<string> = new Set([
+  'IDEMPOTENCY_UNAVAILABLE',
+  'GATEWAY_UNAVAILABLE',
+  'RATE_LIMITED',
+  'UNAUTHENTICATED',
+]);
+
+/** Errors with which the server says that this request traded nothing, and that the same one never will. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'FORBIDDEN',
+  'BAD_USER_INPUT',
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'QUERY_TOO_COMPLEX',
+  'PERSISTED_DOCUMENT_REQUIRED',
+  'PERSISTED_DOCUMENT_NOT_FOUND',
+  'PAYLOAD_TOO_LARGE',
+]);
+
+/** Errors of this client that do not pass by themselves. They may come while an order is on its way. */
+const ENDED: ReadonlySet<string> = new Set(['STORAGE', 'SIGNED_OUT', 'DISPOSED']);
+
+/** Whether the order may have been carried out though its request ended in this error. */
+export function mayHaveTraded({ code }: TradingGraphError): boolean {
+  return !NOT_YET.has(code) && !REFUSED.has(code);
+}
+
+export function isLasting({ code }: TradingGraphError): boolean {
+  return REFUSED.has(code) || ENDED.has(code);
+}
+
+/** Exponential back-off with jitter, and no less than the server asks for. */
+export function pauseMs(error: TradingGraphError, failures: number, random: number): number {
+  const ceilingMs = Math.min(LONGEST_MS, BASE_MS * 2 ** failures);
+  return Math.max(0, error.retryAfter ?? 0) * 1_000 + (ceilingMs / 2) * (1 + random);
+}

@@ -1,0 +1,81 @@
+import { TradingGraphError } from '../errors.ts';
+import type { ClientStorage } from '../storage.ts';
+
+const PREFIX = 'orders/';
+const LATEST_DATE = 8.64e15;
+
+/** A key whose outcome is not known yet. */
+export interface StoredKey {
+  readonly key: string;
+  /** Of the input; null where the entry cannot be read. */
+  readonly digest: string | null;
+  /** When it was first used; null where the entry cannot be read. */
+  readonly at: number | null;
+}
+
+/**
+ * The keys of orders without an outcome, each an entry of its own, so that two tabs never write the same one. An
+ * entry has no amounts, no comment and no token. Rejects with a TradingGraphError whose code is `STORAGE`.
+ */
+export class StoredKeys {
+  readonly #storage: ClientStorage;
+
+  constructor(storage: ClientStorage) {
+    this.#storage = storage;
+  }
+
+  async add(account: string, { key, digest, at }: StoredKey): Promise<void> {
+    await guarded(() => this.#storage.set(nameOf(account, key), JSON.stringify({ digest, at })));
+  }
+
+  async delete(account: string, key: string): Promise<void> {
+    await guarded(() => this.#storage.delete(nameOf(account, key)));
+  }
+
+  /** The keys of one account. An entry that cannot be read still names its key. */
+  async of(account: string): Promise<readonly StoredKey[]> {
+    return this.#read(nameOf(account, ''));
+  }
+
+  /** The latest time in any entry of any account: all of them were stamped by the same clock. */
+  async latest(): Promise<number> {
+    const entries = await this.#read(PREFIX);
+    return entries.reduce((latest, { at }) => Math.max(latest, at ?? latest), -Infinity);
+  }
+
+  async #read(prefix: string): Promise<readonly StoredKey[]> {
+    const names = await guarded(() => this.#storage.keys(prefix));
+    const entries = await Promise.all(
+      names.map(async (name) => {
+        // An entry that fails to be read is an order all the same.
+        const text = await guarded(() => this.#storage.get(name)).catch(() => '');
+        return text === null ? [] : [parse(name.slice(prefix.length), text)];
+      }),
+    );
+    return entries.flat();
+  }
+}
+
+function parse(key: string, text: string): StoredKey {
+  try {
+    const { digest, at } = JSON.parse(text) as Partial<StoredKey>;
+    const isDate = typeof at === 'number' && Math.abs(at) <= LATEST_DATE;
+    if (typeof digest === 'string' && isDate) return { key, digest, at };
+  } catch {
+    // What is not JSON is not an entry of this version either.
+  }
+  return { key, digest: null, at: null };
+}
+
+function nameOf(account: string, key: string): string {
+  return `${PREFIX}${encodeURIComponent(account)}/${key}`;
+}
+
+async function guarded<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (cause) {
+    const message = 'The device cannot keep the keys of orders.';
+    throw new TradingGraphError(message, { code: 'STORAGE', retryable: true, cause });
+  }
+}

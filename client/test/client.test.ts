@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../test/support/app.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { type ClientOptions, createClient } from '../src/create-client.ts';
+import type { ERROR_CODES } from '../src/generated/error-codes.ts';
+import type { PositionsState } from '../src/live/positions-state.ts';
+import type { TypedText } from '../src/operation.ts';
+import { memoryStorage } from '../src/storage/memory.ts';
+import { countedEnvironment } from './support/counted-environment.ts';
+
+const LOGIN: TypedText<{ login: { accessToken?: string } | null }, { email: string }> =
+  'mutation ($email: String!) { login(input: { email: $email, password: "demo" }) { ... on LoginSuccess { accessToken } } }';
+
+let app: TestApp;
+let token: string | null;
+
+beforeEach(async () => {
+  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+  token = null;
+});
+afterEach(() => app.close());
+
+function start(options: Partial<ClientOptions> = {}) {
+  const environment = countedEnvironment();
+  const client = createClient({
+    url: `${app.url}/graphql`,
+    token: () => token,
+    storage: memoryStorage(),
+    environment,
+    ...options,
+  });
+  return { client, environment };
+}
+
+test('signs in, follows positions, places an order once, signs out', async () => {
+  const { client, environment } = start();
+  const { data } = await client.mutate(LOGIN, { email: 'demo@example.com' }, { anonymous: true });
+  token = data?.login?.accessToken ?? null;
+  expect(token).toBeTypeOf('string');
+  let state: PositionsState = client.positions.state();
+  client.positions((next) => {
+    state = next;
+  });
+  await eventually(() => state.status === 'LIVE' && state.positions.length === 6);
+  const ticket = client.orders.ticket();
+  const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
+  const [first, second] = await Promise.all([ticket.place(input), ticket.place(input)]);
+  expect(first).toMatchObject({ status: 'accepted' });
+  expect(second).toMatchObject({ status: 'accepted' });
+  await eventually(() => state.positions.length === 7);
+  token = null;
+  await client.tokenChanged();
+  await eventually(() => state.positions.length === 0);
+  client.dispose();
+  expect(environment.timers.size).toBe(0);
+  expect(environment.listeners.size).toBe(0);
+});
+
+test('shows the positions of whoever is signed in', async () => {
+  token = app.sandbox.token({ email: 'demo@example.com' });
+  const { client } = start();
+  let state: PositionsState = client.positions.state();
+  client.positions((next) => {
+    state = next;
+  });
+  await eventually(() => state.status === 'LIVE');
+  const own = state.positions.map(({ id }) => id);
+  token = app.sandbox.token({ email: 'pro@example.com' });
+  await client.tokenChanged();
+  await eventually(
+    () => state.status === 'LIVE' && !state.positions.some(({ id }) => own.includes(id)),
+  );
+  const { data } = await client.query(
+    '{ positions { id } }' as TypedText<{ positions: { id: string }[] }, Record<string, never>>,
+  );
+  expect(state.positions.map(({ id }) => id)).toEqual(data?.positions.map(({ id }) => id));
+  client.dispose();
+});
+
+test('sends trusted documents by their id, queries by GET', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trusted-'));
+  const file = join(folder, 'manifest.json');
+  writeFileSync(
+    file,
+    JSON.stringify({
+      home: 'query ($s: String) { instruments(filter: { search: $s }, first: 1) { nodes { id } } }',
+    }),
+  );
+  await using strict = await startTestApp({
+    PERSISTED_DOCUMENTS: file,
+    PERSISTED_DOCUMENTS_ONLY: 'on',
+  });
+  token = strict.sandbox.token({ email: 'demo@example.com' });
+  const methods: unknown[] = [];
+  const { client } = start({
+    url: `${strict.url}/graphql`,
+    environment: {
+      fetch: (input, init) => {
+        methods.push(init?.method ?? 'GET');
+        return fetch(input, init);
+      },
+    },
+  });
+  const answer = await client.query({ documentId: 'home' }, { s: 'AAPL' });
+  expect(answer).toEqual({ data: { instruments: { nodes: [{ id: 'AAPL' }] } }, errors: [] });
+  expect(methods).toEqual(['GET']);
+  const refused = await client.query('{ session { balance } }');
+  const [error] = refused.errors;
+  expect(error?.code).toBe('PERSISTED_DOCUMENT_REQUIRED' satisfies keyof typeof ERROR_CODES);
+  client.dispose();
+  rmSync(folder, { recursive: true });
+});

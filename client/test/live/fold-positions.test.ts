@@ -1,0 +1,150 @@
+import { readFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import { buildSchema, getNamedType, isLeafType, isObjectType, parse, validate } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { type FoldedPositions, foldPositions } from '../../src/live/fold-positions.ts';
+import {
+  POSITION_CHANGES,
+  type Position,
+  type PositionChanges,
+} from '../../src/live/positions-operation.ts';
+
+const row = (id: string, profit = 0) => ({ id, symbol: 'AAPL', profit }) as Position;
+
+interface EventParts {
+  readonly at: number;
+  readonly upserted?: readonly Position[];
+  readonly closed?: readonly string[];
+  readonly count: number;
+  readonly status?: 'LIVE' | 'DELAYED';
+  readonly cursor?: string;
+}
+
+function event(snapshot: boolean, parts: EventParts): PositionChanges {
+  const { at, upserted = [], closed = [], count, status = 'LIVE', cursor = `v${at}` } = parts;
+  const totals = { count, invested: null, profit: null };
+  return { cursor, snapshot, upserted, closed, totals, status, asOf: new Date(at).toISOString() };
+}
+
+const snapshot = (parts: EventParts) => event(true, parts);
+const delta = (parts: EventParts) => event(false, parts);
+
+function folded(...events: readonly PositionChanges[]): FoldedPositions {
+  const state = events.reduce<FoldedPositions | null>(
+    (before, each) => foldPositions(before, each),
+    null,
+  );
+  if (state === null) throw new Error('there is no list');
+  return state;
+}
+
+const start = folded(snapshot({ at: 1, upserted: [row('a'), row('b'), row('c')], count: 3 }));
+
+describe('folding', () => {
+  test('keeps the order, puts what opened last, and keeps the rows that did not change', () => {
+    const event = delta({ at: 2, upserted: [row('b', 5), row('d')], closed: ['a'], count: 3 });
+    const after = foldPositions(start, event);
+    expect(after?.positions.map(({ id, profit }) => [id, profit])).toEqual([
+      ['b', 5],
+      ['c', 0],
+      ['d', 0],
+    ]);
+    expect(after?.positions[1]).toBe(start.positions[2]);
+    expect(after?.cursor).toBe('v2');
+    expect(start.positions).toHaveLength(3);
+  });
+
+  test('of a heartbeat changes the time alone, and of the same one again nothing', () => {
+    const beat = delta({ at: 20, count: 3, cursor: 'v1' });
+    const after = foldPositions(start, beat);
+    expect(after).toMatchObject({ cursor: 'v1', asOf: new Date(20) });
+    expect(after?.positions).toBe(start.positions);
+    expect(after?.totals).toBe(start.totals);
+    expect(foldPositions(after, beat)).toBe(after);
+    const delayed = delta({ at: 20, count: 3, cursor: 'v1', status: 'DELAYED' });
+    expect(foldPositions(after, delayed)).toMatchObject({ status: 'DELAYED' });
+  });
+
+  test('ignores what has been applied, also long after', () => {
+    const opened = delta({ at: 2, upserted: [row('d')], count: 4 });
+    const closed = delta({ at: 3, closed: ['d'], count: 3 });
+    const state = folded(snapshot({ at: 1, upserted: start.positions, count: 3 }), opened, closed);
+    expect(foldPositions(state, opened)).toBe(state);
+    expect(foldPositions(state, snapshot({ at: 1, upserted: [], count: 0 }))).toBe(state);
+    expect(foldPositions(state, delta({ at: 2, count: 3, cursor: 'v3' }))).toBe(state);
+  });
+
+  test('says that something is missing', () => {
+    const late = delta({ at: 0, upserted: [row('x')], count: 4 });
+    expect(foldPositions(start, late)).toBeNull();
+    expect(foldPositions(null, late)).toBeNull();
+    expect(foldPositions(start, delta({ at: 3, upserted: [row('x')], count: 5 }))).toBeNull();
+    expect(foldPositions(start, snapshot({ at: 0, upserted: [], count: 0 }))).toBeNull();
+  });
+
+  test('takes the first list of another server, whatever its clock says', () => {
+    const upserted = [row('b', 7), row('a')];
+    const after = foldPositions(start, snapshot({ at: 0, upserted, count: 2 }), { isFirst: true });
+    expect(after?.positions.map(({ id }) => id)).toEqual(['b', 'a']);
+    expect(after?.positions[1]).toBe(start.positions[0]);
+    expect(after?.asOf).toEqual(new Date(0));
+  });
+
+  test('lives with a list in which the gateway has one id twice', () => {
+    const state = folded(snapshot({ at: 1, upserted: [row('a'), row('a', 1)], count: 2 }));
+    expect(
+      foldPositions(state, delta({ at: 2, upserted: [row('a', 2)], count: 2 })),
+    ).not.toBeNull();
+  });
+
+  test('remembers a bounded number of cursors', () => {
+    let state = start;
+    for (let at = 2; at < 100; at += 1)
+      state = foldPositions(state, delta({ at, count: 3 })) ?? start;
+    expect(state.cursor).toBe('v99');
+    expect(state.seen).toHaveLength(16);
+  });
+
+  test('gives the server’s list whatever is repeated, or says that it is not known', () => {
+    const ids = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'));
+    const lists = fc.array(ids, { minLength: 2, maxLength: 12 });
+    const repeats = fc.array(fc.record({ after: fc.nat(11), of: fc.nat(11) }));
+    fc.assert(
+      fc.property(lists, repeats, (versions, again) => {
+        const events = versions.map((list, at) => {
+          const before = versions[at - 1];
+          const upserted = list.map((id) => row(id, at));
+          if (before === undefined) return snapshot({ at, upserted, count: list.length });
+          const closed = before.filter((id) => !list.includes(id));
+          return delta({ at, upserted, closed, count: list.length });
+        });
+        let state: FoldedPositions | null = null;
+        for (const [at, each] of events.entries()) {
+          state = foldPositions(state, each);
+          for (const { after, of } of again) {
+            const repeated = events[of];
+            if (after === at && repeated !== undefined && of <= at)
+              state = foldPositions(state, repeated);
+          }
+          const shown = state?.positions.map(({ id, profit }) => `${id}${profit}`).toSorted();
+          expect(shown).toEqual(versions[at]?.map((id) => `${id}${at}`).toSorted());
+        }
+      }),
+    );
+  });
+});
+
+test('the subscription selects every plain field of a position', async () => {
+  const path = new URL('../../../schema.graphql', import.meta.url);
+  const schema = buildSchema(await readFile(path, 'utf8'));
+  const document = parse(POSITION_CHANGES);
+  expect(validate(schema, document)).toEqual([]);
+  const type = schema.getType('Position');
+  if (!isObjectType(type)) throw new Error('there is no Position');
+  const plain = Object.values(type.getFields()).filter((field) =>
+    isLeafType(getNamedType(field.type)),
+  );
+  const [, selection = ''] = /upserted \{([^}]*)\}/.exec(POSITION_CHANGES) ?? [];
+  const selected = selection.trim().split(/\s+/);
+  expect(selected.toSorted()).toEqual(plain.map(({ name }) => name).toSorted());
+});

@@ -1,0 +1,109 @@
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { createPositions, type Positions } from '../../src/live/positions.ts';
+import type { PositionsState } from '../../src/live/positions-state.ts';
+import { type LineProxy, startLineProxy } from '../support/line-proxy.ts';
+import { createSimpleCore, type SimpleCore } from '../support/simple-core-live.ts';
+import {
+  createTestEnvironment,
+  type ManualTime,
+  type TestEnvironment,
+} from '../support/test-environment.ts';
+
+export const POLL_MS = 100;
+
+/** A gateway, a facade that can be restarted, and a network between it and its clients. */
+export interface LiveWorld extends AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly proxy: LineProxy;
+  /** A facade that no fault reaches, and in which nobody follows anything. */
+  readonly witness: TestApp;
+  /** Ends the facade, its feeds and cursors, and starts another. */
+  restart(): Promise<void>;
+  device(options?: DeviceOptions): Device;
+}
+
+export interface DeviceOptions {
+  readonly token?: () => string | null;
+  readonly time?: ManualTime;
+}
+
+export interface Device {
+  readonly environment: TestEnvironment;
+  readonly core: SimpleCore;
+  readonly positions: Positions;
+  dispose(): void;
+}
+
+export async function startLiveWorld(): Promise<LiveWorld> {
+  const sandbox = await startSandbox({ seed: 'tests', tickMs: 0 });
+  const devices: Device[] = [];
+  const start = () =>
+    startTestApp(
+      { POSITIONS_POLL_MS: String(POLL_MS), GATEWAY_TIMEOUT_MS: '2000' },
+      { gateway: sandbox },
+    );
+  const [first, witness] = await Promise.all([start(), start()]);
+  let app = first;
+  const portOf = () => Number(new URL(app.url).port);
+  const proxy = await startLineProxy(portOf());
+  return {
+    sandbox,
+    proxy,
+    witness,
+    async restart() {
+      const before = app;
+      app = await start();
+      proxy.lead(portOf());
+      proxy.kill();
+      await before.close();
+    },
+    device({ token = () => sandbox.token({ email: 'demo@example.com' }), time } = {}) {
+      const environment = createTestEnvironment(time);
+      const core = createSimpleCore({ url: proxy.webSocketUrl, token, environment });
+      const device = {
+        environment,
+        core,
+        positions: createPositions(core),
+        dispose: () => core.dispose(),
+      };
+      devices.push(device);
+      return device;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const device of devices) device.dispose();
+      await proxy[Symbol.asyncDispose]();
+      await Promise.all([app.close(), witness.close()]);
+      await sandbox.close();
+    },
+  };
+}
+
+/** Keeps all that a listener was told. */
+export class Audience {
+  readonly states: PositionsState[] = [];
+  readonly listener = (state: PositionsState) => void this.states.push(state);
+
+  get last(): PositionsState | undefined {
+    return this.states.at(-1);
+  }
+
+  get isLive(): boolean {
+    return this.last?.status === 'LIVE';
+  }
+}
+
+/** The list of the gateway's own. */
+export async function gatewayList(
+  { witness, sandbox }: Pick<LiveWorld, 'witness' | 'sandbox'>,
+  email = 'demo@example.com',
+): Promise<readonly { readonly id: string; readonly profit: number }[]> {
+  const { data } = await witness.query('{ positions { id profit priceCurrent } }', {
+    token: sandbox.token({ email }),
+  });
+  return data.positions;
+}
+
+export function prints(list: readonly { readonly id: string; readonly profit: unknown }[]): string {
+  return list.map(({ id, profit }) => `${id}:${profit}`).join();
+}

@@ -1,0 +1,271 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
+import { Audience, gatewayList, type LiveWorld, prints, startLiveWorld } from './live-world.ts';
+
+let world: LiveWorld;
+
+beforeEach(async () => {
+  world = await startLiveWorld();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+async function agrees(audience: Audience): Promise<void> {
+  await eventually(async () => {
+    const own = audience.last?.positions.map(({ id, profit }) => ({ id, profit })) ?? [];
+    expect(prints(own)).toBe(prints(await gatewayList(world)));
+    expect(audience.isLive).toBe(true);
+  });
+}
+
+/** Moves the market until a listener has heard of it. */
+async function moves(audience: Audience): Promise<void> {
+  const before = audience.last?.positions;
+  world.sandbox.tick();
+  await eventually(() => audience.last?.positions !== before);
+  await agrees(audience);
+}
+
+describe('the list', () => {
+  test('follows the gateway, in its order, and keeps what has not changed', async () => {
+    const { positions } = world.device();
+    const audience = new Audience();
+    positions(audience.listener);
+    expect(positions.state()).toMatchObject({ positions: [], totals: null, status: 'OFFLINE' });
+    await eventually(() => audience.isLive);
+    expect(audience.last?.positions).toHaveLength(6);
+    expect(audience.last?.totals?.count).toBe(6);
+    expect(audience.last?.asOf).toBeInstanceOf(Date);
+    expect(positions.state()).toBe(audience.last);
+    await moves(audience);
+    expect(new Set(audience.states).size).toBe(audience.states.length);
+  });
+
+  test('is delayed while the gateway fails, and live again after', async () => {
+    const audience = new Audience();
+    world.device().positions(audience.listener);
+    await eventually(() => audience.isLive);
+    const shown = audience.last?.positions;
+    world.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500, times: 3 });
+    await eventually(() => audience.last?.status === 'DELAYED');
+    expect(audience.last?.positions).toBe(shown);
+    await moves(audience);
+  });
+
+  test('comes when the gateway does, though the first subscriptions end with its error', async () => {
+    world.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
+    const audience = new Audience();
+    const { positions, core } = world.device();
+    positions(audience.listener);
+    await eventually(() => audience.last?.error?.code === 'GATEWAY_UNAVAILABLE');
+    await eventually(() => core.begun > 1);
+    expect(audience.last?.status).toBe('OFFLINE');
+    world.sandbox.clearFaults();
+    await agrees(audience);
+    expect(audience.last?.error).toBeNull();
+  });
+});
+
+describe('listeners', () => {
+  test('mounted, unmounted and mounted again in one tick open one subscription', async () => {
+    const { positions, core } = world.device();
+    const [first, second] = [new Audience(), new Audience()];
+    const end = positions(first.listener);
+    end();
+    end();
+    positions(second.listener);
+    await eventually(() => second.isLive);
+    expect(core.begun).toBe(1);
+    expect(first.states).toEqual([]);
+  });
+
+  test('share a subscription, hear the same object, and leave each by itself', async () => {
+    const { positions, core, environment } = world.device();
+    const [first, second] = [new Audience(), new Audience()];
+    const endFirst = positions(first.listener);
+    await eventually(() => first.isLive);
+    const endSecond = positions(second.listener);
+    await eventually(() => second.isLive);
+    expect(second.last).toBe(first.last);
+    expect(core.begun).toBe(1);
+    endFirst();
+    const heard = first.states.length;
+    await moves(second);
+    expect(first.states).toHaveLength(heard);
+    endSecond();
+    expect(core.open).toBe(1);
+    await eventually(() => core.open === 0);
+    await eventually(() => world.proxy.openLines === 0);
+    expect(environment.pending).toBe(0);
+  });
+
+  test('that come again go on from the cursor', async () => {
+    const { positions, core } = world.device();
+    const audience = new Audience();
+    const end = positions(audience.listener);
+    await eventually(() => audience.isLive);
+    end();
+    await eventually(() => core.open === 0);
+    const left = positions.state();
+    expect(left).toMatchObject({ status: 'OFFLINE', positions: audience.last?.positions });
+    positions(audience.listener);
+    await agrees(audience);
+    expect(core.sent.at(-1)).toMatchObject({ after: expect.any(String) });
+    expect(audience.last?.positions).toBe(left.positions);
+  });
+
+  test('get the shortest of their intervals, and no wait where one wants none', async () => {
+    const { positions, core } = world.device();
+    const audience = new Audience();
+    positions(audience.listener, { intervalMs: 400 });
+    await eventually(() => audience.isLive);
+    const end = positions(() => {}, { intervalMs: 200 });
+    await eventually(() => core.begun === 2);
+    const endNone = positions(() => {});
+    await eventually(() => core.begun === 3);
+    endNone();
+    end();
+    await eventually(() => core.begun === 4);
+    await moves(audience);
+    const intervals = core.sent.map((each) => (each as { intervalMs: number | null }).intervalMs);
+    expect(intervals).toEqual([400, 200, null, 400]);
+    expect(core.open).toBe(1);
+    // The socket stays: the new subscription is there before the old one ends.
+    expect(world.proxy.accepted).toBe(1);
+    expect(audience.states.filter(({ status }) => status === 'OFFLINE')).toHaveLength(1);
+    expect(() => positions(() => {}, { intervalMs: 0 })).toThrow(RangeError);
+    expect(() => positions(() => {}, { intervalMs: 15_001 })).toThrow(RangeError);
+  });
+
+  test('that throw do not keep the others from hearing', async () => {
+    const clock = createScriptedClock(Date.now());
+    const { positions } = world.device({ time: { ...clock, uptime: clock.now } });
+    positions(() => {
+      throw new Error('a fault of the app');
+    });
+    const audience = new Audience();
+    positions(audience.listener);
+    await eventually(() => audience.states.length > 0);
+    await expect(clock.advance(0)).rejects.toThrow('a fault of the app');
+    await eventually(() => audience.isLive);
+  });
+});
+
+describe('a line that is lost', () => {
+  test('is replaced, and the list goes on from its cursor', async () => {
+    const { positions, core } = world.device();
+    const audience = new Audience();
+    positions(audience.listener);
+    await eventually(() => audience.isLive);
+    const { positions: shown } = positions.state();
+    world.proxy.kill();
+    await eventually(() => audience.last?.status === 'OFFLINE');
+    expect(audience.last?.positions).toBe(shown);
+    await moves(audience);
+    expect(core.begun).toBe(1);
+    expect(core.sent).toHaveLength(2);
+    expect(core.sent[1]).toMatchObject({ after: expect.any(String) });
+  });
+
+  test('by a server that starts again gives a new list, in which unchanged rows are the same', async () => {
+    const { positions } = world.device();
+    const audience = new Audience();
+    positions(audience.listener);
+    await eventually(() => audience.isLive);
+    const { positions: shown } = positions.state();
+    await world.restart();
+    await eventually(() => audience.last?.status === 'OFFLINE');
+    await agrees(audience);
+    expect(audience.last?.positions).toBe(shown);
+    await moves(audience);
+  });
+
+  test('by tokens of three seconds misses nothing', async () => {
+    const token = () => world.sandbox.token({ email: 'demo@example.com', expiresInSeconds: 3 });
+    const { positions, core } = world.device({ token });
+    const audience = new Audience();
+    positions(audience.listener);
+    await eventually(() => audience.isLive);
+    while (core.sent.length < 3) await moves(audience);
+    await moves(audience);
+    expect(core.begun).toBe(1);
+    expect(audience.states.every(({ error }) => error === null)).toBe(true);
+  });
+});
+
+describe('what comes over the line', () => {
+  test('twice is applied once', async () => {
+    const { positions, core } = world.device();
+    const audience = new Audience();
+    positions(audience.listener);
+    await eventually(() => audience.isLive);
+    world.proxy.repeatNextFrame();
+    await moves(audience);
+    const heard = audience.states.length;
+    await moves(audience);
+    expect(audience.states).toHaveLength(heard + 1);
+    expect(core.begun).toBe(1);
+  });
+
+  test('out of order is not believed: the whole list is asked for', async () => {
+    const { positions, core } = world.device();
+    const audience = new Audience();
+    positions(audience.listener);
+    await eventually(() => audience.isLive);
+    world.proxy.swapNextFrames();
+    const polls = world.sandbox.calls('getOpenPositions');
+    world.sandbox.tick();
+    await eventually(() => world.sandbox.calls('getOpenPositions') > polls + 2);
+    world.sandbox.tick();
+    await eventually(() => core.begun === 2);
+    await agrees(audience);
+    expect(core.sent.at(-1)).toMatchObject({ after: null });
+    await moves(audience);
+  });
+});
+
+describe('signing in', () => {
+  test('that is over ends it, with the reason, and another account starts from nothing', async () => {
+    let email: string | null = 'demo@example.com';
+    const token = () => (email === null ? null : world.sandbox.token({ email }));
+    const { positions, core, environment } = world.device({ token });
+    const audience = new Audience();
+    positions(audience.listener);
+    await eventually(() => audience.isLive);
+    email = null;
+    world.sandbox.revoke({ login: 700_001 });
+    await eventually(() => audience.last?.error?.code === 'SIGNED_OUT');
+    expect(audience.last).toMatchObject({ status: 'OFFLINE', positions: { length: 6 } });
+    expect(core.open).toBe(0);
+    // The two listeners of the app's life; no timer.
+    expect(environment.pending).toBe(2);
+    email = 'pro@example.com';
+    core.switchAccount();
+    expect(audience.last).toMatchObject({ positions: [], totals: null, asOf: null, error: null });
+    await eventually(() => audience.isLive);
+    expect(audience.last?.positions).toHaveLength(25);
+    expect(core.sent.at(-1)).toMatchObject({ after: null });
+    const ids = new Set((await gatewayList(world, 'pro@example.com')).map(({ id }) => id));
+    expect(audience.last?.positions.every(({ id }) => ids.has(id))).toBe(true);
+  });
+});
+
+test('after dispose nothing is left, and a new listener is told so', async () => {
+  const { positions, core, environment } = world.device();
+  const audience = new Audience();
+  const end = positions((state) => {
+    audience.listener(state);
+    if (state.error !== null) end();
+  });
+  await eventually(() => audience.isLive);
+  core.dispose();
+  expect(audience.last).toMatchObject({ status: 'OFFLINE', error: { code: 'DISPOSED' } });
+  expect(core.open).toBe(0);
+  await eventually(() => world.proxy.openLines === 0);
+  end();
+  const late = new Audience();
+  positions(late.listener)();
+  positions(late.listener);
+  await eventually(() => late.last?.error?.code === 'DISPOSED');
+  expect(environment.pending).toBe(0);
+});

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { buying, startPhone } from '../support/phone.ts';
+
+test('a user does not see, ask for or repeat the orders of another one on the same phone', async () => {
+  await using phone = await startPhone();
+  const { orders, core } = phone.open();
+  const input = buying('mine');
+  const ticket = await phone.interrupt(input, 'lost', { orders, core });
+  phone.signIn('pro@example.com');
+  const before = core.sent.length;
+  expect(await orders.resume()).toEqual([]);
+  expect(await ticket.place(input)).toMatchObject({
+    status: 'unknown',
+    error: { code: 'SIGNED_OUT' },
+  });
+  expect(core.sent).toHaveLength(before);
+  expect(phone.app.sandbox.orders()).toEqual([]);
+  phone.signIn('demo@example.com');
+  expect(await orders.resume()).toMatchObject([{ outcome: { status: 'notFound' }, age: 'fresh' }]);
+  expect(await ticket.place(input)).toMatchObject({ status: 'accepted' });
+  expect(phone.app.sandbox.orders()).toMatchObject([{ login: 700001 }]);
+});
+
+test('nothing is sent where the user changes while the key is being stored', async () => {
+  await using phone = await startPhone();
+  const storage = {
+    ...phone.storage,
+    async set(key: string, text: string) {
+      await phone.storage.set(key, text);
+      phone.signIn('pro@example.com');
+    },
+  };
+  const { orders, core } = phone.open({ storage });
+  expect(await orders.ticket().place(buying('whose'))).toMatchObject({
+    status: 'unsent',
+    error: { code: 'SIGNED_OUT' },
+  });
+  expect(core.sent).toEqual([]);
+  expect(phone.storage.entries.size).toBe(0);
+});
+
+test('nothing more is sent where the user changes between two attempts', async () => {
+  await using phone = await startPhone();
+  const { orders, core } = phone.open();
+  phone.line.next.push(...Array(5).fill('lost'));
+  const placing = orders.ticket().place(buying('between'));
+  await eventually(() => phone.line.orders === 1);
+  phone.signIn('pro@example.com');
+  expect(await placing).toMatchObject({ status: 'unknown', error: { code: 'SIGNED_OUT' } });
+  expect(core.sent).toHaveLength(1);
+  expect([...phone.storage.entries.keys()]).toEqual([expect.stringContaining('orders/700001/')]);
+});
+
+test('nothing is sent where nobody is signed in', async () => {
+  await using phone = await startPhone();
+  phone.token = null;
+  const { orders } = phone.open();
+  const ticket = orders.ticket();
+  expect(await ticket.place(buying('nobody'))).toMatchObject({
+    status: 'unsent',
+    error: { code: 'SIGNED_OUT' },
+  });
+  await expect(orders.resume()).rejects.toMatchObject({ code: 'SIGNED_OUT' });
+  phone.signIn('demo@example.com');
+  expect(await ticket.place(buying('nobody'))).toMatchObject({ status: 'accepted' });
+});
+
+test('an account whose login begins with another login has keys of its own', async () => {
+  await using phone = await startPhone();
+  phone.storage.entries.set('orders/7000011/key', JSON.stringify({ digest: 'd', at: Date.now() }));
+  phone.storage.entries.set('orders/70000/key', JSON.stringify({ digest: 'd', at: Date.now() }));
+  expect(await phone.open().orders.resume()).toEqual([]);
+});

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { rehearse } from './order-rehearsal.ts';
+
+/** `ORDER_TICKETS=1000` for the full form. */
+const TICKETS = Number(process.env.ORDER_TICKETS ?? 240);
+const SEED = Number(process.env.ORDER_SEED ?? 20_261_120);
+
+test(`${TICKETS} tickets become at most one order each, and what is said of them is true`, async () => {
+  const { contradictions, statuses, resumed, kills } = await rehearse(TICKETS, SEED);
+  console.log(Object.fromEntries(statuses), { resumed, kills });
+  expect(contradictions).toEqual([]);
+  // The run proves something only where each of these occurred.
+  expect(statuses.get('accepted')).toBeGreaterThan(TICKETS / 3);
+  expect(statuses.get('rejected')).toBeGreaterThan(0);
+  expect(statuses.get('unknown')).toBeGreaterThan(TICKETS / 20);
+  expect(resumed).toBeGreaterThan(TICKETS / 20);
+  expect(kills).toBeGreaterThan(0);
+}, 600_000);

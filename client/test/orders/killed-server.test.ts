@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { startFacadeProcess } from '../../../test/support/facade-process.ts';
+import { startFaultProxy } from '../../../test/support/fault-proxy.ts';
+import { createOrders } from '../../src/orders/create-orders.ts';
+import { createMemoryStorage } from '../support/memory-storage.ts';
+import { buying } from '../support/phone.ts';
+import { createSimpleCore } from '../support/simple-core-orders.ts';
+
+test('an order under way when the server is killed is repeated to the next one, and not carried out twice', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'client-orders-'));
+  const sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
+  const proxy = await startFaultProxy(sandbox.url);
+  const facade = await startFacadeProcess({
+    GATEWAY_URL: proxy.url,
+    ORDER_STORE: join(folder, 'orders.db'),
+    ORDER_TIMEOUT_MS: '2000',
+  });
+  const token = sandbox.token({ email: 'demo@example.com' });
+  const storage = createMemoryStorage();
+  const open = () => {
+    const core = createSimpleCore({ url: () => facade.url, token: () => token, storage });
+    return { core, orders: createOrders(core) };
+  };
+  try {
+    const { orders, core } = open();
+    await core.account();
+    // The gateway carries it out a second later, when nobody waits for its answer any more.
+    sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000 });
+    const ticket = orders.ticket();
+    const placing = ticket.place(buying('killed'));
+    await eventually(() => sandbox.calls('openPosition') === 1);
+    await facade.kill();
+    await facade.start();
+    expect(await placing).toMatchObject({ status: 'unknown', error: null });
+    await eventually(() => sandbox.orders().length === 1);
+    expect(await open().orders.resume()).toMatchObject([{ outcome: { status: 'unknown' } }]);
+    expect(await ticket.place(buying('killed'))).toMatchObject({ status: 'unknown' });
+    expect(sandbox.calls('openPosition')).toBe(1);
+    expect(proxy.arrived('openPosition')).toBe(1);
+  } finally {
+    await facade[Symbol.asyncDispose]();
+    await proxy[Symbol.asyncDispose]();
+    await sandbox.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('an order whose gateway is away is sent when it comes back', async () => {
+  const sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
+  const proxy = await startFaultProxy(sandbox.url);
+  const facade = await startFacadeProcess({ GATEWAY_URL: proxy.url, ORDER_STORE: 'memory' });
+  const token = sandbox.token({ email: 'demo@example.com' });
+  const core = createSimpleCore({ url: () => facade.url, token: () => token });
+  try {
+    await core.account();
+    await proxy.refuse();
+    const placing = createOrders(core).ticket().place(buying('away'));
+    await eventually(() => core.sent.length === 2);
+    await proxy.heal();
+    expect(await placing).toMatchObject({ status: 'accepted', replayed: false });
+    expect(sandbox.orders()).toHaveLength(1);
+  } finally {
+    core.dispose();
+    await facade[Symbol.asyncDispose]();
+    await proxy[Symbol.asyncDispose]();
+    await sandbox.close();
+  }
+});

@@ -1,0 +1,177 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import {
+  FaultInjector,
+  LATE_MS,
+  ORDER_TIMEOUT_MS,
+} from '../../../test/end-to-end/orders/fault-injector.ts';
+import {
+  createSeededRandom,
+  type SeededRandom,
+} from '../../../test/end-to-end/orders/seeded-random.ts';
+import { startFacadeProcess } from '../../../test/support/facade-process.ts';
+import type { Environment } from '../../src/environment.ts';
+import { createOrders } from '../../src/orders/create-orders.ts';
+import type { OrderOutcome } from '../../src/orders/outcome.ts';
+import type { Ticket } from '../../src/orders/ticket.ts';
+import { type FaultyLine, type LineFault, startFaultyLine } from '../support/faulty-line.ts';
+import { createMemoryStorage } from '../support/memory-storage.ts';
+import { buying } from '../support/phone.ts';
+import { createSimpleCore } from '../support/simple-core-orders.ts';
+
+/** The clients' time runs this much faster, so that their ten seconds of patience are half a second. */
+const HASTE = 20;
+const USERS = 12;
+const AT_ONCE = 6;
+const ORDERS_PER_LIFE = 60;
+const LINE_FAULTS: readonly LineFault[] = ['lost', 'answer-lost', 'cut', 'silent', 'portal'];
+
+export interface RehearsalReport {
+  /** How many tickets ended with each status. */
+  readonly statuses: ReadonlyMap<string, number>;
+  /** Where what a client was told is not what the gateway did. */
+  readonly contradictions: readonly string[];
+  /** How many tickets were placed once more after a restart of the app. */
+  readonly resumed: number;
+  readonly kills: number;
+}
+
+interface World {
+  readonly sandbox: Sandbox;
+  readonly line: FaultyLine;
+  readonly random: SeededRandom;
+  readonly injector: FaultInjector;
+}
+
+/** Places tickets while the line, the gateway, the service and the app fail at random; then compares the ledgers. */
+export async function rehearse(tickets: number, seed: number): Promise<RehearsalReport> {
+  const folder = await mkdtemp(join(tmpdir(), 'client-orders-'));
+  const sandbox = await startSandbox({ seed: 'orders', instruments: 40, tickMs: 0 });
+  const facade = await startFacadeProcess({
+    GATEWAY_URL: sandbox.url,
+    ORDER_STORE: join(folder, 'orders.db'),
+    ORDER_TIMEOUT_MS: String(ORDER_TIMEOUT_MS),
+    RATE_LIMIT_PER_MINUTE: '10000000',
+    LOG_LEVEL: 'info',
+  });
+  const line = await startFaultyLine(() => facade.url);
+  const random = createSeededRandom(seed);
+  const world = { sandbox, line, random, injector: new FaultInjector(sandbox, random) };
+  const ends = new Map<string, OrderOutcome>();
+  let resumed = 0;
+  let kills = 0;
+  let next = 0;
+  try {
+    const worker = async () => {
+      for (let n = next++; n < tickets; n = next++) {
+        if (n % ORDERS_PER_LIFE === ORDERS_PER_LIFE - 1) {
+          kills += 1;
+          await facade.kill();
+          await facade.start();
+        }
+        const { outcome, wasResumed } = await placeOne(world, `ticket ${n}`);
+        ends.set(`ticket ${n}`, outcome);
+        if (wasResumed) resumed += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    // Orders that the gateway carries out late have to be in its ledger.
+    await delay(2 * LATE_MS);
+    return {
+      statuses: countStatuses(ends),
+      contradictions: compare(ends, sandbox),
+      resumed,
+      kills,
+    };
+  } finally {
+    await line[Symbol.asyncDispose]();
+    await facade[Symbol.asyncDispose]();
+    await sandbox.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function placeOne({ sandbox, line, random, injector }: World, comment: string) {
+  const user = 1 + random.below(USERS);
+  const email = `user-${user}@example.com`;
+  let token = sandbox.token({ email });
+  const storage = createMemoryStorage();
+  const open = () => {
+    const core = createSimpleCore({
+      url: () => line.url,
+      token: () => token,
+      renew: () => {
+        token = sandbox.token({ email });
+      },
+      storage,
+      environment: hasty(),
+    });
+    return { core, orders: createOrders(core) };
+  };
+  const limit = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment } as const;
+  const isLimit = random.happens(0.4);
+  const place = (one: Ticket) => (isLimit ? one.placeLimit(limit) : one.place(buying(comment)));
+  const first = open();
+  // Faults are meant for the order, so that the account is known before.
+  await first.core.account().catch(() => {});
+  if (random.happens(0.5)) line.next.push(random.pick(LINE_FAULTS));
+  if (random.happens(0.2)) line.next.push(random.pick(LINE_FAULTS));
+  if (random.happens(0.4)) {
+    injector.injectNext({ login: 800_000 + user, email, isRefused: random.happens(0.3) });
+  }
+  const ticket = first.orders.ticket();
+  const placing = place(ticket);
+  const tapped = random.happens(0.3) ? place(ticket) : placing;
+  const isKilled = random.happens(0.3);
+  if (isKilled) {
+    await delay(random.below(100));
+    first.core.dispose();
+  }
+  let [outcome] = await Promise.all([placing, tapped]);
+  if (!isKilled) {
+    // The user presses the button once more, whatever is said.
+    if (random.happens(0.5)) outcome = await place(ticket);
+    first.core.dispose();
+    return { outcome, wasResumed: false };
+  }
+  const [one, other] = [open(), open()];
+  const [found] = await one.orders.resume().catch(() => []);
+  const [seen] = await other.orders.resume().catch(() => []);
+  const again = await Promise.all([found && place(found.ticket), seen && place(seen.ticket)]);
+  outcome = again.findLast((each) => each !== undefined) ?? outcome;
+  for (const { core } of [one, other]) core.dispose();
+  return { outcome, wasResumed: found !== undefined };
+}
+
+function hasty(): Partial<Environment> {
+  return {
+    now: () => Date.now() * HASTE,
+    uptime: () => performance.now() * HASTE,
+    after(ms, task) {
+      const timer = setTimeout(task, ms / HASTE);
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+function countStatuses(ends: ReadonlyMap<string, OrderOutcome>): Map<string, number> {
+  const statuses = new Map<string, number>();
+  for (const { status } of ends.values()) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  return statuses;
+}
+
+function compare(ends: ReadonlyMap<string, OrderOutcome>, sandbox: Sandbox): string[] {
+  const applied = new Map<string, number>();
+  for (const { comment } of sandbox.orders()) {
+    applied.set(String(comment), (applied.get(String(comment)) ?? 0) + 1);
+  }
+  return [...ends].flatMap(([comment, { status }]) => {
+    const count = applied.get(comment) ?? 0;
+    const isPossible =
+      status === 'accepted' ? count === 1 : status === 'unknown' ? count <= 1 : count === 0;
+    return isPossible ? [] : [`${comment} is ${status}, and was carried out ${count} times`];
+  });
+}

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { buying, startPhone } from '../support/phone.ts';
+
+test.each(['lost', 'answer-lost', 'cut', 'portal'] as const)(
+  'an order is one order where the line fails twice: %s',
+  async (fault) => {
+    await using phone = await startPhone();
+    const { orders } = phone.open();
+    phone.line.next.push(fault, fault);
+    expect(await orders.ticket().place(buying('again'))).toMatchObject({ status: 'accepted' });
+    expect(phone.line.orders).toBe(3);
+    expect(phone.app.sandbox.orders()).toHaveLength(1);
+    expect(phone.storage.entries.size).toBe(0);
+  },
+);
+
+test.each([
+  ['it asks for a pause', { kind: 'status', status: 429, headers: { 'retry-after': '1' } }],
+  ['a token that has just run out', { kind: 'status', status: 401 }],
+] as const)('an order that the gateway did not take is sent again: %s', async (_, fault) => {
+  await using phone = await startPhone();
+  const { orders } = phone.open({ renew: () => phone.signIn('demo@example.com') });
+  phone.app.sandbox.fail({ operation: 'openPosition', times: 1, ...fault });
+  expect(await orders.ticket().place(buying('later'))).toMatchObject({ status: 'accepted' });
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+});
+
+test('a full store of records is waited for', async () => {
+  await using phone = await startPhone({ ORDER_RECORDS_MAX: '1' });
+  const { orders, core } = phone.open();
+  await orders.ticket().place(buying('first'));
+  expect(await orders.ticket().place(buying('second'), { withinMs: 2_000 })).toMatchObject({
+    status: 'unsent',
+    error: { code: 'IDEMPOTENCY_UNAVAILABLE' },
+  });
+  expect(core.sent.length).toBeGreaterThan(2);
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+  expect(phone.storage.entries.size).toBe(0);
+});
+
+test('a pause longer than the time there is ends the order at once, unsent', async () => {
+  await using phone = await startPhone();
+  const { orders } = phone.open();
+  const headers = { 'retry-after': '60' };
+  phone.app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, headers });
+  expect(await orders.ticket().place(buying('paused'))).toMatchObject({
+    status: 'unsent',
+    error: { code: 'RATE_LIMITED', retryAfter: 60 },
+  });
+  expect(phone.app.sandbox.calls('openPosition')).toBe(1);
+});
+
+test('a refusal of every token ends after the second one', async () => {
+  await using phone = await startPhone();
+  const { orders, core } = phone.open();
+  phone.app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 401 });
+  expect(await orders.ticket().place(buying('refused'))).toMatchObject({
+    status: 'unsent',
+    error: { code: 'UNAUTHENTICATED' },
+  });
+  expect(core.sent).toHaveLength(2);
+});
+
+test('an order whose answers are all lost is unknown, never unsent', async () => {
+  await using phone = await startPhone();
+  const { orders } = phone.open();
+  phone.line.next.push(...Array(100).fill('answer-lost'));
+  const ticket = orders.ticket();
+  const outcome = await ticket.place(buying('lost'), { withinMs: 3_000 });
+  expect(outcome).toMatchObject({ status: 'unknown', error: { code: 'NETWORK' } });
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+  expect(phone.storage.entries.size).toBe(1);
+  phone.line.next.length = 0;
+  expect(await ticket.place(buying('lost'))).toMatchObject({ status: 'accepted', replayed: true });
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+  expect(phone.storage.entries.size).toBe(0);
+});
+
+test('a lost request stays in doubt where the server says later that it took none', async () => {
+  await using phone = await startPhone();
+  const { orders } = phone.open();
+  phone.app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 403 });
+  // The first request may still be on its way when the second one is refused.
+  phone.line.next.push('lost');
+  expect(await orders.ticket().place(buying('doubtful'))).toMatchObject({
+    status: 'unknown',
+    error: { code: 'FORBIDDEN' },
+  });
+});
+
+test('a silent line is left after ten seconds, and the answer is had over another one', async () => {
+  await using phone = await startPhone();
+  const { orders } = phone.open();
+  phone.line.next.push('silent');
+  expect(await orders.ticket().place(buying('silent'))).toMatchObject({
+    status: 'accepted',
+    replayed: true,
+  });
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+});
+
+test('a phone that slept while it waited does not send hours later', async () => {
+  await using phone = await startPhone();
+  const { orders, core } = phone.open();
+  const headers = { 'retry-after': '1' };
+  phone.app.sandbox.fail({
+    operation: 'openPosition',
+    kind: 'status',
+    status: 429,
+    headers,
+    times: 1,
+  });
+  const placing = orders.ticket().place(buying('overslept'));
+  await eventually(() => phone.app.sandbox.calls('openPosition') === 1);
+  phone.clockMs = 2 * 3_600_000;
+  expect(await placing).toMatchObject({ status: 'unsent', error: { code: 'RATE_LIMITED' } });
+  expect(core.sent).toHaveLength(1);
+});
+
+test('an order under way when the client is disposed is unknown, and no timer is left', async () => {
+  await using phone = await startPhone();
+  const { orders, core } = phone.open();
+  phone.app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 500 });
+  const placing = orders.ticket().place(buying('disposed'));
+  await eventually(() => core.sent.length === 1);
+  core.dispose();
+  expect(await placing).toMatchObject({ status: 'unknown', error: { code: 'DISPOSED' } });
+  expect(core.timers).toBe(0);
+  expect(phone.storage.entries.size).toBe(1);
+  expect(await orders.ticket().place(buying('after'))).toMatchObject({
+    status: 'unsent',
+    error: { code: 'DISPOSED' },
+  });
+  expect(core.timers).toBe(0);
+});

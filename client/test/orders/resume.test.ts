@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { buying, startPhone } from '../support/phone.ts';
+
+test('after a restart each order without an outcome is found again, and none is sent', async () => {
+  await using phone = await startPhone();
+  await phone.interrupt(buying('accepted'), 'answer-lost');
+  await phone.interrupt(buying('rejected', 'TEST.REJECT'), 'answer-lost');
+  await phone.interrupt(buying('unknown', 'TEST.UNKNOWN'), 'answer-lost');
+  await phone.interrupt(buying('lost'), 'lost');
+  const calls = phone.app.sandbox.calls('openPosition');
+  const again = phone.open();
+  const resumed = await again.orders.resume();
+  expect(resumed.map(({ outcome }) => outcome.status)).toEqual([
+    'accepted',
+    'rejected',
+    'unknown',
+    'notFound',
+  ]);
+  expect(resumed.every(({ age, placedAt }) => age === 'fresh' && placedAt !== null)).toBe(true);
+  expect(phone.app.sandbox.calls('openPosition')).toBe(calls);
+  const left = await phone.open().orders.resume();
+  expect(left.map(({ outcome }) => outcome.status)).toEqual(['unknown', 'notFound']);
+  for (const one of left) await one.forget();
+  expect(phone.storage.entries.size).toBe(0);
+});
+
+test('a resumed order is placed under its own key, with the same input alone', async () => {
+  await using phone = await startPhone();
+  const { idempotencyKey } = await phone.interrupt(buying('form'), 'lost');
+  const [resumed] = await phone.open().orders.resume();
+  expect(await resumed?.ticket.place(buying('another form'))).toMatchObject({
+    status: 'unsent',
+    error: { code: 'BAD_USER_INPUT' },
+  });
+  expect(await resumed?.ticket.place(buying('form'))).toMatchObject({
+    status: 'accepted',
+    idempotencyKey,
+  });
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+  expect(phone.storage.entries.size).toBe(0);
+});
+
+test('two tabs that resume at once both learn the outcome', async () => {
+  await using phone = await startPhone();
+  for (const name of ['one', 'two', 'three']) {
+    await phone.interrupt(buying(name), 'answer-lost');
+  }
+  const tabs = [phone.open(), phone.open(), phone.open()];
+  const told = await Promise.all(tabs.map(({ orders }) => orders.resume()));
+  for (const resumed of told) {
+    expect(resumed.length).toBeLessThanOrEqual(3);
+    expect(resumed.every(({ outcome }) => outcome.status === 'accepted')).toBe(true);
+  }
+  expect(told[0]).toHaveLength(3);
+  expect(phone.storage.entries.size).toBe(0);
+  expect(phone.app.sandbox.orders()).toHaveLength(3);
+});
+
+test('a tab that resumes while another one places does not disturb it', async () => {
+  await using phone = await startPhone();
+  phone.app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 400 });
+  const [placing, resuming] = [phone.open(), phone.open()];
+  const outcome = placing.orders.ticket().place(buying('under way'));
+  await eventually(() => phone.app.sandbox.calls('openPosition') === 1);
+  expect(await placing.orders.resume()).toEqual([]);
+  expect(await resuming.orders.resume()).toMatchObject([{ outcome: { status: 'accepted' } }]);
+  expect(await outcome).toMatchObject({ status: 'accepted', replayed: false });
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+});
+
+test('two tabs that place a resumed order at once place it once', async () => {
+  await using phone = await startPhone();
+  await phone.interrupt(buying('both'), 'lost');
+  const resumed = await Promise.all([phone.open().orders.resume(), phone.open().orders.resume()]);
+  const outcomes = await Promise.all(resumed.map(([order]) => order?.ticket.place(buying('both'))));
+  expect(outcomes).toMatchObject([{ status: 'accepted' }, { status: 'accepted' }]);
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+});
+
+test('an order that cannot be asked about is reported as unanswered, and stays', async () => {
+  await using phone = await startPhone();
+  await phone.interrupt(buying('unanswered'), 'answer-lost');
+  phone.line.next.push('lost');
+  const { orders } = phone.open();
+  expect(await orders.resume()).toMatchObject([
+    { outcome: { status: 'unanswered', error: { code: 'NETWORK' } } },
+  ]);
+  expect(await orders.resume()).toMatchObject([{ outcome: { status: 'accepted' } }]);
+});

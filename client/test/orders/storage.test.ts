@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { buying, startPhone } from '../support/phone.ts';
+
+test.each(['failing', 'hanging'] as const)(
+  'an order is not sent where its key cannot be stored (%s)',
+  async (how) => {
+    await using phone = await startPhone();
+    const { orders, core } = phone.open();
+    await core.account();
+    phone.storage[how].add('set');
+    const ticket = orders.ticket();
+    expect(await ticket.place(buying('not kept'), { withinMs: 1_000 })).toMatchObject({
+      status: 'unsent',
+      error: { code: 'STORAGE' },
+    });
+    expect(core.sent).toEqual([]);
+    phone.storage[how].clear();
+    expect(await ticket.place(buying('not kept'))).toMatchObject({ status: 'accepted' });
+    expect(phone.app.sandbox.orders()).toHaveLength(1);
+  },
+);
+
+test('the key is stored before anything is sent', async () => {
+  await using phone = await startPhone();
+  const entries: number[] = [];
+  const fetching: typeof fetch = (...args) => {
+    if (String(args[1]?.body).includes('mutation')) entries.push(phone.storage.entries.size);
+    return fetch(...args);
+  };
+  const { orders } = phone.open({}, { fetch: fetching });
+  await orders.ticket().place(buying('kept'));
+  expect(entries).toEqual([1]);
+});
+
+test('a key that is stored too late is deleted, since its order was not sent', async () => {
+  await using phone = await startPhone();
+  const late = Promise.withResolvers<void>();
+  let isStored = false;
+  const storage = {
+    ...phone.storage,
+    async set(key: string, text: string) {
+      await late.promise;
+      await phone.storage.set(key, text);
+      isStored = true;
+    },
+  };
+  const { orders, core } = phone.open({ storage });
+  await core.account();
+  const outcome = await orders.ticket().place(buying('too late'), { withinMs: 200 });
+  expect(outcome).toMatchObject({ status: 'unsent' });
+  late.resolve();
+  await expect.poll(() => isStored && phone.storage.entries.size).toBe(0);
+});
+
+test.each(['failing', 'hanging'] as const)(
+  'an outcome is told where its key cannot be deleted, and told once more by resume (%s)',
+  async (how) => {
+    await using phone = await startPhone();
+    phone.storage[how].add('delete');
+    const outcome = await phone.open().orders.ticket().place(buying('stays'));
+    expect(outcome).toMatchObject({ status: 'accepted' });
+    const { orders } = phone.open();
+    const told = { outcome: { status: 'accepted' } };
+    expect(await orders.resume()).toMatchObject([told]);
+    phone.storage[how].clear();
+    expect(await orders.resume()).toMatchObject([told]);
+    expect(await orders.resume()).toEqual([]);
+    expect(phone.app.sandbox.orders()).toHaveLength(1);
+  },
+);
+
+test('resume says that the storage fails', async () => {
+  await using phone = await startPhone();
+  const { orders } = phone.open();
+  phone.storage.failing.add('keys');
+  await expect(orders.resume()).rejects.toMatchObject({ code: 'STORAGE' });
+});
+
+test.each([
+  [
+    'fails to be read',
+    (phone: { storage: { failing: Set<string> } }) => phone.storage.failing.add('get'),
+  ],
+  [
+    'is damaged',
+    ({ storage: { entries } }: { storage: { entries: Map<string, string> } }) => {
+      for (const name of entries.keys()) entries.set(name, '{"at":"yesterday"');
+    },
+  ],
+] as const)('an entry that %s is asked about, and never sent again', async (_, damage) => {
+  await using phone = await startPhone();
+  await phone.interrupt(buying('unread'), 'lost');
+  damage(phone);
+  const { orders, core } = phone.open();
+  const [order] = await orders.resume();
+  expect(order).toMatchObject({ age: 'inDoubt', placedAt: null, outcome: { status: 'notFound' } });
+  expect(await order?.ticket.place(buying('unread'))).toMatchObject({ status: 'unsent' });
+  expect(core.sent).toHaveLength(1);
+  expect(phone.app.sandbox.orders()).toEqual([]);
+});

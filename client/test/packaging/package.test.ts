@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { publint } from 'publint';
+import { rolldown } from 'rolldown';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { describeWithChromium } from '../../../test/support/describe-with.ts';
+import { entryPoints, type PackedClient, packClient, runTool } from '../support/packed-client.ts';
+
+const TYPED_APP = `
+import { createClient, type Result, type TypedText, TradingGraphError, possibleTypes } from 'trading-graph-client';
+const client = createClient({ url: 'https://example.com/graphql', token: ({ force }) => (force ? null : 't') });
+const BALANCE = '{ session { balance } }' as TypedText<{ session: { balance: number } | null }, Record<string, never>>;
+const ONE = 'query ($id: ID!) { instrument(id: $id) { id } }' as TypedText<{ instrument: { id: string } | null }, { id: string }>;
+export const balance: Promise<Result<{ session: { balance: number } | null }>> = client.query(BALANCE);
+export const one = client.query(ONE, { id: 'AAPL' });
+// @ts-expect-error The operation has variables.
+export const none = client.query(ONE);
+export const stop: () => void = client.subscribe(ONE, () => ({ id: 'AAPL' }), {
+  next: ({ data, errors }) => {
+    const id: string | undefined = data?.instrument?.id;
+    const [first]: readonly TradingGraphError[] = errors;
+    console.log(id, first?.code, possibleTypes);
+  },
+  ended: () => {},
+});
+`;
+
+// Prints the balance, and whether the first list of positions came.
+const RUN = `
+import { createClient } from 'trading-graph-client';
+export async function follow(url, token) {
+  const client = createClient({ url, token: () => token });
+  const { data, errors } = await client.query('{ session { balance } }');
+  const first = await new Promise((resolve, reject) => {
+    client.subscribe('subscription { positionChanges { snapshot } }', () => ({}), { next: resolve, ended: reject });
+  });
+  client.dispose();
+  return JSON.stringify({ ...data, errors, ...first.data });
+}
+`;
+const ANSWER = {
+  session: { balance: expect.any(Number) },
+  errors: [],
+  positionChanges: { snapshot: true },
+};
+
+let packed: PackedClient;
+let app: TestApp;
+
+beforeAll(async () => {
+  [packed, app] = await Promise.all([packClient(), startTestApp()]);
+  packed.write('follow.js', RUN);
+});
+afterAll(async () => {
+  packed?.[Symbol.dispose]();
+  await app?.close();
+});
+
+describe('an app outside the workspace that has installed the package', () => {
+  test.each([
+    ['Bundler', 'esnext'],
+    ['NodeNext', 'nodenext'],
+  ])('is type-checked strictly, with the resolution of %s', async (moduleResolution, module) => {
+    const imports = entryPoints().filter((path) => !path.endsWith('.json'));
+    const text = imports.map((path) => `export * as x${imports.indexOf(path)} from '${path}';`);
+    packed.write('app.ts', `${TYPED_APP}\n${text.join('\n')}\n`);
+    const options = {
+      module,
+      moduleResolution,
+      target: 'es2022',
+      lib: ['es2022', 'dom', 'esnext.disposable'],
+      types: [],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      noEmit: true,
+    };
+    const config = { compilerOptions: options, files: ['app.ts'] };
+    const path = packed.write(`tsconfig.${module}.json`, JSON.stringify(config));
+    expect(await runTool('typescript/bin/tsc', ['-p', path])).toBe('');
+  });
+
+  test('runs in Node', async () => {
+    packed.write(
+      'run.js',
+      "import { follow } from './follow.js';\nconsole.log(await follow(...process.argv.slice(2)));",
+    );
+    const printed = await packed.run('run.js', `${app.url}/graphql`, await app.signIn());
+    expect(JSON.parse(printed)).toEqual(ANSWER);
+  });
+});
+
+describeWithChromium('an app in a browser', (executablePath) => {
+  test('runs', async () => {
+    const bundle = await rolldown({ input: join(packed.app, 'follow.js'), platform: 'browser' });
+    const { output } = await bundle.generate({ format: 'iife', name: 'app' });
+    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    try {
+      const page = await browser.newPage();
+      await page.goto(`${app.url}/health/live`);
+      await page.addScriptTag({ content: output[0].code });
+      const args = [`${app.url}/graphql`, await app.signIn()];
+      const printed = await page.evaluate(
+        (given) =>
+          (
+            globalThis as unknown as { app: { follow(...a: string[]): Promise<string> } }
+          ).app.follow(...given),
+        args,
+      );
+      expect(JSON.parse(printed)).toEqual(ANSWER);
+    } finally {
+      await browser.close();
+    }
+  });
+});
+
+test('publint finds nothing to mend', async () => {
+  const { messages } = await publint({ pkgDir: packed.folder, strict: true, pack: false });
+  expect(messages).toEqual([]);
+});
+
+test('the types are right for all who can import an ES module', async () => {
+  const json = entryPoints().filter((path) => path.endsWith('.json'));
+  const excluded = json.flatMap((path) => ['--exclude-entrypoints', path.replace(/^[^/]+\//, '')]);
+  await runTool('@arethetypeswrong/cli/dist/index.js', [
+    packed.tarball,
+    '--profile',
+    'esm-only',
+    ...excluded,
+  ]);
+});

@@ -1,0 +1,33 @@
+import { parse } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { mayMutate } from '../../src/request/document.ts';
+import { print } from '../../src/request/print.ts';
+
+test.each([
+  ['mutation { a }', true],
+  ['# a comment\n  mutation M($a: Int) { a }', true],
+  ['fragment F on T { mutation } query { a }', false],
+  ['query Q { mutation { a } }', false],
+  ['query Q($a: String = "} mutation") { a }', false],
+  ['query Q { a(b: """ } mutation " """) }', false],
+  ['fragment F on T { a } mutation { a }', true],
+  ['{ a } # mutation', false],
+])('%j may be a mutation: %j', (query, expected) => {
+  expect(mayMutate({ query })).toBe(expected);
+});
+
+describe('the printer', () => {
+  test.each([
+    'query Q($a: [Int!]! = [1, 2], $b: In = {c: ENUM, d: {e: null}}) @x(y: $a) { z: f(a: $a, b: "q\\"\\u00e9\\n") @include(if: true) { ...F ... on T @skip(if: false) { g } ... { h } } }',
+    'fragment F on T @d { a b(c: 1.5e3, d: true) } subscription { s }',
+    'mutation { m(text: """block " text""") }',
+    '{ a }',
+  ])('prints what means the same: %s', (text) => {
+    const document = parse(text, { noLocation: true });
+    const again = parse(print(document), { noLocation: true });
+    // A block string is printed as a plain one.
+    const plain = (node: unknown) =>
+      JSON.stringify(node).replaceAll('"block":true', '"block":false');
+    expect(plain(again)).toBe(plain(document));
+  });
+});

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface CutProxy {
+  readonly url: string;
+  /** Connections taken so far, and those that are open. */
+  readonly accepted: number;
+  readonly open: number;
+  /** Requests for a WebSocket so far. */
+  readonly upgrades: number;
+  /** The path of the last request that began a connection or was sent on one. */
+  readonly lastPath: string;
+  /** Resets all connections. */
+  cut(): void;
+  /** Passes nothing on any more, in either direction. */
+  stall(): void;
+  /** Answers each request for a WebSocket with 403, as some company proxies do. */
+  blockUpgrades(): void;
+  /** Resets each connection when so many bytes of answers have passed. */
+  cutAfterBytes(bytes: number): void;
+  /** Connections are refused. */
+  refuse(): Promise<void>;
+  /** No fault is left; connections that were stalled are reset. */
+  heal(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Stands between a client and the facade as a network does. */
+export async function startCutProxy(target: string): Promise<CutProxy> {
+  const { hostname, port: targetPort } = new URL(target);
+  const sockets = new Set<Socket>();
+  let accepted = 0;
+  let upgrades = 0;
+  let lastPath = '';
+  let isStalled = false;
+  let isBlocking = false;
+  let limit = Number.POSITIVE_INFINITY;
+  const server = createServer((client) => {
+    accepted += 1;
+    sockets.add(client);
+    client.once('close', () => {
+      sockets.delete(client);
+      upstream.destroy();
+    });
+    client.on('error', () => {});
+    const upstream = connect(Number(targetPort), hostname);
+    upstream.on('error', () => client.destroy());
+    upstream.once('close', () => client.destroy());
+    let passed = 0;
+    upstream.on('data', (chunk) => {
+      if (isStalled) return;
+      passed += chunk.length;
+      if (passed > limit) client.resetAndDestroy();
+      else client.write(chunk);
+    });
+    client.on('data', (chunk) => {
+      if (isStalled) return;
+      const head = chunk.toString('latin1');
+      const path = /^(?:GET|POST) (\S+) HTTP/.exec(head)?.[1];
+      if (path !== undefined) lastPath = path;
+      if (/^upgrade: websocket/im.test(head)) {
+        upgrades += 1;
+        if (isBlocking) {
+          client.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+          return;
+        }
+      }
+      upstream.write(chunk);
+    });
+  });
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  const cut = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  const refuse = async () => {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    cut();
+    await closed;
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    get accepted() {
+      return accepted;
+    },
+    get open() {
+      return sockets.size;
+    },
+    get upgrades() {
+      return upgrades;
+    },
+    get lastPath() {
+      return lastPath;
+    },
+    cut,
+    stall() {
+      isStalled = true;
+    },
+    blockUpgrades() {
+      isBlocking = true;
+    },
+    cutAfterBytes(bytes) {
+      limit = bytes;
+    },
+    refuse,
+    async heal() {
+      if (isStalled) cut();
+      isStalled = false;
+      isBlocking = false;
+      limit = Number.POSITIVE_INFINITY;
+      if (!server.listening) await listen(port);
+    },
+    close: refuse,
+  };
+}

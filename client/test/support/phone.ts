@@ -1,0 +1,86 @@
+import { expect } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import type { Environment } from '../../src/environment.ts';
+import { createOrders, type Orders } from '../../src/orders/create-orders.ts';
+import type { OrderInput } from '../../src/orders/order-input.ts';
+import type { Ticket } from '../../src/orders/ticket.ts';
+import { type FaultyLine, startFaultyLine } from './faulty-line.ts';
+import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
+import { createSimpleCore, type SimpleCore, type SimpleCoreOptions } from './simple-core-orders.ts';
+
+export interface App {
+  readonly core: SimpleCore;
+  readonly orders: Orders;
+}
+
+export interface Phone extends AsyncDisposable {
+  readonly app: TestApp;
+  readonly line: FaultyLine;
+  readonly storage: MemoryStorage;
+  /** Its clock is this much ahead of the real one. */
+  clockMs: number;
+  token: string | null;
+  signIn(email: string): void;
+  /** A run of the app, or a tab; each ends with the phone at the latest. */
+  open(options?: Partial<SimpleCoreOptions>, environment?: Partial<Environment>): App;
+  /** Places an order whose request or answer is lost; then the user signs out for a moment. */
+  interrupt(input: OrderInput, fault: 'lost' | 'answer-lost', app?: App): Promise<Ticket>;
+}
+
+/** One device with a network of its own, before the real service and its sandbox gateway. */
+export async function startPhone(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Phone> {
+  const app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1000000', ...environment });
+  const line = await startFaultyLine(() => app.url);
+  const storage = createMemoryStorage();
+  const cores: SimpleCore[] = [];
+  const phone: Phone = {
+    app,
+    line,
+    storage,
+    clockMs: 0,
+    token: null,
+    signIn: (email) => {
+      phone.token = app.sandbox.token({ email });
+    },
+    open(options = {}, own = {}) {
+      const core = createSimpleCore({
+        url: () => line.url,
+        token: () => phone.token,
+        storage,
+        ...options,
+        environment: { now: () => Date.now() + phone.clockMs, ...own },
+      });
+      cores.push(core);
+      return { core, orders: createOrders(core) };
+    },
+    async interrupt(input, fault, { orders } = phone.open()) {
+      const reached = () => (fault === 'lost' ? line.orders : line.answered);
+      const before = reached();
+      const { token } = phone;
+      line.next.push(...Array(1_000).fill(fault));
+      const ticket = orders.ticket();
+      const placing = ticket.place(input);
+      await eventually(() => reached() > before);
+      phone.token = null;
+      expect(await placing).toMatchObject({ status: 'unknown', error: { code: 'SIGNED_OUT' } });
+      phone.token = token;
+      line.next.length = 0;
+      return ticket;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const core of cores) core.dispose();
+      await line[Symbol.asyncDispose]();
+      await app.close();
+    },
+  };
+  phone.signIn('demo@example.com');
+  return phone;
+}
+
+/** A market order for one share, with a comment by which the gateway's ledger can be searched. */
+export function buying(comment: string, symbol = 'AAPL'): OrderInput {
+  return { symbol, side: 'BUY', size: { units: 1 }, comment };
+}

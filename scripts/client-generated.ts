@@ -1,0 +1,105 @@
+// Writes what the client's package has from the server, from the graph and the table of error codes that the program itself uses. With
+// `--check` nothing is written: it fails where the files and the code differ.
+import { createHash } from 'node:crypto';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type GraphQLSchema, isAbstractType, parse, validate } from 'graphql';
+import { ERROR_CODES } from '../src/schema/error-codes.ts';
+import { buildSchema } from '../src/schema/schema.ts';
+
+const CLIENT = join(import.meta.dirname, '..', 'client');
+const LINE_WIDTH = 100;
+const HEAD = '// Written by `npm run docs` from the code of the server.\n';
+
+/** Each generated file's path in the client's folder, and its text. */
+export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
+  const schema = buildSchema();
+  return new Map([
+    ['src/generated/error-codes.ts', errorCodes()],
+    ['src/generated/possible-types.ts', possibleTypes(schema)],
+    ['trusted-documents.json', await trustedDocuments(schema)],
+  ]);
+}
+
+function errorCodes(): string {
+  const rows = Object.entries(ERROR_CODES).map(
+    ([code, { retryable }]) => `  ${code}: ${retryable},`,
+  );
+  return `${HEAD}
+/** The server's error codes, and whether a request that failed so can succeed when it is repeated. */
+export const ERROR_CODES = {
+${rows.join('\n')}
+} as const;
+
+/** A code that the server answers with. */
+export type ServerErrorCode = keyof typeof ERROR_CODES;
+`;
+}
+
+function possibleTypes(schema: GraphQLSchema): string {
+  const rows = Object.values(schema.getTypeMap())
+    .filter((type) => isAbstractType(type) && !type.name.startsWith('__'))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((type) => {
+      if (!isAbstractType(type)) return [];
+      const names = schema.getPossibleTypes(type).map(({ name }) => `'${name}'`);
+      const line = `  ${type.name}: [${names.toSorted().join(', ')}],`;
+      if (line.length <= LINE_WIDTH) return [line];
+      return [`  ${type.name}: [`, ...names.toSorted().map((name) => `    ${name},`), '  ],'];
+    });
+  return `${HEAD}
+/** The object types of each interface and union, as a normalized cache needs them. */
+export const possibleTypes: Readonly<Record<string, readonly string[]>> = {
+${rows.join('\n')}
+};
+`;
+}
+
+/** A manifest of what the client itself sends: the texts that modules named `…-operation.ts`, `…operations.ts` or `…documents.ts` export. */
+async function trustedDocuments(schema: GraphQLSchema): Promise<string> {
+  const paths = globSync('src/**/*{-operation,operations,documents}.ts', {
+    cwd: CLIENT,
+  }).toSorted();
+  const modules = await Promise.all(
+    paths.map((path) => import(join(CLIENT, path)) as Promise<Record<string, unknown>>),
+  );
+  const texts = modules.flatMap((module) => Object.values(module)).flatMap(textsOf);
+  const operations = texts.map((body) => {
+    const document = parse(body);
+    const [invalid] = validate(schema, document);
+    if (invalid) throw new Error(`${invalid.message}, in ${body}`);
+    const operation = document.definitions.find(({ kind }) => kind === 'OperationDefinition');
+    if (operation?.kind !== 'OperationDefinition' || !operation.name) {
+      throw new Error(`an operation of the client has no name: ${body}`);
+    }
+    const id = createHash('sha256').update(body).digest('hex');
+    return { id, name: operation.name.value, type: operation.operation, body };
+  });
+  const manifest = { format: 'apollo-persisted-query-manifest', version: 1, operations };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+/** The operations among what a module exports: a text, an object of texts, or a function that makes one of them. */
+function textsOf(exported: unknown): readonly string[] {
+  const value: unknown =
+    typeof exported === 'function' && exported.length === 0 ? exported() : exported;
+  const values = typeof value === 'object' && value !== null ? Object.values(value) : [value];
+  return values.filter(isText);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && /^\s*(query|mutation|subscription)\b/.test(value);
+}
+
+if (import.meta.main) {
+  const isCheck = process.argv.includes('--check');
+  mkdirSync(join(CLIENT, 'src', 'generated'), { recursive: true });
+  for (const [name, text] of await generatedFiles()) {
+    const path = join(CLIENT, name);
+    if (!isCheck) writeFileSync(path, text);
+    else if (readFileSync(path, 'utf8') !== text) {
+      console.error(`client/${name} is not what the code says: run \`npm run docs\``);
+      process.exitCode = 1;
+    }
+  }
+}

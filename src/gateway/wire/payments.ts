@@ -1,0 +1,39 @@
+import type { WithdrawalMethod } from '../model.ts';
+import type { Read } from '../read.ts';
+import { isRow, number, text } from './scalars.ts';
+
+export const withdrawalMethodsRead: Read<readonly WithdrawalMethod[]> = {
+  operation: 'getWithdrawalMethods',
+  map: toWithdrawalMethods,
+  expected: 'list of lists of methods',
+};
+
+export const customerIdRead: Read<string> = {
+  operation: 'getCustomerId',
+  map: (body) => (isRow(body) ? text(body.customerId) : null),
+  expected: 'customer id',
+};
+
+/** The interface nests the list in a list; the outer index is kept, its meaning is not known. */
+function toWithdrawalMethods(body: unknown): readonly WithdrawalMethod[] | null {
+  if (!Array.isArray(body)) return null;
+  const methods: WithdrawalMethod[] = [];
+  for (const [group, inner] of body.entries()) {
+    if (!Array.isArray(inner)) return null;
+    for (const row of inner) {
+      if (!isRow(row)) return null;
+      const id = number(row.id);
+      methods.push({
+        id: id === null ? null : String(id),
+        group,
+        title: text(row.title),
+        icon: text(row.icon),
+        type: text(row.type),
+        crmType: text(row.crmType),
+        status: text(row.status),
+        subtitle: text(row.subtitle),
+      });
+    }
+  }
+  return methods;
+}

@@ -1,0 +1,106 @@
+import type { Socket } from 'node:net';
+import type { Caller } from '../../gateway/caller.ts';
+
+/** The client of a connection. */
+export interface Recipient {
+  readonly caller: Caller;
+  /** Called when the unread bytes have decreased. */
+  drained?(): void;
+}
+
+/** The unread bytes of all connections of one client, which is a proved account or else an address. */
+export interface ClientBytes {
+  readonly key: string;
+  bytes: number;
+}
+
+/** Sums the unread bytes of all connections. */
+export interface BufferSums {
+  /** The maximum of unread bytes beyond the answer being written. */
+  readonly perConnection: number;
+  changed(buffer: SendBuffer, bytes: number): void;
+  hasRoom(caller: Caller, connectionBytes: number): boolean;
+  room(caller: Caller, buffer: SendBuffer): Promise<void>;
+  whenRoom(caller: Caller, buffer: SendBuffer, ready: () => void): void;
+}
+
+/** Measures the bytes that were written to one connection and that its client has not read. */
+export class SendBuffer {
+  readonly socket: Socket;
+  readonly recipient: Recipient;
+  /** As of the last measurement. */
+  bytes = 0;
+  /** Null where nothing is unread. */
+  client: ClientBytes | null = null;
+  /** The time when the kernel last accepted a byte, or when the first of these was written. */
+  progressAtMs = 0;
+  readonly #sums: BufferSums;
+  #accepted = 0;
+
+  constructor(sums: BufferSums, socket: Socket, recipient: Recipient) {
+    this.#sums = sums;
+    this.socket = socket;
+    this.recipient = recipient;
+  }
+
+  /** Call it after each write, and when one is flushed. It is cheap where the kernel accepted everything. */
+  measure(): void {
+    const { socket } = this;
+    const bytes = socket.destroyed ? 0 : socket.writableLength;
+    if (bytes !== this.bytes) this.#sums.changed(this, bytes);
+  }
+
+  /** Call it after a write to a chunked response, which node corks until the next tick. */
+  measureSoon(): void {
+    process.nextTick(() => this.measure());
+  }
+
+  /** Node counts a single large write in full until its last byte, so progress is read from the handle. */
+  begin(nowMs: number): void {
+    this.progressAtMs = nowMs;
+    this.#accepted = acceptedBytes(this.socket);
+  }
+
+  /** Records what the kernel has accepted since the last call. */
+  look(nowMs: number): void {
+    this.measure();
+    const accepted = acceptedBytes(this.socket);
+    if (accepted === this.#accepted) return;
+    this.#accepted = accepted;
+    this.progressAtMs = nowMs;
+  }
+
+  /** Whether this connection is below its own limit, whatever its client's others have unread. */
+  get isWithinShare(): boolean {
+    return this.bytes <= this.#sums.perConnection;
+  }
+
+  hasRoom(): boolean {
+    return this.#sums.hasRoom(this.recipient.caller, this.bytes);
+  }
+
+  /** Resolves when the next answer may begin, or the client has disconnected. */
+  room(): Promise<void> {
+    return this.#sums.room(this.recipient.caller, this);
+  }
+
+  /** Calls back once when there may be room; the caller checks again then. */
+  whenRoom(ready: () => void): void {
+    this.#sums.whenRoom(this.recipient.caller, this, ready);
+  }
+
+  release(): void {
+    if (this.bytes > 0) this.#sums.changed(this, 0);
+  }
+}
+
+interface StreamHandle {
+  readonly bytesWritten: number;
+  readonly writeQueueSize: number;
+}
+
+/** Node's own socket timeout reads the same counters; they have no public API. */
+function acceptedBytes(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as { readonly _handle: StreamHandle | null };
+  return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
+}

@@ -1,0 +1,219 @@
+import type { Socket } from 'node:net';
+import type { ClientKeys } from '../../engine/client-key.ts';
+import type { Caller } from '../../gateway/caller.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type BufferSums, type ClientBytes, type Recipient, SendBuffer } from './send-buffer.ts';
+
+/** The reason why a slow reader was cut: no progress, or too much unread for its client or for the process. */
+export type CutReason = 'idle' | 'client' | 'process';
+
+export interface SendBuffersOptions {
+  /** The maximum of unread bytes of all connections. */
+  readonly maxBytes: number;
+  readonly clients: Pick<ClientKeys, 'of'>;
+  readonly clock: Clock;
+  /** The time that a reader may make no progress. */
+  readonly unreadMs?: number;
+  /** The time that an answer waits for its client's other readers before the slowest is cut. */
+  readonly patienceMs?: number;
+  readonly onCut?: (reason: CutReason) => void;
+}
+
+interface Waiter {
+  readonly buffer: SendBuffer | null;
+  readonly client: ClientBytes;
+  readonly sinceMs: number;
+  readonly ready: () => void;
+}
+
+const UNREAD_MS = 30_000;
+const PATIENCE_MS = 5_000;
+const LOOK_MS = 1_000;
+const CLIENT_SHARE = 16;
+const CONNECTION_SHARE = 128;
+
+/**
+ * Back-pressure for slow readers: bounds the answers that wait in memory. Beyond a client's or a
+ * connection's share its next answer is not begun. In-flight answers may bring a client to twice its
+ * share and the process to its maximum, the one just written not counted: then the slowest reader is
+ * cut. Bytes that the kernel accepts synchronously, which are nearly all, are never counted.
+ */
+export class SendBuffers implements BufferSums {
+  readonly perConnection: number;
+  readonly #options: SendBuffersOptions;
+  readonly #perClient: number;
+  readonly #unreadMs: number;
+  readonly #patienceMs: number;
+  readonly #unread = new Set<SendBuffer>();
+  readonly #clients = new Map<string, ClientBytes>();
+  readonly #waiting = new Set<Waiter>();
+  #bytes = 0;
+  /** The number of clients beyond their share. */
+  #crowded = 0;
+  #isLooking = false;
+  #isWaking = false;
+
+  constructor(options: SendBuffersOptions) {
+    this.#options = options;
+    this.#perClient = options.maxBytes / CLIENT_SHARE;
+    this.perConnection = options.maxBytes / CONNECTION_SHARE;
+    this.#unreadMs = options.unreadMs ?? UNREAD_MS;
+    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+  }
+
+  /** The unread bytes of all connections. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  open(socket: Socket, recipient: Recipient): SendBuffer {
+    return new SendBuffer(this, socket, recipient);
+  }
+
+  /** Whether an answer may begin for this client, on a connection with so many bytes unread. */
+  hasRoom(caller: Caller, connectionBytes = 0): boolean {
+    if (connectionBytes > this.perConnection) return false;
+    if (this.#crowded === 0 && !this.#isHalfFull()) return true;
+    const client = this.#clients.get(this.#options.clients.of(caller).key);
+    return client === undefined || this.#isWithinShare(client);
+  }
+
+  async room(caller: Caller, buffer: SendBuffer | null = null): Promise<void> {
+    const { signal } = caller;
+    while (!signal?.aborted && !this.hasRoom(caller, buffer?.bytes)) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const wake = () => resolve();
+      const waiter = this.#wait(caller, buffer, wake);
+      signal?.addEventListener('abort', wake);
+      await promise;
+      signal?.removeEventListener('abort', wake);
+      this.#waiting.delete(waiter);
+    }
+  }
+
+  whenRoom(caller: Caller, buffer: SendBuffer, ready: () => void): void {
+    this.#wait(caller, buffer, ready);
+  }
+
+  #wait(caller: Caller, buffer: SendBuffer | null, ready: () => void): Waiter {
+    const { key } = this.#options.clients.of(caller);
+    const client = this.#clients.get(key) ?? { key, bytes: 0 };
+    const waiter = { buffer, client, ready, sinceMs: this.#options.clock.now() };
+    this.#waiting.add(waiter);
+    return waiter;
+  }
+
+  changed(buffer: SendBuffer, bytes: number): void {
+    const added = bytes - buffer.bytes;
+    const client = buffer.client ?? this.#enter(buffer);
+    const wasCrowded = client.bytes > this.#perClient;
+    buffer.bytes = bytes;
+    client.bytes += added;
+    this.#bytes += added;
+    this.#crowded += Number(client.bytes > this.#perClient) - Number(wasCrowded);
+    if (bytes === 0) this.#leave(buffer, client);
+    if (added > 0) {
+      this.#relieve(client, added);
+      return;
+    }
+    buffer.progressAtMs = this.#options.clock.now();
+    buffer.recipient.drained?.();
+    this.#wakeSoon();
+  }
+
+  #enter(buffer: SendBuffer): ClientBytes {
+    const { clients, clock } = this.#options;
+    const { key } = clients.of(buffer.recipient.caller);
+    const client = this.#clients.get(key) ?? { key, bytes: 0 };
+    this.#clients.set(key, client);
+    this.#unread.add(buffer);
+    buffer.client = client;
+    buffer.begin(clock.now());
+    if (!this.#isLooking) this.#planLook();
+    return client;
+  }
+
+  #leave(buffer: SendBuffer, client: ClientBytes): void {
+    buffer.client = null;
+    this.#unread.delete(buffer);
+    if (client.bytes === 0) this.#clients.delete(client.key);
+  }
+
+  /** An answer that is written cannot wait any more, so the slowest reader makes room for it. */
+  #relieve(client: ClientBytes, justWritten: number): void {
+    while (client.bytes - justWritten > 2 * this.#perClient) this.#cutSlowest(client);
+    while (this.#bytes - justWritten > this.#options.maxBytes) this.#cutSlowest(null);
+  }
+
+  #cutSlowest(client: ClientBytes | null): void {
+    let slowest: SendBuffer | null = null;
+    for (const buffer of this.#unread) {
+      if (client !== null && buffer.client !== client) continue;
+      if (slowest === null || buffer.progressAtMs < slowest.progressAtMs) slowest = buffer;
+    }
+    if (slowest !== null) this.#cut(slowest, client === null ? 'process' : 'client');
+  }
+
+  #cut(buffer: SendBuffer, reason: CutReason): void {
+    // A reset, because after a normal close the kernel would keep its part of the answer for the reader.
+    buffer.socket.resetAndDestroy();
+    buffer.release();
+    this.#options.onCut?.(reason);
+  }
+
+  #isHalfFull(): boolean {
+    return this.#bytes > this.#options.maxBytes / 2;
+  }
+
+  /** Clients without unread bytes never wait for slow readers. */
+  #isWithinShare(client: ClientBytes): boolean {
+    return client.bytes <= (this.#isHalfFull() ? 0 : this.#perClient);
+  }
+
+  #mayGo({ buffer, client }: Waiter): boolean {
+    const isOwnFull = buffer !== null && !buffer.isWithinShare;
+    return !isOwnFull && this.#isWithinShare(client);
+  }
+
+  /** Deferred by setImmediate: the waiters write, which changes the sums that are being iterated. */
+  #wakeSoon(): void {
+    if (this.#isWaking || this.#waiting.size === 0) return;
+    this.#isWaking = true;
+    setImmediate(() => {
+      this.#isWaking = false;
+      for (const waiter of [...this.#waiting]) {
+        if (!this.#mayGo(waiter)) continue;
+        this.#waiting.delete(waiter);
+        waiter.ready();
+      }
+    });
+  }
+
+  #planLook(): void {
+    this.#isLooking = true;
+    this.#options.clock.after(Math.min(LOOK_MS, this.#unreadMs / 10), () => {
+      this.#look();
+      this.#isLooking = this.#unread.size > 0;
+      if (this.#isLooking) this.#planLook();
+    });
+  }
+
+  #look(): void {
+    const nowMs = this.#options.clock.now();
+    for (const buffer of this.#unread) {
+      buffer.look(nowMs);
+      if (buffer.bytes > 0 && nowMs - buffer.progressAtMs >= this.#unreadMs) {
+        this.#cut(buffer, 'idle');
+      }
+    }
+    for (const { client, sinceMs } of this.#waiting) {
+      if (nowMs - sinceMs >= this.#patienceMs) this.#makeRoom(client);
+    }
+    this.#wakeSoon();
+  }
+
+  #makeRoom(client: ClientBytes): void {
+    while (client.bytes > this.#perClient) this.#cutSlowest(client);
+    if (!this.#isWithinShare(client)) this.#cutSlowest(null);
+  }
+}

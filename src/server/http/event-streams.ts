@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http';
+import type { SendBuffer } from '../back-pressure/send-buffer.ts';
+
+/** The open event streams of subscriptions, which a drain has to end. */
+export class EventStreams {
+  readonly #open = new Set<ServerResponse>();
+  #ended = false;
+
+  /** A stream that opens during the drain is ended as well, or the drain would wait for it. */
+  add(stream: ServerResponse): void {
+    if (this.#ended) stream.destroy();
+    else this.#open.add(stream);
+  }
+
+  delete(stream: ServerResponse): void {
+    this.#open.delete(stream);
+  }
+
+  /** Clients reconnect, and reach another replica. */
+  end(): void {
+    this.#ended = true;
+    for (const stream of this.#open) stream.destroy();
+  }
+}
+
+/**
+ * Sends a stream with back-pressure, each piece when the one before is flushed: a reader that stalls
+ * is waited for until it is cut, and the events that it misses are merged.
+ */
+export async function sendStream(
+  response: ServerResponse,
+  body: ReadableStream<Uint8Array>,
+  unread: SendBuffer,
+): Promise<void> {
+  const reader = body.getReader();
+  const leave = () => void reader.cancel().catch(() => {});
+  const measure = () => unread.measure();
+  // Cancelled as soon as the client disconnects: a quiet feed would be followed until its next event.
+  response.once('close', leave);
+  try {
+    while (!response.destroyed) {
+      if (!unread.hasRoom()) await unread.room();
+      const { done, value } = await reader.read();
+      if (done || response.destroyed) break;
+      const isTaken = response.write(value, measure);
+      unread.measureSoon();
+      if (!isTaken) await drainedOrClosed(response);
+    }
+    response.end();
+  } catch {
+    response.destroy();
+  } finally {
+    response.off('close', leave);
+    // The client may have disconnected before the listener was added.
+    leave();
+  }
+}
+
+function drainedOrClosed(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
+}

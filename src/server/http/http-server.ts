@@ -1,0 +1,203 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Eventually } from '../../lib/eventually.ts';
+import { requestError } from '../../schema/public-error.ts';
+import type { Readiness } from '../admin/readiness.ts';
+import type { GraphiQL } from '../graphiql/graphiql.ts';
+import { listen } from '../listen.ts';
+import { hasDoubledHeader } from '../request/doubled-headers.ts';
+import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
+import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
+import { EventStreams } from './event-streams.ts';
+import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
+import { PipelinedRequests } from './pipelined-requests.ts';
+import { Reply, type ReplyWatcher } from './reply.ts';
+import type { SandboxProxy } from './sandbox-proxy.ts';
+
+export interface HttpServerSettings extends EndpointSettings {
+  readonly readiness: Readiness;
+  readonly webSockets: WebSocketEndpoint;
+  readonly graphiql: GraphiQL | null;
+  /** Null with a real gateway. */
+  readonly sandbox: SandboxProxy | null;
+  /** Null where introspection is off. */
+  readonly sdl: string | null;
+  readonly onAnswered: (status: number) => void;
+  /** Additional values of Access-Control-Allow-Headers. */
+  readonly corsHeaders: readonly string[];
+  readonly maxConnections: number;
+}
+
+// A slowloris client occupies a connection, not a request.
+const TIMES = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+  // Longer than the idle timeout of load balancers, or they would send into a connection that closes.
+  keepAliveTimeout: 65_000,
+};
+
+const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
+// Long enough to receive a request that crossed our "connection: close" on the wire.
+const LINGER_MS = 300;
+
+/** The public listener. */
+export class HttpServer {
+  readonly #settings: HttpServerSettings;
+  readonly #server: Server;
+  readonly #requestHeaders: string;
+  readonly #graphql: ReturnType<typeof createGraphQLEndpoint>;
+  // A counter, not a Set: a Set's discarded tables would retain answered requests until the next full GC.
+  #inFlight = 0;
+  #onIdle: (() => void) | null = null;
+  readonly #streams = new EventStreams();
+  readonly #pipelined = new PipelinedRequests();
+  readonly #watcher: ReplyWatcher;
+
+  constructor(settings: HttpServerSettings) {
+    this.#settings = settings;
+    const { addresses, buffers, requestIds } = settings;
+    this.#watcher = {
+      closed: (reply) => this.#closed(reply),
+      failed: (reply, error) => this.#failed(reply, error),
+      buffers,
+      requestIds,
+      anonymousCaller: (request) => ({
+        token: null,
+        client: { address: addresses.of(request), userAgent: null },
+      }),
+    };
+    this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
+    this.#graphql = createGraphQLEndpoint(settings, this.#streams);
+    const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
+    this.#server = createServer(options, (request, response) => this.#handle(request, response));
+    this.#server.maxConnections = settings.maxConnections;
+    this.#server.on('upgrade', (request, socket, head) =>
+      settings.webSockets.upgrade(request, socket, head),
+    );
+  }
+
+  listen(port: number, host: string): Promise<number> {
+    return listen(this.#server, port, host);
+  }
+
+  /** No new connections; in-flight requests are answered; event streams end so that clients reconnect elsewhere. */
+  async drain(): Promise<void> {
+    // `http.Server.close` would cut idle connections on which a request may be on its way.
+    const stopped = new Promise((resolve) =>
+      NetServer.prototype.close.call(this.#server, () => resolve(undefined)),
+    );
+    this.#streams.end();
+    await Promise.race([stopped, delay(LINGER_MS)]);
+    if (this.#inFlight > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+    this.#server.closeIdleConnections();
+    await stopped;
+  }
+
+  terminate(): void {
+    this.#server.closeAllConnections();
+  }
+
+  #handle(request: IncomingMessage, response: ServerResponse): void {
+    const { readiness, origins } = this.#settings;
+    const reply = new Reply(request, response, this.#watcher);
+    reply.set('vary', VARY);
+    reply.set('cache-control', 'no-store');
+    reply.set('x-content-type-options', 'nosniff');
+    if (readiness.isDraining) reply.set('connection', 'close');
+    setCorsHeaders(reply, origins);
+    this.#inFlight += 1;
+    const begin = () => reply.guard(() => this.#route(reply));
+    if (response.socket !== null) begin();
+    else this.#pipelined.wait(request, response, begin);
+  }
+
+  #closed({ status }: Reply): void {
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) this.#onIdle?.();
+    this.#settings.onAnswered(status);
+  }
+
+  #failed(reply: Reply, error: unknown): void {
+    const { requestId } = reply;
+    this.#settings.log.error({ requestId, err: error }, 'a request failed');
+    if (reply.isBegun) {
+      reply.abort();
+      return;
+    }
+    const errors = [requestError('INTERNAL', 'Something went wrong here.', { requestId })];
+    try {
+      void reply.sendJson(500, { errors });
+    } catch {
+      reply.abort();
+    }
+  }
+
+  #route(reply: Reply): Eventually<void> {
+    const { request } = reply;
+    if (hasDoubledHeader(request.rawHeaders)) return refuseDoubled(reply);
+    if (request.method === 'OPTIONS') return answerPreflight(reply, this.#requestHeaders);
+    const path = pathOf(request);
+    if (path !== '/graphql') return this.#routeElsewhere(reply, path);
+    const { graphiql } = this.#settings;
+    return graphiql && wantsPage(request)
+      ? reply.whenRoom(() => graphiql.page(reply))
+      : this.#graphql(reply);
+  }
+
+  async #routeElsewhere(reply: Reply, path: string): Promise<void> {
+    const { graphiql, readiness, sandbox, sdl } = this.#settings;
+    const { request } = reply;
+    if (path === '/' && graphiql) {
+      reply.set('location', '/graphql');
+      return reply.sendNothing(302);
+    }
+    if (path === '/health/live') return reply.sendJson(200, { status: 'ok' });
+    if (path === '/health/ready') {
+      const { status, body } = readiness.report();
+      return reply.sendJson(status, body);
+    }
+    if (path === '/schema.graphql' && sdl !== null) {
+      reply.set('content-type', 'text/plain; charset=utf-8');
+      return reply.whenRoom(() => reply.send(200, sdl));
+    }
+    if (path.startsWith('/sandbox/') && sandbox?.isOpenTo(request)) {
+      return sandbox.forward(reply);
+    }
+    if (graphiql && path.startsWith('/graphiql/')) {
+      return reply.whenRoom(async () => {
+        if (!(await graphiql.asset(reply, path))) return sendNotFound(reply);
+      });
+    }
+    return sendNotFound(reply);
+  }
+}
+
+/** The connection is closed unread: such a head may smuggle a second request behind it. */
+function refuseDoubled(reply: Reply): Eventually<void> {
+  reply.set('connection', 'close');
+  const message = 'A header that may come once comes twice.';
+  return reply.sendJson(400, { errors: [requestError('GRAPHQL_PARSE_FAILED', message)] });
+}
+
+function sendNotFound(reply: Reply): Eventually<void> {
+  return reply.sendJson(404, { error: 'not found' });
+}
+
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '/').split('?', 1)[0] ?? '/';
+}
+
+/** An upgrade to another protocol is an offer that may be ignored; some HTTP/2 clients make it with each request. */
+function wantsWebSocket(request: IncomingMessage): boolean {
+  return request.headers.upgrade?.toLowerCase() === 'websocket' && pathOf(request) === '/graphql';
+}
+
+function wantsPage({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html');
+}

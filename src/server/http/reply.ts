@@ -1,0 +1,213 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from '../../gateway/caller.ts';
+import type { Eventually } from '../../lib/eventually.ts';
+import { type Body, type Encoding, isChunks, pack } from '../../lib/pack.ts';
+import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
+import type { SendBuffers } from '../back-pressure/send-buffers.ts';
+import type { RequestIds } from '../request/request-id.ts';
+
+// Below this the saving is less than the cost.
+const COMPRESS_FROM_BYTES = 1024;
+// Node counts a waiting string by its characters, which is near enough for small ones.
+const LARGE_TEXT_BYTES = 65_536;
+
+// Each matches its name without a weight, or with one above 0.
+const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
+const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
+
+/** Receives the end of each reply. */
+export interface ReplyWatcher {
+  /** The last byte is sent, or the client has disconnected. */
+  closed(reply: Reply): void;
+  failed(reply: Reply, error: unknown): void;
+  readonly buffers: SendBuffers;
+  readonly requestIds: RequestIds;
+  /** The caller as far as the connection says, before a token is read. */
+  anonymousCaller(request: IncomingMessage): Caller;
+}
+
+/** The response to one HTTP request: headers are collected, then sent with the body. */
+export class Reply implements Recipient {
+  readonly request: IncomingMessage;
+  readonly requestId: string;
+  readonly #disconnecting = new AbortController();
+  readonly #response: ServerResponse;
+  readonly #watcher: ReplyWatcher;
+  /** Names and values alternate: node writes such a list without any lookup. */
+  readonly #head: string[];
+  #caller: Caller | null = null;
+  #unread: SendBuffer | null = null;
+
+  constructor(request: IncomingMessage, response: ServerResponse, watcher: ReplyWatcher) {
+    this.request = request;
+    this.requestId = watcher.requestIds.from(request.headers['x-request-id']);
+    this.#response = response;
+    this.#watcher = watcher;
+    this.#head = ['x-request-id', this.requestId];
+    response.on('close', () => this.#closed());
+  }
+
+  /** Aborts the work for a client that has disconnected. */
+  get disconnected(): AbortSignal {
+    return this.#disconnecting.signal;
+  }
+
+  get caller(): Caller {
+    this.#caller ??= { ...this.#watcher.anonymousCaller(this.request), signal: this.disconnected };
+    return this.#caller;
+  }
+
+  set caller(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /** The bytes of this connection that the client has not read. */
+  get unread(): SendBuffer {
+    this.#unread ??= this.#watcher.buffers.open(this.request.socket, this);
+    return this.#unread;
+  }
+
+  /** Begins the work as soon as the client has read enough of its earlier responses. */
+  whenRoom(task: () => Eventually<void>): Eventually<void> {
+    const { buffers } = this.#watcher;
+    if (buffers.hasRoom(this.caller)) return task();
+    return buffers.room(this.caller).then(() => (this.disconnected.aborted ? undefined : task()));
+  }
+
+  get isBegun(): boolean {
+    return this.#response.headersSent;
+  }
+
+  get status(): number {
+    return this.#response.statusCode;
+  }
+
+  /** Reports what `task` throws or rejects with. */
+  guard(task: () => Eventually<void>): void {
+    try {
+      task()?.catch((error: unknown) => this.#watcher.failed(this, error));
+    } catch (error) {
+      this.#watcher.failed(this, error);
+    }
+  }
+
+  set(name: string, value: string): void {
+    const at = this.#find(name);
+    if (at < 0) this.#head.push(name, value);
+    else this.#head[at + 1] = value;
+  }
+
+  setAll(headers: Readonly<Record<string, string>>): void {
+    for (const name in headers) this.set(name, headers[name] as string);
+  }
+
+  has(name: string): boolean {
+    return this.#find(name) >= 0;
+  }
+
+  remove(name: string): void {
+    const at = this.#find(name);
+    if (at >= 0) this.#head.splice(at, 2);
+  }
+
+  /** Sends a whole body, compressed as the client accepts; compression runs off the event loop. */
+  send(status: number, body: Body): Eventually<void> {
+    const bytes = sizeOf(body);
+    const encoding = this.encodingFor(bytes);
+    if (encoding === null) return this.#whole(status, body, bytes);
+    return pack(body, encoding, 'quick').then((packed) =>
+      this.sendPacked(status, packed, encoding),
+    );
+  }
+
+  /** Null for a body that is sent as it is. */
+  encodingFor(bytes: number): Encoding | null {
+    if (bytes <= COMPRESS_FROM_BYTES) return null;
+    return preferredEncoding(this.request.headers['accept-encoding']);
+  }
+
+  sendJson(status: number, value: unknown): Eventually<void> {
+    this.set('content-type', 'application/json; charset=utf-8');
+    return this.send(status, JSON.stringify(value));
+  }
+
+  /** Sends a body that is compressed already. */
+  sendPacked(status: number, bytes: Buffer, encoding: Encoding): void {
+    this.set('content-encoding', encoding);
+    this.#whole(status, bytes, bytes.length);
+  }
+
+  sendNothing(status: number): void {
+    this.#response.writeHead(status, this.#head);
+    this.#response.end();
+    this.#ended();
+  }
+
+  /** Sends the headers alone, for a body that is streamed. */
+  begin(status: number): ServerResponse {
+    this.#response.writeHead(status, this.#head);
+    this.#response.flushHeaders();
+    return this.#response;
+  }
+
+  /** Returns the raw response with these headers set, for code that writes the head itself. */
+  handOver(): ServerResponse {
+    for (let at = 0; at < this.#head.length; at += 2) {
+      this.#response.setHeader(this.#head[at] as string, this.#head[at + 1] as string);
+    }
+    return this.#response;
+  }
+
+  /** Destroys the response, so that the client sees that it is incomplete. */
+  abort(): void {
+    this.#response.destroy();
+  }
+
+  #whole(status: number, body: Body, bytes: number): void {
+    this.set('content-length', String(bytes));
+    this.#response.writeHead(status, this.#head);
+    if (this.request.method === 'HEAD') this.#response.end();
+    else if (isChunks(body)) this.#writeChunks(body);
+    else this.#response.end(isLargeText(body, bytes) ? Buffer.from(body) : body);
+    this.#ended();
+  }
+
+  #writeChunks(chunks: readonly Buffer[]): void {
+    this.#response.cork();
+    for (const chunk of chunks) this.#response.write(chunk);
+    this.#response.end();
+  }
+
+  #closed(): void {
+    this.#unread?.release();
+    if (!this.#response.writableFinished) this.#disconnecting.abort();
+    this.#watcher.closed(this);
+  }
+
+  /** The kernel has nearly always accepted everything by now. */
+  #ended(): void {
+    if (this.request.socket.writableLength > 0) this.unread.measure();
+  }
+
+  #find(name: string): number {
+    for (let at = 0; at < this.#head.length; at += 2) if (this.#head[at] === name) return at;
+    return -1;
+  }
+}
+
+function isLargeText(body: Body, bytes: number): body is string {
+  return typeof body === 'string' && bytes > LARGE_TEXT_BYTES && bytes > body.length;
+}
+
+function sizeOf(body: Body): number {
+  if (isChunks(body)) return body.reduce((sum, { length }) => sum + length, 0);
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+}
+
+/** The better compression of the two that an `Accept-Encoding` allows. */
+function preferredEncoding(accepted: string | string[] | undefined): Encoding | null {
+  if (accepted === undefined) return null;
+  const text = String(accepted);
+  if (BROTLI.test(text)) return 'br';
+  return GZIP.test(text) ? 'gzip' : null;
+}

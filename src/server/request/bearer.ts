@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { type HashedToken, hashToken } from '../../lib/token-hash.ts';
+
+/** The token of an `Authorization` value; null where there is none of the scheme. */
+export function bearerToken(authorization: string): HashedToken | null {
+  const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  return token === undefined ? null : hashToken(token);
+}
+
+interface LastSent {
+  readonly authorization: string;
+  readonly token: HashedToken | null;
+}
+
+/** The tokens of requests: a client sends the same one with each request on its connection. */
+export class BearerTokens {
+  readonly #lastSent = new WeakMap<Socket, LastSent>();
+
+  of({ headers: { authorization }, socket }: IncomingMessage): HashedToken | null {
+    if (authorization === undefined) return null;
+    let last = this.#lastSent.get(socket);
+    // The whole header is compared: behind a proxy the next request is another client's.
+    if (last?.authorization !== authorization) {
+      last = { authorization, token: bearerToken(authorization) };
+      this.#lastSent.set(socket, last);
+    }
+    return last.token;
+  }
+}

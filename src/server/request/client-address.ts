@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, isIPv4, isIPv6, type Socket } from 'node:net';
+import { plainAddress } from '../../lib/address-key.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+
+export interface ClientAddressesOptions {
+  /** Addresses and networks whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+// Any client can send the header; an old one says nothing about the current configuration.
+const SHOWN_MS = 10 * 60_000;
+// The length of the prefix `::ffff:` of an IPv4-mapped IPv6 address.
+const MAPPED_PREFIX_BITS = 96;
+
+/** Finds a request's client address: the socket's peer, or what a trusted proxy forwards. */
+export class ClientAddresses {
+  readonly #options: ClientAddressesOptions;
+  readonly #trusted = new BlockList();
+  /** Memoized per connection, whose peer never changes. */
+  readonly #peers = new WeakMap<Socket, string>();
+  #ignoredAtMs: number | null = null;
+
+  constructor(options: ClientAddressesOptions) {
+    this.#options = options;
+    for (const network of options.trustedProxies) trust(this.#trusted, network);
+  }
+
+  of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
+    const peer = this.#peerOf(socket);
+    const forwarded = headers['x-forwarded-for'];
+    if (forwarded === undefined) return peer;
+    if (!this.#isTrusted(peer)) {
+      this.#ignored(peer);
+      return peer;
+    }
+    return this.#behind(peer, String(forwarded));
+  }
+
+  /** The reason for readiness to report `degraded`, or null. */
+  degradedReason(): string | null {
+    const { clock } = this.#options;
+    return this.#ignoredAtMs !== null && clock.now() - this.#ignoredAtMs < SHOWN_MS
+      ? 'X-Forwarded-For comes from a peer that TRUSTED_PROXIES does not name'
+      : null;
+  }
+
+  #peerOf(socket: Socket): string {
+    const known = this.#peers.get(socket);
+    if (known !== undefined) return known;
+    const peer = plainAddress(socket.remoteAddress ?? '');
+    this.#peers.set(socket, peer);
+    return peer;
+  }
+
+  /** Read from the right: each hop is added by the next one, and the leftmost may be forged by the client. */
+  #behind(peer: string, forwarded: string): string {
+    let client = peer;
+    for (const hop of forwarded.split(',').reverse()) {
+      const address = addressIn(hop);
+      if (address === null) break;
+      client = address;
+      if (!this.#isTrusted(address)) break;
+    }
+    return client;
+  }
+
+  #isTrusted(address: string): boolean {
+    return isIP(address) !== 0 && this.#trusted.check(address, familyOf(address));
+  }
+
+  #ignored(peer: string): void {
+    const { clock, log } = this.#options;
+    // Logged once, or a client could fill the log with the header.
+    if (this.#ignoredAtMs === null) {
+      log.warn({ peer }, 'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer');
+    }
+    this.#ignoredAtMs = clock.now();
+  }
+}
+
+/** Peers are compared by their IPv4 form, so mapped networks are converted to it too. */
+function trust(trusted: BlockList, network: string): void {
+  const [address = '', bits] = network.split('/');
+  const plain = plainAddress(address);
+  if (bits === undefined) {
+    trusted.addAddress(plain, familyOf(plain));
+    return;
+  }
+  const mappedBits = isIPv6(address) && isIPv4(plain) ? Number(bits) - MAPPED_PREFIX_BITS : null;
+  if (mappedBits !== null && mappedBits >= 0) trusted.addSubnet(plain, mappedBits, 'ipv4');
+  else trusted.addSubnet(address, Number(bits), familyOf(address));
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv6(address) ? 'ipv6' : 'ipv4';
+}
+
+/** Some proxies add the port, and then put IPv6 addresses in brackets. */
+function addressIn(hop: string): string | null {
+  const text = hop.trim();
+  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1');
+  const address = plainAddress(bare);
+  return isIP(address) === 0 ? null : address;
+}

@@ -1,0 +1,94 @@
+import type { ExecutionArgs, ExecutionResult } from 'graphql';
+import { CloseCode } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import { TokenEndedError } from '../../domain/positions/token-ended-error.ts';
+import type { JsonText } from '../../engine/json-text.ts';
+import { FollowedEvents } from '../../engine/live/delivery.ts';
+import type { Ready } from '../../engine/opened-operation.ts';
+import type { Eventually } from '../../lib/eventually.ts';
+import { PacedResults, type PacedSocket } from './paced-socket.ts';
+
+type Answered = ExecutionResult | AsyncGenerator<never>;
+type Started = Eventually<Answered> | ReturnType<Ready['subscribe']>;
+
+/**
+ * The operations that graphql-ws has yet to start: it hands to `execute` and `subscribe` the very
+ * arguments that `onSubscribe` returned. It references them for as long as a subscription lasts, so
+ * that what only the start needs is kept beside them.
+ */
+export class OperationStarts {
+  readonly #starts = new WeakMap<ExecutionArgs, () => Started>();
+
+  /** The arguments by which `start` knows the operation again. */
+  prepare(operation: Ready, paced: PacedSocket, id: string): ExecutionArgs {
+    const { schema, document, operationName } = operation;
+    const args = { schema, document, operationName };
+    this.#starts.set(args, () =>
+      operation.operation === 'subscription'
+        ? followed(operation, paced, id)
+        : answered(operation, paced, id),
+    );
+    return args;
+  }
+
+  start(args: ExecutionArgs): Promise<ExecutionResult> | ExecutionResult {
+    const start = this.#starts.get(args);
+    if (start === undefined) throw new Error('an operation is started once');
+    this.#starts.delete(args);
+    return start() as Promise<ExecutionResult>;
+  }
+}
+
+function answered(operation: Ready, paced: PacedSocket, id: string): Eventually<Answered> {
+  const result = operation.execute();
+  return result instanceof Promise
+    ? result.then((settled) => handedOver(operation, settled, paced, id))
+    : handedOver(operation, result, paced, id);
+}
+
+/** graphql-ws writes a result in one piece; a large one is serialized in slices here, before its `complete`. */
+function handedOver(
+  operation: Ready,
+  result: ExecutionResult,
+  paced: PacedSocket,
+  id: string,
+): Eventually<Answered> {
+  return operation.isCostly ? sentInSlices(operation.text(result), paced, id) : result;
+}
+
+async function sentInSlices(
+  text: Eventually<JsonText>,
+  paced: PacedSocket,
+  id: string,
+): Promise<AsyncGenerator<never>> {
+  const written = await text;
+  await new Promise<void>((left) => new PacedResults(paced, id).send(written, left));
+  return nothingMore();
+}
+
+async function* nothingMore(): AsyncGenerator<never> {}
+
+/**
+ * Events bypass graphql-ws, which would serialize each one anew for each socket. The library handles
+ * the start, the end and the client's messages.
+ */
+async function followed(
+  operation: Ready,
+  paced: PacedSocket,
+  id: string,
+): ReturnType<Ready['subscribe']> {
+  const results = await operation.subscribe(closesFor(paced.socket));
+  return results instanceof FollowedEvents ? results.deliver(new PacedResults(paced, id)) : results;
+}
+
+/**
+ * A token that has ended is signalled by the close code alone: after an `error` message client
+ * libraries would end the subscription for good instead of reconnecting.
+ */
+function closesFor(socket: WebSocket): (error: unknown) => boolean {
+  return (error) => {
+    const hasEnded = error instanceof TokenEndedError;
+    if (hasEnded) socket.close(CloseCode.Forbidden, error.code);
+    return hasEnded;
+  };
+}

@@ -1,0 +1,113 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { JsonText } from '../../engine/json-text.ts';
+import type { ResultSink } from '../../engine/live/delivery.ts';
+import type { Caller } from '../../gateway/caller.ts';
+import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
+import type { SendBuffers } from '../back-pressure/send-buffers.ts';
+import { type FrameScratch, FrameWriter } from './frame-writer.ts';
+
+export interface PacedSocketOptions {
+  readonly socket: WebSocket;
+  readonly stream: Socket;
+  readonly caller: Caller;
+  readonly buffers: SendBuffers;
+  readonly scratch: FrameScratch;
+}
+
+/** A WebSocket with back-pressure: it is read only as fast as its answers are taken. */
+export class PacedSocket implements Recipient {
+  readonly socket: WebSocket;
+  readonly stream: Socket;
+  /** Has no token before `connection_init`. */
+  caller: Caller;
+  readonly unread: SendBuffer;
+  readonly scratch: FrameScratch;
+  /** Operations whose answers are not begun yet. */
+  #waiting = 0;
+
+  constructor({ socket, stream, caller, buffers, scratch }: PacedSocketOptions) {
+    this.socket = socket;
+    this.stream = stream;
+    this.caller = caller;
+    this.scratch = scratch;
+    this.unread = buffers.open(stream, this);
+  }
+
+  get isOpen(): boolean {
+    return this.socket.readyState === this.socket.OPEN;
+  }
+
+  /**
+   * Resolves when the bytes are flushed, or can never be. A producer that awaits it buffers one message
+   * at most for a reader that stalls.
+   */
+  send(text: string): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.isOpen) {
+        resolve();
+        return;
+      }
+      this.socket.send(text, () => {
+        this.unread.measure();
+        resolve();
+      });
+      this.unread.measure();
+    });
+  }
+
+  /** Call it for each message received: a client that reads nothing is not read from either. */
+  received(): void {
+    this.unread.measure();
+    if (!this.unread.isWithinShare) this.socket.pause();
+  }
+
+  /** Resolves when an operation may be begun; no further ones are read until then. */
+  async room(): Promise<void> {
+    if (this.unread.hasRoom()) return;
+    this.#waiting += 1;
+    this.socket.pause();
+    await this.unread.room();
+    this.#waiting -= 1;
+    this.drained();
+  }
+
+  drained(): void {
+    const mayRead = this.#waiting === 0 && this.unread.isWithinShare;
+    if (mayRead && this.socket.isPaused) this.socket.resume();
+  }
+}
+
+/** Sends the results of one subscription as `next` messages, each when the one before is flushed. */
+export class PacedResults implements ResultSink {
+  readonly #paced: PacedSocket;
+  readonly #frames: FrameWriter;
+  #left: (() => void) | null = null;
+  readonly #taken = () => {
+    this.#paced.unread.measure();
+    this.#left?.();
+  };
+
+  constructor(paced: PacedSocket, id: string) {
+    this.#paced = paced;
+    const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
+    this.#frames = new FrameWriter(paced.stream, head, paced.scratch);
+  }
+
+  hasRoom(ready: () => void): boolean {
+    const { unread } = this.#paced;
+    if (unread.hasRoom()) return true;
+    unread.whenRoom(ready);
+    return false;
+  }
+
+  send(result: JsonText, left: () => void): void {
+    if (!this.#paced.isOpen) {
+      left();
+      return;
+    }
+    this.#left = left;
+    this.#frames.write(result, this.#taken);
+    this.#paced.unread.measure();
+  }
+}

@@ -1,0 +1,264 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { ClientKeys } from '../../engine/client-key.ts';
+import { tooComplex } from '../../engine/limits/limits.ts';
+import { waiting } from '../../engine/request-quota.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { mayUpgrade } from '../http/cors.ts';
+import { bearerToken } from '../request/bearer.ts';
+import { hasDoubledHeader } from '../request/doubled-headers.ts';
+import type { ServerSettings } from '../settings.ts';
+import { FrameScratch } from './frame-writer.ts';
+import { KeepAlive, type PingTarget } from './keep-alive.ts';
+import { OperationStarts } from './operation-starts.ts';
+import { PacedSocket } from './paced-socket.ts';
+import type { SocketLimits, SocketPass } from './socket-limits.ts';
+import { readMessage } from './subscribe-message.ts';
+
+export interface WebSocketSettings extends ServerSettings {
+  readonly clients: ClientKeys;
+  readonly limits: SocketLimits;
+  readonly clock: Clock;
+  readonly pingMs: number;
+  readonly silenceMs: number;
+  /** The limit of in-flight operations on one socket, subscriptions included. */
+  readonly maxOperations: number;
+}
+
+/** The state of one socket; graphql-ws carries it as `extra`. */
+interface Connection extends PingTarget, Record<PropertyKey, unknown> {
+  readonly paced: PacedSocket;
+  readonly pass: SocketPass;
+  readonly requestId: string | string[] | undefined;
+  /** The ids of operations other than subscriptions whose answer is still to be sent. */
+  readonly inFlight: Set<string>;
+}
+
+/** An accepted upgrade request. */
+interface AcceptedUpgrade {
+  readonly stream: Socket;
+  readonly address: string;
+  readonly pass: SocketPass;
+}
+
+const SERVICE_RESTART = 1012;
+const TRY_AGAIN_LATER = 1013;
+const TOO_MANY_RETRY_SECONDS = 5;
+const INIT_TIMEOUT_MS = 3_000;
+// The limit of an HTTP request's headers.
+const LONGEST_AUTHORIZATION = 16_384;
+const LONGEST_ID = 255;
+
+/** `graphql-transport-ws` over the engine. */
+export class WebSocketEndpoint {
+  readonly #settings: WebSocketSettings;
+  readonly #server: WebSocketServer;
+  readonly #keepAlive: KeepAlive;
+  readonly #connections = new Map<WebSocket, Connection>();
+  readonly #starts = new OperationStarts();
+  readonly #scratch = new FrameScratch();
+  #draining = false;
+
+  constructor(settings: WebSocketSettings) {
+    this.#settings = settings;
+    this.#keepAlive = new KeepAlive(settings);
+    this.#server = new WebSocketServer({
+      noServer: true,
+      // `#connections` does it.
+      clientTracking: false,
+      maxPayload: settings.maxBodyBytes,
+      // Compressing each small update would take more memory than all else of a socket.
+      perMessageDeflate: false,
+      // Any subprotocol is accepted at first, or its client could not receive close code 4406.
+      handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
+    });
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (hasDoubledHeader(request.rawHeaders)) {
+      refuseUpgrade(socket, 400, 'Bad Request');
+      return;
+    }
+    if (!mayUpgrade(request, this.#settings.origins)) {
+      refuseUpgrade(socket, 403, 'Forbidden');
+      return;
+    }
+    if (this.#draining) {
+      refuseUpgrade(socket, 503, 'Service Unavailable');
+      return;
+    }
+    const address = this.#settings.addresses.of(request);
+    const pass = this.#settings.limits.enter(address);
+    if (pass === null) {
+      refuseUpgrade(socket, 429, 'Too Many Requests');
+      return;
+    }
+    socket.once('close', onSocketClose(pass));
+    this.#server.handleUpgrade(request, socket, head, (webSocket) =>
+      this.#connected(webSocket, request, { stream: request.socket, address, pass }),
+    );
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  /** In-flight answers are sent first; clients reconnect elsewhere and resume their subscriptions. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    const connections = [...this.#connections.values()];
+    const closed = connections.map(
+      ({ socket }) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
+    );
+    for (const connection of connections) this.#closeIfIdle(connection);
+    await Promise.all(closed);
+  }
+
+  terminate(): void {
+    for (const socket of this.#connections.keys()) socket.terminate();
+  }
+
+  #closeIfIdle({ socket, inFlight }: Connection): void {
+    if (!this.#draining || inFlight.size > 0) return;
+    socket.close(SERVICE_RESTART, 'restarting');
+  }
+
+  #connected(
+    socket: WebSocket,
+    request: IncomingMessage,
+    { stream, address, pass }: AcceptedUpgrade,
+  ): void {
+    const { log, clock, buffers } = this.#settings;
+    const disconnected = new AbortController();
+    const client = { address, userAgent: request.headers['user-agent'] ?? null };
+    const caller = { token: null, signal: disconnected.signal, client };
+    const paced = new PacedSocket({ socket, stream, caller, buffers, scratch: this.#scratch });
+    const connection: Connection = {
+      socket,
+      paced,
+      pass,
+      requestId: request.headers['x-request-id'],
+      inFlight: new Set(),
+      lastReceivedAtMs: clock.now(),
+    };
+    this.#connections.set(socket, connection);
+    const leaveKeepAlive = this.#keepAlive.join(connection);
+    const opened = this.#protocol.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) => paced.send(text),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (handle) => {
+          socket.on('message', (data) => {
+            // The answer could no longer be sent, so the operation is not begun.
+            if (socket.readyState !== socket.OPEN) return;
+            connection.lastReceivedAtMs = clock.now();
+            paced.received();
+            handle(readMessage(String(data))).catch((error: unknown) =>
+              this.#failed(socket, error),
+            );
+          });
+        },
+      },
+      connection,
+    );
+    socket.on('pong', () => {
+      connection.lastReceivedAtMs = clock.now();
+    });
+    // A frame is too large or malformed: `ws` has closed the socket with the right code already.
+    socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
+    socket.once('close', (code, reason) => {
+      leaveKeepAlive();
+      this.#connections.delete(socket);
+      disconnected.abort();
+      paced.unread.release();
+      void opened(code, String(reason));
+    });
+  }
+
+  /** A message that only a server may send is the client's mistake, and not logged as an error. */
+  #failed(socket: WebSocket, error: unknown): void {
+    // So is a ping whose payload nests too deep to be echoed.
+    const isClients = error instanceof Error && error.message.startsWith('Unexpected message');
+    if (isClients || error instanceof RangeError) {
+      socket.close(CloseCode.BadRequest, 'Invalid message received');
+      return;
+    }
+    this.#settings.log.error({ err: error }, 'a WebSocket message could not be handled');
+    socket.close(CloseCode.InternalServerError, 'Internal server error');
+  }
+
+  readonly #protocol = makeServer<Record<string, unknown>, Connection>({
+    connectionInitWaitTimeout: INIT_TIMEOUT_MS,
+    onConnect: (context) => {
+      const { extra } = context;
+      const authorization = authorizationOf(context.connectionParams);
+      if (authorization.length > LONGEST_AUTHORIZATION) return false;
+      const hashed = bearerToken(authorization);
+      extra.paced.caller = { ...extra.paced.caller, token: hashed?.token ?? null, hashed };
+      // graphql-ws would retain the payload of `connection_init`, however large, for the socket's lifetime.
+      Object.assign(context, { connectionParams: undefined });
+      return true;
+    },
+    onSubscribe: async ({ extra, subscriptions }, id, payload) => {
+      // The id is retained as long as its operation lasts.
+      if (id.length > LONGEST_ID) return [tooComplex('characters of an id', id.length, LONGEST_ID)];
+      const { maxOperations } = this.#settings;
+      const open = Object.keys(subscriptions).length;
+      if (open > maxOperations) return [tooComplex('operations of a socket', open, maxOperations)];
+      if (!this.#claim(extra)) return [waiting(TOO_MANY_RETRY_SECONDS).error];
+      extra.inFlight.add(id);
+      await extra.paced.room();
+      if (!extra.paced.isOpen) return [waiting(TOO_MANY_RETRY_SECONDS).error];
+      const operation = await this.#settings.engine.open(payload, {
+        caller: extra.paced.caller,
+        requestId: this.#settings.requestIds.from(extra.requestId),
+        mayMutate: true,
+      });
+      if (!operation.ready || operation.operation === 'subscription') this.#settled(extra, id);
+      return operation.ready ? this.#starts.prepare(operation, extra.paced, id) : operation.errors;
+    },
+    execute: (args) => this.#starts.start(args),
+    subscribe: (args) => this.#starts.start(args),
+    onOperation: ({ extra }) => {
+      // Starting a subscription proves its token, so the socket's account is known now.
+      this.#claim(extra);
+    },
+    onComplete: ({ extra }, id) => this.#settled(extra, id),
+  });
+
+  #settled(connection: Connection, id: string): void {
+    if (!connection.inFlight.delete(id)) return;
+    // Deferred, so that the close follows the protocol's last message.
+    setImmediate(() => this.#closeIfIdle(connection));
+  }
+
+  /** False where the account has too many sockets, and this one is closed. */
+  #claim({ pass, socket, paced }: Connection): boolean {
+    if (pass.isClaimed) return true;
+    const { kind, key } = this.#settings.clients.of(paced.caller);
+    if (kind !== 'account' || pass.claim(key)) return true;
+    socket.close(TRY_AGAIN_LATER, 'Too many sockets');
+    return false;
+  }
+}
+
+/** A function of its own, because a closure would retain the request as long as the socket lives. */
+function onSocketClose(pass: SocketPass): () => void {
+  return () => pass.leave();
+}
+
+/** Client libraries differ in the case of the key. */
+function authorizationOf(params: unknown): string {
+  if (typeof params !== 'object' || params === null) return '';
+  const entry = Object.entries(params).find(([key]) => key.toLowerCase() === 'authorization');
+  return typeof entry?.[1] === 'string' ? entry[1] : '';
+}
+
+function refuseUpgrade(socket: Duplex, status: number, reason: string): void {
+  socket.on('error', () => {});
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}

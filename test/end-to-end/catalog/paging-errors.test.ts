@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { TRANSPORTS } from '../limits/every-transport.ts';
+
+let app: TestApp;
+let token: string;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  token = await app.signIn();
+});
+afterAll(() => app.close());
+
+const WRONG = [
+  ['first: -1', 'first'],
+  ['first: 501', 'first'],
+  ['last: 501', 'last'],
+  ['first: 1, last: 1', 'last'],
+  ['after: "x", before: "y"', 'before'],
+  ['after: "forged"', 'after'],
+  ['before: "forged"', 'before'],
+] as const;
+
+describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
+  test.each(WRONG)('a page of %s is refused, and the argument named', async (args, argument) => {
+    const query = `{ instruments(${args}) { totalCount } }`;
+    const { data, errors } = await ask(app, { query }, token);
+    expect(data).toEqual({ instruments: null });
+    expect(errors).toMatchObject([
+      {
+        message: expect.stringMatching(`^${argument} `),
+        path: ['instruments'],
+        extensions: { code: 'BAD_USER_INPUT', retryable: false, argument },
+      },
+    ]);
+  });
+
+  test.each([[{ count: 501 }], [{ count: 1.5 }], [{ count: 'many' }]])(
+    'so is a page whose variables are %j',
+    async (variables) => {
+      const query = 'query ($count: Int) { instruments(last: $count) { totalCount } }';
+      const { errors } = await ask(app, { query, variables }, token);
+      expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', argument: 'last' } }]);
+    },
+  );
+});

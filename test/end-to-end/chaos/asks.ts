@@ -1,0 +1,70 @@
+import type { OperationName } from '../../../src/gateway/operations.ts';
+import type { GraphQLAnswer, TestApp } from '../../support/app.ts';
+
+export interface Ask {
+  readonly operation: OperationName;
+  /** The same text each time, so that it is compiled; only `$key` differs. */
+  readonly document: string;
+  readonly field: string;
+}
+
+const ORDER = 'symbol: "AAPL", side: BUY, idempotencyKey: $key';
+const ask = (operation: OperationName, field: string, document: string): Ask => ({
+  operation,
+  field,
+  document,
+});
+const mutation = (field: string, input: string) =>
+  `mutation${input.includes('$key') ? ' ($key: String!)' : ''} {
+  ${field}(input: { ${input} }) { __typename }
+}`;
+const write = (operation: OperationName, input: string) =>
+  ask(operation, operation, mutation(operation, input));
+
+/** One request for each of the 15 operations, which calls no other once the token is proved. */
+export const ASKS: readonly Ask[] = [
+  ask('getAllTickers', 'catalog', '{ catalog { size } }'),
+  write('login', 'email: "demo@example.com", password: "demo"'),
+  write('forgotPassword', 'email: "demo@example.com"'),
+  ask('openPosition', 'placeOrder', mutation('placeOrder', `${ORDER}, size: { amount: 20 }`)),
+  write('placeLimitOrder', `${ORDER}, amount: 20, price: 1`),
+  write('resetTradingAccountPassword', 'accountExternalId: "700001"'),
+  write('addCryptoWallet', 'address: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"'),
+  write('addMobileWallet', 'phone: "+4915112345678"'),
+  write('setValue', 'key: "theme", value: "dark"'),
+  ask('getSession', 'session', '{ session(maxAge: 0) { login } }'),
+  ask('getWithdrawalMethods', 'withdrawalMethods', '{ withdrawalMethods { id } }'),
+  ask('getOpenPositions', 'positions', '{ positions { id } }'),
+  ask('getCustomerId', 'customerId', '{ customerId }'),
+  write('markNotificationsRead', 'ids: [1]'),
+  write('registerDevice', 'deviceId: "phone"'),
+];
+
+export interface Said {
+  /** The error code, else the type of the answer, or `data`. */
+  readonly said: string;
+  readonly ms: number;
+}
+
+let asked = 0;
+
+export async function askFor(
+  app: Pick<TestApp, 'query'>,
+  { document, field }: Ask,
+  token: string,
+): Promise<Said> {
+  asked += 1;
+  const startedAt = performance.now();
+  const answer = await app.query(document, { token, variables: { key: `key ${asked}` } });
+  return { said: saidIn(answer, field), ms: performance.now() - startedAt };
+}
+
+/** Throws where an answer has both an error and data for one field, which contradicts itself. */
+function saidIn({ status, data, errors }: GraphQLAnswer, field: string): string {
+  const [error, ...others] = errors;
+  const value = data?.[field] ?? null;
+  if (status !== 200 || others.length > 0 || (error === undefined) === (value === null)) {
+    return `status ${status}, ${JSON.stringify({ data, errors })}`;
+  }
+  return error?.extensions.code ?? value.__typename ?? 'data';
+}

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { heldBytes } from '../../support/heap.ts';
+
+// Far below the interval of heartbeats, whose failed write would end an unread stream as well.
+const AT_ONCE_MS = 10_000;
+const MEGABYTE = 1_048_576;
+
+let app: TestApp;
+let token: string;
+beforeAll(async () => {
+  app = await startTestApp({ POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '1000000' });
+  token = app.sandbox.token({ email: 'demo@example.com' });
+});
+afterAll(() => app.close());
+
+/** Opens an event stream on a connection that a test may destroy. */
+async function openStream(variables: object = {}): Promise<ClientRequest> {
+  const outgoing = request(`${app.url}/graphql`, {
+    method: 'POST',
+    agent: false,
+    headers: {
+      accept: 'text/event-stream',
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
+    },
+  });
+  outgoing.on('error', () => {});
+  const query = 'subscription ($after: String) { positionChanges(after: $after) { cursor } }';
+  outgoing.end(JSON.stringify({ query, variables }));
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  response.on('error', () => {});
+  await once(response, 'data');
+  return outgoing;
+}
+
+async function subscriptions(): Promise<number> {
+  const text = await (await fetch(`${app.adminUrl}/metrics`)).text();
+  return Number(/^trading_graph_subscriptions (\d+)$/m.exec(text)?.[1]);
+}
+
+describe('event streams whose clients disconnect while the feed is quiet', () => {
+  test('unsubscribe immediately', async () => {
+    const streams = await Promise.all(Array.from({ length: 20 }, () => openStream()));
+    expect(await subscriptions()).toBe(20);
+    for (const stream of streams) stream.destroy();
+    await eventually(async () => expect(await subscriptions()).toBe(0), { withinMs: AT_ONCE_MS });
+  });
+
+  test('release the memory of their requests', async () => {
+    const comeAndGo = async () => {
+      for (let at = 0; at < 40; at += 1) {
+        const stream = await openStream({ after: `${at} ${'x'.repeat(240_000)}` });
+        stream.destroy();
+      }
+      await eventually(async () => (await subscriptions()) === 0);
+    };
+    await comeAndGo();
+    const before = heldBytes();
+    for (let round = 0; round < 4; round += 1) await comeAndGo();
+    expect((heldBytes() - before) / MEGABYTE).toBeLessThan(10);
+  });
+});

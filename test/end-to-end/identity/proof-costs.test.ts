@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { inSeconds, unsignedToken } from '../../support/tokens.ts';
+
+const PROOF_MS = 1_000;
+const PLACED = 'placedOrder(idempotencyKey: "none") { __typename }';
+
+describe('a token whose proof has lapsed', () => {
+  let app: TestApp;
+  let token: string;
+  beforeAll(async () => {
+    // By then a cached session is too old as well, as it is with the default settings.
+    app = await startTestApp({
+      AUTH_PROOF_SECONDS: String(PROOF_MS / 1_000),
+      SESSION_MAX_AGE_SECONDS: '1',
+    });
+    token = app.sandbox.token({ email: 'demo@example.com' });
+  });
+  beforeEach(async () => {
+    const { errors } = await app.query('{ session(maxAge: 0) { login } catalog { size } }', {
+      token,
+    });
+    expect(errors).toEqual([]);
+    const answeredAtMs = Date.now();
+    await eventually(() => Date.now() - answeredAtMs > PROOF_MS);
+    app.sandbox.clearCalls();
+  });
+  afterAll(() => app.close());
+
+  test.each([
+    ['{ customerId catalog { size } }', { getCustomerId: 1 }],
+    ['{ catalog { size } customerId }', { getCustomerId: 1 }],
+    ['{ catalog { size } positions { id } }', { getOpenPositions: 1 }],
+    ['{ instrument(id: "AAPL") { id } withdrawalMethods { id } }', { getWithdrawalMethods: 1 }],
+    [`{ ${PLACED} customerId }`, { getCustomerId: 1 }],
+    [`{ ${PLACED} catalog { size } positions { id } }`, { getOpenPositions: 1 }],
+    ['{ catalog { size } session(maxAge: 0) { login } }', { getSession: 1 }],
+    [`{ catalog { size } ${PLACED} }`, { getSession: 1 }],
+  ])('is proved by %s without a further call', async (document, calls) => {
+    const { errors } = await app.query(document, { token });
+    expect(errors).toEqual([]);
+    expect(app.sandbox.callCounts().operations).toEqual(calls);
+  });
+
+  test('is proved by a call of its own where the one of the document fails', async () => {
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 400, times: 1 });
+    const { data } = await app.query('{ customerId catalog { group } }', { token });
+    expect(data).toEqual({ customerId: null, catalog: { group: 'standard-usd' } });
+    expect(app.sandbox.callCounts().operations).toEqual({ getCustomerId: 1, getSession: 1 });
+  });
+});
+
+test('a new token is proved by the session that its document reads, however fresh that has to be', async () => {
+  await using app = await startTestApp();
+  const document = '{ catalog { size } session(maxAge: 0) { login } }';
+  await app.query(document, { token: app.sandbox.token({ email: 'demo@example.com' }) });
+  app.sandbox.clearCalls();
+  await app.query(document, { token: app.sandbox.token({ email: 'demo@example.com' }) });
+  expect(app.sandbox.callCounts().operations).toEqual({ getSession: 1 });
+});
+
+test.each(['{ catalog { size } }', '{ orders { id } catalog { size } }', `{ ${PLACED} }`])(
+  'sixty forged tokens that request %s cost sixty calls',
+  async (document) => {
+    await using app = await startTestApp();
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    await app.query('{ catalog { size } }', { token });
+    app.sandbox.clearCalls();
+    for (let index = 0; index < 60; index += 1) {
+      const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(600 + index) };
+      const { errors } = await app.query(document, { token: unsignedToken(claims) });
+      expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    }
+    expect(app.sandbox.calls()).toBe(60);
+  },
+);
+
+describe('a 401', () => {
+  const write = (field: string) => `mutation { ${field} { __typename } }`;
+  const WALLET = write('addCryptoWallet(input: { address: "bc1q" })');
+  const OTHERS = [
+    write('setValue(input: { key: "k" })'),
+    write('markNotificationsRead(input: { ids: ["1"] })'),
+    write('registerDevice(input: { deviceId: "d" })'),
+  ];
+
+  test('of a write applies to that write alone, and ends with any acceptance', async () => {
+    await using app = await startTestApp();
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const failing = { operation: 'addCryptoWallet', kind: 'status', status: 401 } as const;
+    app.sandbox.fail({ ...failing, times: 1 });
+    for (const document of [WALLET, WALLET]) {
+      const { errors } = await app.query(document, { token });
+      expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    }
+    expect(app.sandbox.calls('addCryptoWallet')).toBe(1);
+    for (const document of OTHERS)
+      expect((await app.query(document, { token })).errors).toEqual([]);
+    expect((await app.query('{ customerId }', { token })).errors).toEqual([]);
+    expect((await app.query(WALLET, { token })).errors).toEqual([]);
+  });
+
+  test('of a proving read applies to all of them, and to no write', async () => {
+    await using app = await startTestApp();
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 401, times: 1 });
+    await app.query('{ customerId }', { token });
+    app.sandbox.clearCalls();
+    const { data, errors } = await app.query(
+      '{ session { login } positions { id } withdrawalMethods { id } customerId catalog { size } }',
+      { token },
+    );
+    expect(Object.values(data)).toEqual([null, null, null, null, null]);
+    for (const { extensions } of errors) expect(extensions.code).toBe('UNAUTHENTICATED');
+    expect(app.sandbox.calls()).toBe(0);
+    for (const document of OTHERS)
+      expect((await app.query(document, { token })).errors).toEqual([]);
+  });
+});

@@ -1,0 +1,204 @@
+import { createClient } from 'graphql-ws';
+import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp } from '../../support/app.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
+import { rawPost, rawRequest } from '../../support/raw-request.ts';
+import { signedToken } from '../../support/tokens.ts';
+
+const PASSWORD = 'canaryPassw0rd!';
+const EMAIL = 'canary.person@example.com';
+const PHONE = '+49 151 98765432';
+const ADDRESS = 'bc1qcanary7k9x2m4p6w8z0y3v5t7r9q1n3l5j7h9';
+const PUSH_TOKEN = 'canary-push-4f6a8c0e2b4d6f8a0c2e';
+const FIXED_HEADER = 'canaryFixedHeader';
+
+const INPUTS = {
+  login: { email: EMAIL, password: PASSWORD },
+  forgotPassword: { email: EMAIL },
+  addMobileWallet: { phone: PHONE },
+  addCryptoWallet: { address: ADDRESS },
+  registerDevice: { deviceId: 'd', token: PUSH_TOKEN },
+  setValue: { key: 'k', value: [PASSWORD, PHONE, ADDRESS] },
+};
+
+/** A gateway that echoes requests in its refusals, as some do. */
+const ECHO = {
+  error: `NOT_${PASSWORD.length}`,
+  message: `${EMAIL}, ${PHONE}, 4915198765432, ${ADDRESS} and ${PUSH_TOKEN} are not welcome`,
+  details: { password: PASSWORD, phone: PHONE },
+};
+
+interface Endpoints {
+  readonly url: string;
+  readonly webSocketUrl: string;
+  readonly sandbox: Sandbox;
+}
+
+/** Sends secrets over every transport, in valid and invalid requests; returns every error received. */
+async function sendSecrets(
+  { url, webSocketUrl, sandbox }: Endpoints,
+  token: string,
+): Promise<string[]> {
+  const endpoint = `${url}/graphql`;
+  const errors: string[] = [];
+  const keep = (text: string) => {
+    const body = JSON.parse(text);
+    errors.push(JSON.stringify(body.errors ?? null));
+  };
+  const post = async (body: string, headers = {}) =>
+    keep((await rawPost(endpoint, body, { authorization: `Bearer ${token}`, ...headers })).text);
+
+  const fields = Object.entries(INPUTS).map(([field, input]) => {
+    const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
+    const query = `mutation ($input: ${type}!) { ${field}(input: $input) { __typename } }`;
+    return { query, variables: { input } };
+  });
+  for (const fault of [
+    null,
+    { kind: 'status', status: 403, body: ECHO },
+    { kind: 'status', status: 429, body: ECHO },
+    { kind: 'status', status: 422, body: ECHO },
+    { kind: 'status', status: 500, body: ECHO },
+    { kind: 'status', status: 200, body: ECHO },
+    { kind: 'garbage' },
+    { kind: 'reset-after' },
+  ] as const) {
+    sandbox.clearFaults();
+    if (fault) sandbox.fail({ operation: '*', ...fault });
+    for (const field of fields) await post(JSON.stringify(field));
+    await post(JSON.stringify({ query: '{ session { login } customerId positions { id } }' }));
+  }
+  sandbox.clearFaults();
+
+  for (const variables of WRONG_VARIABLES) {
+    const query = 'mutation ($input: LoginInput!) { login(input: $input) { __typename } }';
+    await post(JSON.stringify({ query, variables }));
+  }
+  for (const query of WRONG_DOCUMENTS) {
+    await post(JSON.stringify({ query }));
+    await post(JSON.stringify({ query }), { accept: 'text/event-stream, application/json' });
+    keep((await rawRequest(`${endpoint}?${new URLSearchParams({ query })}`)).text);
+    errors.push(await overWebSocket(webSocketUrl, token, query));
+  }
+  const cut = `{"query":"mutation { login(input: { password: \\"${PASSWORD}\\"`;
+  await post(cut);
+  await post(`{"${PASSWORD}": ${PASSWORD}}`);
+  await post(`[${JSON.stringify(fields[0])}]`);
+  keep((await rawRequest(`${endpoint}?query={__typename}&variables={p:${PASSWORD}}`)).text);
+  await rawRequest(`${url}/nowhere?token=${token}`, { headers: { 'x-request-id': token } });
+  for (const authorization of [
+    token,
+    `Basic ${PASSWORD}`,
+    `Bearer ${PASSWORD}`,
+    `Bearer ${token}x`,
+  ]) {
+    await post(JSON.stringify({ query: '{ customerId session { login } }' }), { authorization });
+  }
+  return errors;
+}
+
+const WRONG_VARIABLES = [
+  { input: { email: EMAIL, password: PASSWORD, more: PASSWORD } },
+  { input: { email: EMAIL, pasword: PASSWORD } },
+  { input: { email: [EMAIL], password: { is: PASSWORD } } },
+  { input: { email: EMAIL, password: 98765432 } },
+  { input: PASSWORD },
+  { input: [EMAIL, PASSWORD] },
+];
+const WRONG_DOCUMENTS = [
+  `mutation { login(input: { email: "${EMAIL}", pasword: "${PASSWORD}" }) { __typename } }`,
+  `mutation { login(input: { email: "${EMAIL}", password: ["${PASSWORD}"] }) { __typename } }`,
+  `mutation { login(input: "${PASSWORD}") { __typename } }`,
+  `mutation { login(input: { email: "${EMAIL}", password: "${PASSWORD} }) { __typename } }`,
+  `mutation { login(input: { email: "${EMAIL}", password "${PASSWORD}" }) { __typename } }`,
+  `mutation { addMobileWallet(input: { phone: 4915198765432 }) { __typename } }`,
+  `mutation { addMobileWallet(input: { phone: ${PHONE} }) { __typename } }`,
+  `mutation { addCryptoWallet(input: { address: ${ADDRESS} }) { __typename } }`,
+  `mutation { addCryptoWallet(input: { address: "${ADDRESS}", x: 1 }) { __typename } }`,
+];
+
+function overWebSocket(url: string, token: string, query: string): Promise<string> {
+  return new Promise((resolve) => {
+    const client = createClient({
+      url,
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: `Bearer ${token}` },
+      retryAttempts: 0,
+    });
+    let last: unknown = null;
+    client.subscribe(
+      { query },
+      {
+        next: (result) => {
+          last = result.errors ?? null;
+        },
+        error: (error) => resolve(JSON.stringify(error)),
+        complete: () => resolve(JSON.stringify(last)),
+      },
+    );
+  });
+}
+
+function expectNoSecrets(written: string, token: string): void {
+  const [, claims = '', signature = ''] = token.split('.');
+  for (const secret of [
+    claims,
+    signature,
+    PASSWORD,
+    EMAIL,
+    PHONE,
+    PHONE.replaceAll(/\D/g, ''),
+    '98765432',
+    ADDRESS,
+    PUSH_TOKEN,
+    FIXED_HEADER,
+  ]) {
+    expect(at(written, secret), secret).toBeNull();
+  }
+}
+
+/** The line that contains the secret, which makes a clearer failure than a whole log. */
+function at(written: string, secret: string): string | null {
+  return written.split('\n').find((line) => line.includes(secret)) ?? null;
+}
+
+function tokenFor(sandbox: Sandbox): string {
+  const exp = Math.floor(Date.now() / 1000) + 3_600;
+  const claims = { login: 700001, group: 'standard-usd', exp, sub: 'canary-subject' };
+  return signedToken({ claims, secret: sandbox.secret });
+}
+
+describe('secrets that are sent', () => {
+  test('show in no error, no log line and no metric', async () => {
+    await using app = await startTestApp({ LOGIN_LIMIT_PER_MINUTE: '1000' });
+    const token = tokenFor(app.sandbox);
+    const errors = await sendSecrets(app, token);
+    expect(errors.filter((text) => text !== 'null').length).toBeGreaterThan(50);
+    expectNoSecrets(errors.join('\n'), token);
+    expect(app.logged.length).toBeGreaterThan(20);
+    expectNoSecrets(app.logged.join(''), token);
+    expectNoSecrets((await rawRequest(`${app.adminUrl}/metrics`)).text, token);
+  });
+
+  test('show in no output of the process, from its first line to its last', async () => {
+    await using sandbox = await startSandbox({ seed: 'secrets' });
+    await using facade = await startFacadeProcess({
+      GATEWAY_URL: sandbox.url,
+      GATEWAY_HEADERS: JSON.stringify({ 'x-api-key': FIXED_HEADER }),
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'trace',
+      ORDER_STORE: 'memory',
+      LOGIN_LIMIT_PER_MINUTE: '1000',
+    });
+    const token = tokenFor(sandbox);
+    const { url, webSocketUrl } = facade;
+    const errors = await sendSecrets({ url, webSocketUrl, sandbox }, token);
+    expectNoSecrets(errors.join('\n'), token);
+    facade.signal('SIGTERM');
+    expect(await facade.ended()).toBe(0);
+    expect(facade.logged.length).toBeGreaterThan(20);
+    expectNoSecrets(facade.logged.join('\n'), token);
+  });
+});

@@ -1,0 +1,261 @@
+import { createClient } from 'graphql-ws';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import type { Context } from '../../../src/schema/context.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { type AddedField, extendedSchema, KINDS, selected } from '../../support/extended-schema.ts';
+import { RunCounts } from '../../support/run-counts.ts';
+
+const runs = new RunCounts();
+
+const mine = ({ scope }: Context) => scope.caller.token?.slice(-12);
+const mineLater = async (context: Context) => {
+  await context.scope.viewer();
+  return mine(context);
+};
+const anybodys = () => 'the same';
+
+const SHARED = {
+  group: { sharing: 'group', read: runs.counted('group', anybodys) },
+  copy: { sharing: 'copy', read: runs.counted('copy', anybodys) },
+} satisfies Record<string, AddedField>;
+
+const PERSONAL = {
+  unmarked: { sharing: null, read: mine },
+  unmarkedLater: { sharing: null, read: mineLater },
+  account: { sharing: 'account', read: mine },
+  wrongGroup: { sharing: 'group', read: mine },
+  wrongGroupLater: { sharing: 'group', read: mineLater },
+  wrongCopy: { sharing: 'copy', read: mine },
+  wrongCopyLater: { sharing: 'copy', read: mineLater },
+} satisfies Record<string, AddedField>;
+
+/** Everything but the catalog that a field can read. */
+const READS: Readonly<Record<string, (context: Context) => unknown>> = {
+  readsViewer: ({ scope }) => scope.viewer() && 'x',
+  readsCaller: ({ scope }) => scope.caller && 'x',
+  readsSession: async ({ scope }) => (await scope.session()).session.login,
+  readsPositions: async ({ scope }) => (await scope.positions()).length,
+  readsPositionsOf: async ({ scope }) => (await scope.positionsOf(await scope.session()))?.length,
+  readsPositionsIn: async ({ scope }) => (await scope.positionsIn('AAPL')).length,
+  readsOrders: async ({ scope }) => (await scope.orders())?.length,
+  readsOrdersFor: async ({ scope }) => (await scope.ordersFor('AAPL'))?.length,
+  readsWithdrawalMethods: async ({ scope }) => (await scope.read(withdrawalMethodsRead)).length,
+  readsCustomerId: ({ scope }) => scope.read(customerIdRead),
+  readsRenewed: async ({ scope }) => (await scope.renewed().catalog()).group,
+  readsAsAnother: ({ scope }) => scope.withToken('another') && 'x',
+  readsRequestId: ({ requestId }) => requestId,
+  readsReceipts: ({ receipts }) => receipts.length,
+  writes: (context) => context.write(async () => 'x'),
+};
+
+const wrong = Object.fromEntries(
+  Object.entries(READS).map(([name, read]) => [name, { sharing: 'group', read } as AddedField]),
+);
+
+/** Reads the viewer's data only from some moment on. */
+let readsViewer = false;
+const sometimes: AddedField = {
+  sharing: 'group',
+  read: (context) => (readsViewer ? mine(context) : 'nobody’s'),
+};
+
+const schema = extendedSchema(['Instrument'], {
+  ...SHARED,
+  ...PERSONAL,
+  ...wrong,
+  sometimes,
+  property: { sharing: null },
+});
+
+let gateway: Sandbox;
+let app: TestApp;
+let users: readonly [string, string];
+
+beforeAll(async () => {
+  // A gateway of its own: answers with receipts, as in sandbox mode, are compressed for each request.
+  gateway = await startSandbox({ seed: 'tests', tickMs: 0, instruments: 40 });
+  app = await startTestApp({}, { schema, gateway });
+  users = [await app.signIn('user-1@example.com'), await app.signIn('user-2@example.com')];
+});
+afterAll(async () => {
+  await app.close();
+  await gateway.close();
+});
+
+// The direct path does not know the second media type, so that both paths are tested.
+const ACCEPTED = ['application/json', 'application/json;q=0.9'];
+
+async function get(
+  accept: string,
+  token: string,
+  query: string,
+  headers: Readonly<Record<string, string>> = {},
+  variables: object = {},
+) {
+  const search = new URLSearchParams({ query, variables: JSON.stringify(variables) });
+  const response = await fetch(`${app.url}/graphql?${search}`, {
+    headers: { authorization: `Bearer ${token}`, accept, ...headers },
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    etag: response.headers.get('etag'),
+    kept: response.headers.get('cache-control'),
+    body: text === '' ? null : JSON.parse(text),
+  };
+}
+
+const UNSHARED = { status: 200, etag: null, kept: 'no-store' };
+
+/** Returns the tokens of all users whose values an answer contains. */
+function tokensIn({ data, errors }: { data: unknown; errors?: unknown }): string[] {
+  expect(errors).toBeUndefined();
+  const shown = JSON.stringify(data);
+  return users.filter((token) => shown.includes(token.slice(-12)));
+}
+
+const OF_ONE = (field: string) => `{ instrument(id: "AAPL") { id ${field} } }`;
+const OF_MANY = (field: string) => `{ catalog { instruments { id ${field} } } }`;
+
+const kinds = (names: readonly string[]) =>
+  names.flatMap((name) => KINDS.map((kind) => [name, kind] as const));
+
+describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
+  test.each(kinds(Object.keys(PERSONAL)))('a user is shown its own: %s%s', async (name, kind) => {
+    for (const document of [OF_ONE(selected(name, kind)), OF_MANY(selected(name, kind))]) {
+      for (const token of [...users, ...users]) {
+        for (const encoding of ['identity', 'br', 'gzip']) {
+          const headers = { 'accept-encoding': encoding, 'if-none-match': '*' };
+          const answer = await get(accept, token, document, headers);
+          expect(answer).toMatchObject(UNSHARED);
+          expect(tokensIn(answer.body)).toEqual([token]);
+        }
+      }
+    }
+  });
+
+  test.each(KINDS)('nothing is cached of a plain property without a mark: %s', async (kind) => {
+    const [theirs, own] = users;
+    for (const token of [theirs, theirs, own]) {
+      const answer = await get(accept, token, OF_ONE(selected('property', kind)), {
+        'if-none-match': '*',
+      });
+      expect(answer).toMatchObject(UNSHARED);
+    }
+  });
+
+  test.each(KINDS)('an answer of the group is made once: %s', async (kind) => {
+    const [theirs, own] = users;
+    const document = OF_MANY(selected('group', kind));
+    const { etag, body } = await get(accept, theirs, document);
+    expect(etag).not.toBeNull();
+    const before = runs.of('group');
+    for (const encoding of ['identity', 'br', 'gzip']) {
+      const again = await get(accept, own, document, { 'accept-encoding': encoding });
+      expect(again).toMatchObject({ etag, body });
+    }
+    const known = await get(accept, own, document, { 'if-none-match': String(etag) });
+    expect(known).toMatchObject({ status: 304, etag });
+    expect(runs.of('group')).toBe(before);
+  });
+
+  test.each(KINDS)(
+    'an answer that contains its time has an ETag, and is made anew: %s',
+    async (kind) => {
+      const [theirs, own] = users;
+      const document = OF_ONE(selected('copy', kind));
+      const { etag } = await get(accept, theirs, document);
+      const before = runs.of('copy');
+      expect(await get(accept, own, document)).toMatchObject({ status: 200, etag });
+      expect(runs.of('copy')).toBe(before + 1);
+      const known = await get(accept, own, document, { 'if-none-match': String(etag) });
+      expect(known).toMatchObject({ status: 304, etag });
+    },
+  );
+
+  test.each(Object.keys(READS))(
+    'what a marked field reads beside the catalog is detected: %s',
+    async (name) => {
+      const [theirs, own] = users;
+      for (const token of [theirs, theirs, own]) {
+        const answer = await get(accept, token, OF_ONE(`${name}Text`), { 'if-none-match': '*' });
+        expect(answer).toMatchObject(UNSHARED);
+        expect(answer.body.errors).toBeUndefined();
+      }
+    },
+  );
+
+  test('an ETag is confirmed only once the answer has been made', async () => {
+    const [, own] = users;
+    const document = `{ instrument(id: "AAPL") { groupText again${accept.length}: groupText } }`;
+    const before = runs.of('group');
+    const first = await get(accept, own, document, { 'if-none-match': '*' });
+    expect(first.status).toBe(304);
+    expect(runs.of('group')).toBe(before + 2);
+    const etag = String(first.etag);
+    expect((await get(accept, own, document, { 'if-none-match': etag })).status).toBe(304);
+    expect(runs.of('group')).toBe(before + 2);
+  });
+
+  test('an operation that has read the viewer’s data once is no longer shared', async () => {
+    const text = `query ($id: ID!) { instrument(id: $id) { a${accept.length}: sometimesText } }`;
+    const ask = (token: string, id: string) => get(accept, token, text, {}, { id });
+    readsViewer = false;
+    expect((await ask(users[0], 'AAPL')).etag).not.toBeNull();
+    expect((await ask(users[1], 'AAPL')).etag).not.toBeNull();
+    readsViewer = true;
+    expect(tokensIn((await ask(users[0], 'TSLA')).body)).toEqual([users[0]]);
+    for (const token of [...users, ...users]) {
+      const answer = await ask(token, 'AAPL');
+      expect(answer).toMatchObject(UNSHARED);
+      expect(tokensIn(answer.body)).toEqual([token]);
+    }
+  });
+});
+
+test('an answer that contains its time is confirmed without being made anew', async () => {
+  const [theirs, own] = users;
+  const document = '{ catalog { ageSeconds } instrument(id: "AAPL") { copyText } }';
+  const { etag } = await get('application/json', theirs, document);
+  const before = runs.of('copy');
+  const known = await get('application/json', own, document, { 'if-none-match': String(etag) });
+  expect(known).toMatchObject({ status: 304, etag });
+  expect(runs.of('copy')).toBe(before);
+});
+
+test.each(Object.keys(PERSONAL))(
+  'over sockets and event streams a user is shown its own: %s',
+  async (name) => {
+    const query = OF_ONE(selected(name, 'Text'));
+    for (const token of [...users, ...users]) {
+      expect(tokensIn(await overWebSocket(token, query))).toEqual([token]);
+      expect(tokensIn(await overEventStream(token, query))).toEqual([token]);
+    }
+  },
+);
+
+async function overWebSocket(token: string, query: string) {
+  const client = createClient({
+    url: app.webSocketUrl,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: `Bearer ${token}` },
+    retryAttempts: 0,
+  });
+  try {
+    for await (const { data, errors } of client.iterate({ query })) return { data, errors };
+    throw new Error('no result came');
+  } finally {
+    await client.dispose();
+  }
+}
+
+async function overEventStream(token: string, query: string) {
+  const response = await fetch(`${app.url}/graphql?${new URLSearchParams({ query })}`, {
+    headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+  });
+  const line = (await response.text()).split('\n').find((each) => each.startsWith('data: {'));
+  return JSON.parse(line?.slice('data: '.length) ?? '{}');
+}

@@ -1,0 +1,249 @@
+import { getIntrospectionQuery } from 'graphql';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { type Asked, codesOf, TRANSPORTS } from './every-transport.ts';
+
+let app: TestApp;
+let token: string;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  token = app.sandbox.token({ email: 'demo@example.com' });
+});
+beforeEach(() => app.sandbox.clearCalls());
+afterAll(() => app.close());
+
+const repeat = (times: number, make: (at: number) => string) =>
+  Array.from({ length: times }, (_, at) => make(at)).join(' ');
+
+const nested = (levels: number) =>
+  `${'positions { instrument { '.repeat(levels)}id${' } }'.repeat(levels)}`;
+
+/** Each fragment spreads the next one twice: expanded, the last occurs 2^20 times. */
+const fanOut = (type: string, leaf: string) =>
+  repeat(
+    21,
+    (at) => `fragment F${at} on ${type} { ${at < 20 ? `...F${at + 1} ...F${at + 1}` : leaf} }`,
+  );
+
+const deepJson = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
+const TOO_COMPLEX: Record<string, { asked: Asked; limit: string }> = {
+  'thirty-one aliases': {
+    asked: { query: `{ ${repeat(31, (at) => `a${at}: __typename`)} }` },
+    limit: 'MAX_ALIASES',
+  },
+  'aliases in a fragment that is spread ten times': {
+    asked: {
+      query: `{ ${repeat(10, () => '...F')} } fragment F on Query { ${repeat(4, (at) => `a${at}: __typename`)} }`,
+    },
+    limit: 'MAX_ALIASES',
+  },
+  'twenty-one directives': {
+    asked: { query: `{ __typename ${repeat(21, () => '@include(if: true)')} }` },
+    limit: 'MAX_DIRECTIVES',
+  },
+  'unknown directives': {
+    asked: { query: `query ${repeat(21, (at) => `@d${at}`)} { __typename }` },
+    limit: 'MAX_DIRECTIVES',
+  },
+  'a field five hundred times': {
+    asked: { query: `{ ${'__typename '.repeat(500)} }` },
+    limit: 'repeated fields',
+  },
+  'a field with a selection two hundred times': {
+    asked: { query: `{ ${'positions { id } '.repeat(200)} }` },
+    limit: 'repeated fields',
+  },
+  'four thousand and one tokens': {
+    asked: { query: `{ ${'a '.repeat(3_999)} }` },
+    limit: 'MAX_TOKENS',
+  },
+  'sixteen levels': {
+    asked: { query: `{ ${nested(8)} }` },
+    limit: 'MAX_DEPTH',
+  },
+  'levels hidden in fragments': {
+    asked: {
+      query: `{ ...F0 } fragment F0 on Query { positions { ...F1 } } ${repeat(
+        8,
+        (at) =>
+          `fragment F${at + 1} on Position { instrument { positions { ${at < 7 ? `...F${at + 2}` : 'id'} } } }`,
+      )}`,
+    },
+    limit: 'MAX_DEPTH',
+  },
+  'positions of instruments of positions': {
+    asked: { query: `{ ${nested(4)} }` },
+    limit: 'MAX_COST',
+  },
+  'a page that is full of lists': {
+    asked: {
+      query:
+        'query ($n: Int) { instruments(first: $n) { nodes { positions { id symbol profit instrument { positions { id } } } } } }',
+      variables: { n: 500 },
+    },
+    limit: 'MAX_COST',
+  },
+  'a million fragments': {
+    asked: { query: `{ positions { ...F0 } } ${fanOut('Position', 'id')}` },
+    limit: 'selections',
+  },
+  'a million fragments of introspection': {
+    asked: { query: `{ __schema { types { ...F0 } } } ${fanOut('__Type', 'name')}` },
+    limit: 'selections',
+  },
+  'fifty-one operations': {
+    asked: { query: repeat(51, (at) => `query Q${at} { __typename }`), operationName: 'Q7' },
+    limit: 'operations',
+  },
+  'brackets in brackets': {
+    asked: { query: `{ instrument(id: ${'['.repeat(1_900)}${']'.repeat(1_900)}) { id } }` },
+    limit: 'nesting',
+  },
+  'six mutation fields': {
+    asked: {
+      query: `mutation { ${repeat(6, (at) => `m${at}: setValue(input: { key: "k" }) { __typename }`)} }`,
+    },
+    limit: 'mutation fields',
+  },
+  'six mutation fields in fragments': {
+    asked: {
+      query: `mutation { ...F ... { ...F } ...G } fragment F on Mutation { a: setValue(input: { key: "k" }) { __typename } ...G } fragment G on Mutation { b: setValue(input: { key: "k" }) { __typename } c: setValue(input: { key: "k" }) { __typename } }`,
+    },
+    limit: 'mutation fields',
+  },
+  'two logins': {
+    asked: {
+      query: `mutation { a: login(input: { email: "a@b.c", password: "x" }) { __typename } ...F } fragment F on Mutation { login(input: { email: "a@b.c", password: "y" }) { __typename } }`,
+    },
+    limit: 'login fields',
+  },
+  'variables of a thousand levels': {
+    asked: {
+      query: 'query ($id: ID!) { instrument(id: $id) { id } }',
+      variables: { id: JSON.parse(deepJson(1_000)) },
+    },
+    limit: 'depth of variables',
+  },
+};
+
+const WRONG: Record<string, { asked: Asked; code: string }> = {
+  'fragments in a circle': {
+    asked: {
+      query:
+        '{ positions { ...A } } fragment A on Position { id ...B } fragment B on Position { ...A }',
+    },
+    code: 'GRAPHQL_VALIDATION_FAILED',
+  },
+  'introspection in a circle': {
+    asked: {
+      query: `{ __schema { types { ${'fields { type { '.repeat(6)}name${' } }'.repeat(6)} } } }`,
+    },
+    code: 'GRAPHQL_VALIDATION_FAILED',
+  },
+  'a batch': {
+    asked: [{ query: '{ __typename }' }, { query: '{ __typename }' }] as Asked,
+    code: 'GRAPHQL_PARSE_FAILED',
+  },
+};
+
+describe.each(TRANSPORTS)('by %s', (transport, ask) => {
+  test.each(Object.entries(TOO_COMPLEX))('%s is refused', async (_name, { asked, limit }) => {
+    const [answer, tiny] = await Promise.all([
+      ask(app, asked, token),
+      ask(app, { query: '{ __typename }' }),
+    ]);
+    expect(answer.errors).toContainEqual({
+      message: expect.any(String),
+      extensions: {
+        code: 'QUERY_TOO_COMPLEX',
+        retryable: false,
+        limit,
+        value: expect.any(Number),
+        maximum: expect.any(Number),
+      },
+    });
+    for (const { extensions } of answer.errors ?? []) {
+      expect(extensions.value).toBeGreaterThan(Number(extensions.maximum));
+    }
+    expect(answer.data).toBeUndefined();
+    expect(tiny.data).toEqual({ __typename: 'Query' });
+    expect(app.sandbox.calls()).toBe(0);
+  });
+
+  test.each(Object.entries(WRONG))('%s is refused', async (name, { asked, code }) => {
+    // GET and WebSocket have no syntax for a batch.
+    if (name === 'a batch' && (transport === 'GET' || transport === 'WebSocket')) return;
+    const answer = await ask(app, asked, token);
+    expect(codesOf(answer)).toContain(code);
+    expect(app.sandbox.calls()).toBe(0);
+  });
+
+  test('what costs just as much as is allowed is answered', async () => {
+    const query = `{ instruments(first: 500) { nodes { ${'id '.repeat(40)} positions { id } } } }`;
+    const answer = await ask(app, { query }, token);
+    expect(answer.errors).toBeUndefined();
+    expect(answer.extensions?.cost).toBe(1 + 1 + 500 * (1 + 1 + 50));
+  });
+
+  test('the introspection of tools is answered', async () => {
+    const query = getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true });
+    // With its line breaks it would be too long for a URL.
+    const answer = await ask(app, { query: query.replace(/\s+/g, ' ') });
+    expect(answer.errors).toBeUndefined();
+    expect(answer.data.__schema.types.length).toBeGreaterThan(20);
+  });
+});
+
+describe.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
+  'by %s variables',
+  (_transport, ask) => {
+    // Variables are measured before the document says which of them it declares.
+    const query = '{ __typename }';
+    const keys = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
+
+    test('of ten thousand keys and one are refused, wherever the keys stand', async () => {
+      for (const variables of [
+        { a: keys(9_999), b: 1 },
+        { a: [keys(5_000), { in: keys(4_998) }], b: 1 },
+      ]) {
+        const answer = await ask(app, { query, variables }, token);
+        expect(answer.errors).toMatchObject([
+          { extensions: { limit: 'keys of variables', value: 10_001, maximum: 10_000 } },
+        ]);
+      }
+      expect(app.sandbox.calls()).toBe(0);
+    });
+
+    test('of ten thousand keys are read, and of ever so many items', async () => {
+      const variables = { a: keys(9_998), b: Array.from({ length: 20_000 }, () => 1) };
+      expect((await ask(app, { query, variables }, token)).data).toEqual({ __typename: 'Query' });
+    });
+  },
+);
+
+test.each([
+  ['POST', (body: string) => post(body)],
+  ['an event stream', (body: string) => post(body, { accept: 'text/event-stream' })],
+])('a hundred thousand levels of JSON by %s are refused', async (_transport, send) => {
+  const query = 'mutation ($v: JSON) { setValue(input: { key: "k", value: $v }) { __typename } }';
+  const variables = `{ "v": ${deepJson(100_000)} }`;
+  const body = `{ "query": ${JSON.stringify(query)}, "variables": ${variables} }`;
+  expect(await send(body)).toContain('QUERY_TOO_COMPLEX');
+  expect(app.sandbox.calls()).toBe(0);
+});
+
+async function post(body: string, headers: Record<string, string> = {}): Promise<string> {
+  const response = await fetch(`${app.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
+      ...headers,
+    },
+    body,
+  });
+  return response.text();
+}

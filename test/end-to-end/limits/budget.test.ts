@@ -1,0 +1,255 @@
+import { createClient } from 'graphql-ws';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { inSeconds, unsignedToken } from '../../support/tokens.ts';
+import { sseClient, webSocketClient } from '../live/watcher.ts';
+
+const HOLDER = 'demo@example.com';
+const HELD = 70;
+
+/** More positions in one symbol than the cost estimate assumes. */
+async function buyMany({ sandbox }: TestApp): Promise<void> {
+  const token = sandbox.token({ email: HOLDER });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const body = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 };
+  for (let at = 0; at < HELD; at += 1) {
+    const response = await fetch(`${sandbox.url}/trading/positions`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    expect(await response.json()).toMatchObject({ success: true });
+  }
+}
+
+const place = (key: string, reads: string) =>
+  `placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "${key}" }) {
+    __typename ... on OrderAccepted { orderId replayed ${reads} }
+  }`;
+
+describe('an answer that turns out larger than estimated', () => {
+  let app: TestApp;
+
+  beforeAll(async () => {
+    // The estimate of fifty positions with four fields each, and a little more.
+    app = await startTestApp({ MAX_COST: '240', POSITIONS_POLL_MS: '100' });
+    await buyMany(app);
+  });
+  afterAll(() => app.close());
+
+  const fresh = () => app.sandbox.token({ email: HOLDER });
+  const LARGE = '{ positions { id symbol side units } }';
+
+  test.each(['first', 'compiled'])('ends with an error and nothing else: the %s run', async () => {
+    const { status, data, errors } = await app.query(LARGE, { token: fresh() });
+    expect(status).toBe(200);
+    expect(data).toBeNull();
+    expect(errors).toEqual([
+      {
+        message: 'The request passes a limit: MAX_COST.',
+        extensions: {
+          code: 'QUERY_TOO_COMPLEX',
+          retryable: false,
+          limit: 'MAX_COST',
+          value: 241,
+          maximum: 240,
+        },
+      },
+    ]);
+  });
+
+  test('nests as deep as the budget lasts', async () => {
+    const text = '{ a: positions { instrument { id name } } b: positions { id } }';
+    const { data, errors } = await app.query(text, { token: fresh() });
+    expect(data).toBeNull();
+    expect(errors.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
+  });
+
+  test('keeps the outcomes and the errors of a mutation, and drops its reads', async () => {
+    const token = fresh();
+    const reads = 'positions { id symbol side units }';
+    const { data, errors } = await app.query(
+      `mutation {
+        a: ${place('budget-a', reads)}
+        b: ${place('budget-b', 'message')}
+        c: ${place('', 'message')}
+      }`,
+      { token },
+    );
+    expect(data.a).toMatchObject({ __typename: 'OrderAccepted', replayed: false, positions: null });
+    expect(data.a.orderId).toEqual(expect.any(String));
+    expect(data.b).toMatchObject({ __typename: 'OrderAccepted', orderId: expect.any(String) });
+    expect(data.c).toBeNull();
+    expect(errors).toEqual([
+      expect.objectContaining({
+        path: ['c'],
+        extensions: expect.objectContaining({ code: 'BAD_USER_INPUT' }),
+      }),
+      expect.objectContaining({
+        path: ['a', 'positions'],
+        extensions: expect.objectContaining({ code: 'QUERY_TOO_COMPLEX' }),
+      }),
+    ]);
+  });
+
+  test.each([
+    ['over WebSocket', webSocketClient],
+    ['as an event stream', sseClient],
+  ] as const)('ends a subscription %s', async (_how, clientFor) => {
+    const token = fresh();
+    const client = clientFor(app, token);
+    const watcher = client.watch({}, 'subscription { positions { id symbol side units } }');
+    await eventually(() => watcher.ended !== null);
+    expect(watcher.ended).toBe('complete');
+    const codes = watcher.errors.map(({ extensions }) => extensions.code);
+    expect(codes).toEqual(['QUERY_TOO_COMPLEX']);
+    expect(watcher.lists).toEqual([]);
+    client.dispose();
+  });
+
+  test('is refused before any call once the account is known to have so many', async () => {
+    const token = fresh();
+    await app.query('{ session { login } positions { id } }', { token });
+    app.sandbox.clearCalls();
+    const { status, errors } = await app.query(LARGE, { token });
+    expect(status).toBe(200);
+    expect(errors[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', maximum: 240 });
+    // The estimate of the answer: it was never begun.
+    expect(errors[0]?.extensions.value).toBeGreaterThan(241);
+    expect(app.sandbox.calls('getOpenPositions')).toBe(0);
+  });
+
+  test('does not reveal how many positions another account has', async () => {
+    const victim = { login: 700001, group: 'standard-usd', exp: inSeconds(600) };
+    const { errors } = await app.query(LARGE, { token: unsignedToken(victim) });
+    expect(errors.map(({ extensions }) => extensions.code)).toEqual(['UNAUTHENTICATED']);
+  });
+});
+
+test('an answer of errors ends as well: each of them is longer than a field', async () => {
+  await using app = await startTestApp({ MAX_COST: '400' });
+  await buyMany(app);
+  const token = app.sandbox.token({ email: HOLDER });
+  app.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403 });
+  const text = '{ positions { id instrument { id } } }';
+  const { data, errors } = await app.query(text, { token });
+  expect(data).toBeNull();
+  expect(errors.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
+});
+
+describe('in a minute', () => {
+  test('the fields resolved for an account are limited, whatever the number of requests', async () => {
+    await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '2000' });
+    const token = await app.signIn();
+    const other = await app.signIn('pro@example.com');
+    await Promise.all(
+      [token, other].map((each) => app.query('{ session { login } }', { token: each })),
+    );
+    const text = '{ customerId instruments(first: 500) { nodes { id name } } }';
+    expect((await app.query(text, { token })).errors).toEqual([]);
+    expect((await app.query(text, { token })).errors).toEqual([]);
+    const { status, headers, errors } = await app.query('{ __typename }', { token });
+    expect(status).toBe(429);
+    expect(errors[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await app.query(text, { token: other })).errors).toEqual([]);
+  });
+
+  test('answers that were admitted in one burst are limited as well', async () => {
+    await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '30000' });
+    const token = await app.signIn();
+    await app.query('{ session { login } }', { token });
+    const nodes = 'nodes { id name symbol step min max digits access mode limit sector industry }';
+    const text = `{ customerId a: instruments(first: 500) { ${nodes} } b: instruments(first: 500) { ${nodes} } }`;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => app.query(text, { token })));
+    const codes = answers.map(({ errors }) => errors[0]?.extensions.code ?? 'none');
+    const answered = codes.filter((code) => code === 'none').length;
+    expect(answered).toBeGreaterThan(0);
+    expect(answered).toBeLessThan(10);
+    expect(new Set(codes)).toEqual(new Set(['none', 'RATE_LIMITED']));
+    const refused = answers.find(({ errors }) => errors.length > 0);
+    expect(refused?.errors[0]?.extensions.retryAfter).toBeGreaterThan(0);
+  });
+
+  test('answers from memory count as well, and unchanged ones nothing', async () => {
+    await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '5000' });
+    const token = await app.signIn();
+    await app.query('{ session { login } }', { token });
+    const text = '{ instruments(first: 500) { nodes { id } } }';
+    const url = `${app.url}/graphql?query=${encodeURIComponent(text)}`;
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+    const etag = (await fetch(url, { headers })).headers.get('etag') ?? '';
+    for (let at = 0; at < 50; at += 1) {
+      const { status } = await fetch(url, { headers: { ...headers, 'if-none-match': etag } });
+      expect(status).toBe(304);
+    }
+    const statuses: number[] = [];
+    for (let at = 0; at < 12; at += 1) statuses.push((await fetch(url, { headers })).status);
+    expect(statuses.slice(0, 8).every((status) => status === 200)).toBe(true);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  test('events beyond their account’s share are merged and delayed, and say so', async () => {
+    await using app = await startTestApp({ MAX_COST: '320', POSITIONS_POLL_MS: '100' });
+    const token = app.sandbox.token({ email: 'pro@example.com' });
+    const client = createClient({
+      url: app.webSocketUrl,
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: `Bearer ${token}` },
+    });
+    const waits: number[] = [];
+    const cursors = new Set<string>();
+    const query =
+      'subscription { positionChanges { cursor upserted { id symbol side units profit name } } }';
+    for (let at = 0; at < 6; at += 1) {
+      client.subscribe(
+        { query },
+        {
+          next: ({ data, extensions }) => {
+            waits.push(Number((extensions as { waitedMs?: number } | undefined)?.waitedMs ?? 0));
+            cursors.add((data as { positionChanges: { cursor: string } }).positionChanges.cursor);
+          },
+          error: () => {},
+          complete: () => {},
+        },
+      );
+    }
+    // Each event has some 150 fields of 1,600 a minute: the eleventh has to wait.
+    await eventually(
+      () => {
+        app.sandbox.tick();
+        return waits.some((waitedMs) => waitedMs > 0);
+      },
+      { withinMs: 30_000 },
+    );
+    const bystander = await app.signIn();
+    expect((await app.query('{ session { login } }', { token: bystander })).errors).toEqual([]);
+    await client.dispose();
+  });
+});
+
+test('other clients are answered while a long answer is made', async () => {
+  await using app = await startTestApp({ SANDBOX_INSTRUMENTS: '5000' });
+  const token = await app.signIn();
+  await app.query('{ session { login } catalog { size } }', { token });
+  const aliases = Array.from(
+    { length: 28 },
+    (_, at) => `a${at}: instruments(first: 500, filter: { search: "${'abcdefghij'[at % 10]}" }) {
+      nodes { id name logo leverage digits min max step }
+    }`,
+  );
+  const done: string[] = [];
+  const long = app
+    .query(`{ customerId ${aliases.join(' ')} }`, { token })
+    .then(({ errors }) => done.push(`long ${errors.length}`));
+  const bystander = await app.signIn('fresh@example.com');
+  while (!done.some((name) => name.startsWith('long'))) {
+    await app.query('{ __typename }', { token: bystander });
+    done.push('short');
+  }
+  await long;
+  expect(done).toContain('long 0');
+  expect(done.indexOf('long 0')).toBeGreaterThan(3);
+});

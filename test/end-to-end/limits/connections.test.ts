@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openRaw } from '../chaos/raw-connection.ts';
+import { initializedSocket, openSocket } from '../live/raw-socket.ts';
+
+const HEALTH = 'GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n';
+const UPGRADE = [
+  'GET /graphql HTTP/1.1',
+  'host: facade',
+  'connection: Upgrade',
+  'upgrade: websocket',
+  'sec-websocket-version: 13',
+  'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
+  'sec-websocket-protocol: graphql-transport-ws',
+  '\r\n',
+].join('\r\n');
+
+test('a process has a limit of connections; one more is closed, until another disconnects', async () => {
+  await using app = await startTestApp({}, { connections: { most: 2 } });
+  using first = await openRaw(app.url);
+  using second = await openRaw(app.url);
+  for (const raw of [first, second]) {
+    raw.socket.write(HEALTH);
+    await eventually(() => raw.received.includes('200 OK'));
+  }
+  using third = await openRaw(app.url);
+  third.socket.write(HEALTH);
+  await eventually(() => third.isClosed);
+  expect(third.received).toBe('');
+  first.socket.destroy();
+  await eventually(async () => {
+    using next = await openRaw(app.url);
+    next.socket.write(HEALTH);
+    await eventually(() => next.isClosed || next.received.includes('200 OK'));
+    return next.received.includes('200 OK');
+  });
+});
+
+test('an address has a limit of unproved sockets; one more is answered 429', async () => {
+  await using app = await startTestApp({}, { connections: { unprovedPerAddress: 2 } });
+  using first = await openSocket(app);
+  using _second = await openSocket(app);
+  using third = await openRaw(app.url);
+  third.socket.write(UPGRADE);
+  await eventually(() => third.isClosed);
+  expect(third.received).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
+  first.socket.terminate();
+  await eventually(async () => {
+    using next = await openRaw(app.url);
+    next.socket.write(UPGRADE);
+    await eventually(() => next.received.includes('\r\n\r\n'));
+    return next.received.startsWith('HTTP/1.1 101 ');
+  });
+});
+
+test('a server that drains answers 503 to a WebSocket upgrade', async () => {
+  const app = await startTestApp();
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  using late = await openRaw(app.url);
+  using idle = await initializedSocket(app);
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_500 });
+  const underWay = app.query('{ customerId }', { token });
+  await eventually(() => app.sandbox.calls('getCustomerId') === 1);
+  const closed = app.close();
+  // Sockets are closed in the same turn of the event loop in which upgrades are refused.
+  expect(await idle.close()).toEqual({ code: 1012, reason: 'restarting' });
+  late.socket.write(UPGRADE);
+  if (!late.isClosed) await once(late.socket, 'close');
+  expect(late.received).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/);
+  expect((await underWay).errors).toEqual([]);
+  await closed;
+});

@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { codesOf, TRANSPORTS } from './every-transport.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const persisted = (sha256Hash: string, more = {}) => ({
+  persistedQuery: { version: 1, sha256Hash, ...more },
+});
+
+const SCREEN = 'query Screen { session { login } }';
+const SYMBOLS = 'query Symbols($n: Int) { instruments(first: $n) { nodes { symbol } } }';
+const FEED = 'subscription Feed { positionChanges { cursor snapshot } }';
+const UNKNOWN = '{ customerId }';
+
+const apolloManifest = {
+  format: 'apollo-persisted-query-manifest',
+  version: 1,
+  operations: [
+    { id: sha256(SCREEN), name: 'Screen', type: 'query', body: SCREEN },
+    { id: 'feed-1', name: 'Feed', type: 'subscription', body: FEED },
+  ],
+};
+
+let folder: string;
+let manifest: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'trading-graph-documents-'));
+  manifest = join(folder, 'manifest.json');
+  await writeFile(manifest, JSON.stringify(apolloManifest));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const start = (only: string, environment = {}) =>
+  startTestApp({
+    PERSISTED_DOCUMENTS: manifest,
+    PERSISTED_DOCUMENTS_ONLY: only,
+    ...environment,
+  });
+
+const demo = (app: TestApp) => app.sandbox.token({ email: 'demo@example.com' });
+
+describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
+  test('a trusted document is run by its id, in each syntax of a request', async () => {
+    await using app = await start('on');
+    const token = demo(app);
+    for (const asked of [
+      { documentId: sha256(SCREEN) },
+      { documentId: `sha256:${sha256(SCREEN)}` },
+      { documentId: sha256(SCREEN).toUpperCase(), operationName: 'Screen' },
+      { extensions: persisted(sha256(SCREEN)) },
+      { query: '', extensions: persisted(sha256(SCREEN)) },
+      { query: '', documentId: sha256(SCREEN), extensions: persisted(sha256(SCREEN)) },
+      { query: SCREEN, extensions: persisted(sha256(SCREEN)) },
+      { query: SCREEN },
+    ]) {
+      const answer = await ask(app, asked, token);
+      expect(answer.errors).toBeUndefined();
+      expect(answer.data).toEqual({ session: { login: '700001' } });
+    }
+  });
+
+  test('where only trusted documents are allowed others are refused', async () => {
+    await using app = await start('on');
+    const token = demo(app);
+    const refused = async (asked: Parameters<typeof ask>[1]) =>
+      codesOf(await ask(app, asked, token));
+    const REQUIRED = ['PERSISTED_DOCUMENT_REQUIRED'];
+    expect(await refused({ query: UNKNOWN })).toEqual(REQUIRED);
+    expect(await refused({ query: `${SCREEN} ` })).toEqual(REQUIRED);
+    expect(await refused({ query: UNKNOWN, documentId: sha256(UNKNOWN) })).toEqual(REQUIRED);
+    expect(await refused({ query: UNKNOWN, documentId: sha256(SCREEN) })).toEqual([
+      'BAD_USER_INPUT',
+    ]);
+    expect(await refused({ documentId: sha256(UNKNOWN) })).toEqual([
+      'PERSISTED_DOCUMENT_NOT_FOUND',
+    ]);
+    // The refused document was not stored.
+    expect(await refused({ extensions: persisted(sha256(UNKNOWN)) })).toEqual([
+      'PERSISTED_DOCUMENT_NOT_FOUND',
+    ]);
+    expect(app.sandbox.calls()).toBe(0);
+  });
+
+  test('a client sends the hash, its text on request, and then the hash alone', async () => {
+    await using app = await startTestApp();
+    const token = demo(app);
+    const extensions = persisted(sha256(UNKNOWN));
+    const first = await ask(app, { extensions }, token);
+    expect(first.errors).toEqual([
+      {
+        message: 'PersistedQueryNotFound',
+        extensions: { code: 'PERSISTED_DOCUMENT_NOT_FOUND', retryable: false },
+      },
+    ]);
+    const expected = { customerId: 'cus_700001' };
+    expect((await ask(app, { query: UNKNOWN, extensions }, token)).data).toEqual(expected);
+    expect((await ask(app, { extensions }, token)).data).toEqual(expected);
+    expect((await ask(app, { documentId: sha256(UNKNOWN) }, token)).data).toEqual(expected);
+  });
+
+  test('a hash that does not match its text is refused, and nothing is stored under it', async () => {
+    await using app = await startTestApp();
+    const extensions = persisted(sha256(UNKNOWN));
+    const asked = { query: '{ __typename }', extensions };
+    expect(codesOf(await ask(app, asked))).toEqual(['BAD_USER_INPUT']);
+    expect(codesOf(await ask(app, { extensions }))).toEqual(['PERSISTED_DOCUMENT_NOT_FOUND']);
+  });
+});
+
+test.each(TRANSPORTS.slice(2))('a trusted subscription runs by %s', async (_transport, ask) => {
+  await using app = await start('on');
+  const answer = await ask(app, { documentId: 'feed-1' }, demo(app));
+  expect(answer.data.positionChanges.snapshot).toBe(true);
+});
+
+test('variables and limits are checked as always', async () => {
+  await writeFile(manifest, JSON.stringify({ [sha256(SYMBOLS)]: SYMBOLS }));
+  await using app = await start('on', { MAX_COST: '10' });
+  const ask = async (variables: unknown) => {
+    const body = { documentId: sha256(SYMBOLS), variables };
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${demo(app)}` },
+      body: JSON.stringify(body),
+    });
+    return codesOf((await response.json()) as Parameters<typeof codesOf>[0]);
+  };
+  expect(await ask({ n: 3 })).toEqual([]);
+  expect(await ask({ n: 'three' })).toEqual(['BAD_USER_INPUT']);
+  expect(await ask({ n: 30 })).toEqual(['QUERY_TOO_COMPLEX']);
+});
+
+test.each([
+  ['documentId', { documentId: 7 }],
+  ['an empty id', { extensions: persisted('') }],
+  ['a long id', { documentId: 'x'.repeat(600) }],
+  ['another version', { extensions: persisted(sha256(SCREEN), { version: 2 }) }],
+  ['no hash', { extensions: { persistedQuery: { version: 1 } } }],
+  ['no object', { extensions: { persistedQuery: 'x' } }],
+  ['two ids', { documentId: 'a', extensions: persisted(sha256(SCREEN)) }],
+])('an invalid id is refused: %s', async (_name, asked) => {
+  await using app = await startTestApp();
+  const response = await fetch(`${app.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(asked),
+  });
+  expect(response.status).toBe(400);
+  const answer = (await response.json()) as Parameters<typeof codesOf>[0];
+  expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
+});
+
+test('with `log` every document is answered, and those that are not trusted are logged once', async () => {
+  await using app = await start('log');
+  const token = demo(app);
+  for (let at = 0; at < 3; at += 1) {
+    expect((await app.query(UNKNOWN, { token })).errors).toEqual([]);
+    expect((await app.query(SCREEN, { token })).errors).toEqual([]);
+  }
+  const noted = app.logged.filter((line) => line.includes('not trusted'));
+  expect(noted).toHaveLength(1);
+  expect(noted[0]).toContain(sha256(UNKNOWN));
+  expect(noted[0]).not.toContain('customerId');
+});
+
+describe('the manifests', () => {
+  const known = async (app: TestApp, text: string) => {
+    const response = await fetch(`${app.url}/graphql?documentId=${sha256(text)}`);
+    const { errors = [] } = (await response.json()) as Parameters<typeof codesOf>[0];
+    return !errors.some(({ extensions }) => extensions.code === 'PERSISTED_DOCUMENT_NOT_FOUND');
+  };
+
+  test('are read from all files of a folder, in either format', async () => {
+    await writeFile(join(folder, 'b.json'), JSON.stringify({ [sha256(SYMBOLS)]: SYMBOLS }));
+    await writeFile(join(folder, 'README.md'), 'no manifest');
+    await using app = await start('on', { PERSISTED_DOCUMENTS: folder });
+    expect(await known(app, SCREEN)).toBe(true);
+    expect(await known(app, SYMBOLS)).toBe(true);
+    expect(await known(app, UNKNOWN)).toBe(false);
+  });
+
+  test('are read again when they change', async () => {
+    await using app = await start('on');
+    const replaced = join(folder, 'next.tmp');
+    await writeFile(replaced, JSON.stringify({ [sha256(SYMBOLS)]: SYMBOLS }));
+    await rename(replaced, manifest);
+    await eventually(() => known(app, SYMBOLS));
+    expect(await known(app, SCREEN)).toBe(false);
+    await writeFile(manifest, JSON.stringify(apolloManifest));
+    await eventually(() => known(app, SCREEN));
+  });
+
+  test('that become invalid leave the former ones in force, and are reported', async () => {
+    await using app = await start('on');
+    const ready = async () => (await fetch(`${app.url}/health/ready`)).json();
+    await writeFile(manifest, '{ "half": ');
+    await eventually(() => app.logged.some((line) => line.includes('manifest')));
+    expect(await known(app, SCREEN)).toBe(true);
+    expect(await ready()).toMatchObject({
+      status: 'degraded',
+      reasons: [expect.stringContaining('manifest')],
+    });
+    await writeFile(manifest, JSON.stringify(apolloManifest));
+    await eventually(async () => ((await ready()) as { status: string }).status === 'ok');
+  });
+
+  test('may contain documents that do not match the schema: those are left out and named', async () => {
+    const wrong = '{ nope }';
+    const documents = { [sha256(wrong)]: wrong, [sha256(SCREEN)]: SCREEN };
+    await writeFile(manifest, JSON.stringify(documents));
+    await using app = await start('on');
+    expect(await known(app, SCREEN)).toBe(true);
+    expect(await known(app, wrong)).toBe(false);
+    expect(app.logged.join('\n')).toContain(sha256(wrong));
+  });
+
+  test.each([
+    ['nothing', null],
+    ['no JSON', 'nonsense'],
+    ['a list', '[]'],
+    ['numbers', '{ "a": 1 }'],
+    ['another version', JSON.stringify({ ...apolloManifest, version: 2 })],
+    [
+      'an operation without a body',
+      JSON.stringify({ ...apolloManifest, operations: [{ id: 'a' }] }),
+    ],
+  ])('stop the start with one line where there is %s', async (_name, text) => {
+    if (text === null) await rm(manifest);
+    else await writeFile(manifest, text);
+    await expect(start('on')).rejects.toThrow(/^PERSISTED_DOCUMENTS=".*manifest\.json: /);
+  });
+
+  test('stop the start where two of them disagree', async () => {
+    await writeFile(join(folder, 'b.json'), JSON.stringify({ 'feed-1': SCREEN }));
+    await expect(start('on', { PERSISTED_DOCUMENTS: folder })).rejects.toThrow(/two different/);
+  });
+});

@@ -1,0 +1,339 @@
+import { describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { unsignedToken } from '../../support/tokens.ts';
+import { CHANGES, webSocketClient } from '../live/watcher.ts';
+import { codesOf, TRANSPORTS } from './every-transport.ts';
+
+const TYPENAME = { query: '{ __typename }' };
+const DEMO = { email: 'demo@example.com' };
+
+const forged = (at: number) =>
+  unsignedToken({ login: 700_001, group: 'standard-usd', exp: 4_000_000_000, at });
+
+/** The header of a proxy in front of the facade. */
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+function remaining(headers: Headers): number {
+  return Number(/"default";r=(\d+);t=\d+/.exec(headers.get('ratelimit') ?? '')?.[1]);
+}
+
+describe('operations of an address', () => {
+  test.each(TRANSPORTS)('are counted by %s', async (_transport, ask) => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '3' });
+    for (let at = 0; at < 3; at += 1) {
+      expect((await ask(app, TYPENAME)).data).toEqual({ __typename: 'Query' });
+    }
+    const { data, errors } = await ask(app, TYPENAME);
+    expect(data).toBeUndefined();
+    expect(errors).toEqual([
+      {
+        message: expect.any(String),
+        extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: expect.any(Number) },
+      },
+    ]);
+    expect(errors?.[0]?.extensions.retryAfter).toBeLessThanOrEqual(60);
+  });
+
+  test('are counted together over all transports', async () => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '4' });
+    for (const [, ask] of TRANSPORTS) expect(codesOf(await ask(app, TYPENAME))).toEqual([]);
+    for (const [, ask] of TRANSPORTS)
+      expect(codesOf(await ask(app, TYPENAME))).toEqual(['RATE_LIMITED']);
+  });
+
+  test('that are invalid count like any other', async () => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
+    await app.query('{ nope }');
+    expect((await app.query('{ __typename }')).status).toBe(429);
+  });
+
+  test('are answered with the remaining quota, and refused with Retry-After', async () => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '2' });
+    const { headers } = await app.query('{ __typename }');
+    expect(headers.get('ratelimit')).toMatch(/^"default";r=1;t=\d+$/);
+    expect(headers.get('ratelimit-policy')).toBe('"default";q=2;w=60');
+    expect(headers.has('retry-after')).toBe(false);
+    await app.query('{ __typename }');
+    const refused = await app.query('{ __typename }');
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('ratelimit')).toMatch(/^"default";r=0;t=\d+$/);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+  });
+
+  test('count for a whole IPv6 network of one host', async () => {
+    await using app = await startTestApp({
+      RATE_LIMIT_PER_MINUTE: '1',
+      TRUSTED_PROXIES: '127.0.0.1',
+    });
+    const statusFor = async (address: string) =>
+      (await app.query('{ __typename }', { headers: from(address) })).status;
+    expect(await statusFor('2001:db8:1:2:3::1')).toBe(200);
+    expect(await statusFor('2001:0db8:1:2:ffff::9')).toBe(429);
+    expect(await statusFor('2001:db8:1:3::1')).toBe(200);
+    expect(await statusFor('192.0.2.1')).toBe(200);
+    expect(await statusFor('192.0.2.1')).toBe(429);
+  });
+});
+
+describe('a proved account', () => {
+  test('has a limit of its own, whatever its address has used up', async () => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '5' });
+    const token = app.sandbox.token(DEMO);
+    await app.query('{ session { login } }', { token });
+    for (let at = 0; at < 5; at += 1) await app.query('{ __typename }');
+    expect((await app.query('{ __typename }')).status).toBe(429);
+    for (let at = 0; at < 5; at += 1) {
+      expect((await app.query('{ __typename }', { token })).status).toBe(200);
+    }
+    expect((await app.query('{ __typename }', { token })).status).toBe(429);
+  });
+
+  test('is not charged for tokens that merely name it', async () => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '50' });
+    const token = app.sandbox.token(DEMO);
+    await app.query('{ session { login } }', { token });
+    for (let at = 0; at < 30; at += 1) await app.query('{ __typename }', { token: forged(at) });
+    expect(remaining((await app.query('{ __typename }', { token })).headers)).toBe(49);
+  });
+
+  test('counts a subscription once, when it starts', async () => {
+    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '50', POSITIONS_POLL_MS: '100' });
+    const token = app.sandbox.token(DEMO);
+    await app.query('{ session { login } }', { token });
+    const client = webSocketClient(app, token);
+    const watcher = client.watch();
+    for (const events of [1, 2, 3]) {
+      await eventually(() => watcher.events.length >= events);
+      app.sandbox.tick();
+    }
+    expect(remaining((await app.query('{ __typename }', { token })).headers)).toBe(48);
+    await client.dispose();
+  });
+});
+
+describe('a token that the gateway accepts, and whose login is not proved,', () => {
+  const LIMITS = { RATE_LIMIT_PER_MINUTE: '5', TRUSTED_PROXIES: '127.0.0.1' };
+  const READS = ['customerId', 'withdrawalMethods { id }'];
+
+  test.each(READS)('counts apart from its address: %s', async (field) => {
+    await using app = await startTestApp(LIMITS);
+    const token = app.sandbox.token(DEMO);
+    const ask = () => app.query(`{ ${field} }`, { token });
+    expect((await ask()).errors).toEqual([]);
+    for (let at = 0; at < 5; at += 1) await app.query('{ __typename }');
+    expect((await app.query('{ __typename }')).status).toBe(429);
+    for (const left of [4, 3, 2, 1, 0]) expect(remaining((await ask()).headers)).toBe(left);
+    expect((await ask()).status).toBe(429);
+    // The field costs no call but its own.
+    expect(app.sandbox.calls('getSession')).toBe(0);
+  });
+
+  test('counts with the other tokens of its account, apart from other accounts', async () => {
+    await using app = await startTestApp(LIMITS);
+    const tokens = [1, 2, 3].map(() => app.sandbox.token(DEMO));
+    for (const token of tokens) await app.query('{ customerId }', { token });
+    const left = [];
+    for (const token of tokens) {
+      left.push(remaining((await app.query('{ customerId }', { token })).headers));
+    }
+    expect(left).toEqual([4, 3, 2]);
+    const token = app.sandbox.token({ email: 'pro@example.com' });
+    await app.query('{ customerId }', { token });
+    expect(remaining((await app.query('{ customerId }', { token })).headers)).toBe(4);
+  });
+
+  test('takes nothing from the proved owner of that login, nor from other addresses', async () => {
+    await using app = await startTestApp(LIMITS);
+    const owner = app.sandbox.token(DEMO);
+    await app.query('{ session { login } }', { token: owner });
+    const token = app.sandbox.token(DEMO);
+    for (let at = 0; at < 7; at += 1) await app.query('{ customerId }', { token });
+    expect((await app.query('{ customerId }', { token })).status).toBe(429);
+    expect(remaining((await app.query('{ __typename }', { token: owner })).headers)).toBe(4);
+    const elsewhere = { token, headers: from('192.0.2.1') };
+    expect(remaining((await app.query('{ customerId }', elsewhere)).headers)).toBe(4);
+  });
+
+  test('counts for its account once op 10 has answered it', async () => {
+    await using app = await startTestApp(LIMITS);
+    const token = app.sandbox.token(DEMO);
+    await app.query('{ customerId }', { token });
+    await app.query('{ session { login } }', { token });
+    for (const left of [4, 3]) {
+      const headers = from(`192.0.2.${left}`);
+      expect(remaining((await app.query('{ customerId }', { token, headers })).headers)).toBe(left);
+    }
+  });
+
+  test('counts for its address again once the gateway refuses it', async () => {
+    await using app = await startTestApp(LIMITS);
+    const token = app.sandbox.token({ email: 'pro@example.com' });
+    const ask = async (query: string) => remaining((await app.query(query, { token })).headers);
+    expect(await ask('{ customerId }')).toBe(4);
+    expect(await ask('{ __typename }')).toBe(4);
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'revoke', times: 1 });
+    await ask('{ customerId }');
+    expect(await ask('{ __typename }')).toBe(3);
+  });
+
+  test('counts for no login where it is forged', async () => {
+    await using app = await startTestApp(LIMITS);
+    const left = [];
+    for (let at = 0; at < 3; at += 1) {
+      const { headers, errors } = await app.query('{ customerId }', { token: forged(at) });
+      expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
+      left.push(remaining(headers));
+    }
+    expect(left).toEqual([4, 3, 2]);
+    expect(remaining((await app.query('{ __typename }')).headers)).toBe(1);
+  });
+});
+
+describe('tokens that the gateway refuses', () => {
+  test('are not sent to the gateway again for a moment', async () => {
+    await using app = await startTestApp();
+    const token = forged(1);
+    const codes = [];
+    for (let at = 0; at < 3; at += 1) {
+      const { errors } = await app.query('{ session { login } }', { token });
+      codes.push(...errors.map(({ extensions }) => extensions.code));
+    }
+    expect(codes).toEqual(['UNAUTHENTICATED', 'UNAUTHENTICATED', 'UNAUTHENTICATED']);
+    expect(app.sandbox.calls('getSession')).toBe(1);
+  });
+
+  test('ten thousand of them reach neither the gateway nor the limits of the login they name', async () => {
+    await using app = await startTestApp({
+      RATE_LIMIT_PER_MINUTE: '1000000',
+      POSITIONS_POLL_MS: '100',
+      LOG_LEVEL: 'error',
+    });
+    const token = app.sandbox.token(DEMO);
+    const client = webSocketClient(app, token);
+    const watcher = client.watch();
+    await eventually(() => watcher.events.length === 1);
+    const quota = remaining((await app.query('{ __typename }', { token })).headers);
+    app.sandbox.clearCalls();
+
+    const codes = await flood(app, 10_000);
+    expect(codes).toEqual(new Set(['UNAUTHENTICATED', 'RATE_LIMITED']));
+    expect(app.sandbox.calls('getSession')).toBeLessThanOrEqual(120);
+
+    const before = watcher.events.length;
+    app.sandbox.tick();
+    await eventually(() => watcher.events.length > before);
+    expect(watcher.events.every(({ status }) => status === 'LIVE')).toBe(true);
+    expect(watcher.ended).toBeNull();
+    const own = await app.query('{ session(maxAge: 0) { login } positions { id } }', { token });
+    expect(own.errors).toEqual([]);
+    expect(remaining(own.headers)).toBe(quota - 1);
+    // A valid token from that address is asked to wait, not to sign in again.
+    const fresh = await app.query('{ session { login } }', {
+      token: app.sandbox.token({ email: 'fresh@example.com' }),
+    });
+    expect(fresh.errors.map(({ extensions }) => extensions.code)).toEqual(['RATE_LIMITED']);
+    await client.dispose();
+  }, 60_000);
+});
+
+async function flood(app: TestApp, times: number): Promise<Set<string>> {
+  const codes = new Set<string>();
+  let at = 0;
+  const worker = async () => {
+    while (at < times) {
+      at += 1;
+      const { errors } = await app.query('{ session { login } }', { token: forged(at) });
+      for (const { extensions } of errors) codes.add(extensions.code);
+    }
+  };
+  await Promise.all(Array.from({ length: 40 }, worker));
+  return codes;
+}
+
+describe('sign-ins', () => {
+  const LOGIN =
+    'mutation ($email: String!) { login(input: { email: $email, password: "no" }) { __typename } }';
+
+  async function signIn(app: TestApp, email: string, address = '192.0.2.1') {
+    const headers = from(address);
+    const { errors } = await app.query(LOGIN, { variables: { email }, headers });
+    return errors[0]?.extensions.code ?? 'tried';
+  }
+
+  const limited = (limit: number) =>
+    startTestApp({ LOGIN_LIMIT_PER_MINUTE: String(limit), TRUSTED_PROXIES: '127.0.0.1' });
+
+  test('of one e-mail from one address are limited, however it is written', async () => {
+    await using app = await limited(2);
+    expect(await signIn(app, 'demo@example.com')).toBe('tried');
+    expect(await signIn(app, 'Demo@Example.COM')).toBe('tried');
+    app.sandbox.clearCalls();
+    expect(await signIn(app, 'DEMO@example.com')).toBe('RATE_LIMITED');
+    expect(app.sandbox.calls()).toBe(0);
+    expect(await signIn(app, 'pro@example.com')).toBe('tried');
+    expect(await signIn(app, 'demo@example.com', '192.0.2.2')).toBe('tried');
+  });
+
+  test('beyond the limit are answered with retryAfter', async () => {
+    await using app = await limited(1);
+    await signIn(app, 'demo@example.com');
+    const { errors } = await app.query(LOGIN, {
+      variables: { email: 'demo@example.com' },
+      headers: from('192.0.2.1'),
+    });
+    expect(errors).toMatchObject([
+      {
+        path: ['login'],
+        extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: expect.any(Number) },
+      },
+    ]);
+  });
+
+  test('of one e-mail from everywhere are limited to ten times that', async () => {
+    await using app = await limited(1);
+    for (let at = 1; at <= 10; at += 1) {
+      expect(await signIn(app, 'demo@example.com', `192.0.2.${at}`)).toBe('tried');
+    }
+    expect(await signIn(app, 'demo@example.com', '192.0.2.11')).toBe('RATE_LIMITED');
+    expect(await signIn(app, 'pro@example.com', '192.0.2.11')).toBe('tried');
+  });
+
+  test('of many e-mails from one address are limited to thirty times that', async () => {
+    await using app = await limited(1);
+    for (let at = 1; at <= 30; at += 1) {
+      expect(await signIn(app, `user${at}@example.com`)).toBe('tried');
+    }
+    expect(await signIn(app, 'user31@example.com')).toBe('RATE_LIMITED');
+    expect(await signIn(app, 'user31@example.com', '192.0.2.2')).toBe('tried');
+  });
+
+  test('refused at one address do not count against the e-mail elsewhere', async () => {
+    await using app = await limited(1);
+    for (let at = 0; at < 20; at += 1) await signIn(app, 'demo@example.com', '192.0.2.1');
+    expect(await signIn(app, 'demo@example.com', '192.0.2.2')).toBe('tried');
+  });
+
+  test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
+    'are counted by %s',
+    async (_transport, ask) => {
+      await using app = await limited(1);
+      const asked = { query: LOGIN, variables: { email: 'demo@example.com' } };
+      expect(codesOf(await ask(app, asked))).toEqual([]);
+      expect(codesOf(await ask(app, asked))).toEqual(['RATE_LIMITED']);
+      expect(app.sandbox.calls('login')).toBe(1);
+    },
+  );
+});
+
+test('subscriptions are refused like queries', async () => {
+  await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
+  const token = app.sandbox.token(DEMO);
+  await app.query('{ __typename }');
+  for (const [transport, ask] of TRANSPORTS) {
+    if (transport === 'POST' || transport === 'GET') continue;
+    expect(codesOf(await ask(app, { query: CHANGES }, token))).toEqual(['RATE_LIMITED']);
+  }
+  expect(app.sandbox.calls()).toBe(0);
+});

@@ -1,0 +1,218 @@
+import { expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import {
+  askAndStall,
+  cuts,
+  LONG_QUESTIONS,
+  longField,
+  MEGABYTE,
+  postOf,
+  type SlowReader,
+  UNTAKEN_BYTES,
+  unreadBytes,
+} from './slow-reader.ts';
+
+const LONG = `{ customerId ${longField(UNTAKEN_BYTES)} }`;
+
+/** The account is proved, so its answers count for the account, no longer for the address. */
+async function provedToken(app: TestApp, email: string): Promise<string> {
+  const token = app.sandbox.token({ email });
+  expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
+  return token;
+}
+
+test('the next answer to an account that reads none is not begun; other accounts get theirs', async () => {
+  await using app = await startTestApp(LONG_QUESTIONS);
+  const token = await provedToken(app, 'demo@example.com');
+  const other = await provedToken(app, 'pro@example.com');
+  using stalled = await askAndStall(app, LONG, { token });
+  await eventually(async () => (await unreadBytes(app)) > UNTAKEN_BYTES);
+  app.sandbox.clearCalls();
+  let isAnswered = false;
+  const next = app.query('{ customerId }', { token }).then((answer) => {
+    isAnswered = true;
+    return answer;
+  });
+  for (let time = 0; time < 5; time += 1) {
+    expect((await app.query('{ session(maxAge: 0) { login } }', { token: other })).errors).toEqual(
+      [],
+    );
+    expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+  }
+  expect(isAnswered).toBe(false);
+  expect(app.sandbox.calls('getCustomerId')).toBe(0);
+  stalled.read();
+  expect((await next).errors).toEqual([]);
+  expect(stalled.isClosed).toBe(false);
+  await eventually(async () => (await unreadBytes(app)) === 0);
+});
+
+test('where an account’s reader keeps reading nothing it is cut, and the next answer is made', async () => {
+  await using app = await startTestApp(LONG_QUESTIONS, { connections: { patienceMs: 300 } });
+  const token = await provedToken(app, 'demo@example.com');
+  using stalled = await askAndStall(app, LONG, { token });
+  await eventually(async () => (await unreadBytes(app)) > UNTAKEN_BYTES);
+  expect((await app.query('{ customerId }', { token })).errors).toEqual([]);
+  expect(await cuts(app, 'client')).toBe(1);
+  expect(await unreadBytes(app)).toBe(0);
+  stalled.read();
+  await eventually(() => stalled.isClosed);
+});
+
+test('an answer that waits is never begun where its client disconnects', async () => {
+  await using app = await startTestApp(LONG_QUESTIONS);
+  const token = await provedToken(app, 'demo@example.com');
+  using stalled = await askAndStall(app, LONG, { token });
+  await eventually(async () => (await unreadBytes(app)) > UNTAKEN_BYTES);
+  app.sandbox.clearCalls();
+  const leaving = new AbortController();
+  const next = fetch(`${app.url}/graphql?query={customerId}`, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: leaving.signal,
+  }).catch(() => 'left');
+  const later = app.query('{ session(maxAge: 0) { login } }', { token });
+  leaving.abort();
+  expect(await next).toBe('left');
+  stalled.read();
+  expect((await later).errors).toEqual([]);
+  expect(app.sandbox.calls('getCustomerId')).toBe(0);
+});
+
+test('in-flight answers bring an account to twice its share; then its slowest reader is cut', async () => {
+  await using app = await startTestApp({ ...LONG_QUESTIONS, SEND_BUFFER_MAX_BYTES: '536870912' });
+  const share = 536_870_912 / 16;
+  const token = await provedToken(app, 'demo@example.com');
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 4_000 });
+  const readers: SlowReader[] = [];
+  try {
+    for (let at = 0; at < 8; at += 1) readers.push(await askAndStall(app, LONG, { token }));
+    // 12 MB each: nothing counts before the answers are written, so that all are in flight.
+    await eventually(async () => (await cuts(app, 'client')) === 2);
+    expect(await unreadBytes(app)).toBeGreaterThan(2 * share);
+    expect(await unreadBytes(app)).toBeLessThan(2 * share + 1.1 * UNTAKEN_BYTES);
+    for (const reader of readers) reader.read();
+    await eventually(() => readers.filter(({ isClosed }) => isClosed).length === 2);
+    await eventually(
+      () => readers.filter(({ taken }) => taken > UNTAKEN_BYTES).length === readers.length - 2,
+    );
+    expect(await unreadBytes(app)).toBe(0);
+  } finally {
+    for (const reader of readers) reader[Symbol.dispose]();
+  }
+}, 60_000);
+
+test('the unread bytes never exceed the maximum: the reader without progress for longest is cut', async () => {
+  const maxBytes = 2.5 * UNTAKEN_BYTES;
+  await using app = await startTestApp({
+    ...LONG_QUESTIONS,
+    SEND_BUFFER_MAX_BYTES: String(maxBytes),
+    TRUSTED_PROXIES: '127.0.0.1',
+  });
+  const readers: SlowReader[] = [];
+  try {
+    for (let at = 1; at <= 6; at += 1) {
+      const headers = { 'x-forwarded-for': `192.0.2.${at}` };
+      const before = await unreadBytes(app);
+      readers.push(await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { headers }));
+      await eventually(
+        async () => (await unreadBytes(app)) > before || (await cuts(app, 'process')) === at - 3,
+      );
+      expect(await unreadBytes(app)).toBeLessThan(maxBytes + 1.1 * UNTAKEN_BYTES);
+    }
+    await eventually(async () => (await cuts(app, 'process')) === 3);
+    // Clients that read everything are answered all the while.
+    expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+    for (const reader of readers) reader.read();
+    await eventually(() => readers.slice(0, 3).every(({ isClosed }) => isClosed));
+    await eventually(() => readers.slice(3).every(({ taken }) => taken > UNTAKEN_BYTES));
+    expect(readers.slice(3).some(({ isClosed }) => isClosed)).toBe(false);
+  } finally {
+    for (const reader of readers) reader[Symbol.dispose]();
+  }
+}, 60_000);
+
+test('where half of the maximum is unread, clients with unread bytes wait, and others do not', async () => {
+  await using app = await startTestApp({
+    ...LONG_QUESTIONS,
+    SEND_BUFFER_MAX_BYTES: String(30 * UNTAKEN_BYTES),
+    TRUSTED_PROXIES: '127.0.0.1',
+  });
+  const readers: SlowReader[] = [];
+  const from = (at: number) => ({ 'x-forwarded-for': `192.0.2.${at}` });
+  try {
+    // Each within the client's share, twice that for the one that is to wait.
+    for (let at = 1; at <= 16; at += 1) {
+      readers.push(
+        await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { headers: from(at) }),
+      );
+    }
+    await eventually(async () => (await unreadBytes(app)) > 15.5 * UNTAKEN_BYTES);
+    let isAnswered = false;
+    const next = app.query('{ __typename }', { headers: from(1) }).then(() => {
+      isAnswered = true;
+    });
+    expect((await app.query('{ __typename }', { headers: from(100) })).errors).toEqual([]);
+    expect(isAnswered).toBe(false);
+    for (const reader of readers.slice(1)) reader.read();
+    await next;
+    expect(await cuts(app, 'process')).toBe(0);
+  } finally {
+    for (const reader of readers) reader[Symbol.dispose]();
+  }
+}, 60_000);
+
+test('a pipelined request is begun when the answers before it are taken', async () => {
+  await using app = await startTestApp(LONG_QUESTIONS);
+  const token = await provedToken(app, 'demo@example.com');
+  app.sandbox.clearCalls();
+  using reader = await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { token });
+  reader.socket.write(postOf('{ customerId }', { token }).repeat(3));
+  await eventually(async () => (await unreadBytes(app)) > UNTAKEN_BYTES);
+  // More than a kernel buffers: further requests are not read either.
+  reader.socket.write(postOf(`{ ${longField(20 * MEGABYTE)} }`));
+  await eventually(() => expect(reader.socket.writableLength).toBeGreaterThan(10 * MEGABYTE));
+  expect(app.sandbox.calls('getCustomerId')).toBe(0);
+  reader.read();
+  await eventually(() => reader.statuses.length === 5);
+  expect(new Set(reader.statuses)).toEqual(new Set(['200']));
+  expect(app.sandbox.calls('getCustomerId')).toBe(3);
+});
+
+test('while a pipelined request waits no further ones are read, and all are answered in the end', async () => {
+  await using app = await startTestApp();
+  const token = await provedToken(app, 'demo@example.com');
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 3_000 });
+  using reader = await askAndStall(app, '{ customerId }', { token });
+  reader.read();
+  const get = `GET /health/live HTTP/1.1\r\nhost: facade\r\nx-long: ${'x'.repeat(14_000)}\r\n\r\n`;
+  const count = 2_000;
+  reader.socket.write(get.repeat(count));
+  await eventually(() => app.sandbox.calls('getCustomerId') === 1);
+  let unsent = -1;
+  let still = 0;
+  await eventually(() => {
+    still = reader.socket.writableLength === unsent ? still + 1 : 0;
+    unsent = reader.socket.writableLength;
+    return still === 30;
+  });
+  expect(reader.statuses).toEqual([]);
+  expect(unsent).toBeGreaterThan(10 * MEGABYTE);
+  await eventually(() => reader.statuses.length === 1 + count);
+  reader.socket.write(get);
+  await eventually(() => reader.statuses.length === 2 + count);
+}, 60_000);
+
+test('pipelined requests of a connection that closes are dropped, and nothing waits for them', async () => {
+  const app = await startTestApp({ SHUTDOWN_GRACE_MS: '15000', ORDER_TIMEOUT_MS: '1000' });
+  const token = await provedToken(app, 'demo@example.com');
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 200 });
+  const reader = await askAndStall(app, '{ customerId }', { token });
+  reader.socket.write(postOf('{ customerId }', { token }).repeat(9));
+  await eventually(() => app.sandbox.calls('getCustomerId') === 1);
+  reader.socket.destroy();
+  const startedAtMs = performance.now();
+  await app.close();
+  expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+  expect(app.logged.join()).not.toContain('the time to drain is over');
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { soak } from '../../support/soak.ts';
+
+const MEGABYTE = 1024 * 1024;
+const STEP = 150;
+const WARM = 600;
+const REQUESTS = 1_500;
+// Measured: half a kilobyte or two; with caches that never evict, thirteen.
+const MOST_PER_REQUEST = 5 * 1024;
+
+// `scripts/soak.ts` does the same for any duration.
+test('changing documents, variables and catalogs fill the caches and nothing beside them', async () => {
+  const samples = await soak({
+    rests: ({ requests }) => requests >= STEP,
+    ends: ({ requests }) => requests >= REQUESTS,
+    cacheBytes: { documents: 2 * MEGABYTE, answers: 2 * MEGABYTE },
+  });
+  const [warm, ...later] = samples.filter(({ requests }) => requests >= WARM);
+  const last = later.slice(-3).map(({ bytes }) => bytes);
+  const growth = Math.min(...last) - (warm?.bytes ?? 0);
+  const shown = samples.map(({ bytes, requests }) => `${requests}: ${bytes}`).join(', ');
+  expect(growth, shown).toBeLessThan((REQUESTS - WARM) * MOST_PER_REQUEST);
+}, 120_000);

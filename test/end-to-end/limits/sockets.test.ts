@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { initializedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
+import { CHANGES } from '../live/watcher.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '100000', MAX_BODY_BYTES: '400000' });
+});
+afterAll(() => app.close());
+
+const demo = () => app.sandbox.token({ email: 'demo@example.com' });
+
+/** Awaits a subscription's first event: by then its token is proved. */
+async function watch(raw: RawSocket, id: string): Promise<void> {
+  raw.subscribe(id, CHANGES);
+  await raw.until(id, 'next');
+}
+
+test('an account has a limit of sockets; one more is closed with 1013', async () => {
+  const token = demo();
+  const sockets: RawSocket[] = [];
+  try {
+    for (let at = 0; at < 128; at += 1) {
+      const raw = await initializedSocket(app, token);
+      sockets.push(raw);
+      await watch(raw, '1');
+    }
+    const oneMore = await initializedSocket(app, token);
+    sockets.push(oneMore);
+    oneMore.subscribe('1', CHANGES);
+    expect(await oneMore.close()).toEqual({ code: 1013, reason: 'Too many sockets' });
+    const other = await initializedSocket(app, app.sandbox.token({ email: 'pro@example.com' }));
+    sockets.push(other);
+    await watch(other, '1');
+    // A socket that disconnects makes room.
+    sockets[0]?.socket.terminate();
+    await eventually(async () => {
+      using raw = await initializedSocket(app, token);
+      raw.subscribe('1', CHANGES);
+      await eventually(() => raw.of('1').length > 0 || raw.closed !== null);
+      return raw.of('1')[0]?.type === 'next';
+    });
+  } finally {
+    for (const raw of sockets) raw[Symbol.dispose]();
+  }
+});
+
+test('an account has a limit of subscriptions, over all its sockets', async () => {
+  const token = app.sandbox.token({ email: 'fresh@example.com' });
+  const sockets = await Promise.all([1, 2, 3].map(() => initializedSocket(app, token)));
+  const [first, second, third] = sockets as [RawSocket, RawSocket, RawSocket];
+  try {
+    await app.query('{ session { login } }', { token });
+    for (let at = 0; at < 90; at += 1)
+      for (const raw of sockets) raw.subscribe(String(at), CHANGES);
+    // Concurrent ones receive the error as their result, later ones before there is any.
+    const refused = () =>
+      sockets.flatMap(({ messages }) =>
+        messages.flatMap(
+          ({ payload }) => payload?.errors ?? (Array.isArray(payload) ? payload : []),
+        ),
+      );
+    await eventually(() => refused().length === 270 - 256);
+    for (const { extensions } of refused()) {
+      expect(extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfter: expect.any(Number) });
+    }
+    first.subscribe('later', CHANGES);
+    expect((await first.until('later', 'error')).payload).toMatchObject([
+      { extensions: { code: 'RATE_LIMITED' } },
+    ]);
+    third.socket.terminate();
+    await eventually(async () => {
+      first.messages.length = 0;
+      first.subscribe('again', CHANGES);
+      await eventually(() => first.of('again').length > 0);
+      return first.of('again')[0]?.type === 'next';
+    });
+    expect(second.closed).toBeNull();
+  } finally {
+    for (const raw of sockets) raw[Symbol.dispose]();
+  }
+});
+
+test('subscriptions that fail to start leave room for others, however many they are', async () => {
+  const token = app.sandbox.token({ email: 'swapfree@example.com' });
+  await app.query('{ session { login } }', { token });
+  using raw = await initializedSocket(app, token);
+  // More than an account may have, fewer at the same time than a socket may.
+  for (let batch = 0; batch < 6; batch += 1) {
+    for (let at = 0; at < 50; at += 1) raw.subscribe(`${batch} ${at}`, CHANGES, { intervalMs: 0 });
+    await eventually(
+      () => raw.messages.filter(({ type }) => type === 'complete').length === (batch + 1) * 50,
+    );
+  }
+  const refused = raw.messages.flatMap(({ payload }) => payload?.errors ?? []);
+  expect(new Set(refused.map(({ extensions }) => extensions.code))).toEqual(
+    new Set(['BAD_USER_INPUT']),
+  );
+  await watch(raw, 'good');
+});
+
+describe('a message of a hundred thousand levels', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+
+  test('as variables is refused like any other', async () => {
+    using raw = await initializedSocket(app, demo());
+    const query = 'query ($id: ID!) { instrument(id: $id) { id } }';
+    raw.say(
+      `{"id":"1","type":"subscribe","payload":{"query":"${query}","variables":{"id":${deep}}}}`,
+    );
+    const { payload } = await raw.until('1', 'error');
+    expect(payload).toMatchObject([{ extensions: { limit: 'depth of variables' } }]);
+  });
+
+  test('as the payload of connection_init is accepted', async () => {
+    using raw = await openSocket(app);
+    raw.say(`{"type":"connection_init","payload":{"deep":${deep}}}`);
+    await eventually(() => raw.messages.some(({ type }) => type === 'connection_ack'));
+  });
+
+  test('as a ping is answered, and affects its own socket alone', async () => {
+    using other = await initializedSocket(app);
+    using raw = await initializedSocket(app);
+    raw.say(`{"type":"ping","payload":{"deep":${deep}}}`);
+    await eventually(() => raw.messages.some(({ type }) => type === 'pong'));
+    expect(raw.closed).toBeNull();
+    other.subscribe('1', '{ __typename }');
+    expect((await other.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
+  });
+});
+
+test('a flood of operations on one socket is refused beyond what it may have open', async () => {
+  using raw = await initializedSocket(app, demo());
+  for (let at = 0; at < 150; at += 1) raw.subscribe(String(at), CHANGES);
+  await eventually(() => raw.messages.filter(({ type }) => type === 'error').length === 50);
+  expect(raw.messages.find(({ type }) => type === 'error')?.payload).toMatchObject([
+    { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'operations of a socket' } },
+  ]);
+});
+
+describe('a request that stalls', () => {
+  async function connected(): Promise<Socket> {
+    const { hostname, port } = new URL(app.url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  test('in its headers is answered with 408 and disconnected', async () => {
+    const socket = await connected();
+    let answer = '';
+    socket.on('data', (data) => {
+      answer += data;
+    });
+    socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ');
+    await once(socket, 'close');
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  });
+});

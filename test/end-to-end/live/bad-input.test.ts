@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { initializedSocket } from './raw-socket.ts';
+import { CHANGES, LIST, sseClient, webSocketClient } from './watcher.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+});
+beforeEach(() => app.sandbox.clearCalls());
+afterAll(() => app.close());
+
+function demoToken(): string {
+  return app.sandbox.token({ email: 'demo@example.com' });
+}
+
+describe('intervalMs', () => {
+  test.each([0, -1, 15_001, 2_147_483_647])(
+    '%d is BAD_USER_INPUT, on both views and transports, and costs no call',
+    async (intervalMs) => {
+      for (const create of [webSocketClient, sseClient]) {
+        const client = create(app, demoToken());
+        for (const query of [CHANGES, LIST]) {
+          const watcher = client.watch({ intervalMs }, query);
+          await eventually(() => watcher.ended !== null);
+          expect(watcher.errors).toMatchObject([
+            { extensions: { code: 'BAD_USER_INPUT', argument: 'intervalMs', retryable: false } },
+          ]);
+        }
+        client.dispose();
+      }
+      expect(app.sandbox.callCounts().total).toBe(0);
+    },
+  );
+
+  test('that is no integer is refused by validation', async () => {
+    using raw = await initializedSocket(app, demoToken());
+    raw.subscribe('1', CHANGES, { intervalMs: 1.5 });
+    const { payload } = await raw.until('1', 'error');
+    expect(payload).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect(app.sandbox.callCounts().total).toBe(0);
+  });
+
+  test('limits the events to one per interval, whatever happens in it', async () => {
+    const client = webSocketClient(app, demoToken());
+    const slow = client.watch({ intervalMs: 700 });
+    const quick = client.watch({ intervalMs: 1 });
+    await eventually(() => slow.events.length === 1 && quick.events.length === 1);
+    const beganAtMs = performance.now();
+    while (slow.events.length < 3) {
+      app.sandbox.tick();
+      const before = quick.events.length;
+      await eventually(() => quick.events.length > before);
+    }
+    expect(performance.now() - beganAtMs).toBeGreaterThan(1_300);
+    expect(quick.events.length).toBeGreaterThan(6);
+    await eventually(() => expect(slow.list).toEqual(quick.list));
+    client.dispose();
+  });
+});
+
+describe('a cursor', () => {
+  test('of another account, of the future, or of nothing at all is answered with a snapshot, never an error', async () => {
+    const client = webSocketClient(app, demoToken());
+    const own = client.watch();
+    const others = webSocketClient(app, app.sandbox.token({ email: 'pro@example.com' }));
+    const foreign = others.watch();
+    await eventually(() => own.last !== undefined && foreign.last !== undefined);
+    const [version = '', seal = ''] = own.last?.cursor.split('.') ?? [];
+    const cursors = [
+      foreign.last?.cursor ?? '',
+      `${(Number.parseInt(version, 36) + 5).toString(36)}.${seal}`,
+      'zzzzzzzz.aaaaaaaaaaaaaaaa',
+      '',
+      '.',
+      '0',
+      '-1',
+      'null',
+      '__proto__',
+      '\u0000',
+      'x'.repeat(100_000),
+    ];
+    for (const after of cursors) {
+      const watcher = client.watch({ after });
+      await eventually(() => watcher.last !== undefined);
+      expect(watcher.events[0]).toMatchObject({ snapshot: true, opened: [], closed: [] });
+      expect(watcher.list).toEqual(own.list);
+      watcher.leave();
+    }
+    const resumed = client.watch({ after: own.last?.cursor ?? null });
+    await eventually(() => resumed.last !== undefined);
+    expect(resumed.events[0]).toMatchObject({ snapshot: false, upserted: [] });
+    client.dispose();
+    others.dispose();
+  });
+});
+
+test('a thousand subscriptions on one socket: those above the cap are refused, the others go on', async () => {
+  using raw = await initializedSocket(app, demoToken());
+  for (let at = 0; at < 1_000; at += 1) raw.subscribe(`s${at}`, CHANGES);
+  const count = (type: string) => raw.messages.filter((message) => message.type === type).length;
+  await eventually(() => count('next') + count('error') === 1_000);
+  expect(count('next')).toBe(100);
+  const refusal = raw.messages.find(({ type }) => type === 'error');
+  expect(refusal?.payload).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX' } }]);
+  app.sandbox.tick();
+  await eventually(() => count('next') === 200);
+  // A completed operation makes room for another.
+  raw.say({ id: 's0', type: 'complete' });
+  raw.subscribe('later', CHANGES);
+  await raw.until('later', 'next');
+  expect(raw.closed).toBeNull();
+});
+
+test('an invalid document ends its own operation alone', async () => {
+  using raw = await initializedSocket(app, demoToken());
+  raw.subscribe('live', CHANGES);
+  raw.subscribe('a', 'subscription { nothing }');
+  raw.subscribe('b', 'subscription {');
+  raw.subscribe('c', 'subscription { positions { id } positionChanges { cursor } }');
+  const codes = await Promise.all(
+    ['a', 'b', 'c'].map(async (id) => (await raw.until(id, 'error')).payload[0].extensions.code),
+  );
+  expect(codes).toEqual([
+    'GRAPHQL_VALIDATION_FAILED',
+    'GRAPHQL_PARSE_FAILED',
+    'GRAPHQL_VALIDATION_FAILED',
+  ]);
+  await raw.until('live', 'next');
+  app.sandbox.tick();
+  await eventually(() => raw.of('live').length === 2);
+});

@@ -1,0 +1,215 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ClientKeys } from '../../../src/engine/client-key.ts';
+import type { Engine } from '../../../src/engine/engine.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { createLog } from '../../../src/lib/log.ts';
+import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
+import { ClientAddresses } from '../../../src/server/request/client-address.ts';
+import { RequestIds } from '../../../src/server/request/request-id.ts';
+import { SocketLimits } from '../../../src/server/websocket/socket-limits.ts';
+import { WebSocketEndpoint } from '../../../src/server/websocket/websocket-endpoint.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { initializedSocket, openSocket } from './raw-socket.ts';
+import { CHANGES } from './watcher.ts';
+
+let app: TestApp;
+let token: string;
+
+beforeAll(async () => {
+  app = await startTestApp({ POSITIONS_POLL_MS: '200' });
+  token = app.sandbox.token({ email: 'demo@example.com' });
+});
+afterAll(() => app.close());
+
+describe('a client that breaks the protocol', () => {
+  test.each([
+    ['no JSON', 'hello'],
+    ['no type', '{}'],
+    ['a list', '[]'],
+    ['an unknown type', '{"type":"start","id":"1","payload":{"query":"{ __typename }"}}'],
+    ['a subscription without an id', '{"type":"subscribe","payload":{"query":"{ __typename }"}}'],
+    ['a subscription with an empty id', '{"type":"subscribe","id":"","payload":{"query":"{ a }"}}'],
+    ['a subscription without a query', '{"type":"subscribe","id":"1","payload":{}}'],
+    [
+      'variables that are none',
+      '{"type":"subscribe","id":"1","payload":{"query":"{a}","variables":1}}',
+    ],
+    [
+      'a connection_init whose payload is no object',
+      '{"type":"connection_init","payload":"Bearer x"}',
+    ],
+    ['what only a server says', '{"type":"next","id":"1","payload":{}}'],
+    ['what only a server says at the start', '{"type":"connection_ack"}'],
+  ])('is closed with 4400: %s', async (_what, message) => {
+    using raw = await initializedSocket(app, token);
+    raw.say(message);
+    expect(await raw.close()).toEqual({ code: 4400, reason: 'Invalid message received' });
+    expect(app.logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  });
+
+  test('is closed with 4401 where it subscribes before connection_ack', async () => {
+    using raw = await openSocket(app);
+    raw.subscribe('1', CHANGES);
+    expect(await raw.close()).toEqual({ code: 4401, reason: 'Unauthorized' });
+    expect(raw.messages).toEqual([]);
+  });
+
+  test.each([
+    ['the older protocol of the same name', ['graphql-ws']],
+    ['another protocol', ['mqtt', 'soap']],
+    ['none', []],
+  ])('is closed with 4406 where it offers %s', async (_what, protocols) => {
+    using raw = await openSocket(app, protocols);
+    expect(await raw.close()).toEqual({ code: 4406, reason: 'Subprotocol not acceptable' });
+  });
+
+  test('may offer the protocol among others', async () => {
+    using raw = await openSocket(app, ['graphql-ws', 'graphql-transport-ws']);
+    expect(raw.socket.protocol).toBe('graphql-transport-ws');
+  });
+
+  test('is closed with 4408 where it sends no connection_init', async () => {
+    using raw = await openSocket(app);
+    expect(await raw.close()).toEqual({
+      code: 4408,
+      reason: 'Connection initialisation timeout',
+    });
+  });
+
+  test('is closed with 4409 where it uses an id twice, and unsubscribes from its feed', async () => {
+    using raw = await initializedSocket(app, token);
+    raw.subscribe('twice', CHANGES);
+    await raw.until('twice', 'next');
+    raw.subscribe('twice', CHANGES);
+    expect(await raw.close()).toEqual({
+      code: 4409,
+      reason: 'Subscriber for twice already exists',
+    });
+  });
+
+  test('may use an id again that has been completed', async () => {
+    using raw = await initializedSocket(app, token);
+    for (let round = 0; round < 3; round += 1) {
+      raw.subscribe('again', CHANGES);
+      await eventually(() => raw.of('again').length > round);
+      raw.say({ id: 'again', type: 'complete' });
+    }
+    expect(raw.closed).toBeNull();
+  });
+
+  test('is closed with 4429 where it sends connection_init twice', async () => {
+    using raw = await initializedSocket(app, token);
+    raw.say({ type: 'connection_init' });
+    expect(await raw.close()).toEqual({ code: 4429, reason: 'Too many initialisation requests' });
+  });
+
+  test('is closed with 1009 where a frame is larger than a body may be', async () => {
+    using raw = await initializedSocket(app, token);
+    raw.subscribe('1', `{ __typename } #${'x'.repeat(10_000_000)}`);
+    expect(await raw.close()).toMatchObject({ code: 1009 });
+  });
+
+  test('is closed with 1009 as soon as a frame’s header announces too large a payload', async () => {
+    const { port } = new URL(app.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(
+      'GET /graphql HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n' +
+        'Sec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n',
+    );
+    await once(socket, 'data');
+    // A text frame, masked, of 2^40 bytes.
+    socket.write(Buffer.from([0x81, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4]));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect([answer[0], answer.readUInt16BE(2)]).toEqual([0x88, 1009]);
+    socket.destroy();
+  });
+
+  test('is closed with 1002 or 1007 where its frames are malformed or no UTF-8', async () => {
+    using broken = await initializedSocket(app, token);
+    // Reserved bits that no extension defines.
+    rawSocketOf(broken.socket).write(Buffer.from([0xf1, 0x80, 0, 0, 0, 0]));
+    expect(await broken.close()).toMatchObject({ code: 1002 });
+    using garbled = await initializedSocket(app, token);
+    garbled.socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
+    expect(await garbled.close()).toMatchObject({ code: 1007 });
+  });
+
+  test('may send the protocol’s own ping message', async () => {
+    using raw = await initializedSocket(app, token);
+    raw.say({ type: 'ping', payload: { at: 1 } });
+    await eventually(() => raw.messages.some(({ type }) => type === 'pong'));
+    expect(raw.messages.at(-1)).toEqual({ type: 'pong', payload: { at: 1 } });
+  });
+});
+
+describe('a server that shuts down', () => {
+  test('closes idle sockets with 1012, the busy ones when they are answered, and takes no new ones', async () => {
+    await using own = await startTestApp({ POSITIONS_POLL_MS: '100' });
+    const ownToken = own.sandbox.token({ email: 'demo@example.com' });
+    using subscribed = await initializedSocket(own, ownToken);
+    subscribed.subscribe('1', CHANGES);
+    await subscribed.until('1', 'next');
+    using busy = await initializedSocket(own, ownToken);
+    own.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600, times: 1 });
+    busy.subscribe('1', '{ customerId }');
+    await eventually(() => own.sandbox.calls('getCustomerId') === 1);
+    const closed = own.close();
+    expect(await subscribed.close()).toEqual({ code: 1012, reason: 'restarting' });
+    expect(busy.closed).toBeNull();
+    await expect(openSocket(own)).rejects.toThrow();
+    expect((await busy.until('1', 'next')).payload.data).toEqual({ customerId: 'cus_700001' });
+    expect(await busy.close()).toEqual({ code: 1012, reason: 'restarting' });
+    // The subscription gets no `complete`, so that its client reconnects and resumes it.
+    expect(subscribed.of('1').every(({ type }) => type === 'next')).toBe(true);
+    await closed;
+  });
+
+  test('closes with 4500, and a line in the log, where it has failed itself', async () => {
+    const logged: string[] = [];
+    const engine = {
+      open() {
+        throw new Error('out of order');
+      },
+    } as unknown as Engine;
+    const log = createLog({
+      level: 'error',
+      format: 'json',
+      destination: { write: (line) => void logged.push(line) },
+    });
+    const clients = new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null });
+    const endpoint = new WebSocketEndpoint({
+      engine,
+      log,
+      addresses: new ClientAddresses({ trustedProxies: [], clock: systemClock, log }),
+      origins: { origins: [], anyLocalhost: false },
+      maxBodyBytes: 1_000,
+      clock: systemClock,
+      pingMs: 10_000,
+      silenceMs: 60_000,
+      maxOperations: 10,
+      clients,
+      buffers: new SendBuffers({ maxBytes: 1_048_576, clients, clock: systemClock }),
+      requestIds: new RequestIds(),
+      limits: new SocketLimits({ perAccount: 10, perAddress: 10 }),
+    });
+    const server = createServer();
+    server.on('upgrade', (request, socket, head) => endpoint.upgrade(request, socket, head));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    using raw = await initializedSocket({ webSocketUrl: `ws://127.0.0.1:${port}/graphql` });
+    raw.subscribe('1', '{ __typename }');
+    expect(await raw.close()).toEqual({ code: 4500, reason: 'Internal server error' });
+    expect(logged.join()).toContain('out of order');
+    server.close();
+  });
+});
+
+function rawSocketOf(socket: unknown): import('node:net').Socket {
+  return (socket as { _socket: import('node:net').Socket })._socket;
+}

@@ -1,0 +1,180 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient as createSseClient } from 'graphql-sse';
+import { createClient as createWebSocketClient } from 'graphql-ws';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { scanSource } from '../../support/source-scan.ts';
+import { sseClient, type Watcher } from './watcher.ts';
+
+const page = await readFile(new URL('../../../docs/live-positions.md', import.meta.url), 'utf8');
+
+function examples(language: string): string[] {
+  const blocks = page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'));
+  return [...blocks].map(([, code]) => code as string);
+}
+
+const [LIVE_QUERY = ''] = examples('graphql');
+const [FOLD = '', WEB_SOCKET = '', SSE = ''] = examples('js');
+const [CURL = ''] = examples('sh');
+
+let app: TestApp;
+let witness: Watcher;
+const disposals: (() => unknown)[] = [];
+
+beforeEach(async () => {
+  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+  const client = sseClient(app, app.sandbox.token({ email: 'demo@example.com' }));
+  disposals.push(() => client.dispose());
+  witness = client.watch();
+  await eventually(() => witness.last !== undefined);
+});
+afterEach(async () => {
+  for (const dispose of disposals.splice(0)) dispose();
+  await app.close();
+});
+
+/** Runs an example of the page with another address; `names` are the variables it leaves to its reader. */
+function run(code: string, names: Record<string, unknown>, last: string): unknown {
+  expect(scanSource(code).imports.every((name) => /^graphql-(ws|sse)$/.test(name))).toBe(true);
+  const here = code
+    .replace(/^import .*$/gm, '')
+    .replace('wss://example.com/graphql', app.webSocketUrl)
+    .replace('https://example.com/graphql', `${app.url}/graphql`);
+  const body = `${FOLD}\n${here}\n${last}`;
+  return new Function(...Object.keys(names), body)(...Object.values(names));
+}
+
+function freshTokens(firstSeconds: number) {
+  let asked = 0;
+  return {
+    asked: () => asked,
+    freshToken: async () => {
+      asked += 1;
+      const expiresInSeconds = asked === 1 ? firstSeconds : 3_600;
+      return app.sandbox.token({ email: 'demo@example.com', expiresInSeconds });
+    },
+  };
+}
+
+type Rows = Map<string, { id: string; profit: number }>;
+
+async function followsTheMarket(rows: () => Rows): Promise<void> {
+  await eventually(() => rows().size === 6);
+  app.sandbox.tick();
+  await eventually(() => {
+    const profits = [...witness.rows.values()].map(({ id, profit }) => [id, profit]);
+    expect([...rows().values()].map(({ id, profit }) => [id, profit])).toEqual(profits);
+  });
+}
+
+function runWebSocketExample(freshToken: () => Promise<string>) {
+  const statuses: string[] = [];
+  const failures: unknown[] = [];
+  let retries = 0;
+  const { rows, variables, client } = run(
+    WEB_SOCKET,
+    {
+      createClient: (options: object) =>
+        createWebSocketClient({
+          ...(options as { url: string }),
+          retryWait: (count: number) => {
+            retries = count;
+            return delay(20);
+          },
+        }),
+      LIVE_QUERY,
+      freshToken,
+      draw: (_rows: unknown, _totals: unknown, status: string) => statuses.push(status),
+      showError: (failure: unknown) => failures.push(failure),
+    },
+    'return { rows, variables, client };',
+  ) as { rows: Rows; variables: { after: string | null }; client: { dispose(): void } };
+  disposals.push(() => client.dispose());
+  return { rows, variables, statuses, failures, retries: () => retries };
+}
+
+test('the WebSocket example follows the market, through the end of its token', async () => {
+  const { freshToken, asked } = freshTokens(2);
+  const { rows, variables, statuses, failures } = runWebSocketExample(freshToken);
+  await followsTheMarket(() => rows);
+  await eventually(() => asked() === 2);
+  await followsTheMarket(() => rows);
+  expect(variables.after).toBe(witness.variables.after);
+  expect(statuses.at(-1)).toBe('LIVE');
+  expect(failures).toEqual([]);
+});
+
+test('the WebSocket example reconnects when the server is back, and gives up without a token', async () => {
+  const { freshToken } = freshTokens(3_600);
+  let isSignedOut = false;
+  const { rows, failures, retries } = runWebSocketExample(async () => {
+    if (isSignedOut) throw new Error('signed out');
+    return freshToken();
+  });
+  await followsTheMarket(() => rows);
+  rows.clear();
+  const { port } = new URL(app.url);
+  await app.close();
+  await eventually(() => retries() > 2);
+  app = await startTestApp({ PORT: port, POSITIONS_POLL_MS: '100' });
+  await eventually(() => rows.size === 6);
+  expect(failures).toEqual([]);
+  isSignedOut = true;
+  app.sandbox.revoke({ login: 700_001 });
+  await eventually(() => failures.length === 1);
+  expect(failures).toEqual([new Error('signed out')]);
+});
+
+test('the event-stream example follows the market, through the end of its token', async () => {
+  const { freshToken, asked } = freshTokens(2);
+  const rows: Rows = new Map();
+  const variables = { after: null };
+  let left = false;
+  const { follow, client } = run(
+    SSE,
+    {
+      createClient: createSseClient,
+      LIVE_QUERY,
+      freshToken,
+      showError: () => {},
+      pause: async () => {
+        if (left) throw new Error('left');
+        await delay(10);
+      },
+    },
+    'return { follow, client };',
+  ) as {
+    follow: (rows: Rows, variables: unknown) => Promise<void>;
+    client: { dispose(): void };
+  };
+  const following = follow(rows, variables).catch(() => {});
+  disposals.push(() => client.dispose());
+  await followsTheMarket(() => rows);
+  await eventually(() => asked() >= 2);
+  await followsTheMarket(() => rows);
+  left = true;
+  client.dispose();
+  await following;
+});
+
+test('the request of the command line is answered with events', async () => {
+  const [, body] = /-d '(.*)'/.exec(CURL) ?? [];
+  const headers = [...CURL.matchAll(/-H ["'](.+?): (.+?)["']/g)].map(([, name, value]) => [
+    name,
+    value?.replace('$TOKEN', app.sandbox.token({ email: 'demo@example.com' })),
+  ]);
+  const response = await fetch(`${app.url}/graphql`, {
+    method: 'POST',
+    headers: headers as [string, string][],
+    body: body ?? null,
+  });
+  let text = '';
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  while (!text.includes('\n\nevent: next\n') && !/event: next\ndata: .*\n\n/.test(text)) {
+    text += Buffer.from((await reader.read()).value ?? []).toString();
+  }
+  expect(text).toContain('"snapshot":true');
+  await reader.cancel();
+});

@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Fault } from '../../../src/sandbox/faults.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { LIST, type LiveClient, sseClient, type Watcher, webSocketClient } from './watcher.ts';
+
+const POLL_MS = 100;
+
+let app: TestApp;
+const clients: LiveClient[] = [];
+
+beforeEach(async () => {
+  app = await startTestApp({
+    POSITIONS_POLL_MS: String(POLL_MS),
+    POSITIONS_POLL_MAX_MS: '10000',
+    GATEWAY_TIMEOUT_MS: '2000',
+  });
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.dispose();
+  await app.close();
+});
+
+/** Opens both views on both transports, once each has its list. */
+async function watchers(): Promise<{ changes: Watcher[]; list: Watcher }> {
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const socket = webSocketClient(app, token);
+  const stream = sseClient(app, token);
+  clients.push(socket, stream);
+  const all = { changes: [socket.watch(), stream.watch()], list: socket.watch({}, LIST) };
+  await eventually(() => [...all.changes, all.list].every(({ list }) => list.length === 6));
+  return all;
+}
+
+function fail(fault: Omit<Fault, 'operation'>): void {
+  app.sandbox.fail({ operation: 'getOpenPositions', ...fault });
+}
+
+async function status(of: readonly Watcher[], expected: 'LIVE' | 'DELAYED'): Promise<void> {
+  await eventually(() => of.every(({ last }) => last?.status === expected));
+}
+
+function pollsSince(atMs: number): number[] {
+  return app.sandbox
+    .requests('getOpenPositions')
+    .map((request) => request.atMs)
+    .filter((pollAtMs) => pollAtMs > atMs);
+}
+
+const ROW_WITHOUT_ID = { symbol: 'AAPL', units: 1, isBuy: true };
+
+test.each<[string, Omit<Fault, 'operation'>]>([
+  ['500', { kind: 'status', status: 500, times: 5 }],
+  ['503 without a word', { kind: 'status', status: 503, body: '', times: 2 }],
+  ['a hang', { kind: 'hang', times: 2 }],
+  ['a reset', { kind: 'reset-before', times: 2 }],
+  ['garbage', { kind: 'garbage', times: 2 }],
+  ['an empty body', { kind: 'empty', times: 2 }],
+  ['half a body', { kind: 'cut', times: 2 }],
+  ['a page of HTML', { kind: 'html', times: 2 }],
+  ['a redirect', { kind: 'redirect', times: 2 }],
+  [
+    'a position without an id',
+    { kind: 'status', status: 200, body: { positions: [ROW_WITHOUT_ID] }, times: 2 },
+  ],
+  ['a list that is none', { kind: 'status', status: 200, body: { positions: 'none' }, times: 2 }],
+])('%s delays the feed, which keeps its list and recovers by itself', async (_what, fault) => {
+  const { changes, list } = await watchers();
+  const [shown] = changes.map((watcher) => watcher.list);
+  const listsBefore = list.lists.length;
+  const beganAtMs = Date.now();
+  fail(fault);
+  app.sandbox.tick();
+  await status(changes, 'DELAYED');
+  for (const { last, list: kept } of changes) {
+    expect(kept).toEqual(shown);
+    expect(last).toMatchObject({ snapshot: false, upserted: [], opened: [], closed: [] });
+  }
+  const asOf = new Set(changes.map(({ last }) => last?.asOf));
+  expect(asOf.size).toBe(1);
+  await status(changes, 'LIVE');
+  for (const watcher of [...changes, list]) {
+    expect(watcher.list).not.toEqual(shown);
+    expect(watcher.list).toEqual(changes[0]?.list);
+    expect(watcher.ended).toBeNull();
+  }
+  expect(list.lists.length).toBe(listsBefore + 1);
+  // The backoff grows between two failures, and no poll falls into it.
+  const polls = pollsSince(beganAtMs).slice(-(fault.times ?? 1) - 1);
+  for (let failures = 1; failures < polls.length; failures += 1) {
+    const pauseMs = (polls[failures] as number) - (polls[failures - 1] as number);
+    // Measured at the gateway, where a busy machine may record the first of the two too late.
+    expect(pauseMs).toBeGreaterThanOrEqual(0.6 * ((POLL_MS * 2 ** failures) / 2));
+  }
+});
+
+test.each([
+  ['seconds', () => '3'],
+  // An HTTP date has no fractions: three to four seconds from now.
+  ['a date', () => new Date(Date.now() + 4_000).toUTCString()],
+])('a 429 with a Retry-After in %s pauses the polls for as long', async (_form, retryAfter) => {
+  const { changes } = await watchers();
+  fail({ kind: 'status', status: 429, headers: { 'retry-after': retryAfter() }, times: 1 });
+  app.sandbox.tick();
+  await status(changes, 'DELAYED');
+  const refusedAtMs = app.sandbox.requests('getOpenPositions').at(-1)?.atMs ?? 0;
+  await status(changes, 'LIVE');
+  const [next] = pollsSince(refusedAtMs);
+  expect((next ?? 0) - refusedAtMs).toBeGreaterThanOrEqual(2_900);
+  expect((next ?? 0) - refusedAtMs).toBeLessThan(6_000);
+});
+
+test('an absurdly long Retry-After is capped at the ceiling of the backoff', async () => {
+  await using own = await startTestApp({
+    POSITIONS_POLL_MS: '100',
+    POSITIONS_POLL_MAX_MS: '500',
+  });
+  const client = webSocketClient(own, own.sandbox.token({ email: 'demo@example.com' }));
+  clients.push(client);
+  const watcher = client.watch();
+  await eventually(() => watcher.last !== undefined);
+  const headers = { 'retry-after': '86400' };
+  const before = own.sandbox.calls('getOpenPositions');
+  own.sandbox.fail({
+    operation: 'getOpenPositions',
+    kind: 'status',
+    status: 429,
+    headers,
+    times: 1,
+  });
+  // The failed poll, and those that come after it although the gateway has asked for a day's pause.
+  await eventually(() => own.sandbox.calls('getOpenPositions') >= before + 4);
+  await status([watcher], 'LIVE');
+  client.dispose();
+});
+
+test.each([
+  ['500', { kind: 'status', status: 500 }, 'GATEWAY_UNAVAILABLE'],
+  ['a hang', { kind: 'hang' }, 'GATEWAY_TIMEOUT'],
+  ['garbage', { kind: 'garbage' }, 'GATEWAY_CONTRACT'],
+  ['429', { kind: 'status', status: 429 }, 'RATE_LIMITED'],
+] as const)(
+  'without a first list within the deadline the subscription ends with the error: %s',
+  async (_what, fault, code) => {
+    fail(fault);
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    for (const create of [webSocketClient, sseClient]) {
+      const client = create(app, token);
+      clients.push(client);
+      const ending = [client.watch(), client.watch({}, LIST)];
+      for (const watcher of ending) {
+        await eventually(() => watcher.ended !== null);
+        expect(watcher.errors).toMatchObject([
+          { extensions: { code, operation: 'getOpenPositions' } },
+        ]);
+        expect(watcher.ended).toBe('complete');
+      }
+    }
+  },
+);

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { LIST, sseClient, webSocketClient } from './watcher.ts';
+
+const SLACK_MS = 3_000;
+
+test('in a market that stands still an event comes every 15 seconds, on both views and transports', async () => {
+  await using app = await startTestApp();
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const clients = [webSocketClient(app, token), sseClient(app, token)];
+  const changes = clients.map((client) => client.watch());
+  const lists = clients.map((client) => client.watch({}, LIST));
+  const allReceived = (count: number) =>
+    changes.every(({ events }) => events.length === count) &&
+    lists.every(({ lists: received }) => received.length === count);
+  await eventually(() => allReceived(1));
+  const beganAtMs = performance.now();
+  await eventually(() => allReceived(2));
+  // 15 seconds are promised; a busy machine may measure more.
+  expect(performance.now() - beganAtMs).toBeLessThan(15_000 + SLACK_MS);
+  for (const { events, list } of changes) {
+    const [first, beat] = events;
+    expect(beat).toMatchObject({ snapshot: false, upserted: [], opened: [], closed: [] });
+    expect(beat?.cursor).toBe(first?.cursor);
+    // The list is unchanged, and confirmed by each poll in between.
+    expect(Date.parse(beat?.asOf ?? '')).toBeGreaterThan(Date.parse(first?.asOf ?? '') + 10_000);
+    expect(list).toHaveLength(6);
+  }
+  for (const client of clients) client.dispose();
+}, 90_000);
+
+test('while the feed is delayed the events repeat it, and `asOf` stands still', async () => {
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const client = webSocketClient(app, token);
+  const watcher = client.watch();
+  await eventually(() => watcher.last !== undefined);
+  app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
+  await eventually(() => watcher.last?.status === 'DELAYED');
+  const delayed = watcher.events.length;
+  await eventually(() => watcher.events.length > delayed, { withinMs: 60_000 });
+  expect(watcher.last).toEqual(watcher.events[delayed - 1]);
+  client.dispose();
+}, 90_000);
+
+test('an event stream’s headers are sent immediately, before there is any event', async () => {
+  await using app = await startTestApp({ GATEWAY_TIMEOUT_MS: '8000' });
+  app.sandbox.fail({ operation: 'getOpenPositions', kind: 'hang' });
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const beganAtMs = performance.now();
+  const response = await fetch(`${app.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      'accept-encoding': 'gzip, br',
+    },
+    body: JSON.stringify({ query: 'subscription { positionChanges { cursor } }' }),
+  });
+  expect(performance.now() - beganAtMs).toBeLessThan(7_500);
+  expect(response.status).toBe(200);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': expect.stringMatching(/^text\/event-stream/),
+    'cache-control': 'no-store',
+    vary: 'Authorization, Accept, Accept-Encoding, Origin',
+    'x-accel-buffering': 'no',
+  });
+  expect(response.headers.has('content-encoding')).toBe(false);
+  const text = await response.text();
+  expect(text).toContain('event: next\ndata: {"errors":[{"message"');
+  expect(text).toContain('GATEWAY_TIMEOUT');
+  expect(text.endsWith('event: complete\ndata:\n\n')).toBe(true);
+});

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { type ClientOptions, WebSocket } from 'ws';
+import type { TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+
+export interface Message {
+  readonly id?: string;
+  readonly type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever its own query asked for
+  readonly payload?: any;
+}
+
+/** A socket that sends whatever a test likes, valid in the protocol or not. */
+export class RawSocket {
+  readonly socket: WebSocket;
+  readonly messages: Message[] = [];
+  /** The close frame of the server. */
+  closed: { readonly code: number; readonly reason: string } | null = null;
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data) => this.messages.push(JSON.parse(String(data))));
+    socket.on('error', () => {});
+    socket.once('close', (code, reason) => {
+      this.closed = { code, reason: String(reason) };
+    });
+  }
+
+  say(message: unknown): void {
+    this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  }
+
+  subscribe(id: string, query: string, variables: Record<string, unknown> = {}): void {
+    this.say({ id, type: 'subscribe', payload: { query, variables } });
+  }
+
+  /** Returns the messages received for one operation. */
+  of(id: string): Message[] {
+    return this.messages.filter((message) => message.id === id);
+  }
+
+  async until(id: string, type: string): Promise<Message> {
+    const found = () => this.of(id).find((message) => message.type === type);
+    await eventually(() => found() !== undefined);
+    return found() as Message;
+  }
+
+  async close(): Promise<{ readonly code: number; readonly reason: string }> {
+    await eventually(() => this.closed !== null);
+    return this.closed as { code: number; reason: string };
+  }
+
+  [Symbol.dispose](): void {
+    this.socket.terminate();
+  }
+}
+
+export async function openSocket(
+  { webSocketUrl }: Pick<TestApp, 'webSocketUrl'>,
+  protocols: readonly string[] = ['graphql-transport-ws'],
+  options: ClientOptions = {},
+): Promise<RawSocket> {
+  const raw = new RawSocket(new WebSocket(webSocketUrl, [...protocols], options));
+  await once(raw.socket, 'open');
+  return raw;
+}
+
+/** Opens a socket and waits for `connection_ack`. */
+export async function initializedSocket(
+  app: Pick<TestApp, 'webSocketUrl'>,
+  token?: string,
+): Promise<RawSocket> {
+  const raw = await openSocket(app);
+  const payload = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  raw.say({ type: 'connection_init', payload });
+  await eventually(() => raw.messages.some(({ type }) => type === 'connection_ack'));
+  return raw;
+}

@@ -1,0 +1,230 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { unsignedToken, withClaims } from '../../support/tokens.ts';
+import { initializedSocket } from './raw-socket.ts';
+import { CHANGES, LIST, type LiveClient, sseClient, webSocketClient } from './watcher.ts';
+
+const DEMO = { email: 'demo@example.com' };
+const SHORT_SECONDS = 4;
+
+let app: TestApp;
+const clients: LiveClient[] = [];
+
+beforeEach(async () => {
+  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.dispose();
+  await app.close();
+});
+
+function opened(client: LiveClient): LiveClient {
+  clients.push(client);
+  return client;
+}
+
+function hasList({ list }: { list: readonly unknown[] }): boolean {
+  return list.length === 6;
+}
+
+describe('a token that expires', () => {
+  test('closes its socket with 4403 and no other message, and ends its event stream with an error', async () => {
+    const short = app.sandbox.token({ ...DEMO, expiresInSeconds: SHORT_SECONDS });
+    const long = app.sandbox.token(DEMO);
+    using raw = await initializedSocket(app, short);
+    raw.subscribe('a', CHANGES);
+    raw.subscribe('b', LIST);
+    const stream = opened(sseClient(app, short)).watch();
+    const other = opened(webSocketClient(app, long)).watch();
+    await eventually(() => [stream, other].every(hasList));
+    expect(await raw.close()).toEqual({ code: 4403, reason: 'UNAUTHENTICATED' });
+    expect(new Set(raw.messages.map(({ type }) => type))).toEqual(
+      new Set(['connection_ack', 'next']),
+    );
+    for (const { payload } of raw.messages) expect(payload?.errors).toBeUndefined();
+    await eventually(() => stream.ended !== null);
+    expect(stream.ended).toBe('complete');
+    expect(stream.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    // The other device's feed continues with its own token.
+    const before = other.events.length;
+    app.sandbox.tick();
+    await eventually(() => other.events.length > before);
+    expect(other.last?.status).toBe('LIVE');
+    expect(other.ended).toBeNull();
+  });
+
+  test('lets graphql-ws reconnect with new parameters and resume from the last cursor', async () => {
+    let asked = 0;
+    const token = () => {
+      asked += 1;
+      const isFirst = asked === 1;
+      return app.sandbox.token({ ...DEMO, ...(isFirst && { expiresInSeconds: SHORT_SECONDS }) });
+    };
+    const closings: unknown[] = [];
+    const client = webSocketClient(app, token, {
+      retryAttempts: 5,
+      retryWait: async () => {},
+      on: { closed: (event) => closings.push((event as { code: number }).code) },
+    });
+    const watcher = opened(client).watch();
+    const witness = opened(sseClient(app, app.sandbox.token(DEMO))).watch();
+    await eventually(() => hasList(watcher) && hasList(witness));
+    while (asked === 1) {
+      app.sandbox.tick();
+      const before = witness.events.length;
+      await eventually(() => witness.events.length > before);
+    }
+    app.sandbox.tick();
+    await eventually(() => {
+      expect(watcher.list).toEqual(witness.list);
+      expect(closings).toEqual([4403]);
+    });
+    // One snapshot at the very start; what was missed between the sockets was received as a change.
+    expect(watcher.events.filter(({ snapshot }) => snapshot)).toHaveLength(1);
+    expect(watcher.ended).toBeNull();
+  });
+});
+
+describe('a token that the gateway revokes', () => {
+  test('ends the subscriptions of its own device; the two others miss nothing', async () => {
+    const tokens = [1, 2, 3].map(() => app.sandbox.token(DEMO));
+    const [lost, second, third] = tokens.map((token) => [
+      opened(webSocketClient(app, token)).watch(),
+      opened(sseClient(app, token)).watch(),
+    ]);
+    const all = [...(lost ?? []), ...(second ?? []), ...(third ?? [])];
+    await eventually(() => all.every(hasList));
+    app.sandbox.revoke({ token: tokens[0] as string });
+    await eventually(() => lost?.every(({ ended }) => ended !== null) ?? false);
+    expect(lost?.[0]?.ended).toMatchObject({ code: 4403, reason: 'UNAUTHENTICATED' });
+    expect(lost?.[0]?.errors).toEqual([]);
+    expect(lost?.[1]?.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    for (let change = 0; change < 3; change += 1) {
+      const before = second?.[0]?.events.length ?? 0;
+      app.sandbox.tick();
+      await eventually(() => (second?.[0]?.events.length ?? 0) > before);
+    }
+    await eventually(() => {
+      const rest = [...(second ?? []), ...(third ?? [])];
+      for (const { list } of rest) expect(list).toEqual(second?.[0]?.list);
+    });
+    for (const { events, ended } of [...(second ?? []), ...(third ?? [])]) {
+      expect(ended).toBeNull();
+      expect(events.every(({ status }) => status === 'LIVE')).toBe(true);
+    }
+  });
+
+  test('closes the socket with FORBIDDEN where the gateway says so, and sends the reason over an event stream', async () => {
+    const token = app.sandbox.token(DEMO);
+    const socket = opened(webSocketClient(app, token)).watch();
+    const stream = opened(sseClient(app, token)).watch();
+    await eventually(() => [socket, stream].every(hasList));
+    const body = { error: 'RESTRICTED', message: 'The account is restricted.' };
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 403, body });
+    await eventually(() => socket.ended !== null && stream.ended !== null);
+    expect(socket.ended).toMatchObject({ code: 4403, reason: 'FORBIDDEN' });
+    expect(stream.errors).toMatchObject([
+      { extensions: { code: 'FORBIDDEN', gatewayError: { error: 'RESTRICTED' } } },
+    ]);
+  });
+});
+
+describe('a token that is invalid already', () => {
+  const dead: readonly [string, () => string, string][] = [
+    ['expired', () => app.sandbox.token({ ...DEMO, expiresInSeconds: -3_600 }), 'UNAUTHENTICATED'],
+    ['revoked', revoked, 'UNAUTHENTICATED'],
+    ['no token at all in its shape', () => 'garbage', 'UNAUTHENTICATED'],
+  ];
+
+  test.each(dead)(
+    'closes the socket immediately, as one that ends later does: %s',
+    async (_how, token, reason) => {
+      using raw = await initializedSocket(app, token());
+      raw.subscribe('a', CHANGES);
+      expect(await raw.close()).toEqual({ code: 4403, reason });
+      expect(raw.messages.map(({ type }) => type)).toEqual(['connection_ack']);
+      const stream = opened(sseClient(app, token())).watch();
+      await eventually(() => stream.ended !== null);
+      expect(stream.errors).toMatchObject([{ extensions: { code: reason } }]);
+    },
+  );
+
+  test('does not close the socket for a query, which is answered', async () => {
+    using raw = await initializedSocket(
+      app,
+      app.sandbox.token({ ...DEMO, expiresInSeconds: -3_600 }),
+    );
+    raw.subscribe('a', '{ positions { id } }');
+    const { payload } = await raw.until('a', 'next');
+    expect(payload.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    raw.subscribe('b', '{ __typename }');
+    expect((await raw.until('b', 'next')).payload.data).toEqual({ __typename: 'Query' });
+    expect(app.sandbox.callCounts().total).toBe(0);
+  });
+
+  test('where none was sent the subscription alone ends: the socket may sign in', async () => {
+    using raw = await initializedSocket(app);
+    raw.subscribe('a', CHANGES);
+    const { payload } = await raw.until('a', 'next');
+    expect(payload.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    await raw.until('a', 'complete');
+    raw.subscribe(
+      'b',
+      'mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }',
+    );
+    expect((await raw.until('b', 'next')).payload.data.login.accessToken).toMatch(/^eyJ/);
+  });
+
+  function revoked(): string {
+    const token = app.sandbox.token(DEMO);
+    app.sandbox.revoke({ token });
+    return token;
+  }
+});
+
+describe('a forged token with a victim’s login', () => {
+  test('reveals nothing, not even whether the victim’s feed runs', async () => {
+    // New tokens each time: one that was refused a moment ago is not sent to the gateway again.
+    const forgeries = (exp: number) => [
+      withClaims(app.sandbox.token({ ...DEMO, signature: 'forged' }), { exp }),
+      withClaims(app.sandbox.token({ email: 'fresh@example.com' }), { login: 700_001, exp }),
+      unsignedToken({ login: 700_001, group: 'standard-usd', exp }),
+    ];
+    const attempt = async (token: string, after: string | null) => {
+      app.sandbox.clearCalls();
+      using raw = await initializedSocket(app, token);
+      raw.subscribe('a', CHANGES, { after });
+      const closed = await raw.close();
+      const answer = await app.query('{ positions { id } session { positions { id } } }', {
+        token,
+      });
+      return {
+        closed,
+        messages: raw.messages,
+        data: answer.data,
+        codes: answer.errors.map(({ extensions }) => extensions.code),
+        sessions: app.sandbox.requests('getSession').length,
+      };
+    };
+    const alone = [];
+    for (const token of forgeries(4_000_000_000)) alone.push(await attempt(token, null));
+    const victim = opened(webSocketClient(app, app.sandbox.token(DEMO))).watch();
+    await eventually(() => hasList(victim));
+    for (const [at, token] of forgeries(4_000_000_001).entries()) {
+      const stolen = victim.last?.cursor ?? null;
+      const seen = await attempt(token, stolen);
+      expect(seen).toEqual(alone[at]);
+      expect(seen).toMatchObject({
+        closed: { code: 4403, reason: 'UNAUTHENTICATED' },
+        data: { positions: null, session: null },
+      });
+    }
+    // The victim's feed is not affected.
+    const before = victim.events.length;
+    app.sandbox.tick();
+    await eventually(() => victim.events.length > before);
+    expect(victim.events.every(({ status }) => status === 'LIVE')).toBe(true);
+    expect(victim.ended).toBeNull();
+  });
+});

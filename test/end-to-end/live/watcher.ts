@@ -1,0 +1,143 @@
+import { createClient as createSseClient } from 'graphql-sse';
+import { type ClientOptions, createClient as createWebSocketClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import type { TestApp } from '../../support/app.ts';
+
+export interface ChangesEvent {
+  readonly cursor: string;
+  readonly snapshot: boolean;
+  readonly upserted: readonly Row[];
+  readonly opened: readonly string[];
+  readonly closed: readonly string[];
+  readonly totals: { readonly count: number; readonly profit: number | null };
+  readonly status: 'LIVE' | 'DELAYED';
+  readonly asOf: string;
+}
+
+export interface Row {
+  readonly id: string;
+  readonly symbol: string;
+  readonly profit: number | null;
+  readonly priceCurrent: number | null;
+}
+
+export interface WatchOptions {
+  readonly after?: string | null;
+  readonly intervalMs?: number;
+}
+
+export interface PublicError {
+  readonly message: string;
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+const ROW = '{ id symbol profit priceCurrent }';
+export const CHANGES = `subscription ($after: String, $intervalMs: Int) {
+  positionChanges(after: $after, intervalMs: $intervalMs) {
+    cursor snapshot upserted ${ROW} opened closed totals { count profit } status asOf
+  }
+}`;
+export const LIST = `subscription ($intervalMs: Int) { positions(intervalMs: $intervalMs) ${ROW} }`;
+
+/** One subscription of a client library, with the list computed from its events. */
+export class Watcher {
+  readonly events: ChangesEvent[] = [];
+  readonly lists: (readonly Row[])[] = [];
+  readonly rows = new Map<string, Row>();
+  errors: readonly PublicError[] = [];
+  /** The end of the subscription: `complete`, or what the library passed to `error`. */
+  ended: unknown = null;
+  /** The library sends these again after a reconnect, so that it resumes from the last event. */
+  readonly variables: { after: string | null; intervalMs?: number };
+  leave: () => void = () => {};
+
+  constructor({ after = null, intervalMs }: WatchOptions = {}) {
+    this.variables = { after, ...(intervalMs !== undefined && { intervalMs }) };
+  }
+
+  get last(): ChangesEvent | undefined {
+    return this.events.at(-1);
+  }
+
+  /** The current list, sorted so that watchers can be compared. */
+  get list(): readonly Row[] {
+    const rows = this.lists.at(-1) ?? [...this.rows.values()];
+    return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  readonly sink = {
+    next: ({ data, errors }: { data?: unknown; errors?: unknown }) => {
+      if (errors) this.errors = errors as readonly PublicError[];
+      const { positionChanges, positions } = (data ?? {}) as {
+        positionChanges?: ChangesEvent;
+        positions?: readonly Row[];
+      };
+      if (positions) this.lists.push(positions);
+      if (positionChanges) this.#fold(positionChanges);
+    },
+    error: (failure: unknown) => {
+      this.ended = failure;
+    },
+    complete: () => {
+      this.ended = 'complete';
+    },
+  };
+
+  #fold(event: ChangesEvent): void {
+    this.events.push(event);
+    this.variables.after = event.cursor;
+    if (event.snapshot) this.rows.clear();
+    for (const id of event.closed) this.rows.delete(id);
+    for (const row of event.upserted) this.rows.set(row.id, row);
+  }
+}
+
+export interface LiveClient {
+  /** Subscribes to the changes, or with `LIST` to the whole list. */
+  watch(options?: WatchOptions, query?: string): Watcher;
+  dispose(): unknown;
+}
+
+/** One socket of the public client library, which opens it with the first subscription. */
+export function webSocketClient(
+  app: Pick<TestApp, 'webSocketUrl'>,
+  token: string | (() => string | Promise<string>),
+  options: Partial<ClientOptions> = {},
+): LiveClient {
+  const client = createWebSocketClient({
+    url: app.webSocketUrl,
+    webSocketImpl: WebSocket,
+    connectionParams: async () => ({
+      authorization: `Bearer ${typeof token === 'string' ? token : await token()}`,
+    }),
+    retryAttempts: 0,
+    ...options,
+  });
+  return {
+    watch(watchOptions, query = CHANGES) {
+      const watcher = new Watcher(watchOptions);
+      const { variables, sink } = watcher;
+      watcher.leave = client.subscribe({ query, variables }, sink);
+      return watcher;
+    },
+    dispose: () => client.dispose(),
+  };
+}
+
+/** An event stream for each subscription. */
+export function sseClient(app: Pick<TestApp, 'url'>, token: string | (() => string)): LiveClient {
+  const client = createSseClient({
+    url: `${app.url}/graphql`,
+    headers: () => ({ authorization: `Bearer ${typeof token === 'string' ? token : token()}` }),
+    retryAttempts: 0,
+  });
+  return {
+    watch(options, query = CHANGES) {
+      const watcher = new Watcher(options);
+      const { variables, sink } = watcher;
+      watcher.leave = client.subscribe({ query, variables }, sink);
+      return watcher;
+    },
+    dispose: () => client.dispose(),
+  };
+}

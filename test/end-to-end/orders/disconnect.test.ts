@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { startOrderFacade } from './order-facade.ts';
+import { buying, waiting } from './order-request.ts';
+
+for (const transport of ['http', 'socket'] as const) {
+  for (const order of [buying('left', 'TEST.SLOW'), waiting('left', 'TEST.SLOW')]) {
+    test(`${order.mutation} completes though its client disconnects after 50 ms (${transport})`, async () => {
+      await using facade = await startOrderFacade({}, { slowMs: 500 });
+      const { sandbox } = facade;
+      const client = facade.client();
+      // The token is proved and the socket connected before, so that 50 ms are the order's own.
+      await client.placed('none', { transport });
+      expect(await client.place(order, { transport, disconnectsAfterMs: 50 })).toEqual({
+        kind: 'cut',
+      });
+      expect(sandbox.orders()).toEqual([]);
+      const outcome = await client.placed('left', { transport });
+      expect(sandbox.orders()).toHaveLength(1);
+      expect(outcome).toEqual({
+        kind: 'outcome',
+        type: 'OrderAccepted',
+        orderId: sandbox.orders()[0]?.orderId,
+        replayed: true,
+      });
+      expect(await client.place(order)).toEqual(outcome);
+      expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(1);
+    });
+  }
+}
+
+test('the outcome is on record though no client asks while the order is in flight', async () => {
+  await using facade = await startOrderFacade({}, { slowMs: 300 });
+  const { sandbox } = facade;
+  const client = facade.client();
+  await client.placed('none');
+  await client.place(buying('unanswered', 'TEST.SLOW'), { disconnectsAfterMs: 50 });
+  await eventually(() => sandbox.orders().length === 1);
+  await client.close();
+  const other = facade.client();
+  expect(await other.placed('unanswered')).toMatchObject({ type: 'OrderAccepted', replayed: true });
+});
+
+test('an order is placed though its client disconnects while the token is being proved', async () => {
+  await using facade = await startOrderFacade();
+  const { sandbox } = facade;
+  const client = facade.client();
+  sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 300, times: 1 });
+  expect(await client.place(buying('early'), { disconnectsAfterMs: 50 })).toEqual({ kind: 'cut' });
+  await eventually(() => sandbox.orders().length === 1);
+  expect(await client.placed('early')).toMatchObject({ type: 'OrderAccepted', replayed: true });
+});

@@ -1,0 +1,188 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Sandbox } from '../../../src/sandbox/start.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { FacadeProcess } from '../../support/facade-process.ts';
+import { type Account, FaultInjector, LATE_MS } from './fault-injector.ts';
+import { LedgerBook, type Page, pageId } from './ledger-book.ts';
+import { type Trader, Traffic } from './ledger-traffic.ts';
+import { OrderCallCounter } from './order-call-counter.ts';
+import { OrderClient } from './order-client.ts';
+import { outcomeIn, type Reply } from './order-request.ts';
+import { contradictionsIn, type Story } from './reconcile.ts';
+import { createSeededRandom } from './seeded-random.ts';
+
+export interface LedgerRunOptions {
+  readonly seed: number;
+  readonly steps: number;
+  readonly sandbox: Sandbox;
+  readonly facades: readonly FacadeProcess[];
+  /** Run one after the other, spread evenly over the run, while orders are being placed. */
+  readonly disruptions: readonly Disruption[];
+  /**
+   * Whether the store loses its data, and only the facades' own copies remain. Before the outcomes are read
+   * they are then stopped instead of killed, so that each writes what only it knows.
+   */
+  readonly mayForget?: boolean;
+}
+
+export type Disruption = (
+  bring: (facade: FacadeProcess, end: 'SIGKILL' | 'SIGTERM') => Promise<void>,
+) => Promise<void>;
+
+export interface LedgerReport {
+  readonly contradictions: readonly string[];
+  readonly stories: readonly Story[];
+  /** The number of replies of each kind. */
+  readonly replies: ReadonlyMap<string, number>;
+}
+
+const WORKERS = 40;
+const ACCOUNTS = 20;
+const DEVICES = 2;
+const ALIASES = 20;
+
+/** Places random orders while everything around fails, then compares the clients' ledger with the gateway's. */
+export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport> {
+  const { seed, steps, sandbox, facades, disruptions, mayForget = false } = options;
+  const random = createSeededRandom(seed);
+  const book = new LedgerBook();
+  const faults = new FaultInjector(sandbox, createSeededRandom(seed + 1));
+  const callCounter = new OrderCallCounter(sandbox);
+  const traffic = new Traffic({ random, book, faults });
+  const serving = new Set(facades);
+  const traders = Array.from({ length: ACCOUNTS }, (_, n) =>
+    createTrader(accountOf(n + 1), sandbox, facades, serving),
+  );
+
+  let done = 0;
+  let disrupted = Promise.resolve();
+  let next = 0;
+  const disruptWhenDue = () => {
+    if (done < (steps * (next + 1)) / (disruptions.length + 1)) return;
+    const disruption = disruptions[next];
+    next += 1;
+    disrupted = disrupted.then(() => disruption?.(bring));
+  };
+  async function bring(facade: FacadeProcess, end: 'SIGKILL' | 'SIGTERM') {
+    serving.delete(facade);
+    if (end === 'SIGKILL') await facade.kill();
+    else facade.signal(end);
+    await facade.ended();
+    await facade.start();
+    serving.add(facade);
+  }
+  await Promise.all(
+    Array.from({ length: WORKERS }, async () => {
+      while (done < steps) {
+        if (serving.size === 0) await disrupted;
+        done += 1;
+        disruptWhenDue();
+        await traffic.step(random.pick(traders));
+        callCounter.read();
+      }
+    }),
+  );
+  await disrupted;
+  // By then the gateway has applied the last of the delayed orders.
+  await delay(LATE_MS);
+  const refusals = faults.refusals;
+  sandbox.clearFaults();
+  await Promise.all(facades.map((facade) => bring(facade, mayForget ? 'SIGTERM' : 'SIGKILL')));
+  callCounter.read(true);
+
+  const applied = Map.groupBy(sandbox.orders(), ({ login, comment }) => pageId(login, comment));
+  const stories: Story[] = [];
+  for (const trader of traders) {
+    const pages = book.of(trader.account.login);
+    const finals = await askForAll(trader, pages);
+    for (const [n, page] of pages.entries()) {
+      const id = pageId(page.login, page.key);
+      stories.push({
+        page,
+        applied: applied.get(id) ?? [],
+        calls: callCounter.calls.get(id) ?? 0,
+        final: finals[n] ?? { kind: 'cut' },
+        isRefused: trader.account.isRefused,
+        mayForget,
+      });
+    }
+  }
+  callCounter.read(true);
+  await Promise.all(traders.map(({ close }) => close()));
+  const known = new Set(stories.map(({ page }) => pageId(page.login, page.key)));
+  const again = stories.reduce((sum, { calls }) => sum + Math.max(0, calls - 1), 0);
+  return {
+    contradictions: [
+      ...stories.flatMap(contradictionsIn),
+      ...[...applied.keys()]
+        .filter((id) => !known.has(id))
+        .map((id) => `${id}: nobody ordered this`),
+      ...(again > refusals ? [`${again} keys sent again after ${refusals} refusals`] : []),
+    ],
+    stories,
+    replies: countReplies(stories),
+  };
+}
+
+interface ClosableTrader extends Trader {
+  close(): Promise<void>;
+}
+
+function createTrader(
+  account: Account,
+  sandbox: Sandbox,
+  facades: readonly FacadeProcess[],
+  serving: ReadonlySet<FacadeProcess>,
+): ClosableTrader {
+  const tokens = Array.from({ length: DEVICES }, () => sandbox.token({ login: account.login }));
+  const clients = new Map(
+    facades.map((facade) => [facade, tokens.map((token) => new OrderClient(facade, token))]),
+  );
+  const all = [...clients.values()].flat();
+  return {
+    account,
+    clients: () => {
+      const alive = [...serving].flatMap((facade) => clients.get(facade) ?? []);
+      // Where no facade serves at this moment, the client meets a closed port.
+      return alive.length > 0 ? alive : all;
+    },
+    close: async () => void (await Promise.all(all.map((client) => client.close()))),
+  };
+}
+
+function accountOf(n: number): Account {
+  return { login: 800_000 + n, email: `user-${n}@example.com`, isRefused: n % 4 === 0 };
+}
+
+/** Reads `placedOrder` of each key, several to a request. */
+async function askForAll(trader: Trader, pages: readonly Page[]): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  for (let from = 0; from < pages.length; from += ALIASES) {
+    const batch = pages.slice(from, from + ALIASES);
+    const fields = batch.map(
+      ({ key }, n) =>
+        `a${n}: placedOrder(idempotencyKey: ${JSON.stringify(key)}) { __typename ... on OrderOutcome { replayed } ... on OrderAccepted { orderId } }`,
+    );
+    const [client] = trader.clients();
+    // A store that has just recovered may still refuse with an error that is worth a retry.
+    const data = await eventually(async () => {
+      const body = await client?.send({ query: `{ ${fields.join(' ')} }`, variables: {} });
+      if (body === undefined || body === 'cut' || body.errors || !body.data) {
+        throw new Error(`the records cannot be read: ${JSON.stringify(body)}`);
+      }
+      return body.data;
+    });
+    for (const n of batch.keys()) replies.push(outcomeIn(data[`a${n}`]));
+  }
+  return replies;
+}
+
+function countReplies(stories: readonly Story[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { reply } of stories.flatMap(({ page }) => page.exchanges)) {
+    const name =
+      reply.kind === 'outcome' ? reply.type : reply.kind === 'error' ? reply.code : reply.kind;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+}

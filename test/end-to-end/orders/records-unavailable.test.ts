@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import type { FaultKind } from '../../../src/sandbox/faults.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestRedis } from '../../support/redis.ts';
+import { startOrderFacade } from './order-facade.ts';
+import { buying, waiting } from './order-request.ts';
+
+const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE' };
+
+async function readiness(url: string) {
+  const response = await fetch(`${url}/health/ready`);
+  return { code: response.status, body: await response.json() };
+}
+
+describe('records that are full', () => {
+  test('log a warning at 80 %, then refuse orders before they are sent', async () => {
+    await using facade = await startOrderFacade({ ORDER_RECORDS_MAX: '10' });
+    const { sandbox, logged, url } = facade;
+    const client = facade.client();
+    const warnings = () => logged.filter((line) => line.includes('order records are held'));
+    for (let n = 1; n <= 10; n += 1) {
+      expect(await client.place(buying(`order ${n}`))).toMatchObject({ type: 'OrderAccepted' });
+      expect(warnings()).toHaveLength(n >= 8 ? 1 : 0);
+    }
+    for (const transport of ['http', 'socket'] as const) {
+      expect(await client.place(buying('one more'), { transport })).toMatchObject(UNAVAILABLE);
+      expect(await client.place(waiting('one more'), { transport })).toMatchObject(UNAVAILABLE);
+    }
+    expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(10);
+    expect(await client.place(buying('order 3'))).toMatchObject({ replayed: true });
+    expect(await client.placed('one more')).toEqual({ kind: 'nothing' });
+    expect(await readiness(url)).toEqual({
+      code: 200,
+      body: { status: 'degraded', reasons: ['all order records are in use'] },
+    });
+  });
+
+  test('have room again where the gateway refused an order', async () => {
+    await using facade = await startOrderFacade({ ORDER_RECORDS_MAX: '1' });
+    const client = facade.client();
+    const { sandbox } = facade;
+    sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, times: 1 });
+    expect(await client.place(buying('first'))).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(await client.place(buying('second'))).toMatchObject({ type: 'OrderAccepted' });
+    expect(await client.place(buying('first'))).toMatchObject(UNAVAILABLE);
+  });
+});
+
+describeWithRedis('a Redis that is unavailable', (redisServerPath) => {
+  test.each(['killed', 'frozen'] as const)(
+    'refuses orders before they are sent, and soon (%s)',
+    async (fate) => {
+      await using redis = await startTestRedis(redisServerPath);
+      await using facade = await startOrderFacade({ REDIS_URL: redis.url });
+      const { sandbox } = facade;
+      const client = facade.client();
+      await eventually(async () => {
+        expect(await client.place(buying('before'))).toMatchObject({ type: 'OrderAccepted' });
+        return true;
+      });
+      if (fate === 'killed') await redis.kill();
+      else redis.signal('SIGSTOP');
+      const startedAtMs = performance.now();
+      const replies = await Promise.all([
+        client.place(buying('after')),
+        client.place(waiting('after it'), { transport: 'socket' }),
+      ]);
+      expect(performance.now() - startedAtMs).toBeLessThan(2_500);
+      expect(replies).toMatchObject([UNAVAILABLE, UNAVAILABLE]);
+      expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(1);
+      // This replica still has the outcome of its own order.
+      expect(await client.placed('before')).toMatchObject({ type: 'OrderAccepted' });
+      expect(await client.place(buying('before'))).toMatchObject({ replayed: true });
+      expect(await readiness(facade.url)).toMatchObject({
+        code: 200,
+        body: { status: 'degraded' },
+      });
+
+      if (fate === 'killed') await redis.start();
+      else redis.signal('SIGCONT');
+      await eventually(async () => {
+        expect(await client.place(buying('after'))).toMatchObject({ type: 'OrderAccepted' });
+        return true;
+      });
+      expect(sandbox.orders().map(({ comment }) => comment)).toEqual(['before', 'after']);
+    },
+  );
+});
+
+describe('a token that was never proved, while no proof can be obtained', () => {
+  const faults: readonly (readonly [string, FaultKind, number | undefined])[] = [
+    ['resets the connection', 'reset-before', undefined],
+    ['answers 503', 'status', 503],
+    ['answers 404', 'status', 404],
+    ['does not answer', 'hang', undefined],
+    ['answers with garbage', 'garbage', undefined],
+  ];
+  test.each(faults)('sends no order where the gateway %s', async (_title, kind, status) => {
+    await using facade = await startOrderFacade({ GATEWAY_TIMEOUT_MS: '300' });
+    const { sandbox } = facade;
+    const [proved, fresh] = [facade.client(), facade.client()];
+    await proved.placed('none');
+    sandbox.fail({ operation: 'getSession', kind, status });
+    for (const transport of ['http', 'socket'] as const) {
+      const query = `mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }`;
+      const message = { query, variables: { input: buying('wanted').input } };
+      const body = await fresh.send(message, { transport });
+      expect(body).toMatchObject({
+        errors: [
+          {
+            path: ['placeOrder'],
+            extensions: {
+              code: 'GATEWAY_UNAVAILABLE',
+              retryable: true,
+              operation: 'openPosition',
+            },
+          },
+        ],
+      });
+    }
+    expect(sandbox.calls('openPosition')).toBe(0);
+    // A proved token can still trade.
+    expect(await proved.place(buying('wanted'))).toMatchObject({ replayed: false });
+    sandbox.clearFaults();
+    expect(sandbox.calls('openPosition')).toBe(1);
+  });
+});

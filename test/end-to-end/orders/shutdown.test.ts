@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
+import { OrderClient } from './order-client.ts';
+import { buying } from './order-request.ts';
+
+const SLOW = buying('slow', 'TEST.SLOW');
+
+async function start(slowMs: number, environment: Readonly<Record<string, string>> = {}) {
+  await using opened = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-shutdown-'));
+  opened.defer(() => rm(folder, { recursive: true }));
+  const sandbox = opened.use(await startSandbox({ tickMs: 0, instruments: 40, slowMs }));
+  const facade = opened.use(
+    await startFacadeProcess({
+      GATEWAY_URL: sandbox.url,
+      ORDER_STORE: join(folder, 'orders.db'),
+      ...environment,
+    }),
+  );
+  const token = sandbox.token({ email: 'user-1@example.com' });
+  const client = opened.adopt(new OrderClient(facade, token), (each) => each.close());
+  const parts = opened.move();
+  return { sandbox, facade, client, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+test('orders in flight at SIGTERM are answered, and recorded where the client has disconnected', async () => {
+  await using stage = await start(1_000);
+  const { sandbox, facade, client } = stage;
+  const left = client.place(buying('left', 'TEST.SLOW'), { disconnectsAfterMs: 400 });
+  const connected = (['http', 'socket'] as const).map((transport) =>
+    client.place(buying(transport, 'TEST.SLOW'), { transport }),
+  );
+  await eventually(() => sandbox.calls('openPosition') === 3);
+  expect(await left).toEqual({ kind: 'cut' });
+  facade.signal('SIGTERM');
+  for (const order of connected) {
+    expect(await order).toMatchObject({ type: 'OrderAccepted', replayed: false });
+  }
+  expect(await facade.ended()).toBe(0);
+  expect(sandbox.orders()).toHaveLength(3);
+  await facade.start();
+  for (const { comment, orderId } of sandbox.orders()) {
+    const outcome = { kind: 'outcome', type: 'OrderAccepted', orderId, replayed: true };
+    expect(await client.placed(comment)).toEqual(outcome);
+  }
+}, 60_000);
+
+test('an order the gateway never answers keeps the process for its own deadline only', async () => {
+  await using stage = await start(60_000, { ORDER_TIMEOUT_MS: '1000' });
+  const { sandbox, facade, client } = stage;
+  const order = client.place(SLOW);
+  await eventually(() => sandbox.calls('openPosition') === 1);
+  facade.signal('SIGTERM');
+  expect(await order).toMatchObject({ type: 'OrderOutcomeUnknown', replayed: false });
+  expect(await facade.ended()).toBe(0);
+  await facade.start();
+  expect(await client.placed('slow')).toMatchObject({ type: 'OrderOutcomeUnknown' });
+}, 60_000);
+
+test.each(['second SIGTERM', 'SIGKILL'] as const)(
+  'after a %s with an order in flight the outcome is unknown, and nothing is sent again',
+  async (end) => {
+    await using stage = await start(1_000);
+    const { sandbox, facade, client } = stage;
+    const order = client.place(SLOW);
+    await eventually(() => sandbox.calls('openPosition') === 1);
+    if (end === 'SIGKILL') await facade.kill();
+    else {
+      facade.signal('SIGTERM');
+      await eventually(() => facade.logged.some((line) => line.includes('draining')));
+      facade.signal('SIGTERM');
+    }
+    expect(await order).toEqual({ kind: 'cut' });
+    await facade.ended();
+    await facade.start();
+    const unknown = { type: 'OrderOutcomeUnknown', replayed: true };
+    expect(await client.placed('slow')).toMatchObject(unknown);
+    expect(await client.place(SLOW)).toMatchObject(unknown);
+    await eventually(() => sandbox.orders().length === 1);
+    expect(sandbox.calls('openPosition')).toBe(1);
+  },
+  60_000,
+);

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { postQuery } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { rawRequest } from '../../support/raw-request.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+test('the start prints what to open, what to query and how to sign in, and all of it works', async () => {
+  const child = spawn(process.execPath, ['src/main.ts'], {
+    cwd: root,
+    env: { PORT: '0', ADMIN_PORT: '0', SANDBOX_SEED: 'tests' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    let written = '';
+    child.stdout.on('data', (text) => {
+      written += text;
+    });
+    await eventually(() => written.includes('Ctrl+C'));
+    expect(written).toContain('sandbox');
+    expect(written.trim().split('\n').length).toBeLessThan(12);
+
+    const url = /GraphiQL +(\S+)/.exec(written)?.[1] ?? '';
+    const page = await rawRequest(url, { headers: { accept: 'text/html' } });
+    expect(page.text).toContain('<title>Trading Graph</title>');
+
+    const [query, signIn] = ['Try', 'Sign in'].map(
+      (name) => new RegExp(`${name} +([^\\n]*})`).exec(written)?.[1] ?? '',
+    );
+    const granted = await postQuery(url, signIn ?? '', {});
+    expect(granted.errors).toEqual([]);
+    const token = granted.data.login.accessToken;
+    const answer = await postQuery(url, query ?? '', { token });
+    expect(answer.errors).toEqual([]);
+    expect(answer.data.session.balance).toBe(50_000);
+    expect(answer.data.positions.length).toBeGreaterThan(0);
+  } finally {
+    const ended = once(child, 'exit');
+    child.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+  }
+});

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { OperationName } from '../../../src/gateway/operations.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+
+const LIMITS = {
+  // Long enough for a busy machine to receive the largest answers.
+  GATEWAY_TIMEOUT_MS: '1500',
+  CATALOG_TIMEOUT_MS: '1500',
+  GATEWAY_MAX_BYTES: '1000000',
+  CATALOG_MAX_BYTES: '5000000',
+  SANDBOX_INSTRUMENTS: '20',
+};
+
+let app: TestApp;
+/** Starts without any cached catalog, which would be served as stale-if-error. */
+let withoutCatalog: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp(LIMITS);
+  withoutCatalog = await startTestApp(LIMITS);
+});
+beforeEach(() => {
+  app.sandbox.reset();
+  withoutCatalog.sandbox.reset();
+});
+afterAll(() => Promise.all([app.close(), withoutCatalog.close()]));
+
+const READS = `
+  session { login }
+  orders { id }
+  positions { id }
+  withdrawalMethods { title }
+  customerId
+`;
+const SCREEN = `{ ${READS} catalog { group } }`;
+
+// The fields of the screen that each operation serves.
+const FIELDS = {
+  getSession: ['session', 'orders'],
+  getOpenPositions: ['positions'],
+  getWithdrawalMethods: ['withdrawalMethods'],
+  getCustomerId: ['customerId'],
+  getAllTickers: ['catalog'],
+} satisfies Partial<Record<OperationName, readonly string[]>>;
+
+const WORDS = {
+  error: 'RESTRICTED',
+  message: `Account 123456789 of jane@example.com is restricted, see Bearer abc.def or
+eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6MX0.c2lnbmF0dXJl`,
+  details: { phone: '+49 151 12345678' },
+};
+const REDACTED = {
+  error: 'RESTRICTED',
+  message: 'Account […] of […] is restricted, see Bearer […] or\n[…]',
+};
+
+interface Case {
+  readonly name: string;
+  readonly fault: Omit<Fault, 'operation'>;
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+const unavailable = { code: 'GATEWAY_UNAVAILABLE', retryable: true };
+const contract = { code: 'GATEWAY_CONTRACT', retryable: false };
+const timeout = { code: 'GATEWAY_TIMEOUT', retryable: true };
+
+const CASES: readonly Case[] = [
+  {
+    name: '403 with words',
+    fault: { kind: 'status', status: 403, body: WORDS },
+    extensions: { code: 'FORBIDDEN', retryable: false, gatewayError: REDACTED },
+  },
+  {
+    name: '403 without words',
+    fault: { kind: 'status', status: 403, body: '' },
+    extensions: { code: 'FORBIDDEN', retryable: false },
+  },
+  {
+    name: '429 that says how long',
+    fault: { kind: 'status', status: 429, body: WORDS, headers: { 'retry-after': '7' } },
+    extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: 7, gatewayError: REDACTED },
+  },
+  {
+    name: '429 that does not',
+    fault: { kind: 'status', status: 429, body: { error: 'SLOW_DOWN' } },
+    extensions: {
+      code: 'RATE_LIMITED',
+      retryable: true,
+      retryAfter: expect.any(Number),
+      gatewayError: { error: 'SLOW_DOWN', message: null },
+    },
+  },
+  { name: '500', fault: { kind: 'status', status: 500, body: WORDS }, extensions: unavailable },
+  { name: '503', fault: { kind: 'status', status: 503 }, extensions: unavailable },
+  { name: '404', fault: { kind: 'status', status: 404, body: WORDS }, extensions: contract },
+  { name: 'a reset', fault: { kind: 'reset-before' }, extensions: unavailable },
+  { name: 'half an answer', fault: { kind: 'cut' }, extensions: unavailable },
+  { name: 'silence', fault: { kind: 'hang' }, extensions: timeout },
+  { name: 'a byte at a time', fault: { kind: 'drip', delayMs: 100 }, extensions: timeout },
+  { name: 'garbage', fault: { kind: 'garbage' }, extensions: contract },
+  { name: 'an empty body', fault: { kind: 'empty' }, extensions: contract },
+  { name: 'a page of HTML', fault: { kind: 'html' }, extensions: contract },
+  { name: 'a redirect', fault: { kind: 'redirect' }, extensions: contract },
+  { name: 'too many bytes', fault: { kind: 'oversize', bytes: 20_000_000 }, extensions: contract },
+  {
+    name: 'a few bytes that unpack to too many',
+    fault: { kind: 'gzip-bomb', bytes: 20_000_000 },
+    extensions: contract,
+  },
+  {
+    name: 'JSON of another shape',
+    fault: { kind: 'status', status: 200, body: { entirely: 'different' } },
+    extensions: contract,
+  },
+];
+
+describe.each(Object.entries(FIELDS))('%s failing', (name, fields) => {
+  const operation = name as OperationName;
+
+  test.each(CASES)('with $name', async ({ fault, extensions }) => {
+    const { sandbox, query } = operation === 'getAllTickers' ? withoutCatalog : app;
+    // A new token each time: nothing is cached for it, and it is not proved.
+    const token = sandbox.token({ email: 'demo@example.com' });
+    sandbox.fail({ ...fault, body: bodyOf(fault, operation), operation });
+
+    const { status, data, errors } = await query(SCREEN, { token });
+
+    expect(status).toBe(200);
+    const empty = Object.keys(data).filter((field) => data[field] === null);
+    expect(empty).toEqual(fields);
+    expect(errors.map(({ path }) => path)).toEqual(fields.map((field) => [field]));
+    for (const error of errors) expect(error.extensions).toEqual({ ...extensions, operation });
+    expect(sandbox.requests().map(({ path }) => path)).not.toContain('/sandbox/redirected');
+  });
+});
+
+describe('a 401', () => {
+  const UNAUTHENTICATED = { code: 'UNAUTHENTICATED', retryable: false };
+  const OTHERS = [
+    'getSession',
+    'getOpenPositions',
+    'getWithdrawalMethods',
+    'getCustomerId',
+  ] as const;
+
+  test.each(OTHERS)(
+    'of %s is not taken as an answer to the reads beside it, and ends their proof',
+    async (operation) => {
+      const { sandbox, query } = app;
+      await query('{ catalog { size } }', { token: sandbox.token({ email: 'demo@example.com' }) });
+      const token = sandbox.token({ email: 'demo@example.com' });
+      sandbox.fail({ operation, kind: 'status', status: 401 });
+      const { data, errors } = await query(`{ ${READS} }`, { token });
+      const empty = Object.keys(data).filter((field) => data[field] === null);
+      expect(empty).toEqual(FIELDS[operation]);
+      for (const { extensions } of errors) {
+        expect(extensions).toEqual({ ...UNAUTHENTICATED, operation });
+      }
+      sandbox.clearCalls();
+      const after = await query('{ catalog { group } }', { token });
+      expect(after.data).toEqual({ catalog: null });
+      expect(after.errors[0]?.extensions).toMatchObject(UNAUTHENTICATED);
+      expect(sandbox.calls()).toBe(0);
+    },
+  );
+
+  test('of the catalog itself is not taken as an answer to the reads beside it', async () => {
+    const { sandbox, query } = withoutCatalog;
+    sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 401 });
+    const token = sandbox.token({ email: 'demo@example.com' });
+    const { data, errors } = await query(SCREEN, { token });
+    expect(Object.keys(data).filter((field) => data[field] === null)).toEqual(['catalog']);
+    expect(errors.map(({ extensions }) => extensions)).toEqual([
+      { ...UNAUTHENTICATED, operation: 'getAllTickers' },
+    ]);
+  });
+});
+
+test('a catalog that times out is waited for once', async () => {
+  const { sandbox, query } = withoutCatalog;
+  sandbox.fail({ operation: 'getAllTickers', kind: 'hang' });
+  const token = sandbox.token({ email: 'demo@example.com' });
+  await query(SCREEN, { token });
+  expect(sandbox.calls('getAllTickers')).toBe(1);
+});
+
+test('a cached catalog opens to a token whose snapshot is forbidden, by its own call of op 1', async () => {
+  const { sandbox, query } = app;
+  await query('{ catalog { size } }', { token: sandbox.token({ email: 'demo@example.com' }) });
+  sandbox.clearCalls();
+  sandbox.fail({ operation: 'getSession', kind: 'status', status: 403 });
+  const document = '{ instrument(id: "AAPL") { id } }';
+  const { data } = await query(document, { token: sandbox.token({ email: 'demo@example.com' }) });
+  expect(data).toEqual({ instrument: { id: 'AAPL' } });
+  expect(sandbox.calls('getAllTickers')).toBe(1);
+});
+
+/** A snapshot may lack any field; only another login makes it another account's. */
+function bodyOf({ status, body }: Omit<Fault, 'operation'>, operation: OperationName): unknown {
+  return status === 200 && operation === 'getSession' ? { login: 1 } : body;
+}

@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { useSignedInApp } from '../../support/signed-in-app.ts';
+import { webSocketClient } from '../live/watcher.ts';
+
+const screen = useSignedInApp();
+
+interface Row {
+  readonly id: string;
+}
+const ids = (rows: readonly Row[]) => rows.map(({ id }) => id).toSorted();
+
+function fake(operation: 'getSession' | 'getOpenPositions', body: object, times?: number): void {
+  screen.app.sandbox.fail({
+    ...{ operation, kind: 'status', status: 200, body },
+    ...(times !== undefined && { times }),
+  });
+}
+
+const rows = (...names: string[]) => names.map((id) => ({ id, symbol: 'AAPL' }));
+const snapshot = (orders: string[], positions: string[]) => ({
+  ...{ login: 700001, group: 'standard-usd' },
+  orders: rows(...orders),
+  positions: rows(...positions),
+});
+
+/** Executes a pending order of the account; returns its id and the position's. */
+async function trigger({ sandbox, query }: TestApp, token: string): Promise<string> {
+  const { data } = await query('{ orders { id symbol priceOpen } }', { token });
+  const [order] = data.orders;
+  sandbox.putPrice(order.symbol, order.priceOpen);
+  return order.id;
+}
+
+describe('orders beside positions', () => {
+  test.each([
+    '{ orders { id } positions { id } }',
+    '{ positions { id } orders { id } }',
+    '{ orders { id } position(id: "none") { id } positions { id } }',
+    '{ session { login positions { id } } orders { id } positions { id } }',
+    '{ instruments(first: 500) { nodes { orders { id } } } orders { id } positions { id } }',
+  ])('exclude those that have become positions: %s', async (document) => {
+    const token = await screen.app.signIn();
+    await screen.app.query('{ catalog { size } positions { id } }', { token });
+    const executed = await trigger(screen.app, token);
+    screen.app.sandbox.clearCalls();
+    const { data, errors } = await screen.app.query(document, { token });
+    expect(errors).toEqual([]);
+    expect(ids(data.positions)).toContain(executed);
+    expect(ids(data.orders)).not.toContain(executed);
+    expect(screen.calls('getSession')).toBe(1);
+    screen.app.sandbox.reset();
+  });
+
+  test('are read once more where both were read concurrently and differ', async () => {
+    fake('getOpenPositions', { positions: rows('p', 'filled') });
+    fake('getSession', snapshot(['filled', 'o'], ['p']), 1);
+    fake('getSession', snapshot(['o'], ['filled', 'p']));
+    const data = await screen.read('{ orders { id } positions { id } session { login } }');
+    expect(ids(data.orders)).toEqual(['o']);
+    expect(screen.calls('getSession')).toBe(2);
+  });
+
+  test('are answered as they were read where the gateway’s lists keep differing', async () => {
+    fake('getOpenPositions', { positions: rows('p') });
+    fake('getSession', snapshot(['o'], []));
+    const document =
+      '{ orders { id } again: orders { id } order(id: "o") { id } positions { id } instrument(id: "AAPL") { orders { id } } }';
+    const data = await screen.read(document);
+    expect(data).toMatchObject({ orders: [{ id: 'o' }], positions: [{ id: 'p' }] });
+    expect(data.instrument.orders).toEqual([{ id: 'o' }]);
+    expect(screen.calls('getSession')).toBe(2);
+  });
+
+  test('cost no further call where the lists are the same, in whatever order', async () => {
+    fake('getOpenPositions', { positions: rows('b', 'a') });
+    fake('getSession', snapshot(['o'], ['a', 'b']));
+    await screen.read('{ orders { id } positions { id } }');
+    await screen.read('{ orders { id } positions { id } }');
+    expect(screen.calls('getSession')).toBe(1);
+  });
+
+  test('are answered where the positions cannot be read, or are missing from the snapshot', async () => {
+    screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'garbage' });
+    const { data, errors } = await screen.app.query('{ orders { id } positions { id } }', {
+      token: screen.token,
+    });
+    expect(data.positions).toBeNull();
+    expect(data.orders).toHaveLength(3);
+    expect(errors).toHaveLength(1);
+    screen.app.sandbox.clearFaults();
+    const { positions: _, ...without } = snapshot(['o'], []);
+    fake('getSession', without);
+    const other = screen.app.sandbox.token({ email: 'demo@example.com' });
+    const again = await screen.app.query('{ orders { id } positions { id } }', { token: other });
+    expect(again.data.orders).toEqual([{ id: 'o' }]);
+    expect(screen.calls('getSession')).toBe(2);
+  });
+
+  test('agree after an order that was accepted', async () => {
+    fake('getOpenPositions', { positions: rows('p') });
+    // The order needs a proof, which none of the reads after it gives.
+    for (const seen of [snapshot(['p'], []), snapshot(['p'], [])]) fake('getSession', seen, 1);
+    fake('getSession', snapshot([], ['p']));
+    const { data } = await screen.app.query(
+      `mutation { placeOrder(input: {
+        symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "agreeing"
+      }) { ... on OrderAccepted { orders { id } positions { id } } } }`,
+      { token: screen.token },
+    );
+    expect(data.placeOrder).toEqual({ orders: [], positions: [{ id: 'p' }] });
+    expect(screen.calls('getSession')).toBe(3);
+  });
+
+  test('fail with an error where they cannot be read once more', async () => {
+    fake('getOpenPositions', { positions: rows('p') });
+    fake('getSession', snapshot(['o'], []), 1);
+    screen.app.sandbox.fail({ operation: 'getSession', kind: 'garbage' });
+    const { data, errors } = await screen.app.query('{ orders { id } positions { id } }', {
+      token: screen.token,
+    });
+    expect(data).toEqual({ orders: null, positions: [{ id: 'p' }] });
+    expect(errors).toMatchObject([
+      { path: ['orders'], extensions: { code: 'GATEWAY_CONTRACT', operation: 'getSession' } },
+    ]);
+  });
+});
+
+describe('orders alone', () => {
+  test('are those of a cached snapshot', async () => {
+    await screen.read('{ orders { id } }');
+    await screen.read('{ orders { id } }');
+    await screen.read('{ orders(maxAge: 30) { id } }');
+    expect(screen.calls('getSession')).toBe(1);
+  });
+
+  test('of age 0 are fresh, and the strictest age of a request applies to all', async () => {
+    await screen.read('{ orders { id } }');
+    await screen.read('{ orders(maxAge: 0) { id } }');
+    expect(screen.calls('getSession')).toBe(2);
+    await screen.read('{ a: orders(maxAge: 0) { id } b: orders(maxAge: 60) { id } }');
+    expect(screen.calls('getSession')).toBe(3);
+    await screen.read('{ orders(maxAge: 0) { id } session(maxAge: 60) { login } }');
+    expect(screen.calls('getSession')).toBe(4);
+  });
+
+  test('of a negative age are BAD_USER_INPUT', async () => {
+    const { data, errors } = await screen.app.query('{ orders(maxAge: -1) { id } customerId }', {
+      token: screen.token,
+    });
+    expect(data).toEqual({ orders: null, customerId: 'cus_700001' });
+    expect(errors).toMatchObject([
+      {
+        message: 'maxAge must be 0 or more seconds.',
+        extensions: { code: 'BAD_USER_INPUT', argument: 'maxAge' },
+      },
+    ]);
+  });
+
+  test('are read again where the account’s positions changed while they were read', async () => {
+    await screen.read('{ session { login } }');
+    const body = snapshot(['filled'], []);
+    screen.app.sandbox.fail({
+      ...{ operation: 'getSession', kind: 'status', status: 200, body },
+      ...{ delayMs: 400, times: 1 },
+    });
+    fake('getSession', snapshot([], ['filled']));
+    fake('getOpenPositions', { positions: rows('filled') });
+    const slow = screen.read('{ orders(maxAge: 0) { id } }');
+    await eventually(() => screen.calls('getSession') === 2);
+    await screen.read('{ positions { id } }');
+    expect(await slow).toEqual({ orders: [] });
+    expect(screen.calls('getSession')).toBe(3);
+  });
+
+  test('agree with positions that another device of the account has read', async () => {
+    fake('getSession', snapshot(['filled'], []), 1);
+    fake('getSession', snapshot([], ['filled']));
+    await screen.read('{ orders { id } }');
+    const other = screen.app.sandbox.token({ email: 'demo@example.com' });
+    await screen.app.query('{ session { positions { id } } }', { token: other });
+    expect(await screen.read('{ session { positions { id } } orders { id } }')).toEqual({
+      session: { positions: [{ id: 'filled' }] },
+      orders: [],
+    });
+    expect(screen.calls('getSession')).toBe(3);
+  });
+
+  test('are current where a feed of the account runs in this process', async () => {
+    await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+    const token = await app.signIn();
+    const client = webSocketClient(app, token);
+    const watcher = client.watch();
+    await eventually(() => watcher.events.length > 0);
+    const executed = await trigger(app, token);
+    await eventually(() => watcher.rows.has(executed));
+    const { data } = await app.query('{ orders { id } }', { token });
+    expect(ids(data.orders)).not.toContain(executed);
+    // The feed itself goes on without a snapshot for each of its polls.
+    app.sandbox.clearCalls();
+    await eventually(() => app.sandbox.calls('getOpenPositions') > 3);
+    expect(app.sandbox.calls('getSession')).toBe(0);
+    await client.dispose();
+  });
+});

@@ -1,0 +1,292 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+
+let app: TestApp;
+let token: string;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  token = app.sandbox.token({ email: 'demo@example.com' });
+});
+afterAll(() => app.close());
+
+async function read(document: string, variables?: Record<string, unknown>) {
+  const answer = await app.query(document, { token, ...(variables && { variables }) });
+  expect(answer.errors).toEqual([]);
+  expect(answer.status).toBe(200);
+  return answer.data;
+}
+
+const HOLDING = `id symbol side name logo delayed sharia digits units priceOpen priceCurrent createdAt
+  updatedAt leverage rateMargin stopLoss takeProfit comment invested`;
+const POSITION = `${HOLDING} rateProfit storage profit`;
+const ORDER = `${HOLDING} kind state useMargin`;
+
+const holding = {
+  id: expect.stringMatching(/^\d+$/),
+  symbol: expect.any(String),
+  side: expect.stringMatching(/^(BUY|SELL)$/),
+  name: expect.any(String),
+  logo: expect.stringContaining('http'),
+  delayed: expect.any(Boolean),
+  sharia: expect.any(Boolean),
+  digits: expect.any(Number),
+  units: expect.any(Number),
+  priceOpen: expect.any(Number),
+  priceCurrent: expect.any(Number),
+  createdAt: expect.stringMatching(/^20\d\d-\d\d-\d\dT.*Z$/),
+  updatedAt: expect.stringMatching(/^20\d\d-\d\d-\d\dT.*Z$/),
+  leverage: expect.any(Number),
+  rateMargin: expect.any(Number),
+  stopLoss: expect.any(Number),
+  takeProfit: expect.any(Number),
+  comment: '',
+  invested: expect.any(Number),
+};
+const position = {
+  ...holding,
+  rateProfit: expect.any(Number),
+  storage: expect.any(Number),
+  profit: expect.any(Number),
+};
+const order = {
+  ...holding,
+  kind: expect.stringMatching(/^(LIMIT|STOP)$/),
+  state: expect.any(Number),
+  useMargin: expect.any(Boolean),
+};
+
+describe('session', () => {
+  test('has every figure of the snapshot under its own name', async () => {
+    const { session } = await read(`{ session {
+      id login group server currency balance credit equity storage assets prevEquity prevBalance
+      leverage invested profits kycStatus createdAt fetchedAt
+      access { id name currency currencyDigits isHedged noPl }
+      positions { ${POSITION} } orders { ${ORDER} }
+    } }`);
+    expect(session).toEqual({
+      id: '700001',
+      login: '700001',
+      group: 'standard-usd',
+      server: expect.any(String),
+      currency: 'USD',
+      balance: 50_000,
+      credit: 500,
+      equity: expect.any(Number),
+      storage: expect.any(Number),
+      assets: expect.any(Number),
+      prevEquity: expect.any(Number),
+      prevBalance: expect.any(Number),
+      leverage: expect.any(Number),
+      invested: expect.any(Number),
+      profits: expect.any(Number),
+      kycStatus: 'APPROVED',
+      createdAt: expect.stringMatching(/^20\d\d-/),
+      fetchedAt: expect.stringMatching(/^20\d\d-/),
+      access: {
+        id: expect.any(String),
+        name: expect.any(String),
+        currency: 'USD',
+        currencyDigits: 2,
+        isHedged: expect.any(Boolean),
+        noPl: expect.any(Boolean),
+      },
+      positions: Array.from({ length: 6 }, () => position),
+      orders: Array.from({ length: 3 }, () => order),
+    });
+  });
+});
+
+describe('positions', () => {
+  test('are the list of op 12 with every field', async () => {
+    const { positions } = await read(`{ positions { ${POSITION} } }`);
+    expect(positions).toEqual(Array.from({ length: 6 }, () => position));
+  });
+
+  test('one of them is found by its id, and an unknown one is null without an error', async () => {
+    const { positions } = await read('{ positions { id symbol } }');
+    const data = await read(
+      'query ($id: ID!) { position(id: $id) { id symbol } other: position(id: "0") { id } }',
+      { id: positions[2].id },
+    );
+    expect(data).toEqual({ position: positions[2], other: null });
+  });
+});
+
+describe('orders', () => {
+  test('are those of the snapshot with every field', async () => {
+    const { orders } = await read(`{ orders { ${ORDER} } }`);
+    expect(orders).toEqual(Array.from({ length: 3 }, () => order));
+  });
+
+  test('one of them is found by its id, and an unknown one is null without an error', async () => {
+    const { orders } = await read('{ orders { id symbol kind } }');
+    const data = await read(
+      'query ($id: ID!) { order(id: $id) { id symbol kind } other: order(id: "0") { id } }',
+      { id: orders[0].id },
+    );
+    expect(data).toEqual({ order: orders[0], other: null });
+  });
+});
+
+describe('instruments', () => {
+  test('one is found by its id with every field of the gateway’s', async () => {
+    const { instrument } = await read(`{ instrument(id: "AAPL") {
+      id symbol name description logo delayed sharia shariaStatus leverage pdt digits session quotes
+      tradingHours { timezone regular preMarket postMarket overnight otherExtended }
+      sector industry mode calc swap { long short mode tick } min max step limit
+      mCurrency pCurrency mFx pFx access
+    } }`);
+    expect(instrument).toEqual({
+      id: 'AAPL',
+      symbol: 'AAPL',
+      name: 'Apple Inc.',
+      description: expect.any(String),
+      logo: expect.stringContaining('http'),
+      delayed: expect.any(Boolean),
+      sharia: expect.any(Boolean),
+      shariaStatus: expect.stringMatching(/^(QUESTIONABLE|COMPLIANT|NONCOMPLIANT)$/),
+      leverage: 5,
+      pdt: expect.any(Boolean),
+      digits: 2,
+      session: expect.any(Array),
+      quotes: expect.any(Array),
+      tradingHours: {
+        timezone: expect.any(String),
+        regular: expect.any(Array),
+        preMarket: expect.any(Array),
+        postMarket: expect.any(Array),
+        overnight: expect.any(Array),
+        otherExtended: expect.any(Array),
+      },
+      sector: expect.any(Number),
+      industry: expect.any(Number),
+      mode: expect.any(Number),
+      calc: expect.any(Number),
+      swap: {
+        long: expect.any(Number),
+        short: expect.any(Number),
+        mode: expect.any(Number),
+        tick: expect.any(Number),
+      },
+      min: expect.any(Number),
+      max: expect.any(Number),
+      step: expect.any(Number),
+      limit: expect.any(Number),
+      mCurrency: 'USD',
+      pCurrency: 'USD',
+      mFx: null,
+      pFx: null,
+      access: expect.any(Array),
+    });
+  });
+
+  test('an unknown one is null without an error', async () => {
+    expect(await read('{ instrument(id: "NOBODY.KNOWS") { id } }')).toEqual({ instrument: null });
+  });
+
+  test('know the viewer’s own positions and orders in them', async () => {
+    const { positions, orders } = await read('{ positions { id symbol } orders { id symbol } }');
+    const ids = `positions { id } orders { id }`;
+    const data = await read(
+      `query ($held: ID!, $ordered: ID!) {
+        held: instrument(id: $held) { ${ids} }
+        ordered: instrument(id: $ordered) { ${ids} }
+      }`,
+      { held: positions[0].symbol, ordered: orders[0].symbol },
+    );
+    expect(data.held.positions).toContainEqual({ id: positions[0].id });
+    expect(data.ordered.orders).toContainEqual({ id: orders[0].id });
+  });
+
+  test('of all positions and orders cost one call, and the next time none', async () => {
+    await using own = await startTestApp();
+    const pro = own.sandbox.token({ email: 'pro@example.com' });
+    const document = '{ positions { instrument { id } } orders { instrument { id } } }';
+    const first = await own.query(document, { token: pro });
+    expect(first.errors).toEqual([]);
+    expect(first.data.positions).toHaveLength(25);
+    await own.query(document, { token: pro });
+    expect(own.sandbox.calls('getAllTickers')).toBe(1);
+  });
+});
+
+test('the catalog has its group, age and size', async () => {
+  const { catalog } = await read(
+    '{ catalog { id group version fetchedAt expiresAt ageSeconds stale size skipped } }',
+  );
+  expect(catalog).toEqual({
+    id: 'standard-usd',
+    group: 'standard-usd',
+    version: expect.any(String),
+    fetchedAt: expect.stringMatching(/^20\d\d-/),
+    expiresAt: expect.stringMatching(/^20\d\d-/),
+    ageSeconds: expect.any(Number),
+    stale: false,
+    size: expect.any(Number),
+    skipped: 0,
+  });
+  expect(catalog.size).toBeGreaterThanOrEqual(500);
+});
+
+describe('withdrawal methods', () => {
+  const document = '{ withdrawalMethods { id group title icon type crmType status subtitle } }';
+
+  test('have every field of the gateway’s', async () => {
+    const { withdrawalMethods } = await read(document);
+    expect(withdrawalMethods).toEqual([
+      {
+        id: expect.stringMatching(/^\d+$/),
+        group: 0,
+        title: expect.any(String),
+        icon: expect.any(String),
+        type: expect.any(String),
+        crmType: 'bank',
+        status: 'APPROVED',
+        subtitle: expect.any(String),
+      },
+    ]);
+  });
+
+  test('come as one list that keeps the gateway’s outer index', async () => {
+    app.sandbox.fail({
+      operation: 'getWithdrawalMethods',
+      kind: 'status',
+      status: 200,
+      body: [[{ id: 7, title: 'Bank' }], [], [{ title: 'Wallet', id: '8' }, {}]],
+      times: 1,
+    });
+    const { withdrawalMethods } = await read('{ withdrawalMethods { id group title } }');
+    expect(withdrawalMethods).toEqual([
+      { id: '7', group: 0, title: 'Bank' },
+      { id: null, group: 2, title: 'Wallet' },
+      { id: null, group: 2, title: null },
+    ]);
+  });
+});
+
+test('the customer id is the one of the payments operations', async () => {
+  expect(await read('{ customerId }')).toEqual({ customerId: 'cus_700001' });
+});
+
+test('what needs no user is answered without a token and without a call', async () => {
+  app.sandbox.clearCalls();
+  const { data, errors } = await app.query('{ __typename }');
+  expect(data).toEqual({ __typename: 'Query' });
+  expect(errors).toEqual([]);
+  expect(app.sandbox.calls()).toBe(0);
+});
+
+test('answers list the gateway calls that they cost', async () => {
+  const fresh = app.sandbox.token({ email: 'fresh@example.com' });
+  const { extensions } = await app.query('{ session { balance } customerId }', { token: fresh });
+  expect(extensions.gateway).toContainEqual({
+    operation: 'getSession',
+    ms: expect.any(Number),
+    source: 'call',
+  });
+  const again = await app.query('{ session { balance } }', { token: fresh });
+  expect(again.extensions.gateway).toEqual([
+    { operation: 'getSession', ms: expect.any(Number), source: 'cache' },
+  ]);
+});

@@ -1,0 +1,230 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Environment, readConfig } from '../../../src/config.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
+import { failedStart } from '../../support/failed-start.ts';
+
+// TEST-NET addresses are for documentation: no machine has one.
+const ELSEWHERE = '192.0.2.1';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'trading-graph-start-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function problemsOf(environment: Environment): Promise<readonly string[]> {
+  const error = await startTestApp(environment).then(
+    (app) => app.close(),
+    (problem: Error) => problem,
+  );
+  expect(error).toMatchObject({ name: 'ConfigError' });
+  return (error as Error).message.split('\n');
+}
+
+async function occupiedPort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    port: String((server.address() as AddressInfo).port),
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
+describe('a file of the order records', () => {
+  const ORDER_STORE = /^ORDER_STORE="[^"]+": must be a file that this process can use/;
+  const problemOf = async (path: string) => {
+    const problems = await problemsOf({ ORDER_STORE: path });
+    expect(problems).toEqual([expect.stringMatching(ORDER_STORE)]);
+    return problems[0];
+  };
+
+  test('that is a folder stops the start', async () => {
+    expect(await problemOf(folder)).toContain('(it is a folder)');
+  });
+
+  test('whose folder is a file stops the start', async () => {
+    await writeFile(join(folder, 'file'), '');
+    expect(await problemOf(join(folder, 'file', 'orders'))).toMatch(/file is not a folder\)$/);
+    expect(await problemOf(join(folder, 'file', 'deeper', 'orders'))).toContain('not a folder');
+  });
+
+  test('that holds something else stops the start', async () => {
+    await writeFile(join(folder, 'orders'), 'not what this program writes\n'.repeat(1_000));
+    await problemOf(join(folder, 'orders'));
+  });
+
+  test('that is a pipe or a device stops the start and is not waited for', async () => {
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    expect(await problemOf(join(folder, 'pipe'))).toContain('(it is not a file)');
+    expect(await problemOf('/dev/null')).toContain('(it is not a file)');
+  });
+
+  test('may be shared with another process of this machine', async () => {
+    const path = join(folder, 'orders');
+    await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+    const environment = { ORDER_STORE: path, GATEWAY_URL: gateway.url };
+    await using _holder = await startFacadeProcess(environment);
+    await using _app = await startTestApp({ ORDER_STORE: path });
+  });
+
+  test('is made with its folders, for this user alone', async () => {
+    const path = join(folder, 'a', 'b', 'orders');
+    await using _app = await startTestApp({ ORDER_STORE: path });
+    expect((await readFile(path)).length).toBeGreaterThan(0);
+  });
+});
+
+test.runIf(process.platform === 'linux')(
+  'a path in the file systems of the kernel stops the start and is not waited for',
+  async () => {
+    // In a process of its own, since a path that hangs would hang this one.
+    for (const path of ['/proc/nowhere/orders', '/proc/self/nowhere/orders', '/proc/self/mem']) {
+      const { code, problems } = await failedStart({ ORDER_STORE: path });
+      expect(code, path).toBe(1);
+      expect(problems[1]).toContain(`ORDER_STORE="${path}": must be `);
+    }
+    for (const path of ['/proc/kmsg', '/proc/nowhere', '/dev/zero']) {
+      const { code, problems } = await failedStart({ PERSISTED_DOCUMENTS: path });
+      expect(code, path).toBe(1);
+      expect(problems[1]).toContain(`PERSISTED_DOCUMENTS="${path}": must be `);
+    }
+  },
+);
+
+describe('manifests of trusted documents', () => {
+  test('that are wrong have a line each', async () => {
+    await writeFile(join(folder, 'a.json'), '{ "half": ');
+    await writeFile(join(folder, 'b.json'), '[]');
+    await writeFile(join(folder, 'c.json'), '{ "id": "{ __typename }" }');
+    const problems = await problemsOf({ PERSISTED_DOCUMENTS: folder });
+    expect(problems).toEqual([
+      expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*a\.json: .*JSON/),
+      expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*b\.json: .*object/),
+    ]);
+  });
+
+  test('that are no files stop the start and are not read', async () => {
+    const path = '/dev/zero';
+    expect(await problemsOf({ PERSISTED_DOCUMENTS: path })).toEqual([
+      expect.stringContaining(`(${path}: it is not a file)`),
+    ]);
+  });
+
+  test('that are missing stop the start', async () => {
+    const path = join(folder, 'none.json');
+    expect(await problemsOf({ PERSISTED_DOCUMENTS: path })).toEqual([
+      `PERSISTED_DOCUMENTS="${path}": must be a manifest, or a folder of them (${path}: there is no such file or folder)`,
+    ]);
+  });
+});
+
+describe('an address to listen on', () => {
+  test.each(['PORT', 'ADMIN_PORT'])('whose %s is in use stops the start', async (name) => {
+    await using taken = await occupiedPort();
+    expect(await problemsOf({ [name]: taken.port })).toEqual([
+      `${name}=${taken.port}: must be a port that is free and open to this user (it is in use on 127.0.0.1)`,
+    ]);
+  });
+
+  test.each(['HOST', 'ADMIN_HOST'])(
+    'whose %s is not of this machine stops the start',
+    async (name) => {
+      expect(await problemsOf({ [name]: ELSEWHERE })).toEqual([
+        `${name}="${ELSEWHERE}": must be an address of this machine, or the name of one (this machine has no such address)`,
+      ]);
+      expect(await problemsOf({ [name]: 'host.invalid' })).toEqual([
+        expect.stringMatching(`^${name}="host.invalid": .*the name has no address`),
+      ]);
+    },
+  );
+});
+
+test('every unusable setting is listed together, even beside wrong values', async () => {
+  await using taken = await occupiedPort();
+  const unusable = {
+    PORT: taken.port,
+    ADMIN_HOST: ELSEWHERE,
+    ORDER_STORE: folder,
+    PERSISTED_DOCUMENTS: join(folder, 'none.json'),
+  };
+  const names = (problems: readonly string[]) => problems.map((line) => line.split(/[= ]/)[0]);
+  const expected = ['ORDER_STORE', 'PERSISTED_DOCUMENTS', 'PORT', 'ADMIN_HOST'];
+  expect(names(await problemsOf(unusable))).toEqual(expected);
+
+  const { code, stdout, problems } = await failedStart({
+    ...unusable,
+    LOG_LEVEL: 'loud',
+    ADMIN_PORT: 'x',
+    RATE_LIMIT_PER_MIN: '5',
+  });
+  expect(code).toBe(1);
+  expect(stdout).toBe('');
+  expect(problems[0]).toBe('The configuration is wrong:');
+  expect(names(problems.slice(1))).toEqual([
+    'ADMIN_PORT',
+    'LOG_LEVEL',
+    ...expected,
+    'RATE_LIMIT_PER_MIN',
+  ]);
+});
+
+test('a start that fails leaves nothing open behind it', async () => {
+  await using taken = await occupiedPort();
+  const path = join(folder, 'orders');
+  await problemsOf({ ORDER_STORE: path, PORT: taken.port });
+  await using _app = await startTestApp({ ORDER_STORE: path });
+});
+
+describe('the process', () => {
+  test('says when it serves what it is, where it listens and what it relies on', async () => {
+    await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+    await using facade = await startFacadeProcess({
+      GATEWAY_URL: gateway.url,
+      ORDER_STORE: 'memory',
+    });
+    const line = facade.logged.find((each) => each.includes('"serving"')) ?? '';
+    const { version } = JSON.parse(
+      await readFile(new URL('../../../package.json', import.meta.url), 'utf8'),
+    );
+    const record = JSON.parse(line);
+    expect(record).toMatchObject({
+      version,
+      gateway: gateway.url,
+      store: 'memory',
+      url: facade.url,
+      msg: 'serving',
+    });
+    expect((await fetch(`${record.adminUrl}/metrics`)).status).toBe(200);
+  });
+
+  test('warns of a name that is nearly a setting, and starts', async () => {
+    await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+    await using facade = await startFacadeProcess({
+      GATEWAY_URL: gateway.url,
+      ORDER_STORE: 'memory',
+      RATE_LIMIT_PER_MIN: '31337',
+    });
+    await eventually(() => facade.logged.length >= 2);
+    expect(facade.logged.join('\n')).not.toContain('31337');
+    expect(facade.logged.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        msg: 'RATE_LIMIT_PER_MIN is not a setting: is RATE_LIMIT_PER_MINUTE meant?',
+      }),
+    );
+  });
+});
+
+test('a configuration is read without trying what it names', () => {
+  expect(readConfig({ ORDER_STORE: '/proc/nowhere/orders' }).orderStore).toContain('/proc');
+});

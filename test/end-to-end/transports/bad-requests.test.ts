@@ -1,0 +1,306 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { type RawAnswer, rawPost, rawRequest } from '../../support/raw-request.ts';
+
+let app: TestApp;
+let endpoint: string;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  endpoint = `${app.url}/graphql`;
+});
+afterAll(() => app.close());
+// A bad request must not affect the next one.
+afterEach(async () => {
+  const { data } = await app.query('{ __typename }');
+  expect(data).toEqual({ __typename: 'Query' });
+});
+
+const PLAIN = 'application/json';
+const GRAPHQL = 'application/graphql-response+json';
+const query = (parameters: object) => JSON.stringify(parameters);
+
+function codesOf({ text }: RawAnswer): string[] {
+  const { errors, ...rest } = JSON.parse(text);
+  expect(rest).not.toHaveProperty('data');
+  return errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code);
+}
+
+describe('a body that is no request', () => {
+  const bodies: readonly (readonly [string, string | Buffer])[] = [
+    ['empty', ''],
+    ['cut off', '{"query":'],
+    ['with a NUL byte', '{"query":"{ __typename }\0"}'],
+    ['null', 'null'],
+    ['a text', '"{ __typename }"'],
+    ['a number', '1'],
+    ['a batch', '[{"query":"{ __typename }"}]'],
+    ['without a query', '{}'],
+    ['with a null query', query({ query: null })],
+    ['with a number for a query', query({ query: 1 })],
+    ['with a blank query', query({ query: ' \n' })],
+    ['with a list of variables', query({ query: '{ __typename }', variables: [1] })],
+    ['with a text of variables', query({ query: '{ __typename }', variables: '{}' })],
+    ['with a number for a name', query({ query: '{ __typename }', operationName: 1 })],
+    ['with a text for extensions', query({ query: '{ __typename }', extensions: 'x' })],
+  ];
+
+  test.each(bodies)('%s is 400 for either media type', async (_what, body) => {
+    for (const accept of [PLAIN, GRAPHQL, 'application/json;q=0.9']) {
+      const answer = await rawPost(endpoint, body, { accept });
+      expect(answer.status).toBe(400);
+      expect(answer.headers['content-type']).toContain(accept === GRAPHQL ? GRAPHQL : PLAIN);
+      expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
+    }
+  });
+});
+
+describe('a request whose document or variables are wrong', () => {
+  const withId = 'query ($id: ID!) { instrument(id: $id) { id } }';
+  const cases: readonly (readonly [string, object, string])[] = [
+    ['a syntax error', { query: '{' }, 'GRAPHQL_PARSE_FAILED'],
+    ['a NUL character', { query: '{ __typename\0 }' }, 'GRAPHQL_PARSE_FAILED'],
+    ['no operation', { query: 'fragment F on Query { __typename }' }, 'GRAPHQL_VALIDATION_FAILED'],
+    ['an unknown field', { query: '{ nope }' }, 'GRAPHQL_VALIDATION_FAILED'],
+    [
+      'two operations without a name',
+      { query: 'query A { __typename } query B { __typename }' },
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    [
+      'the name of none',
+      { query: 'query A { __typename }', operationName: 'C' },
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    ['a missing variable', { query: withId }, 'BAD_USER_INPUT'],
+    ['a variable of another type', { query: withId, variables: { id: {} } }, 'BAD_USER_INPUT'],
+    ['a null variable', { query: withId, variables: { id: null } }, 'BAD_USER_INPUT'],
+    ['too deep a document', { query: '{a'.repeat(3_000) }, 'QUERY_TOO_COMPLEX'],
+    ['too long a document', { query: `{ ${'__typename '.repeat(5_000)} }` }, 'QUERY_TOO_COMPLEX'],
+    [
+      'too many aliases',
+      { query: `{ ${Array.from({ length: 31 }, (_, i) => `a${i}: __typename`).join(' ')} }` },
+      'QUERY_TOO_COMPLEX',
+    ],
+    [
+      'too many directives',
+      { query: `{ ${'__typename @skip(if: true) '.repeat(21)} }` },
+      'QUERY_TOO_COMPLEX',
+    ],
+  ];
+
+  test.each(cases)('with %s is 400, or 200 for plain JSON', async (_what, parameters, code) => {
+    const modern = await rawPost(endpoint, query(parameters), { accept: GRAPHQL });
+    expect(modern.status).toBe(400);
+    expect(codesOf(modern)).toEqual([code]);
+    const plain = await rawPost(endpoint, query(parameters), { accept: PLAIN });
+    expect(plain.status).toBe(200);
+    expect(JSON.parse(plain.text)).toEqual(JSON.parse(modern.text));
+  });
+
+  test('names the limit, its value and its maximum', async () => {
+    const answer = await rawPost(endpoint, query({ query: `{ ${'__typename '.repeat(5_000)} }` }));
+    expect(JSON.parse(answer.text).errors).toEqual([
+      {
+        message: expect.any(String),
+        extensions: {
+          code: 'QUERY_TOO_COMPLEX',
+          retryable: false,
+          limit: 'MAX_TOKENS',
+          value: 4_001,
+          maximum: 4_000,
+        },
+      },
+    ]);
+  });
+
+  test('with variables as deep as a body allows is refused before they are read', async () => {
+    const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
+    const document = JSON.stringify(withId);
+    const answer = await rawPost(endpoint, `{"query":${document},"variables":{"id":${deep}}}`);
+    expect(codesOf(answer)).toEqual(['QUERY_TOO_COMPLEX']);
+    const value = 'mutation ($v: JSON) { setValue(input: { key: "k", value: $v }) { __typename } }';
+    const body = `{"query":${JSON.stringify(value)},"variables":{"v":${deep}}}`;
+    const authorization = `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}`;
+    expect(codesOf(await rawPost(endpoint, body, { authorization }))).toEqual([
+      'QUERY_TOO_COMPLEX',
+    ]);
+  });
+});
+
+describe('a body that is too large', () => {
+  const tenMegabytes = query({ query: '{ __typename }', padding: 'x'.repeat(10_000_000) });
+
+  test('is refused, announced or not', async () => {
+    for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
+      const answer = await rawPost(endpoint, tenMegabytes, headers);
+      expect(answer.status).toBe(413);
+      expect(codesOf(answer)).toEqual(['PAYLOAD_TOO_LARGE']);
+    }
+  });
+
+  test('is refused to a client that reads only after it has written', async () => {
+    const answer = await fetch(endpoint, {
+      method: 'POST',
+      headers: { 'content-type': PLAIN },
+      body: tenMegabytes,
+    });
+    expect(answer.status).toBe(413);
+  });
+
+  test('is refused where only its decompressed size is too large', async () => {
+    const bomb = gzipSync(Buffer.alloc(300_000_000, ' '));
+    const answer = await rawPost(endpoint, bomb, { 'content-encoding': 'gzip' });
+    expect(answer.status).toBe(413);
+    expect(codesOf(answer)).toEqual(['PAYLOAD_TOO_LARGE']);
+  });
+});
+
+describe('a compressed body', () => {
+  test('is decompressed', async () => {
+    const body = gzipSync(query({ query: '{ __typename }' }));
+    const answer = await rawPost(endpoint, body, { 'content-encoding': 'gzip' });
+    expect(JSON.parse(answer.text)).toMatchObject({ data: { __typename: 'Query' } });
+  });
+
+  test.each([
+    ['gzip', Buffer.from('this is not packed')],
+    ['gzip', gzipSync('{"query":"{ __typename }"}').subarray(0, 30)],
+    ['zstd', Buffer.from('{"query":"{ __typename }"}')],
+  ])('that cannot be read is 400 (%s)', async (encoding, body) => {
+    const answer = await rawPost(endpoint, body, { 'content-encoding': encoding });
+    expect(answer.status).toBe(400);
+    expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
+  });
+});
+
+describe('a body of another type', () => {
+  const body = query({ query: '{ __typename }' });
+
+  // A page of another origin can send forms and plain texts without a preflight.
+  test.each([
+    ['text/plain', body],
+    ['application/x-www-form-urlencoded', 'query={__typename}'],
+    ['multipart/form-data; boundary=x', `--x\r\n\r\n${body}\r\n--x--`],
+    ['application/jsonp', body],
+    [undefined, body],
+  ])('is 415: %s', async (type, text) => {
+    const headers = type === undefined ? {} : { 'content-type': type };
+    const answer = await rawRequest(endpoint, { method: 'POST', headers, body: text });
+    expect(answer.status).toBe(415);
+    expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
+  });
+
+  test.each([
+    'application/json',
+    'application/json;charset=utf-8',
+    'Application/JSON; charset=UTF-8',
+  ])('is not the case for other spellings of JSON: %s', async (type) => {
+    expect((await rawPost(endpoint, body, { 'content-type': type })).status).toBe(200);
+  });
+});
+
+describe('an accept header', () => {
+  const body = query({ query: '{ __typename }' });
+
+  test.each([
+    [undefined, PLAIN],
+    ['*/*', PLAIN],
+    ['application/*', PLAIN],
+    ['application/json', PLAIN],
+    ['application/graphql-response+json', GRAPHQL],
+    ['application/graphql-response+json, application/json;q=0.9', GRAPHQL],
+    // Mobile client libraries send it whether or not a document uses @defer.
+    [
+      'multipart/mixed;deferSpec=20220824,application/graphql-response+json,application/json',
+      GRAPHQL,
+    ],
+    ['multipart/mixed;deferSpec=20220824, application/json', PLAIN],
+    ['text/html, */*', PLAIN],
+  ])('of %s is answered with %s', async (accept, type) => {
+    const answer = await rawPost(endpoint, body, accept === undefined ? {} : { accept });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe(`${type}; charset=utf-8`);
+    expect(JSON.parse(answer.text)).toMatchObject({ data: { __typename: 'Query' } });
+  });
+
+  test.each(['image/png', 'multipart/mixed'])('of %s cannot be met', async (accept) => {
+    const answer = await rawPost(endpoint, body, { accept });
+    expect(answer.status).toBe(406);
+    expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
+  });
+});
+
+describe('a GET', () => {
+  const get = (parameters: Record<string, string>, headers = {}) =>
+    rawRequest(`${endpoint}?${new URLSearchParams(parameters)}`, { headers });
+
+  test('runs a query with its variables and its name', async () => {
+    const answer = await get(
+      {
+        query: 'query A { __typename } query B($age: Int) { session(maxAge: $age) { login } }',
+        operationName: 'B',
+        variables: '{"age":5}',
+        extensions: '{}',
+      },
+      { authorization: `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}` },
+    );
+    expect(JSON.parse(answer.text).data).toEqual({ session: { login: '700001' } });
+  });
+
+  test('of a mutation is 405, and nothing is carried out', async () => {
+    app.sandbox.clearCalls();
+    for (const accept of [PLAIN, GRAPHQL, 'text/event-stream']) {
+      const document = 'mutation { registerDevice(input: { deviceId: "d" }) { __typename } }';
+      const answer = await get({ query: document }, { accept });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.allow).toBe('POST');
+    }
+    expect(app.sandbox.calls()).toBe(0);
+  });
+
+  test.each([
+    ['no query', {}],
+    ['variables that are no JSON', { query: '{ __typename }', variables: '{' }],
+    ['variables that are a list', { query: '{ __typename }', variables: '[1]' }],
+    ['extensions that are no JSON', { query: '{ __typename }', extensions: 'x' }],
+  ])('with %s is 400', async (_what, parameters) => {
+    const answer = await get(parameters);
+    expect(answer.status).toBe(400);
+    expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
+  });
+
+  test('with malformed variables does not get them echoed', async () => {
+    for (const variables of [
+      '{"password": hunter2canary}',
+      'hunter2canary',
+      '{"p":"hunter2canary',
+    ]) {
+      const answer = await get({ query: '{ __typename }', variables });
+      expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
+      expect(answer.text).not.toContain('canary');
+    }
+  });
+
+  test('with a broken encoding is answered', async () => {
+    const answer = await rawRequest(`${endpoint}?query=%ZZ`, { headers: { accept: GRAPHQL } });
+    expect(answer.status).toBe(400);
+  });
+
+  test('of something else is 404', async () => {
+    for (const path of ['/graphql/', '//graphql', '/Graphql', '/nope', '/sandbox', '/graphiql/x']) {
+      expect((await rawRequest(`${app.url}${path}`)).status, path).toBe(404);
+    }
+  });
+});
+
+test.each(['PUT', 'DELETE', 'PATCH', 'HEAD'])(
+  '%s is 405 and says what is allowed',
+  async (method) => {
+    const answer = await rawRequest(`${endpoint}?query={__typename}`, { method });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe('GET, POST');
+    if (method !== 'HEAD') expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
+  },
+);

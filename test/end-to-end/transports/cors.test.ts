@@ -1,0 +1,172 @@
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describeWithChromium } from '../../support/describe-with.ts';
+import { rawPost, rawRequest } from '../../support/raw-request.ts';
+
+const OURS = 'https://app.example.com';
+const NOT_OURS = [
+  'https://app.example.com.evil.example',
+  'https://evil-app.example.com',
+  'https://sub.app.example.com',
+  'http://app.example.com',
+  'https://app.example.com:8443',
+  'https://APP.example.com',
+  'http://localhost:3000',
+  'null',
+  'https://evil.example',
+  '*',
+];
+
+const USUAL = [
+  'authorization',
+  'content-type',
+  'x-request-id',
+  'apollographql-client-name',
+  'apollographql-client-version',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'sentry-trace',
+  'apollo-require-preflight',
+  'x-apollo-operation-name',
+  'x-apollo-operation-id',
+];
+
+let listed: TestApp;
+let local: TestApp;
+
+beforeAll(async () => {
+  listed = await startTestApp({
+    CORS_ORIGINS: `${OURS},https://other.example`,
+    CORS_HEADERS: 'X-Tenant, traceparent',
+  });
+  local = await startTestApp();
+});
+afterAll(() => Promise.all([listed.close(), local.close()]));
+
+const BODY = JSON.stringify({ query: '{ __typename }' });
+
+async function allowedOrigin(app: TestApp, origin: string): Promise<string | undefined> {
+  const { headers, status } = await rawPost(`${app.url}/graphql`, BODY, { origin });
+  expect(status).toBe(200);
+  return headers['access-control-allow-origin'];
+}
+
+describe('an answer', () => {
+  test('may be read by the origins of the list, exactly', async () => {
+    expect(await allowedOrigin(listed, OURS)).toBe(OURS);
+    for (const origin of NOT_OURS)
+      expect(await allowedOrigin(listed, origin), origin).toBeUndefined();
+  });
+
+  test('may be read by any page of this machine where there is a sandbox and no list', async () => {
+    for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'http://[::1]:5173']) {
+      expect(await allowedOrigin(local, origin)).toBe(origin);
+    }
+    for (const origin of ['https://evil.example', 'null', 'http://localhost.evil.example']) {
+      expect(await allowedOrigin(local, origin), origin).toBeUndefined();
+    }
+  });
+
+  test('shows pages the headers that they need, and takes no cookies', async () => {
+    const { headers } = await rawPost(`${listed.url}/graphql`, BODY, { origin: OURS });
+    expect(headers['access-control-expose-headers']).toBe('x-request-id, retry-after, ratelimit');
+    expect(headers).not.toHaveProperty('access-control-allow-credentials');
+  });
+});
+
+describe('a preflight', () => {
+  const ask = (origin: string) =>
+    rawRequest(`${listed.url}/graphql`, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    });
+
+  test('of a listed origin is answered with what may be sent', async () => {
+    const { status, headers, text } = await ask(OURS);
+    expect([status, text]).toEqual([204, '']);
+    expect(headers['access-control-allow-origin']).toBe(OURS);
+    expect(headers['access-control-allow-methods']).toBe('GET, POST, OPTIONS');
+    expect(headers['access-control-allow-headers']?.split(', ')).toEqual([...USUAL, 'x-tenant']);
+    expect(headers.vary).toContain('Origin');
+  });
+
+  test('of any other origin is answered with nothing', async () => {
+    for (const origin of NOT_OURS) {
+      const { headers } = await ask(origin);
+      const learned = Object.keys(headers).filter((name) => name.startsWith('access-control-'));
+      expect(learned, origin).toEqual([]);
+    }
+  });
+});
+
+describeWithChromium('a page in a browser', (executablePath) => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  });
+  afterAll(() => browser.close());
+
+  test('sends the usual headers and those of CORS_HEADERS from another origin, and reads what is exposed', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${local.url}/health/live`);
+    const origin = new URL(local.url).origin;
+    await using app = await startTestApp({ CORS_ORIGINS: origin, CORS_HEADERS: 'x-tenant' });
+    const send = (header: string) =>
+      page.evaluate(
+        async ([url, name, body]) => {
+          const headers = { 'content-type': 'application/json', [name]: 'one' };
+          const sent = fetch(url, { method: 'POST', headers, body });
+          return sent.then(
+            (answer) => answer.headers.get('x-request-id') !== null,
+            () => null,
+          );
+        },
+        [`${app.url}/graphql`, header, BODY] as const,
+      );
+    for (const header of [...USUAL.filter((name) => name !== 'content-type'), 'x-tenant']) {
+      expect(await send(header), header).toBe(true);
+    }
+    expect(await send('x-other')).toBeNull();
+    await page.close();
+  });
+});
+
+describe('a WebSocket', () => {
+  const connect = (app: TestApp, headers: Record<string, string>) =>
+    new Promise<number>((resolve, reject) => {
+      const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', { headers });
+      socket.on('open', () => {
+        socket.terminate();
+        resolve(101);
+      });
+      socket.on('unexpected-response', (_request, response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      socket.on('error', (error) => reject(error));
+    });
+
+  test('opens to the origins of the list, to this host’s own pages and to apps without one', async () => {
+    expect(await connect(listed, { origin: OURS })).toBe(101);
+    expect(await connect(listed, { origin: listed.url })).toBe(101);
+    expect(await connect(listed, {})).toBe(101);
+    expect(await connect(local, { origin: 'http://localhost:3000' })).toBe(101);
+  });
+
+  test('is refused to all others', async () => {
+    for (const origin of NOT_OURS) expect(await connect(listed, { origin }), origin).toBe(403);
+    expect(await connect(local, { origin: 'https://evil.example' })).toBe(403);
+  });
+
+  test('opens at one path only', async () => {
+    const nowhere = { ...listed, webSocketUrl: listed.webSocketUrl.replace('/graphql', '/nope') };
+    expect(await connect(nowhere, {})).toBe(404);
+  });
+});

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const GRACE_MS = 30_000;
+
+function ask(app: TestApp, query: string): Promise<Response> {
+  const authorization = `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}`;
+  return fetch(`${app.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', authorization },
+    body: JSON.stringify({ query }),
+  });
+}
+
+const watchPositions = (app: TestApp) => ask(app, 'subscription { positions { id } }');
+
+/** Asserts that the drain ends by itself, before the grace period does. */
+async function closesInTime(app: TestApp): Promise<void> {
+  const startedAtMs = performance.now();
+  await app.close();
+  expect(performance.now() - startedAtMs).toBeLessThan(GRACE_MS);
+}
+
+/** Reads the stream until it ends or is cut. */
+async function readToItsEnd(watching: Promise<Response>): Promise<void> {
+  try {
+    for await (const _ of (await watching).body ?? []) {
+      // The content does not matter here.
+    }
+  } catch {
+    // The stream was cut.
+  }
+}
+
+test('an event stream ends with the server, so that its client reconnects elsewhere', async () => {
+  const app = await startTestApp({ SHUTDOWN_GRACE_MS: String(GRACE_MS) });
+  const watching = watchPositions(app);
+  await watching;
+  const ended = readToItsEnd(watching);
+  await closesInTime(app);
+  await ended;
+});
+
+test('an event stream that is just being opened does not delay the shutdown', async () => {
+  const app = await startTestApp({ SHUTDOWN_GRACE_MS: String(GRACE_MS) });
+  // The stream waits for its proof first.
+  app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 600 });
+  const ended = readToItsEnd(watchPositions(app));
+  await eventually(() => app.sandbox.calls('getSession') > 0);
+  await closesInTime(app);
+  await ended;
+});
+
+test('a query that is answered as an event stream is answered to its end', async () => {
+  const app = await startTestApp({ SHUTDOWN_GRACE_MS: String(GRACE_MS) });
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
+  const asked = ask(app, '{ customerId }').then((response) => response.text());
+  await eventually(() => app.sandbox.calls('getCustomerId') === 1);
+  await closesInTime(app);
+  expect(await asked).toContain('"customerId":"cus_700001"');
+  expect(await asked).toContain('event: complete');
+});

@@ -1,0 +1,281 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import { createClient } from 'graphql-ws';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
+import { rawPost, rawRequest } from '../../support/raw-request.ts';
+
+const GRACE_MS = 30_000;
+
+let sandbox: Sandbox;
+let token: string;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ seed: 'shutdown', tickMs: 0 });
+  token = sandbox.token({ email: 'demo@example.com' });
+});
+afterAll(() => sandbox.close());
+
+function startFacade(environment = {}): Promise<FacadeProcess> {
+  return startFacadeProcess({
+    GATEWAY_URL: sandbox.url,
+    ORDER_STORE: 'memory',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    SHUTDOWN_GRACE_MS: String(GRACE_MS),
+    ...environment,
+  });
+}
+
+describe('SIGTERM', () => {
+  test('under load loses no request, over HTTP or over a WebSocket', async () => {
+    await using facade = await startFacade();
+    sandbox.clearFaults();
+    // Long enough that some are always in flight.
+    sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20 });
+    const clients = [
+      ...Array.from({ length: 12 }, () => askOverHttp(facade.url)),
+      ...Array.from({ length: 4 }, () => askOverWebSocket(facade.webSocketUrl)),
+    ];
+    await eventually(() => clients.every(({ answered }) => answered >= 3));
+    facade.signal('SIGTERM');
+    const startedAtMs = performance.now();
+    expect(await facade.ended()).toBe(0);
+    // Less than the grace period, which a request that never ends would use up.
+    expect(performance.now() - startedAtMs).toBeLessThan(GRACE_MS);
+    await Promise.all(clients.map(({ done }) => done));
+    expect(clients.flatMap(({ lost }) => lost)).toEqual([]);
+  });
+
+  test('lets a slow request finish, and a slow write', async () => {
+    await using facade = await startFacade();
+    sandbox.clearFaults();
+    sandbox.clearCalls();
+    sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
+    sandbox.fail({ operation: 'setValue', kind: 'delay', delayMs: 600 });
+    const query = post(facade.url, '{ customerId }');
+    const write = post(facade.url, 'mutation { setValue(input: { key: "k" }) { __typename } }');
+    const overSocket = once1(facade.webSocketUrl, '{ customerId }');
+    await eventually(() => sandbox.calls() === 3);
+    facade.signal('SIGTERM');
+    const startedAtMs = performance.now();
+    expect(JSON.parse((await query).text).data).toEqual({ customerId: 'cus_700001' });
+    expect(JSON.parse((await write).text).data.setValue.__typename).toBe('Acknowledged');
+    expect(await overSocket).toMatchObject({ data: { customerId: 'cus_700001' } });
+    expect(await facade.ended()).toBe(0);
+    // It ends with the last answer, not with the grace period.
+    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+  });
+
+  test('closes sockets so that their clients reconnect elsewhere', async () => {
+    await using facade = await startFacade();
+    sandbox.clearFaults();
+    const socket = new WebSocket(facade.webSocketUrl, 'graphql-transport-ws');
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init' }));
+    await once(socket, 'message');
+    const closed = once(socket, 'close');
+    facade.signal('SIGTERM');
+    const [code] = await closed;
+    expect(code).toBe(1012);
+    expect(await facade.ended()).toBe(0);
+  });
+
+  test('right after the first log line is handled like any other', async () => {
+    await using facade = await startFacade();
+    facade.signal('SIGTERM');
+    expect(await facade.ended()).toBe(0);
+  });
+
+  test('reports not ready first, while it still serves', async () => {
+    await using facade = await startFacade({ SHUTDOWN_DELAY_MS: '500' });
+    sandbox.clearFaults();
+    expect((await rawRequest(`${facade.url}/health/ready`)).status).toBe(200);
+    facade.signal('SIGTERM');
+    await eventually(async () => {
+      const ready = await rawRequest(`${facade.url}/health/ready`);
+      return ready.status === 503;
+    });
+    const live = await rawRequest(`${facade.url}/health/live`);
+    expect(live.status).toBe(200);
+    const answer = await post(facade.url, '{ customerId }');
+    expect(JSON.parse(answer.text).data).toEqual({ customerId: 'cus_700001' });
+    // A client with a keep-alive connection sends its next request elsewhere.
+    expect(answer.headers.connection).toBe('close');
+    expect(await facade.ended()).toBe(0);
+    await expect(rawRequest(`${facade.url}/health/live`)).rejects.toThrow();
+  });
+
+  test('waits for no request longer than the grace period', async () => {
+    await using facade = await startFacade({
+      SHUTDOWN_GRACE_MS: '500',
+      ORDER_TIMEOUT_MS: '400',
+      GATEWAY_TIMEOUT_MS: '60000',
+    });
+    sandbox.clearFaults();
+    sandbox.clearCalls();
+    sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
+    const hanging = post(facade.url, '{ customerId }').catch(() => 'cut off');
+    await eventually(() => sandbox.calls('getCustomerId') > 0);
+    facade.signal('SIGTERM');
+    const startedAtMs = performance.now();
+    expect(await facade.ended()).toBe(0);
+    // Long before the hanging call's own deadline.
+    expect(performance.now() - startedAtMs).toBeLessThan(30_000);
+    expect(await hanging).toBe('cut off');
+  });
+});
+
+test('closing the facade in a process that lives on cuts what outlasts the grace period', async () => {
+  const environment = { SHUTDOWN_GRACE_MS: '300', ORDER_TIMEOUT_MS: '200' };
+  const app = await startTestApp(environment, { gateway: sandbox });
+  sandbox.clearFaults();
+  sandbox.clearCalls();
+  sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
+  const hanging = post(app.url, '{ customerId }').catch(() => 'cut off');
+  await eventually(() => sandbox.calls('getCustomerId') > 0);
+  await app.close();
+  expect(await hanging).toBe('cut off');
+});
+
+test('closing the facade ends with the only in-flight request, not with the grace period', async () => {
+  const app = await startTestApp({}, { gateway: sandbox });
+  sandbox.clearFaults();
+  sandbox.clearCalls();
+  sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
+  const slow = post(app.url, '{ customerId }');
+  await eventually(() => sandbox.calls('getCustomerId') > 0);
+  const startedAtMs = performance.now();
+  await app.close();
+  // The grace period is twenty seconds.
+  expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+  expect((await slow).status).toBe(200);
+});
+
+function post(url: string, query: string) {
+  return rawPost(`${url}/graphql`, JSON.stringify({ query }), { authorization: `Bearer ${token}` });
+}
+
+interface Asking {
+  readonly answered: number;
+  /** Counts requests that were sent and received no answer, or a wrong one. */
+  readonly lost: readonly string[];
+  /** Resolves when the server accepts no more. */
+  readonly done: Promise<void>;
+}
+
+/** Sends one request after the other on a keep-alive connection, as an app's HTTP client does. */
+function askOverHttp(url: string): Asking {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const lost: string[] = [];
+  let answered = 0;
+  const ask = () =>
+    new Promise<'refused' | 'answered'>((resolve) => {
+      const outgoing = httpRequest(`${url}/graphql`, {
+        agent,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      });
+      outgoing.on('response', async (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        try {
+          for await (const chunk of response) text += chunk;
+        } catch (error) {
+          lost.push(`cut: ${error}`);
+        }
+        if (!text.includes('"cus_700001"')) lost.push(`${response.statusCode} ${text}`);
+        answered += 1;
+        resolve('answered');
+      });
+      outgoing.on('error', (error: NodeJS.ErrnoException) => {
+        // The port is closed: this request was never sent.
+        if (error.code !== 'ECONNREFUSED') lost.push(String(error.code ?? error));
+        resolve('refused');
+      });
+      outgoing.end(JSON.stringify({ query: '{ customerId }' }));
+    });
+  const run = async () => {
+    while ((await ask()) === 'answered') {}
+    agent.destroy();
+  };
+  const done = run();
+  return {
+    get answered() {
+      return answered;
+    },
+    lost,
+    done,
+  };
+}
+
+function askOverWebSocket(url: string): Asking {
+  const lost: string[] = [];
+  let answered = 0;
+  let closeCode: number | undefined;
+  const client = createClient({
+    url,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: `Bearer ${token}` },
+    retryAttempts: 0,
+    lazy: false,
+    onNonLazyError: () => {},
+    on: { closed: (event) => (closeCode = (event as { code: number }).code) },
+  });
+  const ask = () =>
+    new Promise<'closed' | 'answered'>((resolve) => {
+      let isAnswered = false;
+      client.subscribe(
+        { query: '{ customerId }' },
+        {
+          next: ({ data }) => {
+            isAnswered = data?.customerId === 'cus_700001';
+          },
+          error: () => resolve('closed'),
+          complete: () => {
+            if (!isAnswered) lost.push('completed without an answer');
+            answered += 1;
+            resolve('answered');
+          },
+        },
+      );
+    });
+  const run = async () => {
+    while ((await ask()) === 'answered') {}
+    if (closeCode !== 1012 && closeCode !== 1001) lost.push(`closed with ${closeCode}`);
+    await client.dispose();
+  };
+  const done = run();
+  return {
+    get answered() {
+      return answered;
+    },
+    lost,
+    done,
+  };
+}
+
+function once1(url: string, query: string): Promise<unknown> {
+  const client = createClient({
+    url,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: `Bearer ${token}` },
+    retryAttempts: 0,
+  });
+  return new Promise((resolve, reject) => {
+    let last: unknown;
+    client.subscribe(
+      { query },
+      {
+        next: (result) => {
+          last = result;
+        },
+        error: reject,
+        complete: () => resolve(last),
+      },
+    );
+  });
+}

@@ -1,0 +1,178 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRandom, pick } from '../../../src/sandbox/random.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { buildSchema } from '../../../src/schema/schema.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { randomDocument } from '../../support/random-documents.ts';
+import { inSeconds, withClaims } from '../../support/tokens.ts';
+import { type RandomRequest, randomRequest } from './random-requests.ts';
+
+const REQUESTS = 10_000;
+const AT_A_TIME = 8;
+
+const schema = buildSchema();
+// These fields change over time, or differ between two processes.
+const without = new Set([
+  'Catalog.ageSeconds',
+  'Catalog.stale',
+  'Catalog.skipped',
+  'Catalog.fetchedAt',
+  'Catalog.expiresAt',
+  'Session.fetchedAt',
+]);
+const DOCUMENTS = [
+  '{ __typename }',
+  '{ customerId }',
+  '{ session { balance currency } positions { symbol } }',
+  '{ instruments(first: 40) { nodes { id name description } totalCount } }',
+  '{ instrument(id: "AAPL") { name } }',
+  '{ catalog { version size } }',
+  '{ instrument(id: "AAPL") { positions { id } } }',
+  '{ __schema { types { name description } } }',
+  '{ nope }',
+  '{ customerId',
+  '',
+  'query A { customerId } query B { __typename }',
+  'query Named($x: Int!) { instruments(first: $x) { totalCount } }',
+  'mutation { setValue(input: { key: "k", value: [1, null] }) { __typename } }',
+  'mutation { login(input: { email: "a@example.com", password: "x" }) { __typename } }',
+  'subscription { positions { id } }',
+  'subscription { positionChanges(intervalMs: 0) { cursor } }',
+  `{ ${'session { positions { instrument { '.repeat(1)}${'positions { instrument { '.repeat(8)} id ${'}'.repeat(19)} }`,
+];
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+let gateway: Sandbox;
+let direct: TestApp;
+let yoga: TestApp;
+const agent = new Agent({ keepAlive: true, maxSockets: AT_A_TIME });
+
+beforeAll(async () => {
+  gateway = await startSandbox({ seed: 'tests', tickMs: 0, instruments: 60 });
+  const environment = {
+    INTROSPECTION: 'on',
+    CORS_ORIGINS: 'http://localhost:3000',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    LOGIN_LIMIT_PER_MINUTE: '1000000',
+  };
+  direct = await startTestApp(environment, { gateway, directPath: true });
+  yoga = await startTestApp(environment, { gateway, directPath: false });
+});
+afterAll(async () => {
+  agent.destroy();
+  await Promise.all([direct.close(), yoga.close()]);
+  await gateway.close();
+});
+
+async function send(app: TestApp, asked: RandomRequest): Promise<Answer> {
+  // A refusal may close its connection, on which the next request can be on its way already.
+  for (const by of [agent, false, false] as const) {
+    const answer = await sendOver(by, app, asked).catch(() => null);
+    if (answer) return answer;
+  }
+  return { status: 0, headers: {}, body: 'reset' };
+}
+
+function sendOver(
+  by: Agent | false,
+  app: TestApp,
+  { method = 'GET', headers = {}, body, search, isEndless }: RandomRequest,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(app.url);
+    const options = { hostname, port, path: `/graphql${search}`, agent: by, method, headers };
+    const outgoing = request(options, (response) => {
+      answerOf(response, isEndless).then(resolve, reject);
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+function begun({ statusCode = 0, headers }: IncomingMessage): Answer {
+  return { status: statusCode, headers: comparable(headers), body: 'events' };
+}
+
+async function answerOf(response: IncomingMessage, isEndless: boolean): Promise<Answer> {
+  const { statusCode = 0, headers } = response;
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) {
+    chunks.push(chunk);
+    // A subscription goes on for ever.
+    if (isEndless && headers['content-type'] === 'text/event-stream') return begun(response);
+  }
+  const bytes = Buffer.concat(chunks);
+  const length = headers['content-length'];
+  if (length !== undefined && bytes.length > 0) expect(Number(length)).toBe(bytes.length);
+  return { status: statusCode, headers: comparable(headers), body: textOf(headers, bytes) };
+}
+
+/** Removes what differs between two moments or two processes. */
+function comparable(headers: IncomingMessage['headers']): Readonly<Record<string, unknown>> {
+  const { date, ratelimit, 'content-length': _length, 'x-request-id': id, ...rest } = headers;
+  return {
+    ...rest,
+    date: typeof date,
+    ratelimit: ratelimit !== undefined,
+    'x-request-id': String(id).replace(/^[\w-]{16}$/, 'one of ours'),
+    'cache-control': rest['cache-control']?.replace(/max-age=\d+/, 'max-age=some'),
+  };
+}
+
+function textOf(headers: IncomingMessage['headers'], bytes: Buffer): string {
+  const encoding = bytes.length > 0 ? headers['content-encoding'] : undefined;
+  const plain =
+    encoding === 'br' ? brotliDecompressSync(bytes) : encoding ? gunzipSync(bytes) : bytes;
+  const text = String(plain).replace(/"requestId":"[^"]+"/g, '"requestId":"an id"');
+  return text.replace(
+    /^(data: )?(\{"errors":.*\})$/gm,
+    (_line, before = '', json) => before + sorted(json),
+  );
+}
+
+/** The order of two failing reads is a race. */
+function sorted(json: string): string {
+  const answer = JSON.parse(json) as { errors: object[] };
+  const errors = answer.errors.map((error) => JSON.stringify(error)).sort();
+  return JSON.stringify({ ...answer, errors });
+}
+
+test('ten thousand requests are answered alike by either path', async () => {
+  const random = createRandom('two paths');
+  const token = gateway.token({ email: 'demo@example.com' });
+  const tokens = [
+    ...Array.from({ length: 8 }, () => token),
+    gateway.token({ email: 'pro@example.com' }),
+    withClaims(token, { login: 1 }),
+    withClaims(token, { exp: inSeconds(-600) }),
+    'no-token',
+  ];
+  const document = () => {
+    if (random() < 0.6) return { text: pick(random, DOCUMENTS) };
+    return randomDocument(schema, random, { without, maxDepth: 3, texts: ['AAPL', 'TSLA'] });
+  };
+  const seen = new Map<number, number>();
+  let left = REQUESTS;
+  async function work(): Promise<void> {
+    while (left > 0) {
+      left -= 1;
+      const asked = randomRequest(random, { tokens, document });
+      const [found, expected] = await Promise.all([send(direct, asked), send(yoga, asked)]);
+      const { body = '', ...head } = asked;
+      expect(found, `${JSON.stringify(head)}\n${String(body).slice(0, 2_000)}`).toEqual(expected);
+      seen.set(found.status, (seen.get(found.status) ?? 0) + 1);
+    }
+  }
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  expect(seen.get(0) ?? 0).toBeLessThan(REQUESTS * 0.01);
+  // Most answers must be no refusals, or the comparison would be weak.
+  expect(seen.get(200)).toBeGreaterThan(REQUESTS * 0.3);
+  for (const status of [304, 400, 405, 406, 413, 415]) expect(seen.get(status)).toBeGreaterThan(0);
+}, 240_000);

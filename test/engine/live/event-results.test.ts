@@ -1,0 +1,293 @@
+import {
+  buildSchema,
+  type ExecutionResult,
+  executeRootSelectionSet,
+  isIntrospectionType,
+  isObjectType,
+  type OperationDefinitionNode,
+  parse,
+  type ValidatedExecutionArgs,
+  validateExecutionArgs,
+} from 'graphql';
+import { beforeEach, expect, test } from 'vitest';
+import type { PreparedOperation } from '../../../src/engine/documents/documents.ts';
+import { JsonWriter } from '../../../src/engine/json-writer.ts';
+import { COSTLY_FIELDS, type Meter } from '../../../src/engine/limits/meter.ts';
+import { EventPace } from '../../../src/engine/live/event-pace.ts';
+import { EventResults, type LiveOperation } from '../../../src/engine/live/event-results.ts';
+import { Publisher } from '../../../src/engine/publisher.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import { createLog } from '../../../src/lib/log.ts';
+import { Metrics } from '../../../src/lib/metrics.ts';
+import { PullStream } from '../../../src/lib/pull-stream.ts';
+import type { Context } from '../../../src/schema/context.ts';
+import type { Services } from '../../../src/schema/services.ts';
+import { perAccount, perGroup } from '../../../src/schema/sharing.ts';
+
+const schema = buildSchema(`
+  type Query { nothing: Int }
+  type Subscription { live: Event }
+  type Event { rows: [Row!]! later: Int failing: Int }
+  type Row { price(digits: Int): Float mine: String unmarked: Int ofGroup: Int catalog: Int }
+`);
+
+/** All of them are marked as the account's, unless a field is given another mark. */
+function setField(type: string, name: string, options: object): void {
+  const owner = schema.getType(type);
+  const field = isObjectType(owner) ? owner.getFields()[name] : undefined;
+  if (!field) throw new Error(`${type}.${name} is missing`);
+  Object.assign(field, options);
+}
+
+for (const type of Object.values(schema.getTypeMap())) {
+  if (!isObjectType(type) || isIntrospectionType(type)) continue;
+  for (const name of Object.keys(type.getFields())) setField(type.name, name, perAccount);
+}
+setField('Row', 'unmarked', { extensions: {} });
+setField('Row', 'ofGroup', perGroup);
+
+let executed = 0;
+let results: EventResults;
+
+beforeEach(() => {
+  executed = 0;
+  const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
+  const publisher = new Publisher({ log, metrics: new Metrics(), receipts: false });
+  const services = { identify: () => ({}), catalogs: { read: () => ({ version: 1 }) } };
+  results = new EventResults({
+    services: services as unknown as Services,
+    publisher,
+    scheduler: new FairScheduler(),
+    pace: new EventPace({ fieldsPerMinute: 1_000_000, clock: systemClock }),
+    maxCost: 1_000,
+  });
+});
+
+setField('Row', 'price', {
+  resolve: ({ price }: { price: number }) => price,
+});
+setField('Row', 'mine', {
+  resolve: (_row: unknown, _args: unknown, context: Context) => context.scope.caller.token,
+});
+setField('Row', 'catalog', {
+  resolve(_row: unknown, _args: unknown, { scope }: Context) {
+    scope.catalog();
+    return 1;
+  },
+});
+setField('Event', 'later', { resolve: async () => 1 });
+setField('Event', 'failing', { resolve: fail });
+
+function fail(): never {
+  throw new Error('this one fails');
+}
+
+interface Document {
+  readonly prepared: PreparedOperation;
+  readonly argsFor: (variables: Record<string, unknown>) => ValidatedExecutionArgs;
+}
+
+/** Prepared once, as the same text is for all who send it. */
+function prepare(text: string): Document {
+  const document = parse(text);
+  const node = document.definitions.find(
+    (definition) => definition.kind === 'OperationDefinition',
+  ) as OperationDefinitionNode;
+  const execute = (args: ValidatedExecutionArgs) => {
+    executed += 1;
+    return executeRootSelectionSet(args);
+  };
+  return {
+    prepared: { node, compiled: { execute } } as unknown as PreparedOperation,
+    argsFor(variableValues) {
+      const args = validateExecutionArgs({ schema, document, variableValues });
+      if (!('schema' in args)) throw args[0];
+      return args;
+    },
+  };
+}
+
+/** The results that one subscriber is sent for these events. */
+async function resultsOf(
+  document: Document,
+  events: readonly object[],
+  options: SubscriberOptions = {},
+): Promise<ExecutionResult[]> {
+  const all: ExecutionResult[] = [];
+  for await (const result of follow(document, events, options)) all.push(result);
+  return all;
+}
+
+interface SubscriberOptions {
+  readonly token?: string;
+  readonly variables?: Record<string, unknown>;
+  readonly cost?: number;
+}
+
+function follow(
+  { prepared, argsFor }: Document,
+  events: readonly object[],
+  { token = 'a', variables = {}, cost = 1 }: SubscriberOptions = {},
+) {
+  const left = events.values();
+  const source = new PullStream<unknown>({
+    open: () => {},
+    take: () => {
+      const { value, done } = left.next();
+      if (done) source.end();
+      return value;
+    },
+    close: () => {},
+  });
+  const live: LiveOperation = {
+    prepared,
+    args: argsFor(variables),
+    cost,
+    caller: { token },
+    requestId: 'r',
+    key: 'account 1',
+    expected: 1,
+    reserved: 0,
+  };
+  return results.follow(source, live, { reportsEnd: () => false, ended: () => {} });
+}
+
+const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
+
+test('one execution serves every subscriber of the same event with the same document', async () => {
+  const document = prepare('subscription { live { rows { price } } }');
+  const [first] = await resultsOf(document, [ROWS]);
+  const [second] = await resultsOf(document, [ROWS], { token: 'b' });
+  expect(first?.data).toEqual({ live: { rows: [{ price: 1.5 }, { price: 2.5 }] } });
+  expect(second).toBe(first);
+  expect(executed).toBe(1);
+  await resultsOf(document, [{ live: { rows: [] } }]);
+  await resultsOf(prepare('subscription { live { rows { mine: price } } }'), [ROWS]);
+  expect(executed).toBe(3);
+});
+
+test.each(['unmarked', 'ofGroup', 'catalog', 'mine'])(
+  'a field that is not the account’s is executed for each subscriber: %s',
+  async (field) => {
+    const document = prepare(`subscription { live { rows { price ${field} } } }`);
+    const [first] = await resultsOf(document, [ROWS]);
+    const [second] = await resultsOf(document, [ROWS]);
+    expect(first?.errors).toBeUndefined();
+    expect(second).toEqual(first);
+    expect(second).not.toBe(first);
+    expect(executed).toBe(2);
+  },
+);
+
+test('of a large event, which is executed in slices, every waiting subscriber is sent its own result', async () => {
+  const large = { cost: COSTLY_FIELDS + 1 };
+  const ask = (field: string) => {
+    const document = prepare(`subscription { live { rows { ${field} } } }`);
+    const event = { live: { rows: [{ price: 1.5 }] } };
+    return Promise.all(
+      ['a', 'b', 'c'].map((token) => resultsOf(document, [event], { ...large, token })),
+    );
+  };
+  const shared = await ask('price');
+  expect(executed).toBe(1);
+  expect(shared.map(([result]) => result)).toEqual([
+    shared[0]?.[0],
+    shared[0]?.[0],
+    shared[0]?.[0],
+  ]);
+  const own = await ask('mine');
+  expect(own.map(([result]) => result?.data)).toEqual(
+    ['a', 'b', 'c'].map((mine) => ({ live: { rows: [{ mine }] } })),
+  );
+});
+
+test('a result of which a part was serialized early is sent as a tree to no one', async () => {
+  const rows = Array.from({ length: 100_000 }, (_, price) => ({ price }));
+  const execute = (_args: unknown, meter: Meter) => {
+    const early = meter.writesEarly ? [JsonWriter.items(rows.slice(0, 9), meter.blocks)] : rows;
+    return { data: { early, rows } };
+  };
+  const { prepared, argsFor } = prepare('subscription { live { rows { price } } }');
+  const document = { prepared: { ...prepared, compiled: { execute } } as never, argsFor };
+  const options = { cost: COSTLY_FIELDS + 1 };
+  let text = '';
+  const delivery = follow(document, [ROWS], options).deliver({
+    hasRoom: () => true,
+    send(sent, left) {
+      text = String(sent);
+      left();
+    },
+  });
+  void delivery.next();
+  const trees: Promise<ExecutionResult[]>[] = [];
+  // One of them is bound to come between the end of the execution and that of the serialization.
+  while (text === '') {
+    trees.push(resultsOf(document, [ROWS], options));
+    await new Promise(setImmediate);
+  }
+  await delivery.return();
+  expect(trees.length).toBeGreaterThan(2);
+  for (const tree of await Promise.all(trees)) {
+    expect(tree[0]?.data?.early).toHaveLength(rows.length);
+  }
+});
+
+test('an event that failed does not end the sharing of others', async () => {
+  const document = prepare('subscription { live { failing rows { price } } }');
+  const whole = { live: { rows: [] } };
+  setField('Event', 'failing', { resolve: ({ rows }: { rows: [] }) => rows.length && fail() });
+  const [failed] = await resultsOf(document, [ROWS]);
+  expect(failed?.errors).toHaveLength(1);
+  const [first] = await resultsOf(document, [whole]);
+  expect((await resultsOf(document, [whole], { token: 'b' }))[0]).toBe(first);
+});
+
+test('results kept before an operation was found to read the viewer’s are dropped', async () => {
+  const document = prepare('subscription { live { rows { mine } } }');
+  const empty = { live: { rows: [] } };
+  await resultsOf(document, [empty]);
+  await resultsOf(document, [empty], { token: 'b' });
+  expect(executed).toBe(1);
+  await resultsOf(document, [ROWS]);
+  await resultsOf(document, [empty], { token: 'b' });
+  expect(executed).toBe(3);
+});
+
+test('an operation that reads the viewer is executed for each subscriber', async () => {
+  const document = prepare('subscription { live { rows { price mine } } }');
+  // While the list is empty nothing of the viewer is read, which says nothing about later.
+  const events = [{ live: { rows: [] } }, ROWS, ROWS];
+  for (const token of ['a', 'b', 'a']) {
+    const [empty, ...full] = await resultsOf(document, events, { token });
+    expect(empty?.data).toEqual({ live: { rows: [] } });
+    for (const { data } of full) {
+      const { rows } = (data as unknown as { live: { rows: { mine: string }[] } }).live;
+      expect(rows.map(({ mine }) => mine)).toEqual([token, token]);
+    }
+  }
+});
+
+test.each([
+  'subscription ($yes: Boolean!) { live { rows { price @include(if: $yes) } } }',
+  'subscription ($yes: Boolean!) { live { ...Rows @include(if: $yes) } } fragment Rows on Event { rows { price } }',
+  'subscription ($yes: Boolean!) { live @include(if: $yes) { rows { price } } }',
+])('where variables decide what is shown, each has its own: %s', async (text) => {
+  const document = prepare(text);
+  const [shown] = await resultsOf(document, [ROWS], { variables: { yes: true } });
+  const [hidden] = await resultsOf(document, [ROWS], { variables: { yes: false } });
+  expect(JSON.stringify(shown)).toContain('1.5');
+  expect(JSON.stringify(hidden)).not.toContain('1.5');
+});
+
+test('a failed result is not shared; a later one is, once it is complete', async () => {
+  const timesExecuted = async (field: string) => {
+    executed = 0;
+    const document = prepare(`subscription { live { ${field} } }`);
+    await resultsOf(document, [ROWS]);
+    await resultsOf(document, [ROWS]);
+    return executed;
+  };
+  expect(await timesExecuted('failing')).toBe(2);
+  expect(await timesExecuted('later')).toBe(1);
+});

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import {
+  INEXACT,
+  isExactNumber,
+  mayHoldInexact,
+  parseExactJson,
+} from '../../src/lib/exact-json.ts';
+
+const EXACT = [
+  ...['0', '-0', '0.0', '0e400', '0e-400', '1.10', '-1.5', '1e3', '1E+3', '100e-2', '0.1', '1e21'],
+  ...['100000000000000000000000', '9007199254740992', '0.10000000000000000000000000', '5e-324'],
+  ...['1.7976931348623157e308', '12345678901234567000', '0.0000000000000000000000015'],
+];
+
+const INEXACT_TEXTS = [
+  ...['1e400', '-1e400', '1e-400', '1.8e308', '12345678901234567890', '9007199254740993'],
+  ...['0.1000000000000000055', '123456789012345.123456789012345', '1.23456e-320', '1e309'],
+  ...['-12345678901234567890', '1e99999999999999999999', '0.30000000000000001'],
+];
+
+test.each(EXACT)('%s survives', (text) => {
+  expect(isExactNumber(text)).toBe(true);
+});
+
+test.each(INEXACT_TEXTS)('%s does not survive, wherever it stands', (text) => {
+  expect(isExactNumber(text)).toBe(false);
+  for (const [before, after] of [
+    ['', ''],
+    [' ', '\n'],
+    ['\t', ' '],
+  ]) {
+    expect(parseExactJson(`{"a":${before}${text}${after}}`)).toEqual({ a: INEXACT });
+    expect(parseExactJson(`[1,${before}${text}${after},"${text}"]`)).toEqual([1, INEXACT, text]);
+    expect(parseExactJson(`[${before}${text}${after}]`)).toEqual([INEXACT]);
+  }
+});
+
+test('every double survives as it is written', () => {
+  let state = 1n;
+  const bits = new DataView(new ArrayBuffer(8));
+  for (let run = 0; run < 20_000; run += 1) {
+    state = (state * 6_364_136_223_846_793_005n + 1_442_695_040_888_963_407n) % 2n ** 64n;
+    bits.setBigUint64(0, state);
+    const number = bits.getFloat64(0);
+    if (Number.isFinite(number)) expect(isExactNumber(String(number))).toBe(true);
+  }
+});
+
+test('a number of very many zeros takes no time', () => {
+  const startedAt = performance.now();
+  expect(isExactNumber(`1${'0'.repeat(200_000)}1e-200001`)).toBe(false);
+  expect(isExactNumber(`0.${'0'.repeat(200_000)}1`)).toBe(false);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});
+
+test.each([
+  '{"variables":{"key":"3f2504e0-4f89-41d3-9a0c-0305e82c3301"}}',
+  '{"sha256Hash":"ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ca54a6b38"}',
+  '{"id":"12345678901234567890","at":"2026-11-20T09:30:00.000Z","price":101.25}',
+  '{"units":123456789012345,"query":"{ a1e2 b }"}',
+])('a body without such a number is not looked at closely: %s', (text) => {
+  expect(mayHoldInexact(text)).toBe(false);
+  expect(parseExactJson(text)).toEqual(JSON.parse(text));
+});

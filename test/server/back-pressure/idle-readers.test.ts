@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ClientKeys } from '../../../src/engine/client-key.ts';
+import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
+import {
+  askAndStall,
+  cuts,
+  LONG_QUESTIONS,
+  longField,
+  MEGABYTE,
+  openSlowReader,
+  UNTAKEN_BYTES,
+  unreadBytes,
+} from '../../end-to-end/limits/slow-reader.ts';
+import { initializedSocket } from '../../end-to-end/live/raw-socket.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+const UNREAD_MS = 800;
+
+describe('a reader that reads nothing is cut, and its buffers are released', () => {
+  let app: TestApp;
+  let token: string;
+  beforeAll(async () => {
+    app = await startTestApp(LONG_QUESTIONS, { connections: { unreadMs: UNREAD_MS } });
+  });
+  beforeEach(() => {
+    token = app.sandbox.token({ email: 'demo@example.com' });
+  });
+  afterAll(() => app.close());
+
+  const LONG = longField(UNTAKEN_BYTES);
+  // Each character has four bits of entropy, so that compression halves the text.
+  const unlike = () =>
+    randomBytes(UNTAKEN_BYTES)
+      .toString('hex')
+      .slice(0, 1.8 * UNTAKEN_BYTES);
+
+  async function repeated(path: string, times: number): Promise<Disposable> {
+    const reader = await openSlowReader(app.url);
+    reader.socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`.repeat(times));
+    return reader;
+  }
+
+  async function stalledSocket(query: string): Promise<Disposable> {
+    const raw = await initializedSocket(app, token);
+    raw.socket.pause();
+    raw.subscribe('1', query);
+    return raw;
+  }
+
+  async function scriptPath(): Promise<string> {
+    const page = await (
+      await fetch(`${app.url}/graphql`, { headers: { accept: 'text/html' } })
+    ).text();
+    return /src="(\/graphiql\/[^"]+)"/.exec(page)?.[1] ?? '';
+  }
+
+  const WAYS: readonly (readonly [string, () => Promise<Disposable>])[] = [
+    ['a whole answer', () => askAndStall(app, `{ ${LONG} }`)],
+    [
+      'a compressed answer',
+      () =>
+        askAndStall(app, `{ a${unlike()}: __typename }`, {
+          headers: { 'accept-encoding': 'gzip' },
+        }),
+    ],
+    [
+      'an answer made of the catalog',
+      () => askAndStall(app, `{ ${LONG.replace('__typename', 'catalog { version }')} }`, { token }),
+    ],
+    [
+      'an answer to an unusual request',
+      () => askAndStall(app, `{ ${LONG} }`, { headers: { accept: 'application/json;q=0.9' } }),
+    ],
+    [
+      'an event stream',
+      () =>
+        askAndStall(app, `subscription { positionChanges { ${LONG} } }`, {
+          token,
+          headers: { accept: 'text/event-stream' },
+        }),
+    ],
+    ['the schema', () => repeated('/schema.graphql', 400)],
+    ['a script of GraphiQL', async () => repeated(await scriptPath(), 6)],
+    ['a page of GraphiQL', () => openPages()],
+    ['the sandbox’s controls', () => stalledControls()],
+    ['a WebSocket, to a query', () => stalledSocket(`{ ${LONG} }`)],
+    [
+      'a WebSocket, to a subscription',
+      () => stalledSocket(`subscription { positionChanges { ${LONG} } }`),
+    ],
+  ];
+
+  async function stalledControls(): Promise<Disposable> {
+    // The list of requests that the gateway received can be made as long as needed.
+    const asked = Array.from({ length: 400 }, () => app.query('{ customerId }', { token }));
+    await Promise.all(asked);
+    return repeated('/sandbox/requests', 200);
+  }
+
+  async function openPages(): Promise<Disposable> {
+    const reader = await openSlowReader(app.url);
+    const request = 'GET /graphql HTTP/1.1\r\nhost: facade\r\naccept: text/html\r\n\r\n';
+    reader.socket.write(request.repeat(4_000));
+    return reader;
+  }
+
+  test.each(WAYS)('%s', async (_way, open) => {
+    const before = await cuts(app, 'idle');
+    using _reader = await open();
+    await eventually(async () => (await cuts(app, 'idle')) === before + 1);
+    expect(await unreadBytes(app)).toBe(0);
+  });
+});
+
+/** Opens both ends of a connection for a single large write, with the SendBuffers that bound it. */
+async function openWrite(bytes: number) {
+  const clock = createScriptedClock();
+  const reasons: string[] = [];
+  const buffers = new SendBuffers({
+    maxBytes: 1024 * MEGABYTE,
+    clients: new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null }),
+    clock,
+    onCut: (reason) => reasons.push(reason),
+  });
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const connected = once(server, 'connection');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client.on('error', () => {});
+  const [socket] = (await connected) as [Socket];
+  socket.write(Buffer.alloc(bytes));
+  buffers.open(socket, { caller: { token: null } }).measure();
+  return {
+    clock,
+    reasons,
+    buffers,
+    /** Reads until so many bytes have been received in total. */
+    async readTo(total: number) {
+      client.removeAllListeners('data');
+      client.on('data', () => client.bytesRead >= total && client.pause());
+      client.resume();
+      await eventually(() => client.bytesRead >= total);
+    },
+    async [Symbol.asyncDispose]() {
+      client.destroy();
+      socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+test('a reader has 30 s for its next byte, however large the write is', async () => {
+  await using write = await openWrite(96 * MEGABYTE);
+  const { clock, reasons, buffers } = write;
+  for (let step = 1; step <= 3; step += 1) {
+    await clock.advance(29_000);
+    expect(reasons).toEqual([]);
+    // Far more than the kernel buffers: it must have accepted bytes of the write.
+    await write.readTo(step * 24 * MEGABYTE);
+  }
+  await clock.advance(29_000);
+  expect(reasons).toEqual([]);
+  expect(buffers.bytes).toBe(96 * MEGABYTE);
+  await clock.advance(3_000);
+  expect(reasons).toEqual(['idle']);
+  expect(buffers.bytes).toBe(0);
+});
+
+test('one that never reads any is cut after 30 s, and no timer is left', async () => {
+  await using write = await openWrite(96 * MEGABYTE);
+  await write.clock.advance(30_000);
+  expect(write.reasons).toEqual(['idle']);
+  await write.clock.advance(1_000);
+  expect(write.clock.pending).toBe(0);
+});
