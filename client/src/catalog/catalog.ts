@@ -48,7 +48,7 @@ export interface CatalogReplica<Row = Instrument> {
 
 export interface CatalogOptions<Field extends InstrumentField> {
   /** The fields to keep beside id, symbol, name and description; all where it is left out. */
-  readonly fields?: readonly Field[];
+  readonly fields?: readonly Field[] | undefined;
 }
 
 /** Makes a copy of the catalog that is empty until it is loaded. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { INSTRUMENT_FIELDS } from '../../src/catalog/instrument.ts';
+import { createClient } from '../../src/create-client.ts';
 import { openPhone, PRO, serverCatalog, untilServed } from '../support/catalog-phone.ts';
 import { startCore } from '../support/client.ts';
 
@@ -62,6 +63,17 @@ describe('loading', () => {
       'name',
       'symbol',
     ]);
+  });
+
+  test('belongs to the client, which is told the fields', async () => {
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const url = `${app.url}/graphql`;
+    const client = createClient({ url, token: () => token, catalogFields: ['digits'] });
+    await client.catalog.load();
+    expect(client.catalog.get('AAPL')?.digits).toBe(2);
+    expect(client.catalog.get('AAPL')).not.toHaveProperty('leverage');
+    client.dispose();
+    expect(client.catalog.size).toBe(0);
   });
 
   test('refuses a field that instruments do not have', () => {

@@ -5,7 +5,7 @@ import { createCatalog } from '../../src/catalog/catalog.ts';
 import { INSTRUMENT_FIELDS } from '../../src/catalog/instrument.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { startCore, type TestCoreOptions } from './client.ts';
-import { testEnvironment } from './test-environment.ts';
+import { countedEnvironment } from './counted-environment.ts';
 
 export const DEMO = 'demo@example.com';
 export const FRESH = 'fresh@example.com';
@@ -42,7 +42,7 @@ export function openPhone(
 ) {
   const sent: SentRequest[] = [];
   let token = email === null ? null : app.sandbox.token({ email });
-  const environment = testEnvironment({
+  const environment = countedEnvironment({
     // No test waits for a pause between repetitions, or for a limit of time.
     hurry: (ms) => (ms < 5_000 ? Math.min(ms, 10) : ms),
     ...(now && { now }),
