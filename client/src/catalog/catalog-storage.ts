@@ -33,14 +33,14 @@ export class CatalogStorage {
     return this.#readError ?? this.#saveError;
   }
 
-  async read(owner: Owner): Promise<AgedCopy | null> {
+  async read(owner: Owner, signal: AbortSignal): Promise<AgedCopy | null> {
     try {
-      const text = await this.#inTime(this.#storage.get(storageKey(owner)));
+      const text = await this.#inTime(this.#storage.get(storageKey(owner)), signal);
       const aged = text === null ? null : fromText(owner, this.#fields, text);
       this.#readError = null;
       return aged;
     } catch (error) {
-      this.#readError = error;
+      if (!signal.aborted) this.#readError = error;
       return null;
     }
   }
@@ -77,11 +77,15 @@ export class CatalogStorage {
     }
   }
 
-  #inTime<T>(reading: Promise<T>): Promise<T> {
+  #inTime<T>(reading: Promise<T>, signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
-      const cancel = this.#environment.after(READ_TIMEOUT_MS, () =>
-        reject(new Error('The storage does not answer.')),
-      );
+      const giveUp = () => reject(new Error('The storage does not answer.'));
+      const cancel = this.#environment.after(READ_TIMEOUT_MS, giveUp);
+      // Or the timer would outlive a client that is disposed meanwhile.
+      signal.addEventListener('abort', () => {
+        cancel();
+        giveUp();
+      });
       reading.then(resolve, reject).finally(cancel);
     });
   }

@@ -151,7 +151,7 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
     this.#checkCurrent(signal);
     if (group === null) return;
     const owner = { login, group };
-    const aged = await this.#storage.read(owner);
+    const aged = await this.#storage.read(owner, signal);
     await this.#confirm(login, signal);
     if (aged === null) return;
     const { environment } = this.#core;

@@ -218,6 +218,23 @@ describe('a storage that fails', () => {
   });
 });
 
+test('a client that is disposed while the storage does not answer leaves no timer', async () => {
+  const reads: string[] = [];
+  const storage: ClientStorage = {
+    ...memoryStorage(),
+    get: (key) => {
+      reads.push(key);
+      return new Promise(() => {});
+    },
+  };
+  using phone = openPhone(app, { storage });
+  const rejected = expect(phone.catalog.load()).rejects.toMatchObject({ code: 'DISPOSED' });
+  await eventually(() => reads.length === 1);
+  phone.core.dispose();
+  await rejected;
+  expect(phone.environment.timers.size).toBe(0);
+});
+
 describe('two users of two groups on one phone', () => {
   test('never see each other’s copy', async () => {
     const storage = memoryStorage();
