@@ -37,14 +37,17 @@ export function foldPositions(
   const isRepeated = event.cursor === state.cursor;
   if (!isRepeated && state.seen.includes(event.cursor)) return state;
   const isLate = !isFirst && Date.parse(event.asOf) < state.asOf.getTime();
-  // What is late and was never seen may be what the present list lacks.
-  if (isLate) return isRepeated ? state : null;
-  if (event.snapshot) return replace();
-  if (isRepeated) {
+  if (isRepeated && !event.snapshot) {
+    const known = withKnownRows(state.positions, applyChanges(state.positions, event));
+    // An event without changes came ahead of this one, which has the same cursor.
+    if (known !== state.positions) return null;
     const isSameNews =
       event.status === state.status && Date.parse(event.asOf) === state.asOf.getTime();
-    return isSameNews ? state : next(state, event, state.positions);
+    return isLate || isSameNews ? state : next(state, event, known);
   }
+  // What is late and was never seen may be what the present list lacks.
+  if (isLate) return null;
+  if (event.snapshot) return replace();
   const positions = applyChanges(state.positions, event);
   const wasWhole = state.positions.length === state.totals.count;
   if (wasWhole && positions.length !== event.totals.count) return null;

@@ -149,8 +149,9 @@ export class PositionFeed {
           line.isFirst = true;
           this.#silence.start();
         }),
-      disconnected: () =>
+      disconnected: (error) =>
         ifPresent(() => {
+          if (error !== null) this.#error = error;
           // The core tries again by itself, for as long as it takes.
           this.#silence.stop();
           this.#isFollowing = false;

@@ -213,7 +213,7 @@ export class Connection {
     }
     const { environment } = this.#options;
     subscription.failures += 1;
-    subscription.disconnected();
+    subscription.disconnected(error);
     const delayMs = backoffMs(subscription.failures - 1, environment.random, error.retryAfter ?? 0);
     subscription.leave = environment.after(delayMs, () => {
       subscription.leave = () => {};

@@ -66,10 +66,10 @@ export class Subscription {
     this.#call(() => this.#sink.connected?.());
   }
 
-  disconnected(): void {
+  disconnected(error: TradingGraphError | null = null): void {
     if (!this.#isConnected || this.isOver) return;
     this.#isConnected = false;
-    this.#call(() => this.#sink.disconnected?.());
+    this.#call(() => this.#sink.disconnected?.(error));
   }
 
   end(error: TradingGraphError | null): void {

@@ -68,6 +68,7 @@ export class Subscriptions {
     for (const connection of this.#connections()) connection.restart();
   }
 
+  /** Replaces lines that look open and may be dead. */
   reconnect(): void {
     for (const connection of this.#connections()) connection.reconnect();
   }

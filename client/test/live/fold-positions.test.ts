@@ -82,6 +82,16 @@ describe('folding', () => {
     expect(foldPositions(start, snapshot({ at: 0, upserted: [], count: 0 }))).toBeNull();
   });
 
+  test('says so too where a heartbeat came ahead of the change that it follows', () => {
+    const change = delta({ at: 2, upserted: [row('a', 9)], count: 3 });
+    for (const at of [2, 3]) {
+      const beat = delta({ at, count: 3, cursor: 'v2', status: 'DELAYED' });
+      const ahead = foldPositions(start, beat);
+      expect(ahead?.positions).toBe(start.positions);
+      expect(foldPositions(ahead, change)).toBeNull();
+    }
+  });
+
   test('takes the first list of another server, whatever its clock says', () => {
     const upserted = [row('b', 7), row('a')];
     const after = foldPositions(start, snapshot({ at: 0, upserted, count: 2 }), { isFirst: true });

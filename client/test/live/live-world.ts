@@ -2,20 +2,20 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { createPositions, type Positions } from '../../src/live/positions.ts';
 import type { PositionsState } from '../../src/live/positions-state.ts';
-import { type LineProxy, startLineProxy } from '../support/line-proxy.ts';
-import { createSimpleCore, type SimpleCore } from '../support/simple-core-live.ts';
+import { type FrameProxy, startFrameProxy } from '../support/frame-proxy.ts';
 import {
-  createTestEnvironment,
+  createStagedEnvironment,
   type ManualTime,
-  type TestEnvironment,
-} from '../support/test-environment.ts';
+  type StagedEnvironment,
+} from '../support/staged-environment.ts';
+import { createObservedCore, type ObservedCore } from './observed-core.ts';
 
 export const POLL_MS = 100;
 
 /** A gateway, a facade that can be restarted, and a network between it and its clients. */
 export interface LiveWorld extends AsyncDisposable {
   readonly sandbox: Sandbox;
-  readonly proxy: LineProxy;
+  readonly proxy: FrameProxy;
   /** A facade that no fault reaches, and in which nobody follows anything. */
   readonly witness: TestApp;
   /** Ends the facade, its feeds and cursors, and starts another. */
@@ -29,8 +29,8 @@ export interface DeviceOptions {
 }
 
 export interface Device {
-  readonly environment: TestEnvironment;
-  readonly core: SimpleCore;
+  readonly environment: StagedEnvironment;
+  readonly core: ObservedCore;
   readonly positions: Positions;
   dispose(): void;
 }
@@ -46,7 +46,7 @@ export async function startLiveWorld(): Promise<LiveWorld> {
   const [first, witness] = await Promise.all([start(), start()]);
   let app = first;
   const portOf = () => Number(new URL(app.url).port);
-  const proxy = await startLineProxy(portOf());
+  const proxy = await startFrameProxy(portOf());
   return {
     sandbox,
     proxy,
@@ -59,8 +59,15 @@ export async function startLiveWorld(): Promise<LiveWorld> {
       await before.close();
     },
     device({ token = () => sandbox.token({ email: 'demo@example.com' }), time } = {}) {
-      const environment = createTestEnvironment(time);
-      const core = createSimpleCore({ url: proxy.webSocketUrl, token, environment });
+      const environment = createStagedEnvironment(time);
+      const core = createObservedCore({
+        url: proxy.url,
+        token,
+        environment,
+        storage: null,
+        route: false,
+        onSignedOut: () => {},
+      });
       const device = {
         environment,
         core,

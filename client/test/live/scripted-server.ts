@@ -2,24 +2,34 @@ import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import type { Core, Sink } from '../../src/core.ts';
 import { TradingGraphError } from '../../src/errors.ts';
 import type { Position, PositionChangesData } from '../../src/live/positions-operation.ts';
-import { createTestEnvironment } from '../support/test-environment.ts';
+import { createStagedEnvironment } from '../support/staged-environment.ts';
 
 export const ROWS = 50;
 
 /** A server that changes one row in each event, and a network that fails after it. */
 export class ScriptedServer {
   readonly clock = createScriptedClock();
-  readonly environment = createTestEnvironment({ ...this.clock, uptime: this.clock.now });
+  readonly environment = createStagedEnvironment({
+    now: () => this.clock.now() + this.asleepMs,
+    uptime: this.clock.now,
+    after: this.clock.after,
+  });
   sink: Sink<PositionChangesData> | null = null;
   begun = 0;
+  reconnects = 0;
+  /** What the feed would send now as its cursor. */
+  variables: () => unknown = () => null;
+  /** How much longer the machine has been asleep than its timers say. */
+  asleepMs = 0;
   #version = 0;
 
   readonly core: Core = {
     environment: this.environment,
     storage: null,
     request: () => Promise.reject(new Error('not a part of this core')),
-    subscribe: (_operation, _variables, sink) => {
+    subscribe: (_operation, variables, sink) => {
       this.begun += 1;
+      this.variables = variables;
       this.sink = sink as unknown as Sink<PositionChangesData>;
       return () => {
         this.sink = null;
@@ -33,7 +43,8 @@ export class ScriptedServer {
   };
 
   reconnect(): void {
-    this.sink?.disconnected?.();
+    this.reconnects += 1;
+    this.sink?.disconnected?.(null);
     this.sink?.connected?.();
   }
 

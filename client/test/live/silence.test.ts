@@ -1,121 +1,130 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
-import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
-import { Audience, type Device, type LiveWorld, startLiveWorld } from './live-world.ts';
+import { createPositions } from '../../src/live/positions.ts';
+import { Audience, startLiveWorld } from './live-world.ts';
+import { ROWS, ScriptedServer } from './scripted-server.ts';
 
-let world: LiveWorld;
-let device: Device;
+let server: ScriptedServer;
 let audience: Audience;
-/** How much longer the machine has been asleep than its timers say. */
-let asleepMs = 0;
-const clock = createScriptedClock(Date.now());
+let end: () => void;
+const RESUMED = { after: expect.stringMatching(/^v\d+$/) };
 
 beforeEach(async () => {
-  asleepMs = 0;
-  world = await startLiveWorld();
-  device = world.device({
-    time: { now: () => clock.now() + asleepMs, uptime: clock.now, after: clock.after },
-  });
+  server = new ScriptedServer();
   audience = new Audience();
-  device.positions(audience.listener);
-  await clock.advance(0);
-  await eventually(() => audience.isLive);
+  end = createPositions(server.core)(audience.listener);
+  await server.clock.advance(0);
+  server.send(true);
 });
-afterEach(() => world[Symbol.asyncDispose]());
 
-/** Lets the core's short waits pass until the list is followed again. */
-async function recovers(): Promise<void> {
-  await eventually(async () => {
-    await clock.advance(20);
-    return audience.isLive;
-  });
-  expect(device.core.begun).toBe(1);
-}
-
-test('a stalled line is dead after two and a half heartbeats, and is replaced', async () => {
-  world.proxy.stall();
-  await clock.advance(37_400);
+test('a line is dead after two and a half heartbeats without one, and is replaced', async () => {
+  await server.clock.advance(37_400);
   expect(audience.isLive).toBe(true);
-  await clock.advance(200);
-  expect(audience.last?.status).toBe('OFFLINE');
-  world.proxy.heal();
-  await recovers();
-  expect(device.core.sent).toHaveLength(2);
-  expect(device.core.sent[1]).toMatchObject({ after: expect.any(String) });
+  expect(server.reconnects).toBe(0);
+  await server.clock.advance(200);
+  expect(audience.last).toMatchObject({ status: 'OFFLINE', positions: { length: ROWS } });
+  expect(server.reconnects).toBe(1);
+  expect(server.variables()).toMatchObject(RESUMED);
+  server.send(false);
+  expect(audience.isLive).toBe(true);
+  expect(server.begun).toBe(1);
 });
 
 test('a line over which events come is not, however long it lasts', async () => {
-  for (let round = 0; round < 10; round += 1) {
-    const { length } = audience.states;
-    world.sandbox.tick();
-    await eventually(() => audience.states.length > length);
-    await clock.advance(30_000);
+  for (let round = 0; round < 100; round += 1) {
+    await server.clock.advance(30_000);
+    server.send(false);
   }
-  expect(device.core.sent).toHaveLength(1);
-  expect(world.proxy.accepted).toBe(1);
+  expect(server.reconnects).toBe(0);
 });
 
-test('who comes back after a sleep gets a new line at once, and after a moment keeps the old one', async () => {
-  asleepMs += 10_000;
-  device.environment.show();
-  expect(audience.isLive).toBe(true);
-  asleepMs += 60_000;
-  device.environment.show();
+test('a line that is lost is left to the core, which tries again by itself', async () => {
+  server.sink?.disconnected?.(null);
+  await server.clock.advance(3_600_000);
+  expect(server.reconnects).toBe(0);
+  server.sink?.connected?.();
+  await server.clock.advance(37_600);
+  expect(server.reconnects).toBe(1);
+});
+
+test('the return from a sleep replaces the line at once, the return after a moment keeps it', () => {
+  server.asleepMs += 10_000;
+  server.environment.show();
+  expect(server.reconnects).toBe(0);
+  server.asleepMs += 60_000;
+  server.environment.show();
+  expect(server.reconnects).toBe(1);
   expect(audience.last?.status).toBe('OFFLINE');
-  await recovers();
-  expect(device.core.sent).toHaveLength(2);
 });
 
-test('a machine that sleeps without a word is found out soon after it wakes', async () => {
-  asleepMs += 3_600_000;
-  await clock.advance(10_000);
-  expect(audience.states.some(({ status }) => status === 'OFFLINE')).toBe(true);
-  await recovers();
+test('a sleep that nobody reports is found out soon after it', async () => {
+  server.asleepMs += 3_600_000;
+  await server.clock.advance(10_000);
+  expect(server.reconnects).toBe(1);
 });
 
 test('a clock that is set back does not make a dead line live', async () => {
-  asleepMs -= 3_600_000;
-  world.proxy.stall();
-  await clock.advance(38_000);
-  expect(audience.last?.status).toBe('OFFLINE');
-  world.proxy.heal();
-  await recovers();
+  server.asleepMs -= 3_600_000;
+  await server.clock.advance(38_000);
+  expect(server.reconnects).toBe(1);
 });
 
 test('an app that is hidden for five minutes lets go, and goes on from its cursor on return', async () => {
-  device.environment.hide();
-  // Events come all the while; here their clock is not the test's.
-  world.sandbox.tick();
-  for (let minute = 0; minute < 4; minute += 1) {
-    const { length } = audience.states;
-    world.sandbox.tick();
-    await eventually(() => audience.states.length > length);
-    await clock.advance(30_000);
-    world.sandbox.tick();
-    await eventually(() => audience.states.length > length + 1);
-    await clock.advance(30_000);
+  server.environment.hide();
+  for (let second = 0; second < 290; second += 10) {
+    await server.clock.advance(10_000);
+    server.send(false);
   }
-  expect(device.core.open).toBe(1);
-  await clock.advance(61_000);
-  expect(device.core.open).toBe(0);
-  expect(audience.last).toMatchObject({ status: 'OFFLINE', positions: { length: 6 } });
-  await eventually(() => world.proxy.openLines === 0);
+  expect(server.sink).not.toBeNull();
+  await server.clock.advance(11_000);
+  expect(server.sink).toBeNull();
+  expect(audience.last).toMatchObject({ status: 'OFFLINE', positions: { length: ROWS } });
   // Its two listeners alone wait, for days if need be.
-  expect(device.environment.pending).toBe(2);
-  await clock.advance(86_400_000);
-  device.environment.show();
-  await eventually(async () => {
-    await clock.advance(20);
-    return audience.isLive;
-  });
-  expect(device.core.sent.at(-1)).toMatchObject({ after: expect.any(String) });
+  expect(server.environment.pending).toBe(2);
+  await server.clock.advance(86_400_000);
+  expect(server.begun).toBe(1);
+  server.environment.show();
+  expect(server.begun).toBe(2);
+  expect(server.variables()).toMatchObject(RESUMED);
+  end();
+  await server.clock.advance(0);
+  expect(server.environment.pending).toBe(0);
 });
 
 test('a short look elsewhere changes nothing', async () => {
-  device.environment.hide();
-  await clock.advance(15_000);
-  device.environment.show();
-  await clock.advance(15_000);
-  expect(device.core.begun).toBe(1);
-  expect(audience.states.filter(({ status }) => status === 'OFFLINE')).toHaveLength(1);
+  server.environment.hide();
+  await server.clock.advance(15_000);
+  server.environment.show();
+  await server.clock.advance(15_000);
+  expect(server.begun).toBe(1);
+  expect(server.reconnects).toBe(0);
+});
+
+test('a real line that stalls is replaced on return, and the list goes on from its cursor', async () => {
+  await using world = await startLiveWorld();
+  let asleepMs = 0;
+  const { positions, environment, core } = world.device({
+    time: {
+      now: () => Date.now() + asleepMs,
+      uptime: () => performance.now(),
+      after(ms, task) {
+        const timer = setTimeout(task, ms);
+        return () => clearTimeout(timer);
+      },
+    },
+  });
+  const live = new Audience();
+  positions(live.listener);
+  await eventually(() => live.isLive);
+  world.proxy.stall();
+  world.sandbox.tick();
+  asleepMs = 60_000;
+  environment.show();
+  expect(live.last?.status).toBe('OFFLINE');
+  const shown = live.last?.positions;
+  world.proxy.heal();
+  await eventually(() => live.isLive && live.last?.positions !== shown);
+  expect(core.begun).toBe(1);
+  expect(core.sent).toHaveLength(2);
+  expect(core.sent[1]).toMatchObject({ after: expect.any(String) });
 });

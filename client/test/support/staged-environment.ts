@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import type { Environment } from '../../src/environment.ts';
 
 /** The platform's own, with counted timers and an app that a test hides and shows. */
-export interface TestEnvironment extends Environment {
+export interface StagedEnvironment extends Environment {
   /** The number of timers and listeners that are waiting. */
   readonly pending: number;
   show(): void;
@@ -25,7 +25,7 @@ const realTime: ManualTime = {
   },
 };
 
-export function createTestEnvironment(time: ManualTime = realTime): TestEnvironment {
+export function createStagedEnvironment(time: ManualTime = realTime): StagedEnvironment {
   const timers = new Set<object>();
   const returnListeners = new Set<() => void>();
   const hideListeners = new Set<() => void>();

@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** Stands between a client and the facade as a network does. */
-export interface LineProxy extends AsyncDisposable {
-  readonly webSocketUrl: string;
-  /** Connections that were accepted so far. */
+export interface FrameProxy extends AsyncDisposable {
+  /** The facade's endpoint, by way of the proxy. */
+  readonly url: string;
+  /** WebSockets that were opened so far. */
   readonly accepted: number;
+  /** WebSockets that are open. */
   readonly openLines: number;
   /** Resets all open connections. */
   kill(): void;
@@ -22,16 +24,16 @@ export interface LineProxy extends AsyncDisposable {
 
 type FrameFault = 'swap' | 'repeat';
 
-export async function startLineProxy(firstPort: number): Promise<LineProxy> {
+export async function startFrameProxy(firstPort: number): Promise<FrameProxy> {
   let port = firstPort;
   let accepted = 0;
   let isStalled = false;
   let fault: FrameFault | null = null;
   const sockets = new Set<Socket>();
+  const lines = new Set<Socket>();
   const release = new Set<() => void>();
 
   const server = createServer((client) => {
-    accepted += 1;
     const upstream = connect(port, '127.0.0.1');
     const frames = new FrameReader();
     let held: Buffer | null = null;
@@ -76,10 +78,17 @@ export async function startLineProxy(firstPort: number): Promise<LineProxy> {
         else other.destroy();
       });
     }
+    client.once('data', (head: Buffer) => {
+      if (!/^upgrade: websocket/im.test(head.toString('latin1'))) return;
+      accepted += 1;
+      lines.add(client);
+      client.once('close', () => lines.delete(client));
+    });
     client.on('data', (chunk) => pass(() => upstream.write(chunk)));
     upstream.on('data', (chunk: Buffer) =>
       pass(() => {
-        for (const frame of frames.read(chunk)) send(frame);
+        if (!lines.has(client)) client.write(chunk);
+        else for (const frame of frames.read(chunk)) send(frame);
       }),
     );
   });
@@ -89,12 +98,12 @@ export async function startLineProxy(firstPort: number): Promise<LineProxy> {
     for (const socket of [...sockets]) socket.resetAndDestroy();
   };
   return {
-    webSocketUrl: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
     get accepted() {
       return accepted;
     },
     get openLines() {
-      return sockets.size / 2;
+      return lines.size;
     },
     kill,
     stall() {
