@@ -1,4 +1,6 @@
 import { browserEnvironment } from './browser-environment.ts';
+import { type CatalogReplica, createCatalog } from './catalog/catalog.ts';
+import type { Instrument, InstrumentField, KeyField } from './catalog/instrument.ts';
 import type { RequestOptions, Result, Sink } from './core.ts';
 import { createCore } from './create-core.ts';
 import type { Environment } from './environment.ts';
@@ -10,7 +12,7 @@ import type { TokenSource } from './request/tokens.ts';
 import type { ClientStorage } from './storage.ts';
 
 /** What a client is made with. */
-export interface ClientOptions {
+export interface ClientOptions<Field extends InstrumentField = InstrumentField> {
   /** The GraphQL endpoint, such as `https://example.com/graphql`; the WebSocket's address follows from it. */
   readonly url: string;
   /**
@@ -20,6 +22,8 @@ export interface ClientOptions {
   readonly token: TokenSource;
   /** Where keys of orders and the catalog are kept; without it nothing outlives the app. */
   readonly storage?: ClientStorage;
+  /** The fields of the catalog's instruments to keep, beside id, symbol, name and description; all where it is left out. */
+  readonly catalogFields?: readonly Field[];
   /** Called once when nobody is signed in any more: there is no token, or a renewed one was refused. */
   readonly onSignedOut?: (error: TradingGraphError) => void;
   /** Adds `?route=`, four hex digits of a hash of the login, for load balancers that hash by account. */
@@ -29,7 +33,7 @@ export interface ClientOptions {
 }
 
 /** A client of Trading Graph. */
-export interface Client {
+export interface Client<Field extends InstrumentField = InstrumentField> {
   /** Answers a query. It never rejects: what failed is in `errors`, beside the data that came. */
   query<Data, Variables>(
     operation: Operation<Data, Variables>,
@@ -50,6 +54,8 @@ export interface Client {
   readonly positions: Positions;
   /** Orders that are placed once. */
   readonly orders: Orders;
+  /** A copy of the viewer's catalog, kept up to date when it is told to. */
+  readonly catalog: CatalogReplica<Pick<Instrument, Field | KeyField>>;
   /** Tells the client that somebody else, or nobody, is signed in, so that it need not wait for the next request. */
   tokenChanged(): Promise<void>;
   /** Ends everything: requests and subscriptions fail with `DISPOSED`, and nothing is left running. */
@@ -64,7 +70,9 @@ type Rest<Variables> = unknown extends Variables
     : [variables: Variables, options?: RequestOptions];
 
 /** Makes a client. It opens nothing until it is used. */
-export function createClient(options: ClientOptions): Client {
+export function createClient<Field extends InstrumentField = InstrumentField>(
+  options: ClientOptions<Field>,
+): Client<Field> {
   const core = createCore({
     url: options.url,
     token: options.token,
@@ -85,6 +93,7 @@ export function createClient(options: ClientOptions): Client {
     subscribe: (operation, variables, sink) => core.subscribe(operation, variables, sink),
     positions: createPositions(core),
     orders: createOrders(core),
+    catalog: createCatalog(core, { fields: options.catalogFields }),
     tokenChanged: () => core.tokenChanged(),
     dispose: () => core.dispose(),
   };

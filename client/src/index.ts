@@ -1,3 +1,5 @@
+export type { CatalogReplica } from './catalog/catalog.ts';
+export type { Instrument, InstrumentField } from './catalog/instrument.ts';
 export type { RequestOptions, Result, Sink } from './core.ts';
 export { type Client, type ClientOptions, createClient } from './create-client.ts';
 export type { Environment, Lifecycle } from './environment.ts';

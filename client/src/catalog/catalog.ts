@@ -1,0 +1,65 @@
+import type { Core } from '../core.ts';
+import {
+  INSTRUMENT_FIELDS,
+  type Instrument,
+  type InstrumentField,
+  KEY_FIELDS,
+  type KeyField,
+} from './instrument.ts';
+import { Replica } from './replica.ts';
+
+/** The viewer's catalog, in memory: everything but `load` and `sync` answers at once, without the network. */
+export interface CatalogReplica<Row = Instrument> {
+  /**
+   * Takes up the copy in storage, if there is one of the signed-in account and its group, and brings it up to date.
+   * Rejects with a `TradingGraphError` only where there is no copy at all; else `ageSeconds` says how old it is.
+   */
+  load(): Promise<void>;
+  /**
+   * Fetches what has changed, for instance when the app is shown again. Calls at the same time are one. Rejects with a
+   * `TradingGraphError`, and the copy stays as it is.
+   */
+  sync(): Promise<void>;
+  /** The instrument of that id, or null. */
+  get(id: string): Row | null;
+  /**
+   * The instruments that match, best first and by symbol among equals: the symbol, its beginning, words of the name or
+   * the description by their beginning, words with a typo. Without a text it is the first ones; `limit` is 20.
+   */
+  search(text: string, options?: { readonly limit?: number }): readonly Row[];
+  /** All of them by symbol: the same array until something changes. */
+  readonly all: readonly Row[];
+  readonly size: number;
+  /** Names the content; null while there is no copy. */
+  readonly version: string | null;
+  /**
+   * How old the copy is at least; null while there is none. It counts on by a clock that nobody sets, and over a restart
+   * of the app by the device's.
+   */
+  readonly ageSeconds: number | null;
+  /** Why the storage last failed, null where it has worked since. It costs no more than fetching the whole catalog at the next start. */
+  readonly storageError: unknown;
+  /**
+   * Calls back when the instruments have changed, and when they are gone because another account is signed in: `load`
+   * brings that one's. Returns a function that ends it.
+   */
+  onChange(listener: () => void): () => void;
+}
+
+export interface CatalogOptions<Field extends InstrumentField> {
+  /** The fields to keep beside id, symbol, name and description; all where it is left out. */
+  readonly fields?: readonly Field[] | undefined;
+}
+
+/** Makes a copy of the catalog that is empty until it is loaded. */
+export function createCatalog<Field extends InstrumentField = InstrumentField>(
+  core: Core,
+  { fields }: CatalogOptions<Field> = {},
+): CatalogReplica<Pick<Instrument, Field | KeyField>> {
+  // The fields are checked, because they become part of a document.
+  const unknown = fields?.find((field) => !INSTRUMENT_FIELDS.includes(field));
+  if (unknown !== undefined) throw new TypeError(`Instruments have no field ${unknown}.`);
+  const wanted = new Set<InstrumentField>([...KEY_FIELDS, ...(fields ?? INSTRUMENT_FIELDS)]);
+  const chosen = INSTRUMENT_FIELDS.filter((field) => wanted.has(field));
+  return new Replica<Pick<Instrument, Field | KeyField>>(core, chosen);
+}

@@ -1,0 +1,48 @@
+// Unicode normalization does not decompose these letters into a base letter and a mark.
+const UNDIVIDED: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+};
+const UNDIVIDED_LETTERS = /[ßæœøłđðþı]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII, controls included
+const ASCII = /^[\x00-\x7f]*$/;
+
+/** Text as it is searched: without case and diacritics, in any locale. */
+export function fold(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(UNDIVIDED_LETTERS, (letter) => UNDIVIDED[letter] ?? letter);
+}
+
+// Punctuation is part of a word only inside it: `BRK.B`, `AT&T` and `S&P` stay whole.
+const OUTER_PUNCTUATION = /^\p{P}+|\p{P}+$/gu;
+const INNER_PUNCTUATION = /\p{P}+/u;
+
+/** The parts of a folded text between spaces. */
+export function chunks(folded: string): string[] {
+  return folded.split(/\s+/).filter((chunk) => chunk !== '');
+}
+
+/** A chunk without the punctuation around it; a chunk of punctuation alone stays as it is. */
+export function bare(chunk: string): string {
+  return chunk.replace(OUTER_PUNCTUATION, '') || chunk;
+}
+
+/** The words by which a text is found: each whole, and the parts that punctuation joins, as `cola` of `coca-cola`. */
+export function wordsOf(folded: string): string[] {
+  return chunks(folded).flatMap((chunk) => {
+    const word = bare(chunk);
+    const parts = word.split(INNER_PUNCTUATION).filter((part) => part !== '');
+    return parts.length > 1 || parts[0] !== word ? [word, ...parts] : [word];
+  });
+}

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { createSearch } from '../../src/catalog/catalog-search.ts';
+import { openPhone } from '../support/catalog-phone.ts';
+
+let app: TestApp;
+let phone: ReturnType<typeof openPhone>;
+beforeAll(async () => {
+  app = await startTestApp({ SANDBOX_INSTRUMENTS: '1500' });
+  phone = openPhone(app);
+  await phone.catalog.load();
+});
+afterAll(async () => {
+  phone.core.dispose();
+  await app.close();
+});
+
+function found(text: string, limit = 500): string[] {
+  return phone.catalog.search(text, { limit }).map(({ id }) => id);
+}
+
+async function foundByServer(search: string): Promise<string[]> {
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const document =
+    'query ($search: String!) { instruments(first: 500, filter: { search: $search }) { nodes { id } } }';
+  const { data } = await app.query(document, { token, variables: { search } });
+  return data.instruments.nodes.map(({ id }: { id: string }) => id);
+}
+
+/** Words of the catalog itself: whole, cut off, and with each kind of typo. */
+function searches(): string[] {
+  const texts = phone.catalog.all
+    .filter((_instrument, at) => at % 60 === 0)
+    .flatMap(({ symbol, name, description }) => [
+      symbol,
+      symbol.slice(0, 2),
+      name,
+      ...name.split(' ').slice(0, 2),
+      ...description.split(' ').slice(0, 3),
+    ]);
+  return texts.flatMap((text) => [
+    text,
+    text.slice(0, -1),
+    text.slice(0, 3) + text.slice(4),
+    `${text.slice(0, 3)}x${text.slice(3)}`,
+    `${text.slice(0, 2)}q${text.slice(3)}`,
+    text.slice(0, 2) + (text[3] ?? '') + (text[2] ?? '') + text.slice(4),
+  ]);
+}
+
+describe('searching', () => {
+  test('finds what the server finds, in the same order, and sends nothing', async () => {
+    const sentBefore = phone.sent.length;
+    const texts = new Set([
+      ...searches(),
+      'a',
+      'e',
+      'gold',
+      'micrsoft',
+      'brk.b',
+      'eur/usd',
+      'nestle',
+      'Nestlé',
+      ' apple  inc ',
+      'inc apple',
+      '...',
+      '%',
+      'nothing of the kind',
+      'x'.repeat(200),
+      'a b c d e f g h i j',
+    ]);
+    for (const text of texts) {
+      if (text.trim() === '') continue;
+      expect([text, found(text)]).toEqual([text, await foundByServer(text)]);
+    }
+    expect(phone.sent.length).toBe(sentBefore);
+  });
+
+  test('finds at most as many as are wanted, twenty by default', () => {
+    expect(phone.catalog.search('a')).toHaveLength(20);
+    expect(found('a', 3)).toEqual(found('a').slice(0, 3));
+    expect(found('a', 0)).toEqual([]);
+    expect(found('a', -1)).toEqual([]);
+  });
+
+  test('without a text shows the first ones', () => {
+    const first = phone.catalog.all.slice(0, 20);
+    expect(phone.catalog.search('')).toEqual(first);
+    expect(phone.catalog.search('  ')).toEqual(first);
+  });
+
+  test('knows diacritics, joined words and symbols with a mark', () => {
+    const rows = [
+      ['.DJI', 'Dow Jones', ''],
+      ['KO', 'Coca-Cola Company', ''],
+      ['NESN', 'Nestlé S.A.', ''],
+      ['ORSTED', 'Ørsted A/S', 'Wind power'],
+      ['T', 'AT&T Inc.', ''],
+    ].map(([id = '', name = '', description = '']) => ({ id, symbol: id, name, description }));
+    const search = createSearch(rows);
+    const ids = (text: string) => search(text, 10).map(({ id }) => id);
+    expect(ids('dji')).toEqual(['.DJI']);
+    expect(ids('.dji')).toEqual(['.DJI']);
+    expect(ids('cola')).toEqual(['KO']);
+    expect(ids('NESTLE')).toEqual(['NESN']);
+    expect(ids('ørsted')).toEqual(['ORSTED']);
+    expect(ids('wind orsted')).toEqual(['ORSTED']);
+    expect(ids('at&t')).toEqual(['T']);
+  });
+});

@@ -1,0 +1,385 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { createCatalog } from '../../src/catalog/catalog.ts';
+import { files } from '../../src/storage/files.ts';
+import { memoryStorage } from '../../src/storage/memory.ts';
+import type { ClientStorage } from '../../src/storage.ts';
+import {
+  DEMO,
+  openPhone,
+  type PhoneOptions,
+  PRO,
+  serverCatalog,
+} from '../support/catalog-phone.ts';
+import { startCore } from '../support/client.ts';
+
+const GROUP = 'standard-usd';
+const KEY = `trading-graph:catalog:["700001","${GROUP}"]`;
+
+let app: TestApp;
+let present: Awaited<ReturnType<typeof serverCatalog>>;
+beforeAll(async () => {
+  app = await startTestApp({ SANDBOX_INSTRUMENTS: '120' });
+  present = await serverCatalog(app);
+});
+afterAll(() => app.close());
+
+/** Everything works but the catalog itself. */
+const withoutCatalog: NonNullable<PhoneOptions['network']> = ({ name }, send) =>
+  name === 'TradingGraphCatalog' ? Promise.reject(new TypeError('no network')) : send();
+
+/** A storage in which the demo user's copy is. */
+async function storageWithCopy(): Promise<ClientStorage> {
+  const storage = memoryStorage();
+  using phone = openPhone(app, { storage });
+  await phone.catalog.load();
+  await eventually(async () => expect(await storage.get(KEY)).not.toBeNull());
+  return storage;
+}
+
+/** The versions from which a new start of the app asks for changes. */
+async function startsFrom(storage: ClientStorage, options: PhoneOptions = {}) {
+  using phone = openPhone(app, { storage, ...options });
+  await phone.catalog.load();
+  expect(phone.catalog.all).toEqual(present.instruments);
+  expect(phone.catalog.version).toBe(present.version);
+  return phone.sentNamed('TradingGraphCatalog').map(({ variables }) => variables.since);
+}
+
+describe('after a restart', () => {
+  test('the copy is there before the server has said what changed', async () => {
+    const storage = await storageWithCopy();
+    const seen: (string | null)[] = [];
+    using phone = openPhone(app, {
+      storage,
+      network: (sent, send) => {
+        if (sent.name === 'TradingGraphCatalog') seen.push(phone.catalog.version);
+        return send();
+      },
+    });
+    let told = 0;
+    phone.catalog.onChange(() => {
+      told += 1;
+    });
+    await phone.catalog.load();
+    expect(seen).toEqual([present.version]);
+    expect(phone.catalog.all).toEqual(present.instruments);
+    expect(told).toBe(1);
+    expect(await startsFrom(storage)).toEqual([present.version]);
+  });
+
+  test('the copy serves while the server has none', async () => {
+    const storage = await storageWithCopy();
+    using phone = openPhone(app, { storage, network: withoutCatalog });
+    await phone.catalog.load();
+    expect(phone.catalog.all).toEqual(present.instruments);
+    expect(phone.catalog.search('aapl')[0]?.id).toBe('AAPL');
+    await expect(phone.catalog.sync()).rejects.toMatchObject({ code: 'NETWORK' });
+  });
+
+  test('nothing is read before the server has said whose it may be', async () => {
+    const storage = await storageWithCopy();
+    using phone = openPhone(app, {
+      storage,
+      network: () => Promise.reject(new TypeError('no network')),
+    });
+    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
+    expect(phone.catalog.size).toBe(0);
+  });
+
+  test('its age counts the time between, but never less because of a clock that was set back', async () => {
+    const storage = memoryStorage();
+    let nowMs = 1_800_000_000_000;
+    const now = () => nowMs;
+    let age = 0;
+    {
+      using phone = openPhone(app, { storage, now });
+      await phone.catalog.load();
+      age = phone.catalog.ageSeconds ?? 0;
+      await eventually(async () => expect(await storage.get(KEY)).not.toBeNull());
+    }
+    const ageAfter = async (ms: number) => {
+      nowMs += ms;
+      using phone = openPhone(app, { storage, now, uptime: () => 0, network: withoutCatalog });
+      await phone.catalog.load();
+      return phone.catalog.ageSeconds;
+    };
+    expect(await ageAfter(3_600_000)).toBe(age + 3_600);
+    expect(await ageAfter(-86_400_000)).toBe(age);
+  });
+
+  test('a copy of other fields is not read', async () => {
+    const storage = await storageWithCopy();
+    using core = startCore(app, { storage });
+    const catalog = createCatalog(core, { fields: ['digits'] });
+    await catalog.load();
+    expect(Object.keys(catalog.all[0] ?? {})).toContain('digits');
+    expect(Object.keys(catalog.all[0] ?? {})).not.toContain('leverage');
+    await eventually(async () => expect(await storage.get(KEY)).not.toContain('leverage'));
+    expect(await startsFrom(storage)).toEqual(['']);
+  });
+
+  test('it works the same with files', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'client-catalog-'));
+    try {
+      expect(await startsFrom(files(folder))).toEqual(['']);
+      await eventually(async () => expect(await files(folder).keys('')).toEqual([KEY]));
+      expect(await startsFrom(files(folder))).toEqual([present.version]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('a stored copy that is damaged is fetched anew and repaired', () => {
+  const swapVersion = (text: string) => text.replace(/"version":"[^"]*"/, '"version":"another"');
+  const DAMAGES: readonly [string, (text: string) => string][] = [
+    ['empty', () => ''],
+    ['rubbish', () => 'rubbish'],
+    ['null', () => 'null'],
+    ['cut off', (text) => text.slice(0, text.length / 2)],
+    ['the end alone', (text) => text.slice(text.length / 2)],
+    ['its head missing', (text) => text.slice(text.indexOf('\n') + 1)],
+    ['of another version', swapVersion],
+    ['a letter changed', (text) => text.replace('Apple Inc.', 'Apple Inc!')],
+    ['one part of another write', (text) => text.slice(0, 9_000) + text.slice(9_001)],
+    ['twice', (text) => text + text],
+  ];
+  test.each(DAMAGES)('%s', async (_name, damage) => {
+    const storage = await storageWithCopy();
+    const text = (await storage.get(KEY)) ?? '';
+    await storage.set(KEY, damage(text));
+    expect(await startsFrom(storage)).toEqual(['']);
+    await eventually(async () => expect(await startsFrom(storage)).toEqual([present.version]));
+  });
+});
+
+describe('a storage that fails', () => {
+  const failing = (changed: Partial<ClientStorage>): ClientStorage => ({
+    ...memoryStorage(),
+    ...changed,
+  });
+  const refuse = () => Promise.reject(new Error('storage is broken'));
+
+  test.each([
+    ['to read', failing({ get: refuse })],
+    ['to write', failing({ set: refuse })],
+    ['to list', failing({ keys: refuse })],
+    ['to do anything', failing({ get: refuse, set: refuse, keys: refuse, delete: refuse })],
+    [
+      'by throwing at once',
+      failing({
+        get: () => {
+          throw new Error('storage is broken');
+        },
+        set: () => {
+          throw new Error('storage is broken');
+        },
+      }),
+    ],
+    ['by answering with what is no text', failing({ get: async () => 5 as unknown as string })],
+  ])('%s costs no more than fetching', async (_name, storage) => {
+    using phone = openPhone(app, { storage });
+    await phone.catalog.load();
+    expect(phone.catalog.all).toEqual(present.instruments);
+    await phone.catalog.sync();
+    await eventually(() => expect(phone.catalog.storageError).toBeInstanceOf(Error));
+  });
+
+  test('and works again keeps the copy at the next sync', async () => {
+    const kept = memoryStorage();
+    let isBroken = true;
+    const storage = failing({
+      ...kept,
+      set: (key, text) => (isBroken ? refuse() : kept.set(key, text)),
+    });
+    using phone = openPhone(app, { storage });
+    await phone.catalog.load();
+    await eventually(() => expect(phone.catalog.storageError).not.toBeNull());
+    expect(await kept.keys('')).toEqual([]);
+    isBroken = false;
+    await phone.catalog.sync();
+    await eventually(async () => expect(await kept.keys('')).toEqual([KEY]));
+    expect(phone.catalog.storageError).toBeNull();
+  });
+
+  test('to answer is not waited for longer than five seconds', async () => {
+    const never = () => new Promise<never>(() => {});
+    using phone = openPhone(app, { storage: failing({ get: never, set: never }) });
+    await phone.catalog.load();
+    expect(phone.catalog.all).toEqual(present.instruments);
+    expect(phone.environment.pauses).toContain(5_000);
+    expect(phone.catalog.storageError).toBeInstanceOf(Error);
+    await phone.catalog.sync();
+  });
+});
+
+test('a client that is disposed while the storage does not answer leaves no timer', async () => {
+  const reads: string[] = [];
+  const storage: ClientStorage = {
+    ...memoryStorage(),
+    get: (key) => {
+      reads.push(key);
+      return new Promise(() => {});
+    },
+  };
+  using phone = openPhone(app, { storage });
+  const rejected = expect(phone.catalog.load()).rejects.toMatchObject({ code: 'DISPOSED' });
+  await eventually(() => reads.length === 1);
+  phone.core.dispose();
+  await rejected;
+  expect(phone.environment.timers.size).toBe(0);
+});
+
+describe('two users of two groups on one phone', () => {
+  test('never see each other’s copy', async () => {
+    const storage = memoryStorage();
+    const pro = await serverCatalog(app, PRO);
+    expect(pro.version).not.toBe(present.version);
+    using phone = openPhone(app, { storage });
+    const { catalog } = phone;
+    await catalog.load();
+    await phone.signIn(PRO);
+    expect(catalog.size).toBe(0);
+    await catalog.load();
+    expect(catalog.all).toEqual(pro.instruments);
+    await phone.signIn(DEMO);
+    await catalog.load();
+    expect(catalog.all).toEqual(present.instruments);
+    await eventually(async () => expect(await storage.keys('')).toHaveLength(2));
+    const since = phone.sentNamed('TradingGraphCatalog').map(({ variables }) => variables.since);
+    // The first user's copy was kept meanwhile.
+    expect(since).toEqual(['', '', present.version]);
+  });
+
+  test('after a restart without a catalog the other one sees nothing', async () => {
+    const storage = await storageWithCopy();
+    using phone = openPhone(app, { storage, email: PRO, network: withoutCatalog });
+    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
+    expect(phone.catalog.size).toBe(0);
+  });
+
+  test('a copy that lies under the other one’s key is not read', async () => {
+    const storage = await storageWithCopy();
+    const text = (await storage.get(KEY)) ?? '';
+    await storage.set('trading-graph:catalog:["700002","pro-usd"]', text);
+    using phone = openPhone(app, { storage, email: PRO, network: withoutCatalog });
+    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
+    expect(phone.catalog.size).toBe(0);
+  });
+
+  test('an answer for the one that comes after the other has signed in is not kept', async () => {
+    const storage = memoryStorage();
+    const release: (() => void)[] = [];
+    let isHeld = true;
+    using phone = openPhone(app, {
+      storage,
+      network: async ({ name }, send) => {
+        const response = await send();
+        if (name === 'TradingGraphCatalog' && isHeld) {
+          isHeld = false;
+          await new Promise<void>((resolve) => release.push(resolve));
+        }
+        return response;
+      },
+    });
+    const { catalog } = phone;
+    const versions: (string | null)[] = [];
+    catalog.onChange(() => void versions.push(catalog.version));
+    const loading = catalog.load();
+    await eventually(() => release.length === 1);
+    await phone.signIn(PRO);
+    release[0]?.();
+    await loading;
+    const pro = await serverCatalog(app, PRO);
+    await eventually(() => catalog.version === pro.version);
+    expect(catalog.all).toEqual(pro.instruments);
+    expect(versions).toEqual([pro.version]);
+    await eventually(async () =>
+      expect(await storage.keys('')).toEqual(['trading-graph:catalog:["700002","pro-usd"]']),
+    );
+  });
+
+  test.each(['TradingGraphCatalogOwner', 'TradingGraphCatalog'])(
+    'nothing of the one is shown where the other signs in during %s',
+    async (during) => {
+      const storage = await storageWithCopy();
+      const pro = await serverCatalog(app, PRO);
+      let isFirst = true;
+      using phone = openPhone(app, {
+        // The first request is asked with a copy in one case, and without in the other.
+        storage: during === 'TradingGraphCatalog' ? memoryStorage() : storage,
+        network: async ({ name }, send) => {
+          const response = await send();
+          if (name === during && isFirst) {
+            isFirst = false;
+            phone.signInSilently(PRO);
+          }
+          return response;
+        },
+      });
+      const versions: (string | null)[] = [];
+      phone.catalog.onChange(() => void versions.push(phone.catalog.version));
+      await phone.catalog.load();
+      expect(phone.catalog.all).toEqual(pro.instruments);
+      expect(versions).toEqual([pro.version]);
+    },
+  );
+
+  test('signing out leaves nothing to be seen', async () => {
+    const storage = memoryStorage();
+    using phone = openPhone(app, { storage });
+    const { catalog } = phone;
+    await catalog.load();
+    let told = 0;
+    catalog.onChange(() => {
+      told += 1;
+    });
+    await phone.signIn(null);
+    expect(catalog.size).toBe(0);
+    expect(catalog.version).toBeNull();
+    expect(told).toBe(1);
+    await expect(catalog.load()).rejects.toMatchObject({ code: 'SIGNED_OUT' });
+  });
+});
+
+describe('an account that is moved to another group', () => {
+  // The server answers the account as one of the other group.
+  const moved =
+    (isMoved: () => boolean): NonNullable<PhoneOptions['network']> =>
+    ({ name }, send) =>
+      name === 'TradingGraphCatalog' && isMoved()
+        ? send(app.sandbox.token({ email: PRO }))
+        : send();
+
+  test('gets that group’s catalog whole, and the former copy is removed', async () => {
+    const storage = memoryStorage();
+    let isMoved = false;
+    using phone = openPhone(app, { storage, network: moved(() => isMoved) });
+    const { catalog } = phone;
+    await catalog.load();
+    await eventually(async () => expect(await storage.keys('')).toEqual([KEY]));
+    isMoved = true;
+    await catalog.sync();
+    const pro = await serverCatalog(app, PRO);
+    expect(catalog.all).toEqual(pro.instruments);
+    expect(catalog.version).toBe(pro.version);
+    await eventually(async () =>
+      expect(await storage.keys('')).toEqual(['trading-graph:catalog:["700001","pro-usd"]']),
+    );
+  });
+
+  test('does not see the copy of the group that it was in', async () => {
+    const storage = await storageWithCopy();
+    const text = (await storage.get(KEY)) ?? '';
+    await storage.delete(KEY);
+    await storage.set('trading-graph:catalog:["700001","pro-usd"]', text);
+    using phone = openPhone(app, { storage, network: withoutCatalog });
+    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
+    expect(phone.catalog.size).toBe(0);
+  });
+});

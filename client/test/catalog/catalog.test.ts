@@ -1,0 +1,322 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { buildSchema, getNamedType, isLeafType, isObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { createCatalog } from '../../src/catalog/catalog.ts';
+import { INSTRUMENT_FIELDS } from '../../src/catalog/instrument.ts';
+import { createClient } from '../../src/create-client.ts';
+import { openPhone, PRO, serverCatalog, untilServed } from '../support/catalog-phone.ts';
+import { startCore } from '../support/client.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ SANDBOX_INSTRUMENTS: '120' });
+});
+afterAll(() => app.close());
+
+describe('loading', () => {
+  test('before it there is nothing, and nothing is sent', () => {
+    using phone = openPhone(app);
+    const { catalog } = phone;
+    expect(catalog.all).toEqual([]);
+    expect(catalog.size).toBe(0);
+    expect(catalog.version).toBeNull();
+    expect(catalog.ageSeconds).toBeNull();
+    expect(catalog.get('AAPL')).toBeNull();
+    expect(catalog.search('apple')).toEqual([]);
+    expect(phone.sent).toEqual([]);
+  });
+
+  test('brings what the server has, in its order', async () => {
+    using phone = openPhone(app);
+    await phone.catalog.load();
+    const { version, size, instruments } = await serverCatalog(app);
+    expect(phone.catalog.all).toEqual(instruments);
+    expect(phone.catalog.version).toBe(version);
+    expect(phone.catalog.size).toBe(size);
+    expect(phone.catalog.get('AAPL')?.name).toBe('Apple Inc.');
+    expect(phone.catalog.get('NOWHERE')).toBeNull();
+  });
+
+  test('selects every field of an instrument that is no object', () => {
+    const path = join(import.meta.dirname, '../../../schema.graphql');
+    const type = buildSchema(readFileSync(path, 'utf8')).getType('Instrument');
+    if (!isObjectType(type)) throw new Error('there is no such type');
+    const leaves = Object.values(type.getFields()).filter(({ type }) =>
+      isLeafType(getNamedType(type)),
+    );
+    expect([...INSTRUMENT_FIELDS].sort()).toEqual(leaves.map(({ name }) => name).sort());
+  });
+
+  test('of chosen fields brings these, and what search needs', async () => {
+    using core = startCore(app);
+    const catalog = createCatalog(core, { fields: ['digits', 'min'] });
+    await catalog.load();
+    const [first] = catalog.all;
+    expect(Object.keys(first ?? {}).sort()).toEqual([
+      'description',
+      'digits',
+      'id',
+      'min',
+      'name',
+      'symbol',
+    ]);
+  });
+
+  test('belongs to the client, which is told the fields', async () => {
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const url = `${app.url}/graphql`;
+    const client = createClient({ url, token: () => token, catalogFields: ['digits'] });
+    await client.catalog.load();
+    expect(client.catalog.get('AAPL')?.digits).toBe(2);
+    expect(client.catalog.get('AAPL')).not.toHaveProperty('leverage');
+    client.dispose();
+    expect(client.catalog.size).toBe(0);
+  });
+
+  test('refuses a field that instruments do not have', () => {
+    using core = startCore(app);
+    expect(() => createCatalog(core, { fields: ['positions{id}' as 'min'] })).toThrow(TypeError);
+  });
+
+  test('rejects for a forged token, and keeps nothing', async () => {
+    const token = app.sandbox.token({ email: PRO, signature: 'forged' });
+    using core = startCore(app, { token: () => token });
+    const catalog = createCatalog(core);
+    await expect(catalog.load()).rejects.toMatchObject({ code: 'SIGNED_OUT' });
+    expect(catalog.size).toBe(0);
+  });
+
+  test('rejects where nobody is signed in', async () => {
+    using phone = openPhone(app, { email: null });
+    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'SIGNED_OUT' });
+    await expect(phone.catalog.sync()).rejects.toMatchObject({ code: 'SIGNED_OUT' });
+  });
+
+  test('rejects where the server has no catalog, and works when it has one again', async () => {
+    await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '30' });
+    using phone = openPhone(own);
+    own.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
+    await expect(phone.catalog.load()).rejects.toMatchObject({ name: 'TradingGraphError' });
+    own.sandbox.clearFaults();
+    await expect.poll(() => phone.catalog.load().then(() => phone.catalog.size)).toBeGreaterThan(0);
+  });
+});
+
+describe('syncing', () => {
+  test('at the same time is one request', async () => {
+    using phone = openPhone(app);
+    const { catalog } = phone;
+    await Promise.all([catalog.load(), catalog.sync(), catalog.load(), catalog.sync()]);
+    expect(phone.sentNamed('TradingGraphCatalog')).toHaveLength(1);
+    await Promise.all([catalog.sync(), catalog.sync()]);
+    expect(phone.sentNamed('TradingGraphCatalog')).toHaveLength(2);
+  });
+
+  test('without changes keeps every object, and tells nobody', async () => {
+    using phone = openPhone(app);
+    const { catalog } = phone;
+    await catalog.load();
+    const { all, version } = catalog;
+    let told = 0;
+    catalog.onChange(() => {
+      told += 1;
+    });
+    await catalog.sync();
+    expect(catalog.all).toBe(all);
+    expect(phone.sentNamed('TradingGraphCatalog').at(-1)?.variables).toEqual({ since: version });
+    expect(told).toBe(0);
+  });
+
+  test('brings what changed, and tells the listeners until they leave', async () => {
+    await using own = await startTestApp({
+      SANDBOX_INSTRUMENTS: '60',
+      CATALOG_MAX_AGE_SECONDS: '1',
+    });
+    using phone = openPhone(own);
+    const { catalog } = phone;
+    await catalog.load();
+    const former = catalog.all;
+    const seen: number[] = [];
+    const listener = () => void seen.push(catalog.size);
+    const leave = catalog.onChange(listener);
+    catalog.onChange(listener);
+    own.sandbox.changeCatalog({ change: 2, add: 3, remove: 1 });
+    const { instruments, version } = await untilServed(own, catalog.version ?? '');
+    await catalog.sync();
+    expect(catalog.all).toEqual(instruments);
+    expect(catalog.version).toBe(version);
+    expect(seen).toEqual([catalog.size, catalog.size]);
+    const same = former.filter((it) => isDeepStrictEqual(it, catalog.get(it.id)));
+    expect(same.length).toBeGreaterThanOrEqual(former.length - 3);
+    for (const instrument of same) expect(catalog.get(instrument.id)).toBe(instrument);
+    leave();
+    leave();
+    own.sandbox.changeCatalog({ change: 1 });
+    await untilServed(own, version);
+    await catalog.sync();
+    expect(seen).toHaveLength(3);
+  });
+
+  test('equals the server’s catalog after random changes, with a restart now and then', async () => {
+    await using own = await startTestApp({
+      SANDBOX_INSTRUMENTS: '80',
+      CATALOG_MAX_AGE_SECONDS: '1',
+    });
+    using phone = openPhone(own);
+    await phone.catalog.load();
+    let version = phone.catalog.version ?? '';
+    let seed = 20_261_120;
+    const upTo = (most: number) => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+      return (seed >>> 8) % (most + 1);
+    };
+    for (let round = 0; round < 8; round += 1) {
+      for (let changes = upTo(3); changes >= 0; changes -= 1) {
+        own.sandbox.changeCatalog({ change: 1 + upTo(9), add: upTo(12), remove: upTo(12) });
+      }
+      const served = await untilServed(own, version);
+      version = served.version;
+      // Now and then it misses a version.
+      if (upTo(3) === 0) continue;
+      await phone.catalog.sync();
+      expect(phone.catalog.version).toBe(version);
+      expect(phone.catalog.all).toEqual(served.instruments);
+    }
+    await phone.catalog.sync();
+    expect(phone.catalog.version).toBe(version);
+  });
+
+  test('that fails leaves the copy as it is', async () => {
+    let isDown = false;
+    using phone = openPhone(app, {
+      network: (_sent, send) => (isDown ? Promise.reject(new TypeError('no network')) : send()),
+    });
+    const { catalog } = phone;
+    await catalog.load();
+    const { all } = catalog;
+    isDown = true;
+    await expect(catalog.sync()).rejects.toMatchObject({ code: 'NETWORK' });
+    await catalog.load();
+    expect(catalog.all).toBe(all);
+  });
+
+  test('an answer with an error in it is not taken for the whole', async () => {
+    using phone = openPhone(app, {
+      network: async ({ name }, send) => {
+        const response = await send();
+        if (name !== 'TradingGraphCatalog') return response;
+        const body = (await response.json()) as { data: object };
+        const errors = [{ message: 'half of it', extensions: { code: 'INTERNAL' } }];
+        return Response.json({ ...body, errors });
+      },
+    });
+    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'INTERNAL' });
+    expect(phone.catalog.size).toBe(0);
+  });
+
+  test('of changes that do not lead to the server’s size fetches everything', async () => {
+    let removed: string[] = [];
+    using phone = openPhone(app, {
+      network: async ({ name }, send) => {
+        const response = await send();
+        if (name !== 'TradingGraphCatalog' || removed.length === 0) return response;
+        const body = (await response.json()) as {
+          data: { catalog: { changes: { removed: string[]; version: string } } };
+        };
+        body.data.catalog.changes.removed = removed;
+        body.data.catalog.changes.version = 'another';
+        removed = [];
+        return Response.json(body);
+      },
+    });
+    const { catalog } = phone;
+    await catalog.load();
+    const { version } = catalog;
+    removed = ['AAPL'];
+    await catalog.sync();
+    expect(catalog.version).toBe(version);
+    expect(catalog.get('AAPL')).not.toBeNull();
+    expect(phone.sentNamed('TradingGraphCatalog').at(-1)?.variables).toEqual({ since: '' });
+  });
+});
+
+describe('a catalog with more fields than an answer may have', () => {
+  const LIMITS = { SANDBOX_INSTRUMENTS: '1200', MAX_COST: '20000' };
+
+  test('is fetched in pages of one version', async () => {
+    await using own = await startTestApp(LIMITS);
+    using phone = openPhone(own);
+    const { catalog } = phone;
+    await catalog.load();
+    expect(catalog.size).toBeGreaterThan(1_000);
+    expect(phone.sentNamed('TradingGraphCatalogPage').length).toBe(Math.ceil(catalog.size / 500));
+    const token = own.sandbox.token({ email: 'demo@example.com' });
+    const { data } = await own.query('{ catalog { version size instruments { id } } }', { token });
+    expect(catalog.version).toBe(data.catalog.version);
+    expect(catalog.all.map(({ id }) => ({ id }))).toEqual(data.catalog.instruments);
+    expect(Object.keys(catalog.all[0] ?? {}).length).toBe(INSTRUMENT_FIELDS.length);
+    await catalog.sync();
+    expect(phone.sentNamed('TradingGraphCatalog')).toHaveLength(1);
+  });
+
+  test('is begun again where it changes between two pages', async () => {
+    await using own = await startTestApp({ ...LIMITS, CATALOG_MAX_AGE_SECONDS: '1' });
+    const token = own.sandbox.token({ email: 'demo@example.com' });
+    const versionNow = async () =>
+      (await own.query('{ catalog { version } }', { token })).data.catalog.version;
+    let hasChanged = false;
+    using phone = openPhone(own, {
+      network: async ({ name }, send) => {
+        const response = await send();
+        if (name === 'TradingGraphCatalogPage' && !hasChanged) {
+          hasChanged = true;
+          const former = await versionNow();
+          own.sandbox.changeCatalog({ change: 700 });
+          await expect.poll(versionNow).not.toBe(former);
+        }
+        return response;
+      },
+    });
+    await phone.catalog.load();
+    expect(phone.catalog.version).toBe(await versionNow());
+    expect(phone.sentNamed('TradingGraphCatalogIds')).toHaveLength(2);
+    expect(phone.catalog.all.filter((it) => it.description.includes('edition 1'))).not.toEqual([]);
+  });
+});
+
+describe('its age', () => {
+  test('counts on by the clock that nobody sets', async () => {
+    let uptimeMs = 5_000;
+    let nowMs = 1_800_000_000_000;
+    using phone = openPhone(app, { uptime: () => uptimeMs, now: () => nowMs });
+    const { catalog } = phone;
+    await catalog.load();
+    const age = catalog.ageSeconds ?? -1;
+    expect(age).toBeGreaterThanOrEqual(0);
+    nowMs -= 86_400_000;
+    expect(catalog.ageSeconds).toBe(age);
+    uptimeMs += 90_999;
+    expect(catalog.ageSeconds).toBe(age + 90);
+    await catalog.sync();
+    expect(catalog.ageSeconds).toBeLessThan(90);
+  });
+});
+
+describe('the end', () => {
+  test('leaves no timer and no listener, and rejects what is under way', async () => {
+    const phone = openPhone(app);
+    const { catalog, environment } = phone;
+    await catalog.load();
+    const rejected = expect(catalog.sync()).rejects.toMatchObject({ code: 'DISPOSED' });
+    phone.core.dispose();
+    await rejected;
+    await expect(catalog.load()).rejects.toMatchObject({ code: 'DISPOSED' });
+    await expect(catalog.sync()).rejects.toMatchObject({ code: 'DISPOSED' });
+    expect(catalog.size).toBe(0);
+    expect(environment.timers.size).toBe(0);
+    expect(environment.listeners.size).toBe(0);
+  });
+});

@@ -1,0 +1,100 @@
+import { expect } from 'vitest';
+import type { TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { createCatalog } from '../../src/catalog/catalog.ts';
+import { INSTRUMENT_FIELDS } from '../../src/catalog/instrument.ts';
+import type { ClientStorage } from '../../src/storage.ts';
+import { startCore, type TestCoreOptions } from './client.ts';
+import { countedEnvironment } from './counted-environment.ts';
+
+export const DEMO = 'demo@example.com';
+export const FRESH = 'fresh@example.com';
+export const PRO = 'pro@example.com';
+
+/** A request as the client sent it, and what became of it. */
+export interface SentRequest {
+  readonly name: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export interface PhoneOptions {
+  readonly storage?: ClientStorage | null;
+  readonly email?: string | null;
+  /** Stands in for the network; `send` passes the request on. */
+  readonly network?: (
+    sent: SentRequest,
+    send: (token?: string) => Promise<Response>,
+  ) => Promise<Response>;
+  readonly now?: () => number;
+  readonly uptime?: () => number;
+}
+
+/** An app on a phone, with a catalog on the real facade. */
+export function openPhone(
+  app: TestApp,
+  {
+    storage = null,
+    email = DEMO,
+    network = (_sent, send) => send(),
+    now,
+    uptime,
+  }: PhoneOptions = {},
+) {
+  const sent: SentRequest[] = [];
+  let token = email === null ? null : app.sandbox.token({ email });
+  const environment = countedEnvironment({
+    // No test waits for a pause between repetitions, or for a limit of time.
+    hurry: (ms) => (ms < 5_000 ? Math.min(ms, 10) : ms),
+    ...(now && { now }),
+    ...(uptime && { uptime }),
+    fetch: (input, init) => {
+      const { query, variables } = JSON.parse(String(init?.body));
+      const request = { name: /^query (\w+)/.exec(query)?.[1] ?? '', variables: variables ?? {} };
+      sent.push(request);
+      return network(request, (other) => {
+        const headers = new Headers(init?.headers);
+        if (other !== undefined) headers.set('authorization', `Bearer ${other}`);
+        return fetch(input, { ...init, headers });
+      });
+    },
+  });
+  const options: TestCoreOptions = { storage, environment, token: () => token };
+  const core = startCore(app, options);
+  const catalog = createCatalog(core);
+  return {
+    core,
+    catalog,
+    sent,
+    environment,
+    sentNamed: (name: string) => sent.filter((request) => request.name === name),
+    /** Somebody else signs in, which the client learns with its next request only. */
+    signInSilently(user: string) {
+      token = app.sandbox.token({ email: user });
+    },
+    async signIn(user: string | null) {
+      token = user === null ? null : app.sandbox.token({ email: user });
+      await core.tokenChanged();
+      // By then the client knows whose the token is, or that there is none.
+      await core.account().catch(() => {});
+    },
+    [Symbol.dispose]: () => core.dispose(),
+  };
+}
+
+/** The whole catalog as the server has it for a user, once it has the gateway's present one. */
+export async function serverCatalog(app: TestApp, email = DEMO) {
+  const token = app.sandbox.token({ email });
+  const document = `{ catalog { version size instruments { ${INSTRUMENT_FIELDS.join(' ')} } } }`;
+  const { data, errors } = await app.query(document, { token });
+  expect(errors).toEqual([]);
+  return data.catalog;
+}
+
+/** Waits until the facade has fetched what the gateway changed. */
+export async function untilServed(app: TestApp, formerVersion: string, email = DEMO) {
+  return eventually(async () => {
+    const catalog = await serverCatalog(app, email);
+    expect(catalog.version).not.toBe(formerVersion);
+    return catalog;
+  });
+}
