@@ -11,7 +11,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
     // Most of the time is spent waiting for a condition, not for a core.
-    maxWorkers: 4,
+    maxWorkers: 6,
     reporters: ['default', new SkippedReporter()],
   },
 });
