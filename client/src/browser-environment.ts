@@ -1,5 +1,7 @@
 import type { Environment, Lifecycle } from './environment.ts';
 
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** The environment of browsers and of Node, by what the platform has. */
 export function browserEnvironment(): Environment {
   return {
@@ -10,7 +12,8 @@ export function browserEnvironment(): Environment {
     random: () => Math.random(),
     randomId,
     after(ms, task) {
-      const timer = setTimeout(task, ms);
+      // Beyond the longest timer the platform would run the task at once.
+      const timer = setTimeout(task, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
       return () => clearTimeout(timer);
     },
     lifecycle: pageLifecycle(),

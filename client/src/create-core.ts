@@ -135,7 +135,7 @@ export function createCore(options: CoreOptions): OwnCore {
       else tasks.push(task);
     },
     async tokenChanged() {
-      const token = await tokens.get().catch(() => null);
+      const token = await tokens.changed().catch(() => null);
       if (token !== null) accounts.tokenTaken(token);
     },
     dispose() {

@@ -9,7 +9,7 @@ const PASSING = new Set(['GATEWAY_CONTRACT', 'INTERNAL', 'PROTOCOL']);
 /** Exponential back-off with full jitter, and not before the server's `retryAfter`, in seconds. */
 export function retryDelayMs(failures: number, retryAfter: number | null, random: number): number {
   const jitteredMs = random * Math.min(MAX_MS, BASE_MS * 2 ** failures);
-  return (retryAfter ?? 0) * 1_000 + jitteredMs;
+  return Math.max(0, retryAfter ?? 0) * 1_000 + jitteredMs;
 }
 
 /** Whether another try would only be refused again; with `mayRenew` a new token may help. */

@@ -138,8 +138,9 @@ export class OrderTicket implements Ticket {
   async #repeat(order: Order, deadline: Deadline): Promise<OrderOutcome> {
     const { environment } = this.#context.core;
     let refusedTokens = 0;
-    if (this.#isInDoubt && (await this.#isStale(deadline))) return this.#ask(deadline);
     for (let failures = 0; ; failures += 1) {
+      // Before each attempt: a pause may last hours, and the clock may be changed in it.
+      if (this.#isInDoubt && (await this.#isStale(deadline))) return this.#ask(deadline);
       try {
         return await this.#attempt(order, deadline);
       } catch (thrown) {

@@ -8,5 +8,5 @@ export const BACKOFF_CAP_MS = 30_000;
  */
 export function backoffMs(failures: number, random: () => number, floorSeconds = 0): number {
   const ceilingMs = Math.min(BACKOFF_CAP_MS, BASE_MS * 2 ** Math.min(failures, 10));
-  return floorSeconds * 1_000 + random() * ceilingMs;
+  return Math.max(0, floorSeconds) * 1_000 + random() * ceilingMs;
 }

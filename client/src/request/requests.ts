@@ -54,8 +54,9 @@ export class Requests {
     this.#underWay.add(abort);
     try {
       const document = requestedDocument(operation);
-      // The app says that a document of an id is a query by asking for repeats.
-      const repeats = options.repeats ?? !mayMutate(document);
+      // The app says that a document of an id is a query by asking for repeats; what a text is it says itself.
+      const isMutation = 'query' in document && mayMutate(document);
+      const repeats = !isMutation && (options.repeats ?? !mayMutate(document));
       const method = 'documentId' in document && repeats ? 'GET' : 'POST';
       const request = {
         document,
@@ -106,18 +107,27 @@ export class Requests {
       if (result.data !== null) tokens.accepted(token);
       return result;
     }
-    const renewed = await untilAborted(tokens.renewed(token), request.signal);
-    // With `repeats: false` the caller decides: a new token may be another account's.
-    if (request.options.repeats === false || !isWhollyRefused(result)) return result;
+    const renewing = tokens.renewed(token);
+    // What came is never withheld for a renewal. With `repeats: false` the caller decides: a new token may be another
+    // account's.
+    if (request.options.repeats === false || !isWhollyRefused(result)) {
+      renewing.catch(() => {});
+      return result;
+    }
+    const renewed = await untilAborted(renewing, request.signal);
     const second = await this.#send(request, renewed);
-    return isTokenRefused(second) ? failed(tokens.refusedAgain(renewed)) : second;
+    if (!isTokenRefused(second)) return second;
+    const error = tokens.refusedAgain(renewed);
+    return isWhollyRefused(second) ? failed(error) : second;
   }
 
   async #send(request: Request, token: string | null): Promise<Result<unknown>> {
     const { environment, url, accountOf } = this.#options;
     const { document, variables, options, method, signal, repeats } = request;
     if (token !== null && options.account !== undefined) {
-      const login = await untilAborted(accountOf(token), signal);
+      const login = await untilAborted(accountOf(token), signal).catch(asRefusal);
+      // The token was refused before anything of the operation was sent.
+      if (typeof login !== 'string') return login;
       if (login !== options.account) {
         throw signedOutError('Another account is signed in.');
       }
@@ -133,4 +143,10 @@ export class Requests {
       signal,
     });
   }
+}
+
+function asRefusal(thrown: unknown): Result<never> {
+  const error = asTradingGraphError(thrown);
+  if (error.code === 'UNAUTHENTICATED') return failed(error);
+  throw error;
 }

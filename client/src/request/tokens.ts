@@ -41,8 +41,8 @@ export class Tokens {
   #failure: { readonly error: TradingGraphError; readonly until: number } | null = null;
   #failures = 0;
   #isDisposed = false;
-  /** Stops waiting for the app. */
-  #giveUp: () => void = () => {};
+  /** Stop waiting for the app, one for each question. */
+  readonly #giveUps = new Set<() => void>();
 
   constructor(options: TokensOptions) {
     this.#options = options;
@@ -53,6 +53,13 @@ export class Tokens {
     if (this.#isDisposed) throw disposedError();
     // Where a renewal is under way, its answer is waited for by all.
     const token = await (this.#asking ?? this.#ask(false)).token;
+    return this.#refused.includes(token) ? await this.renewed(token) : token;
+  }
+
+  /** Asks anew, since the answer under way may be the former user's. */
+  async changed(): Promise<string> {
+    if (this.#isDisposed) throw disposedError();
+    const token = await this.#ask(false).token;
     return this.#refused.includes(token) ? await this.renewed(token) : token;
   }
 
@@ -87,7 +94,7 @@ export class Tokens {
 
   dispose(): void {
     this.#isDisposed = true;
-    this.#giveUp();
+    for (const giveUp of [...this.#giveUps]) giveUp();
   }
 
   #noteRefused(token: string): void {
@@ -141,30 +148,34 @@ export class Tokens {
 
   async #call(force: boolean): Promise<string | null> {
     const { source, environment } = this.#options;
+    let giveUp = () => {};
     const late = new Promise<never>((_resolve, reject) => {
       const cancel = environment.after(DEADLINE_MS, () =>
         reject(new Error('The app gives no token in time.')),
       );
-      this.#giveUp = () => {
+      giveUp = () => {
         cancel();
         reject(disposedError());
       };
     });
     // It is rejected at the end in any case, where nobody waits for it.
     late.catch(() => {});
-    const giveUp = this.#giveUp;
+    this.#giveUps.add(giveUp);
     try {
       return await Promise.race([source({ force }), late]);
     } finally {
       giveUp();
+      this.#giveUps.delete(giveUp);
     }
   }
 
   #take(token: string): void {
     this.#isSignedOut = false;
-    if (token === this.#current) return;
-    this.#current = token;
-    this.#failure = null;
+    if (token !== this.#current) {
+      this.#current = token;
+      this.#failure = null;
+    }
+    // For the same token as well: the question whose it is may have failed.
     this.#options.onToken(token);
   }
 

@@ -1,0 +1,195 @@
+import { expect, test } from 'vitest';
+import { browserEnvironment } from '../src/browser-environment.ts';
+import { createClient } from '../src/create-client.ts';
+import type { Environment } from '../src/environment.ts';
+import { retryDelayMs } from '../src/live/retry.ts';
+
+/** Answers that a server gives seldom, so that they are scripted at the platform's `fetch`. */
+type Answer = (body: string, token: string) => unknown;
+
+const HOUR_MS = 3_600_000;
+
+const refused = (...path: string[]) => ({
+  message: 'refused',
+  ...(path.length > 0 && { path }),
+  extensions: { code: 'UNAUTHENTICATED', retryable: false },
+});
+
+function answering(answer: Answer): Pick<Environment, 'fetch'> {
+  return {
+    fetch: (async (_url: string, init: { body: string; headers: Record<string, string> }) => {
+      const token = (init.headers.authorization ?? '').replace('Bearer ', '');
+      const body = JSON.stringify(await answer(init.body, token));
+      return new Response(body, { headers: { 'content-type': 'application/json' } });
+    }) as unknown as Environment['fetch'],
+  };
+}
+
+const isAccountQuestion = (body: string) =>
+  body.includes('session') && !body.includes('placeOrder');
+const ORDER = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
+const PLACE = 'mutation { placeOrder { __typename positions { id } } }';
+const ACCEPTED = {
+  data: { placeOrder: { __typename: 'OrderAccepted', positions: null } },
+  errors: [refused('placeOrder', 'positions')],
+};
+
+test('an outcome is kept where a read beside it was refused and the token cannot be renewed', async () => {
+  const client = createClient({
+    url: 'http://facade/graphql',
+    token: ({ force }) => (force ? null : 'first'),
+    environment: answering(() => ACCEPTED),
+  });
+  const { data, errors } = await client.mutate(PLACE);
+  expect(data).toEqual(ACCEPTED.data);
+  expect(errors.map(({ code }) => code)).toEqual(['UNAUTHENTICATED']);
+  client.dispose();
+});
+
+test('an outcome is kept where the renewed token was refused for a read alone', async () => {
+  const client = createClient({
+    url: 'http://facade/graphql',
+    token: ({ force }) => (force ? 'second' : 'first'),
+    environment: answering((_body, token) =>
+      token === 'first'
+        ? { data: { placeOrder: null }, errors: [refused('placeOrder')] }
+        : ACCEPTED,
+    ),
+  });
+  expect((await client.mutate(PLACE)).data).toEqual(ACCEPTED.data);
+  client.dispose();
+});
+
+test('an order that the server did not take is unsent, though the session cannot be renewed', async () => {
+  const client = createClient({
+    url: 'http://facade/graphql',
+    token: ({ force }) => (force ? null : 'first'),
+    environment: answering((body) =>
+      isAccountQuestion(body)
+        ? { data: { session: { login: 'a' } } }
+        : { data: { order: null }, errors: [refused('order')] },
+    ),
+  });
+  const outcome = await client.orders.ticket().place(ORDER);
+  expect(outcome).toMatchObject({ status: 'unsent', error: { code: 'SIGNED_OUT' } });
+  client.dispose();
+});
+
+test('no attempt of a long patience is sent once the key is older than 23 hours', async () => {
+  let nowMs = 0;
+  const timers: { atMs: number; task: () => void; isSet: boolean }[] = [];
+  const sentAtMs: number[] = [];
+  const client = createClient({
+    url: 'http://facade/graphql',
+    token: () => 'first',
+    environment: {
+      ...answering((body) => {
+        if (isAccountQuestion(body)) return { data: { session: { login: 'a' } } };
+        if (body.includes('mutation')) sentAtMs.push(nowMs);
+        const extensions = { code: 'INTERNAL', retryable: true, retryAfter: 6 * 3_600 };
+        return { errors: [{ message: 'later', extensions }] };
+      }),
+      now: () => 1.7e12 + nowMs,
+      uptime: () => nowMs,
+      random: () => 0.5,
+      after(ms, task) {
+        const timer = { atMs: nowMs + ms, task, isSet: true };
+        timers.push(timer);
+        return () => {
+          timer.isSet = false;
+        };
+      },
+    },
+  });
+  let isOver = false;
+  const placed = client.orders
+    .ticket()
+    .place(ORDER, { withinMs: 48 * HOUR_MS })
+    .finally(() => {
+      isOver = true;
+    });
+  while (!isOver) {
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    const next = timers.filter(({ isSet }) => isSet).sort((a, b) => a.atMs - b.atMs)[0];
+    if (!next) continue;
+    next.isSet = false;
+    nowMs = Math.max(nowMs, next.atMs);
+    next.task();
+  }
+  expect((await placed).status).toBe('unknown');
+  expect(sentAtMs.length).toBeGreaterThan(1);
+  expect(sentAtMs.every((atMs) => atMs < 23 * HOUR_MS)).toBe(true);
+  client.dispose();
+});
+
+test('a change of the token is asked for anew while an older question is under way', async () => {
+  const asked: string[] = [];
+  const waiting: (() => void)[] = [];
+  let user = 'a';
+  let isSlow = false;
+  const client = createClient({
+    url: 'http://facade/graphql',
+    token: () => {
+      asked.push(user);
+      const token = `token of ${user}`;
+      return isSlow ? new Promise((resolve) => waiting.push(() => resolve(token))) : token;
+    },
+    environment: answering((_body, token) => ({ data: { session: { login: token.at(-1) } } })),
+  });
+  await client.query('{ session { login } }');
+  isSlow = true;
+  const query = client.query('{ session { login } }');
+  user = 'b';
+  const changed = client.tokenChanged();
+  for (const answer of waiting) answer();
+  await changed;
+  expect(asked.at(-1)).toBe('b');
+  await query;
+  client.dispose();
+});
+
+test('a request of one account renews a token that was refused for the question whose it is', async () => {
+  const client = createClient({
+    url: 'http://facade/graphql',
+    token: ({ force }) => (force ? 'second' : 'first'),
+    environment: answering((_body, token) =>
+      token === 'first' ? { errors: [refused()] } : { data: { session: { login: 'a' } } },
+    ),
+  });
+  const { data, errors } = await client.query('{ session { login } }', undefined, { account: 'a' });
+  expect(errors).toEqual([]);
+  expect(data).toEqual({ session: { login: 'a' } });
+  client.dispose();
+});
+
+test('a mutation is sent once, also by way of `query`', async () => {
+  let sent = 0;
+  const client = createClient({
+    url: 'http://facade/graphql',
+    token: () => 'first',
+    environment: {
+      random: () => 0,
+      fetch: async () => {
+        sent += 1;
+        throw new TypeError('no network');
+      },
+    },
+  });
+  await client.query('mutation { a }');
+  expect(sent).toBe(1);
+  client.dispose();
+});
+
+test('no wait is cut short by being too long, or negative', async () => {
+  const { after } = browserEnvironment();
+  let ran = false;
+  const cancels = [Number.POSITIVE_INFINITY, 2 ** 31, 1e12].map((ms) =>
+    after(ms, () => {
+      ran = true;
+    }),
+  );
+  await new Promise<void>((resolve) => after(50, resolve));
+  expect(ran).toBe(false);
+  for (const cancel of cancels) cancel();
+  expect(retryDelayMs(0, -100, 0.5)).toBeGreaterThan(0);
+});
