@@ -8,8 +8,8 @@ test('the search finds for each kind a document that comes near to what the limi
   const { findings, text } = await runHostile({
     seed: 'small',
     holdings: { instruments: 500, positions: 60, tickMs: 100 },
-    searchMs: 2_000,
-    leastTries: 30,
+    searchMs: 1_000,
+    leastTries: 20,
     damageMs: 500,
     settings: { MAX_COST: String(MAX_COST) },
   });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { rehearse } from './order-rehearsal.ts';
 
 /** `ORDER_TICKETS=1000` for the full form. */
-const TICKETS = Number(process.env.ORDER_TICKETS ?? 240);
+const TICKETS = Number(process.env.ORDER_TICKETS ?? 120);
 const SEED = Number(process.env.ORDER_SEED ?? 20_261_120);
 
 test(`${TICKETS} tickets become at most one order each, and what is said of them is true`, async () => {
