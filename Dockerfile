@@ -1,5 +1,5 @@
-# The Node that the project is developed and tested on; a mirror's name may be given instead.
-ARG NODE_IMAGE=node:26-slim
+# The exact Node that the project is developed and tested on; a mirror's name or a digest may be given instead.
+ARG NODE_IMAGE=node:26.10.0-slim
 
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
@@ -7,6 +7,14 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --no-audit --no-fund
 
 FROM ${NODE_IMAGE}
+ARG NODE_IMAGE
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="trading-graph" \
+    org.opencontainers.image.description="A GraphQL backend-for-frontend over a REST trading gateway" \
+    org.opencontainers.image.version="0.1.0" \
+    org.opencontainers.image.licenses="MIT" \
+    org.opencontainers.image.revision="${REVISION}" \
+    org.opencontainers.image.base.name="${NODE_IMAGE}"
 WORKDIR /app
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
@@ -16,8 +24,9 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY src ./src
 # The order records live here; without a volume they end with the container.
-RUN mkdir -m 700 data && chown node:node data
-USER node
+RUN mkdir -m 700 data && chown 1000:1000 data
+# The image's user `node`, by number: Kubernetes cannot tell from a name that it is not root.
+USER 1000:1000
 VOLUME /app/data
 EXPOSE 4000 4001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \

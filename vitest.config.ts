@@ -1,9 +1,12 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { LONG_SUITES } from './test/support/long-suites.ts';
 import { SkippedReporter } from './test/support/skipped-reporter.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'client/test/**/*.test.ts'],
+    // CI runs everything, as `npm run test:all` does.
+    exclude: [...configDefaults.exclude, ...(process.env.CI ? [] : LONG_SUITES)],
     // Vite's module runner would load a second copy of graphql beside Node's own.
     experimental: { viteModuleRunner: false },
     // For a machine that is busy with something else; a test that hangs is found all the same.

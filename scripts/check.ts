@@ -9,12 +9,19 @@ const CHECKS = [
   },
   { name: 'schema.graphql', script: 'scripts/print-schema.ts', args: ['--check'] },
   { name: 'docs/errors.md', script: 'scripts/errors-doc.ts', args: ['--check'] },
+  { name: 'docs/metrics.md', script: 'scripts/metrics-doc.ts', args: ['--check'] },
   {
     name: "the client's generated files",
     script: 'scripts/client-generated.ts',
     args: ['--check'],
   },
+  { name: 'the licences of packages', script: 'scripts/check-licenses.ts', args: [] },
   { name: 'types', script: 'node_modules/typescript/bin/tsc', args: [] },
+  {
+    name: "the types of GraphiQL's page",
+    script: 'node_modules/typescript/bin/tsc',
+    args: ['-p', 'src/server/graphiql/page'],
+  },
   {
     name: "the client's types",
     script: 'node_modules/typescript/bin/tsc',
@@ -24,6 +31,16 @@ const CHECKS = [
     name: "the types of the client's tests",
     script: 'node_modules/typescript/bin/tsc',
     args: ['-p', 'client/test'],
+  },
+  {
+    name: "the page's types",
+    script: 'node_modules/typescript/bin/tsc',
+    args: ['-p', 'page'],
+  },
+  {
+    name: 'the types of the examples',
+    script: 'node_modules/typescript/bin/tsc',
+    args: ['-p', 'examples'],
   },
 ];
 

@@ -3,7 +3,17 @@
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type GraphQLSchema, isAbstractType, parse, validate } from 'graphql';
+import {
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNullableType,
+  isAbstractType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  parse,
+  validate,
+} from 'graphql';
 import { ERROR_CODES } from '../src/schema/error-codes.ts';
 import { buildSchema } from '../src/schema/schema.ts';
 
@@ -17,6 +27,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['src/generated/error-codes.ts', errorCodes()],
     ['src/generated/possible-types.ts', possibleTypes(schema)],
+    ['src/generated/type-policies.ts', typePolicies(schema)],
     ['trusted-documents.json', await trustedDocuments(schema)],
   ]);
 }
@@ -49,10 +60,48 @@ function possibleTypes(schema: GraphQLSchema): string {
     });
   return `${HEAD}
 /** The object types of each interface and union, as a normalized cache needs them. */
-export const possibleTypes: Readonly<Record<string, readonly string[]>> = {
+export const possibleTypes: Readonly<Record<string, string[]>> = {
 ${rows.join('\n')}
 };
 `;
+}
+
+function typePolicies(schema: GraphQLSchema): string {
+  const rows = Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type))
+    .filter((type) => !type.name.startsWith('__') && type !== schema.getMutationType())
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((type) => {
+      const own = [...keyPolicy(schema, type), ...listPolicies(type)];
+      return own.length > 0 ? [`  ${type.name}: {`, ...own, '  },'] : [];
+    });
+  return `${HEAD}
+/**
+ * How Apollo's cache merges what has no key of its own. An object that may lack an id is part of the object that holds it, and
+ * its fields are merged; a list is replaced by the newer one.
+ */
+export const generatedTypePolicies = {
+${rows.join('\n')}
+} as const;
+`;
+}
+
+function keyPolicy(schema: GraphQLSchema, type: GraphQLObjectType): readonly string[] {
+  const isRoot = type === schema.getQueryType() || type === schema.getSubscriptionType();
+  const id = type.getFields().id?.type;
+  return isRoot || (id && isNonNullType(id)) ? [] : ['    keyFields: false,', '    merge: true,'];
+}
+
+function listPolicies(type: GraphQLObjectType): readonly string[] {
+  const lists = Object.values(type.getFields()).filter((field) =>
+    isListType(getNullableType(field.type)),
+  );
+  if (lists.length === 0) return [];
+  return [
+    '    fields: {',
+    ...lists.map(({ name }) => `      ${name}: { merge: false },`),
+    '    },',
+  ];
 }
 
 /** A manifest of what the client itself sends: the texts that modules named `…-operation.ts`, `…operations.ts` or `…documents.ts` export. */

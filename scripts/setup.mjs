@@ -1,5 +1,6 @@
 // Brings node_modules up to date and chooses the Node that everything else runs on. Plain
 // JavaScript without dependencies: it has to run on a fresh clone, under any Node from 20 on.
+// With --all it brings the packages of the client's tests as well, which are as many again.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -18,6 +19,11 @@ const lockFile = join(root, '.setup.lock');
 // it has remembered, and without `exec` a SIGTERM would stop npm but leave the server running.
 const runNode = join(modules, '.run-node');
 
+const WITHOUT_CLIENT = 'without the client';
+const ALL = 'all';
+
+// Tests that ran once run again: what they need is kept when a start brings the packages up to date.
+const wanted = process.argv.includes('--all') || installed().what === ALL ? ALL : WITHOUT_CLIENT;
 let holdsLock = false;
 
 if (majorOf(process.version) < OLDEST_FOR_SETUP) {
@@ -34,7 +40,13 @@ if (!isUpToDate()) {
 }
 
 function isUpToDate() {
-  return existsSync(runNode) && read(stampFile) === fingerprint();
+  const { what, from } = installed();
+  return existsSync(runNode) && (what === ALL || what === wanted) && from === fingerprint();
+}
+
+function installed() {
+  const [from, what] = read(stampFile).split('\n');
+  return { from, what };
 }
 
 // npm's own record of what it installed is part of it, so that a later `npm install` or
@@ -71,12 +83,13 @@ function install() {
     fail('npm could not install the packages (its own words are above). Is there a network?');
   }
   chooseNode();
-  writeFileSync(stampFile, fingerprint());
+  writeFileSync(stampFile, `${fingerprint()}\n${wanted}`);
 }
 
 function npmCi(scripts) {
   // NODE_ENV=production or a user's npm settings must not leave out what the scripts here need.
   const options = ['--include=dev', '--include=optional', '--loglevel=error', scripts];
+  if (wanted !== ALL) options.push('--workspaces=false');
   const inside = process.env.npm_execpath?.endsWith('.js')
     ? [process.env.npm_node_execpath ?? process.execPath, process.env.npm_execpath]
     : ['npm'];
@@ -101,20 +114,20 @@ function pathWithoutOwnBinaries() {
 }
 
 function chooseNode() {
-  const wanted = JSON.parse(read(join(root, 'package.json'))).devDependencies.node;
+  const version = JSON.parse(read(join(root, 'package.json'))).devDependencies.node;
   const bundled = join(modules, 'node', 'bin', 'node');
   const { stdout } = spawnSync(bundled, ['-p', 'process.version'], { encoding: 'utf8' });
   // Relative, so that the project's folder can be moved.
   let chosen = relative(modules, bundled);
-  if (stdout?.trim() !== `v${wanted}`) {
+  if (stdout?.trim() !== `v${version}`) {
     if (majorOf(process.version) < OLDEST_FOR_THE_PROGRAM) {
       fail(
-        `Node ${wanted} could not be brought in for ${process.platform}-${process.arch}, and this ` +
+        `Node ${version} could not be brought in for ${process.platform}-${process.arch}, and this ` +
           `machine's ${process.version} is too old. Install Node ${OLDEST_FOR_THE_PROGRAM} or newer.`,
       );
     }
     say(
-      `Node ${wanted} could not be brought in; this machine's ${process.version} is used instead.`,
+      `Node ${version} could not be brought in; this machine's ${process.version} is used instead.`,
     );
     // Or `#!/usr/bin/env node` inside npm scripts would find a binary that does not work here.
     rmSync(join(modules, '.bin', 'node'), { force: true });

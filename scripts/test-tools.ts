@@ -1,13 +1,22 @@
 // Installs what the tests need from outside npm, where this machine lets it: as root, with
 // apt-get. Elsewhere the suites that need it are skipped, and this says why.
 import { spawnSync } from 'node:child_process';
-import { chromiumPath, redisServerPath } from '../test/support/machine.ts';
+import { LONG_SUITES } from '../test/support/long-suites.ts';
+import {
+  chromiumPath,
+  haproxyPath,
+  promtoolPath,
+  redisServerPath,
+} from '../test/support/machine.ts';
 
 const deadlineMs = Date.now() + 300_000;
 
 const TOOLS = [
   { name: 'redis-server', path: redisServerPath, variable: 'REDIS_SERVER_PATH' },
+  { name: 'haproxy', path: haproxyPath, variable: 'HAPROXY_PATH' },
   { name: 'chromium', path: chromiumPath, variable: 'CHROMIUM_PATH' },
+  // Debian and Ubuntu have promtool in the package of the server.
+  { name: 'prometheus', path: promtoolPath, variable: 'PROMTOOL_PATH' },
 ];
 
 for (const { name, path, variable } of TOOLS) {
@@ -16,6 +25,10 @@ for (const { name, path, variable } of TOOLS) {
   if (problem !== null) {
     process.stderr.write(`${name} is not here (${problem}): the tests that need it are skipped.\n`);
   }
+}
+
+if (!process.env.CI) {
+  process.stderr.write(`Left out here, and run by npm run test:all: ${LONG_SUITES.join(', ')}\n`);
 }
 
 function bringIn(name: string): string | null {

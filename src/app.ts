@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
+import { Metrics } from './app/metrics.ts';
+import { programVersion } from './app/program-version.ts';
 import {
   atAddress,
   openAll,
@@ -7,6 +9,8 @@ import {
   openConfiguredStores,
   withAddressProblems,
 } from './app/resources.ts';
+import { openConfiguredTracing } from './app/tracing.ts';
+import { WrongSettings } from './app/wrong-settings.ts';
 import type { Config } from './config.ts';
 import { createDomain } from './domain/create-domain.ts';
 import { ResponseCache } from './engine/catalog/response-cache.ts';
@@ -21,24 +25,30 @@ import { Publisher } from './engine/publisher.ts';
 import { RequestQuota } from './engine/request-quota.ts';
 import type { GatewayClient } from './gateway/client.ts';
 import { createGateway } from './gateway/create-gateway.ts';
+import { watchAddress } from './gateway/watch-address.ts';
 import { steadyClock, systemClock } from './lib/clock.ts';
 import type { Eventually } from './lib/eventually.ts';
 import { FairScheduler } from './lib/fair-scheduler.ts';
 import { createLog, type Log } from './lib/log.ts';
-import { Metrics } from './lib/metrics.ts';
 import { type Sandbox, startSandbox } from './sandbox/start.ts';
+import { printedSchema } from './schema/printed-schema.ts';
 import { buildSchema } from './schema/schema.ts';
 import { AdminServer } from './server/admin/admin-server.ts';
-import { Readiness } from './server/admin/readiness.ts';
+import { DEGRADED_CODES, Readiness } from './server/admin/readiness.ts';
 import { SendBuffers } from './server/back-pressure/send-buffers.ts';
-import { GraphiQL } from './server/graphiql/graphiql.ts';
+import { closeInSlices } from './server/closing-in-slices.ts';
+import { DemoPage } from './server/demo-page/demo-page.ts';
+import { GraphiQL, type GraphiQLOptions } from './server/graphiql/graphiql.ts';
 import { HttpServer } from './server/http/http-server.ts';
 import { SandboxProxy } from './server/http/sandbox-proxy.ts';
+import { AccessLog } from './server/request/access-log.ts';
 import { ClientAddresses } from './server/request/client-address.ts';
+import { ClientNames } from './server/request/client-names.ts';
 import { RequestIds } from './server/request/request-id.ts';
 import type { ServerSettings } from './server/settings.ts';
 import { SocketLimits } from './server/websocket/socket-limits.ts';
 import { WebSocketEndpoint } from './server/websocket/websocket-endpoint.ts';
+import { measuredOrderRecords } from './store/measured-order-records.ts';
 
 export interface App {
   readonly url: string;
@@ -107,8 +117,11 @@ export async function startApp(
   await using started = new AsyncDisposableStack();
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
+  const tracing = await openConfiguredTracing(config, metrics, log);
+  started.defer(() => tracing?.close());
+  const gatewayUrl = sandbox?.url ?? config.gatewayUrl ?? '';
   const gateway = createGateway({
-    url: sandbox?.url ?? config.gatewayUrl ?? '',
+    url: gatewayUrl,
     connections: config.gatewayConnections,
     headers: config.gatewayHeaders,
     forwardClient: config.gatewayForwardClient,
@@ -120,14 +133,16 @@ export async function startApp(
     catalogTimeoutMs: config.catalogTimeoutMs,
     maxBytes: config.gatewayMaxBytes,
     catalogMaxBytes: config.catalogMaxBytes,
-    metrics,
+    metrics: metrics.gateway,
     log,
+    tracing,
   });
   started.defer(() => gateway.close());
   const documents = new Documents({
     schema,
     limits: config,
     introspection: config.introspection,
+    reads: metrics.engine.cacheReads.document,
     ...(cacheBytes.documents && { maxBytes: cacheBytes.documents }),
   });
   const kept = async <T extends Closable | null>(opening: Promise<T>) => {
@@ -137,14 +152,34 @@ export async function startApp(
   };
   // Everything that may prove unusable opens together, so that one start reports all problems.
   const [stores, trusted] = await openAll([
-    kept(openConfiguredStores(config, (message) => log.warn({}, message))),
-    kept(openConfiguredDocuments(config, documents, log)),
+    kept(
+      openConfiguredStores(
+        config,
+        (message) => log.warn({}, message),
+        (ms) => metrics.store.counterSeconds.observe(ms / 1000),
+      ),
+    ),
+    kept(
+      openConfiguredDocuments(config, documents, log, (names) =>
+        metrics.server.listDocuments(names),
+      ),
+    ),
   ]).catch(withAddressProblems(config, 'public', 'admin'));
-  const { records, counters } = stores;
+  const { counters } = stores;
+  const records = measuredOrderRecords(stores.records, metrics.store);
   const { client, resilience } = gateway;
-  const domain = createDomain({ client, stores, metrics, log, settings: config });
+  const wrongSettings = new WrongSettings({ clock: steadyClock, log });
+  const domain = createDomain({
+    client,
+    stores: { ...stores, records },
+    metrics: metrics.domain,
+    signs: wrongSettings,
+    log,
+    settings: config,
+  });
   started.defer(() => domain.hub.close());
   const clients = new ClientKeys(domain.ledger);
+  const responses = new ResponseCache(cacheBytes.answers, metrics.engine.cacheReads.response);
   const engine = new Engine({
     schema,
     services: domain,
@@ -167,8 +202,8 @@ export async function startApp(
       fieldsPerMinute: EVENT_ANSWERS_PER_MINUTE * config.maxCost,
       clock: systemClock,
     }),
-    publisher: new Publisher({ log, metrics, receipts: config.sandbox }),
-    responses: new ResponseCache(cacheBytes.answers),
+    publisher: new Publisher({ log, metrics: metrics.engine, receipts: config.sandbox }),
+    responses,
   });
 
   const addresses = new ClientAddresses({
@@ -181,7 +216,7 @@ export async function startApp(
     clients,
     clock: steadyClock,
     ...patience,
-    onCut: (reason) => metrics.readersCut.inc({ reason }),
+    onCut: (reason) => metrics.server.readersCut.add(reason),
   });
   const settings: ServerSettings = {
     engine,
@@ -191,12 +226,23 @@ export async function startApp(
     maxBodyBytes: config.maxBodyBytes,
     buffers,
     requestIds: new RequestIds(),
+    tracing,
+    clientNames: new ClientNames(config.clientNames),
+    accessLog: new AccessLog({
+      log,
+      sample: config.logSample,
+      accountKey: config.logAccountKey,
+      ledger: domain.ledger,
+      random: Math.random,
+      onEnded: (summary, end) => metrics.server.requestEnded(summary, end),
+    }),
   };
   const readiness = new Readiness();
-  readiness.watch('orders', () => records.degradedReason());
-  readiness.watch('limits', () => counters.degradedReason());
+  readiness.watch('order-store', () => records.degradedReason());
+  readiness.watch('redis', () => counters.degradedReason());
   readiness.watch('documents', () => trusted?.degradedReason() ?? null);
-  readiness.watch('proxies', () => addresses.degradedReason());
+  readiness.watch('settings', () => wrongSettings.degradedReason());
+  readiness.watch('settings', () => addresses.degradedReason());
   readiness.watch('gateway', () => resilience.degradedReason());
   readiness.watch('catalog', () =>
     domain.catalogs.staleGroups.length > 0 ? 'a catalog is past its time' : null,
@@ -208,6 +254,8 @@ export async function startApp(
     silenceMs: SILENCE_MS,
     maxOperations: MAX_OPERATIONS_PER_SOCKET,
     clients,
+    onSocketClosed: (code) => metrics.server.socketClosed(code),
+    onSocketRefused: () => metrics.engine.refusal('sockets'),
     limits: new SocketLimits({
       perAccount: SOCKETS_PER_ACCOUNT,
       perAddress: unprovedPerAddress,
@@ -217,48 +265,74 @@ export async function startApp(
     ...settings,
     readiness,
     webSockets,
-    graphiql: config.graphiql
-      ? new GraphiQL({ demoToken: sandbox ? () => demoToken(client) : null })
+    graphiql: config.graphiql ? new GraphiQL({ sandbox: sandbox && graphiqlUsers(client) }) : null,
+    demoPage: config.demoPage ? DemoPage.find() : null,
+    sandbox: sandbox
+      ? new SandboxProxy({
+          gatewayUrl: sandbox.url,
+          origins: config.corsOrigins,
+          offersGateway: config.demoPage,
+          onCatalogChange: () => domain.catalogs.expire(),
+        })
       : null,
-    sandbox: sandbox ? new SandboxProxy(sandbox.url, config.corsOrigins) : null,
     maxConnections: most,
     corsHeaders: config.corsHeaders,
     directPath,
-    onAnswered: (status) => metrics.requests.inc({ status: `${Math.floor(status / 100)}xx` }),
-    sdl: config.introspection ? printSchema(lexicographicSortSchema(schema)) : null,
+    onAnswered: (status) => metrics.server.http.add(`${Math.floor(status / 100)}xx`),
+    sdl: config.introspection ? printedSchema(schema) : null,
   });
-  const { hub, catalogs, orders } = domain;
-  metrics.watch('sockets', 'WebSockets that are open.', () => webSockets.size);
-  metrics.watch('send_buffer_bytes', 'Bytes not taken by their readers.', () => buffers.bytes);
-  metrics.watch('feeds', 'Accounts that are polled.', () => hub.stats().feeds);
-  metrics.watch('feeds_delayed', 'Feeds whose last poll failed.', () => hub.stats().delayed);
-  metrics.watch('subscriptions', 'Live subscriptions.', () => hub.stats().subscriptions);
-  metrics.watch('open_circuits', 'Backends left alone.', () => resilience.openCircuits);
-  metrics.watch('retries', 'Calls repeated since the start.', () => resilience.retries);
-  metrics.watch('stale_catalogs', 'Catalogs past their time.', () => catalogs.staleGroups.length);
-  metrics.watch('orders_under_way', 'Orders without an outcome yet.', () => orders.underWay);
-  metrics.watch('order_records', 'Order records that are held.', () => records.held());
-  const admin = new AdminServer(metrics, readiness);
+  metrics.server.listClients(config.clientNames);
+  metrics.server.sockets.from(() => webSockets.size);
+  metrics.server.sendBufferBytes.from(() => buffers.bytes);
+  metrics.engine.cacheBytes.from(() => responses.byteSize, 'response');
+  metrics.engine.cacheBytes.from(() => documents.byteSize, 'document');
+  metrics.engine.cacheBytes.from(() => domain.sessions.byteSize, 'session');
+  metrics.store.records.from(() => records.held());
+  metrics.store.recordsMax.from(() => config.orderRecordsMax);
+  const { redisIsUp } = stores;
+  if (redisIsUp !== null) metrics.store.redisUp.from(() => (redisIsUp() ? 1 : 0));
+  for (const code of DEGRADED_CODES) {
+    metrics.degraded.from(() => (readiness.isDegradedBy(code) ? 1 : 0), code);
+  }
+  metrics.ready.from(() => (readiness.isServing ? 1 : 0));
+  metrics.buildInfo.from(() => 1, programVersion(), process.version);
+  const admin = new AdminServer(metrics.registry, readiness);
   const adminPort = await atAddress(config, 'admin', (port, host) =>
     admin.listen(port, host),
   ).catch(withAddressProblems(config, 'public'));
   started.defer(() => admin.close());
   const port = await atAddress(config, 'public', (port, host) => server.listen(port, host));
   readiness.serving();
+  const unwatchAddress = watchAddress({
+    gatewayUrl,
+    clock: steadyClock,
+    onReachable: () => wrongSettings.reachable(),
+    onUnreachable: (reason) => wrongSettings.unreachable(reason),
+  });
+  started.defer(unwatchAddress);
   const resources = started.move();
 
-  async function drain(): Promise<void> {
-    await Promise.all([webSockets.drain(), server.drain()]);
+  const lasting = [webSockets, server.eventStreams];
+
+  async function drain(closeOverMs: number): Promise<void> {
+    await Promise.all([
+      webSockets.drain(),
+      server.drain(),
+      closeInSlices(lasting, { clock: steadyClock, overMs: closeOverMs, endsEarly: true }),
+    ]);
     // An order outlives its request, so its outcome is recorded before the process ends.
     await domain.orders.drain();
   }
 
   async function close(): Promise<void> {
     readiness.draining();
-    await delay(config.shutdownDelayMs);
+    const { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs } = config;
+    if (delayMs > 0) {
+      await closeInSlices(lasting, { clock: steadyClock, overMs: delayMs, endsEarly: false });
+    }
     const isDrained = await Promise.race([
-      drain().then(() => true),
-      delay(config.shutdownGraceMs, false, { ref: false }),
+      drain(delayMs > 0 ? 0 : graceMs / 2).then(() => true),
+      delay(graceMs, false, { ref: false }),
     ]);
     if (!isDrained) log.warn({}, 'the time to drain is over; what is left is cut off');
     webSockets.terminate();
@@ -291,9 +365,18 @@ function startEmbeddedSandbox(config: Config): Promise<Sandbox> {
   });
 }
 
-async function demoToken(client: GatewayClient): Promise<string | null> {
-  const answer = await client.login({ token: null }, 'demo@example.com', 'demo');
-  return 'accessToken' in answer ? answer.accessToken : null;
+function graphiqlUsers(client: GatewayClient): NonNullable<GraphiQLOptions['sandbox']> {
+  return {
+    users: [
+      { email: 'demo@example.com', about: '6 positions' },
+      { email: 'pro@example.com', about: '25 positions' },
+      { email: 'fresh@example.com', about: 'nothing yet' },
+    ],
+    async firstToken() {
+      const answer = await client.login({ token: null }, 'demo@example.com', 'demo');
+      return 'accessToken' in answer ? answer.accessToken : null;
+    },
+  };
 }
 
 function addressOf(host: string, port: number): string {

@@ -9,9 +9,18 @@ import {
 } from './config/given-value.ts';
 import type { Setting } from './config/setting.ts';
 import { camelCase, SETTINGS, type SettingName, type Values } from './config/settings.ts';
+import { readTracing } from './config/tracing.ts';
 import { warnOfUnknownNames } from './config/unknown-names.ts';
+import type { TracingSettings } from './lib/tracing/tracing-settings.ts';
 
-type Settled = 'nodeEnv' | 'sandbox' | 'orderStore' | 'introspection' | 'graphiql' | 'corsOrigins';
+type Settled =
+  | 'nodeEnv'
+  | 'sandbox'
+  | 'orderStore'
+  | 'introspection'
+  | 'graphiql'
+  | 'corsOrigins'
+  | 'otelExporterOtlpEndpoint';
 
 const SETTING_ENTRIES = Object.entries(SETTINGS) as [SettingName, Setting<unknown>][];
 const KNOWN_NAMES: ReadonlySet<string> = new Set(
@@ -27,7 +36,11 @@ export interface Config extends Omit<Values, Settled> {
   readonly orderStore: string;
   readonly introspection: boolean;
   readonly graphiql: boolean;
+  /** The demonstration page, which never is part of production. */
+  readonly demoPage: boolean;
   readonly corsOrigins: { readonly origins: readonly string[]; readonly anyLocalhost: boolean };
+  /** Null where tracing is off. */
+  readonly tracing: TracingSettings | null;
 }
 
 export type Environment = Variables;
@@ -77,8 +90,13 @@ export function parseEnvironment(environment: Environment): ParsedEnvironment {
     // A variable that is wrong by itself already has a line.
     if (!about.some((name) => faulty.has(name))) problems.push(problem);
   }
-  const warnings = warnOfUnknownNames(environment, KNOWN_NAMES);
-  return { config: settle(values), problems, faulty, warnings };
+  const { tracing, warnings } = readTracing(environment, values.otelExporterOtlpEndpoint);
+  return {
+    config: { ...settle(values), tracing },
+    problems,
+    faulty,
+    warnings: [...warnOfUnknownNames(environment, KNOWN_NAMES), ...warnings],
+  };
 }
 
 type Reading = { readonly value: unknown } | { readonly problem: string };
@@ -93,7 +111,12 @@ function readSetting(name: string, setting: Setting<unknown>, environment: Envir
     : { problem: describe(given, setting, result.error.issues) };
 }
 
-function settle({ nodeEnv: _n, sandbox: _s, ...values }: Values): Config {
+function settle({
+  nodeEnv,
+  sandbox: _s,
+  otelExporterOtlpEndpoint: _o,
+  ...values
+}: Values): Omit<Config, 'tracing'> {
   const sandbox = values.gatewayUrl === null;
   return {
     ...values,
@@ -101,6 +124,7 @@ function settle({ nodeEnv: _n, sandbox: _s, ...values }: Values): Config {
     orderStore: values.orderStore ?? (sandbox ? 'memory' : 'data/orders.db'),
     introspection: values.introspection ?? sandbox,
     graphiql: values.graphiql ?? sandbox,
+    demoPage: sandbox && nodeEnv !== 'production',
     corsOrigins: {
       origins: values.corsOrigins ?? [],
       anyLocalhost: sandbox && values.corsOrigins === null,

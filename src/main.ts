@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
+import { programVersion } from './app/program-version.ts';
 import { findUnusable } from './app/resources.ts';
 import { type App, createAppLog, startApp } from './app.ts';
 import { withoutPassword } from './config/shown.ts';
 import { type Config, ConfigError, parseEnvironment } from './config.ts';
+import { createLog } from './lib/log.ts';
 
 // V8's middle compiler takes up to 60 MB on each of its threads for code that is generated from one
 // large document, and keeps them: 250 MB in the worst case found. Requests are as fast without it.
@@ -54,25 +55,29 @@ function servingRecord(config: Config, { url, adminUrl }: App) {
   };
 }
 
-/** The version of this program, as its package.json says. */
-function programVersion(): string {
-  const manifest: { readonly version: string } = JSON.parse(
-    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-  );
-  return manifest.version;
-}
-
 function welcome({ url }: App): void {
   process.stdout.write(`
   Trading Graph is running with its own sandbox gateway (pretend money, a pretend market).
 
-  GraphiQL   ${url}/graphql   (open it: you are signed in as the demo user)
+  Open       ${url}/   (what it does, live: you are signed in as the demo user)
+  GraphiQL   ${url}/graphql
   Try        { session { balance equity } positions { symbol profit instrument { name } } }
   Sign in    mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }
              pro@example.com and fresh@example.com have the same password
   Stop       Ctrl+C
 
 `);
+}
+
+/** In production the log is read by machines, so the problems are lines of it as well. */
+function report(error: unknown): void {
+  if (process.env.NODE_ENV !== 'production') {
+    process.stderr.write(`${explain(error)}\n`);
+    return;
+  }
+  const log = createLog({ level: 'fatal', format: 'json' });
+  if (!(error instanceof ConfigError)) log.fatal({ err: error }, 'the start failed');
+  else for (const problem of error.problems) log.fatal({ problem }, 'the configuration is wrong');
 }
 
 function explain(error: unknown): string {
@@ -83,6 +88,6 @@ function explain(error: unknown): string {
 try {
   await main();
 } catch (error) {
-  process.stderr.write(`${explain(error)}\n`);
+  report(error);
   process.exit(1);
 }

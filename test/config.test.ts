@@ -25,12 +25,14 @@ describe('an empty environment', () => {
         "catalogMaxBytes": 134217728,
         "catalogStaleSeconds": 3600,
         "catalogTimeoutMs": 30000,
+        "clientNames": [],
         "corsHeaders": [],
         "corsOrigins": {
           "anyLocalhost": true,
           "origins": [],
         },
         "costLimitPerMinute": 5000000,
+        "demoPage": true,
         "gatewayConnections": 128,
         "gatewayDirectionField": "direction",
         "gatewayForwardClient": false,
@@ -50,7 +52,9 @@ describe('an empty environment', () => {
         "jwtIssuer": null,
         "jwtJwksUrl": null,
         "jwtSecret": null,
+        "logAccountKey": null,
         "logLevel": "info",
+        "logSample": 1,
         "loginLimitPerMinute": 10,
         "maxAliases": 30,
         "maxBodyBytes": 262144,
@@ -61,7 +65,6 @@ describe('an empty environment', () => {
         "orderRecordsMax": 200000,
         "orderStore": "memory",
         "orderTimeoutMs": 15000,
-        "otelExporterOtlpEndpoint": null,
         "persistedDocuments": null,
         "persistedDocumentsOnly": "off",
         "port": 4000,
@@ -78,6 +81,7 @@ describe('an empty environment', () => {
         "sessionMaxAgeSeconds": 60,
         "shutdownDelayMs": 0,
         "shutdownGraceMs": 20000,
+        "tracing": null,
         "trustedProxies": [],
       }
     `);
@@ -96,6 +100,7 @@ describe('the gateway', () => {
       sandbox: false,
       introspection: false,
       graphiql: false,
+      demoPage: false,
       orderStore: 'data/orders.db',
       corsOrigins: { origins: [], anyLocalhost: false },
     });
@@ -114,7 +119,8 @@ describe('the gateway', () => {
     expect(problemsOf(production)).toEqual([
       expect.stringMatching(/^GATEWAY_URL is unset: .*NODE_ENV=production.*SANDBOX/),
     ]);
-    expect(readConfig({ ...production, SANDBOX: 'on' }).sandbox).toBe(true);
+    const asked = readConfig({ ...production, SANDBOX: 'on' });
+    expect(asked).toMatchObject({ sandbox: true, demoPage: false });
     expect(readConfig({ ...production, ...gateway }).sandbox).toBe(false);
   });
 
@@ -191,6 +197,10 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['TRUSTED_PROXIES', 'proxy.internal', 'addresses or networks'],
     ['PERSISTED_DOCUMENTS_ONLY', 'yes', '`off`, `log`, `on`'],
     ['LOG_LEVEL', 'loud', '`info`'],
+    ['LOG_SAMPLE', '1.5', 'a number from 0 to 1'],
+    ['LOG_SAMPLE', '5%', 'a number from 0 to 1'],
+    ['CLIENT_NAMES', 'web,,ios', 'names of clients'],
+    ['CLIENT_NAMES', 'web"', 'names of clients'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'an http or https address'],
     ['SANDBOX_INSTRUMENTS', 'many', 'a whole number'],
   ])('%s=%s', (name, value, allowed) => {

@@ -79,6 +79,7 @@ describe('the check', () => {
     ['domain/catalog.ts', 'import { fetch } from "undici";', 'belongs to gateway/'],
     ['server/http.ts', "import SchemaBuilder from '@pothos/core';", 'belongs to schema/'],
     ['domain/catalog.ts', "import type { Redis } from 'ioredis';", 'belongs to store/'],
+    ['server/http.ts', "import { trace } from '@opentelemetry/api';", 'belongs to lib/tracing/'],
     ['domain/catalog.ts', "import { GraphQLError } from 'graphql';", 'no GraphQL'],
     ['helpers/text.ts', 'export const x = 1;', 'in no layer'],
     ['lib/backoff.ts', 'export function x(y: any) {}', 'uses any'],

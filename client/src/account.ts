@@ -17,7 +17,7 @@ export interface AccountsOptions {
 /** Whose the tokens are, as the server says: a token's own claims are nobody's word. */
 export class Accounts {
   readonly #options: AccountsOptions;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(login: string | null) => void>();
   readonly #disposed = new AbortController();
   #known: { readonly token: string; readonly login: Promise<string> } | null = null;
   /** The login that the listeners know of; undefined while none is known. */
@@ -67,8 +67,13 @@ export class Accounts {
     this.#changed();
   }
 
-  onChange(listener: () => void): () => void {
-    const own = () => listener();
+  /** The login that the server named last; null while it is not known, or nobody is signed in. */
+  get login(): string | null {
+    return this.#login ?? null;
+  }
+
+  onChange(listener: (login: string | null) => void): () => void {
+    const own = (login: string | null) => listener(login);
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
   }
@@ -99,7 +104,7 @@ export class Accounts {
   #changed(): void {
     for (const listener of [...this.#listeners]) {
       try {
-        listener();
+        listener(this.login);
       } catch (thrown) {
         this.#options.onError(thrown);
       }

@@ -69,7 +69,7 @@ export interface Core {
    * Calls back when another account, or none, is signed in, and the line of the one before is closed: what is subscribed
    * from then on is the new one's. Returns a function that ends it.
    */
-  onAccountChange(listener: () => void): () => void;
+  onAccountChange(listener: (login: string | null) => void): () => void;
   readonly isDisposed: boolean;
   onDispose(task: () => void): void;
 }

@@ -35,17 +35,17 @@ export interface ClientOptions<Field extends InstrumentField = InstrumentField> 
 /** A client of Trading Graph. */
 export interface Client<Field extends InstrumentField = InstrumentField> {
   /** Answers a query. It never rejects: what failed is in `errors`, beside the data that came. */
-  query<Data, Variables>(
+  query<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
     ...rest: Rest<Variables>
   ): Promise<Result<Data>>;
   /** Carries out a mutation, which is never repeated after it may have been carried out. It never rejects. */
-  mutate<Data, Variables>(
+  mutate<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
     ...rest: Rest<Variables>
   ): Promise<Result<Data>>;
   /** Subscribes; returns a function that ends it. A lost line is replaced, with the variables that the function returns then. */
-  subscribe<Data, Variables>(
+  subscribe<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
     variables: () => Variables,
     sink: Sink<Data>,
@@ -56,6 +56,13 @@ export interface Client<Field extends InstrumentField = InstrumentField> {
   readonly orders: Orders;
   /** A copy of the viewer's catalog, kept up to date when it is told to. */
   readonly catalog: CatalogReplica<Pick<Instrument, Field | KeyField>>;
+  /** The signed-in account, as the server said last; null while that is not known, or nobody is signed in. */
+  readonly login: string | null;
+  /**
+   * Calls back when another account, or none (null), is signed in, so that nothing of the former one stays on the
+   * screen. The first account that is known is no change. Returns a function that ends it.
+   */
+  onAccountChange(listener: (login: string | null) => void): () => void;
   /** Tells the client that somebody else, or nobody, is signed in, so that it need not wait for the next request. */
   tokenChanged(): Promise<void>;
   /** Ends everything: requests and subscriptions fail with `DISPOSED`, and nothing is left running. */
@@ -94,6 +101,10 @@ export function createClient<Field extends InstrumentField = InstrumentField>(
     positions: createPositions(core),
     orders: createOrders(core),
     catalog: createCatalog(core, { fields: options.catalogFields }),
+    get login() {
+      return core.login;
+    },
+    onAccountChange: (listener) => core.onAccountChange(listener),
     tokenChanged: () => core.tokenChanged(),
     dispose: () => core.dispose(),
   };

@@ -24,12 +24,15 @@ export interface CoreOptions {
 
 /** The core, and what only the client itself does with it. */
 export interface OwnCore extends Core {
+  /** Null while it is not known, or nobody is signed in. */
+  readonly login: string | null;
   tokenChanged(): Promise<void>;
   dispose(): void;
 }
 
 const ACCOUNT_TIMEOUT_MS = 15_000;
 const ACCOUNT_TRIES = 3;
+const HINT_WAIT_MS = 10_000;
 
 /** Makes the parts that the client's features share, and ties them to one another. */
 export function createCore(options: CoreOptions): OwnCore {
@@ -49,10 +52,7 @@ export function createCore(options: CoreOptions): OwnCore {
     onError: onThrown,
     onChange: () => subscriptions.restart(),
     onLogin(login) {
-      if (options.route)
-        void routeHint(login).then((found) => {
-          hint = found;
-        });
+      if (options.route) void findHint(login);
     },
   });
   const tokens: Tokens = new Tokens({
@@ -77,9 +77,24 @@ export function createCore(options: CoreOptions): OwnCore {
     environment,
     tokens,
     url,
+    prepare: hintKnown,
     onToken,
     onThrown,
   });
+
+  async function findHint(login: string): Promise<void> {
+    hint = await routeHint(login);
+  }
+
+  /** A line without the hint works as well, on any replica, so that it waits for a moment only. */
+  async function hintKnown(token: string): Promise<void> {
+    if (!options.route || hint !== null) return;
+    const over = new AbortController();
+    const found = accounts.of(token).then(findHint);
+    const late = pause(environment, HINT_WAIT_MS, over.signal);
+    await Promise.race([found, late]).catch(() => {});
+    over.abort();
+  }
 
   async function askAccount(token: string, signal: AbortSignal) {
     for (let failures = 0; ; failures += 1) {
@@ -127,6 +142,9 @@ export function createCore(options: CoreOptions): OwnCore {
     reconnect: () => subscriptions.reconnect(),
     account,
     onAccountChange: (listener) => accounts.onChange(listener),
+    get login() {
+      return accounts.login;
+    },
     get isDisposed() {
       return isDisposed;
     },

@@ -113,3 +113,28 @@ test('sends trusted documents by their id, queries by GET', async () => {
   client.dispose();
   rmSync(folder, { recursive: true });
 });
+
+test('names the account that is signed in, and says when it is another one or none', async () => {
+  const { client } = start();
+  const changes: (string | null)[] = [];
+  const stop = client.onAccountChange((login) => changes.push(login));
+  expect(client.login).toBeNull();
+  token = await app.signIn('demo@example.com');
+  const ticket = client.orders.ticket();
+  expect(ticket.account).toBeNull();
+  await ticket.place({ symbol: 'AAPL', side: 'BUY', size: { units: 1 } });
+  expect([client.login, ticket.account]).toEqual(['700001', '700001']);
+  token = await app.signIn('pro@example.com');
+  await client.tokenChanged();
+  await eventually(() => client.login === '700002');
+  token = null;
+  await client.tokenChanged();
+  expect(client.login).toBeNull();
+  expect(changes).toEqual(['700002', null]);
+  stop();
+  token = await app.signIn('demo@example.com');
+  await client.tokenChanged();
+  await eventually(() => client.login === '700001');
+  expect(changes).toHaveLength(2);
+  client.dispose();
+});

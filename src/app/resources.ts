@@ -31,6 +31,7 @@ const USABLE = {
 export async function openConfiguredStores(
   { redisUrl, redisPrefix, orderStore, orderRecordsMax }: Config,
   onWarn: (message: string) => void,
+  onCounted: (ms: number) => void = () => {},
 ): Promise<Stores> {
   try {
     return await openStores({
@@ -40,6 +41,7 @@ export async function openConfiguredStores(
       orderRecordsMax,
       clock: systemClock,
       onWarn,
+      onCounted,
     });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -54,9 +56,10 @@ export async function openConfiguredDocuments(
   { persistedDocuments: path }: Config,
   documents: Documents,
   log: Log,
+  onLoaded: (operationNames: ReadonlySet<string>) => void,
 ): Promise<TrustedDocuments | null> {
   if (path === null) return null;
-  return openTrustedDocuments({ path, documents, clock: systemClock, log }).catch(
+  return openTrustedDocuments({ path, documents, clock: systemClock, log, onLoaded }).catch(
     manifestProblems(path),
   );
 }

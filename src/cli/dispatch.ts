@@ -5,6 +5,8 @@ export interface Terminal {
   readonly environment: Environment;
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
+  /** Asks the person at the console; null where there is none. What is hidden is not echoed. */
+  readonly ask: (question: string, options?: { isHidden: boolean }) => Promise<string | null>;
   /** Resolves when the process is asked to stop; until it is called, a signal ends the process as usual. */
   readonly stopped: () => Promise<void>;
 }

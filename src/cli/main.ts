@@ -1,22 +1,46 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
+import { ask } from './ask.ts';
 import { type Commands, dispatch } from './dispatch.ts';
 
 const COMMANDS: Commands = {
-  orders: {
-    summary: 'look at the file of the order records, or say whether it is complete',
-    load: async () => (await import('./orders.ts')).ordersCommand,
+  start: {
+    summary: 'run the service',
+    load: async () => (await import('./start.ts')).startCommand,
   },
   sandbox: {
     summary: 'run the sandbox gateway alone',
     load: async () => (await import('./sandbox.ts')).sandboxCommand,
   },
+  check: {
+    summary: 'check the configuration, and a gateway against the interface',
+    load: async () => (await import('./check.ts')).checkCommand,
+  },
+  schema: {
+    summary: 'print the GraphQL schema',
+    load: async () => (await import('./schema.ts')).schemaCommand,
+  },
+  documents: {
+    summary: 'check trusted documents: validity, cost, deprecated and unused fields',
+    load: async () => (await import('./documents.ts')).documentsCommand,
+  },
+  orders: {
+    summary: 'look at the file of the order records, or say whether it is complete',
+    load: async () => (await import('./orders.ts')).ordersCommand,
+  },
 };
+
+// `trading-graph schema | head` closes the pipe early, which is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
 
 process.exitCode = await dispatch(COMMANDS, process.argv.slice(2), {
   environment: process.env,
   out: (line) => process.stdout.write(`${line}\n`),
   err: (line) => process.stderr.write(`${line}\n`),
+  ask,
   stopped: async () => {
     await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   },

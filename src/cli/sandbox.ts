@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { ConfigError, readConfig } from '../config.ts';
 import { startSandbox } from '../sandbox/start.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
+import { sandboxOptions } from './sandbox-options.ts';
 
 const DEFAULT_PORT = 4_010;
 
@@ -40,17 +41,7 @@ interface Flags {
 
 async function serve(flags: Flags, terminal: Terminal): Promise<number> {
   const config = readConfig(terminal.environment);
-  await using sandbox = await startSandbox({
-    ...flags,
-    seed: config.sandboxSeed,
-    instruments: config.sandboxInstruments,
-    tickMs: config.sandboxTickMs,
-    secret: config.jwtSecret ?? undefined,
-    directionField: config.gatewayDirectionField,
-    mobileWallet: config.gatewayMobileWallet,
-    loginClaim: config.gatewayLoginClaim,
-    groupClaim: config.gatewayGroupClaim,
-  });
+  await using sandbox = await startSandbox({ ...flags, ...sandboxOptions(config) });
   // The signal handler is installed before the output invites anyone to stop the process.
   const stopped = terminal.stopped();
   terminal.out(`The sandbox gateway listens on ${sandbox.url}`);

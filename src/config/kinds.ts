@@ -27,6 +27,15 @@ export function oneOf<const Choice extends string>(...choices: Choice[]): Kind<C
   return { schema, allowed: `one of ${choices.map((choice) => `\`${choice}\``).join(', ')}` };
 }
 
+/** A share of a whole, as a plain decimal. */
+export const share: Kind<number> = {
+  schema: z
+    .string()
+    .regex(/^(0|1|0?\.\d{1,6}|[01]\.0{1,6})$/)
+    .transform(Number),
+  allowed: 'a number from 0 to 1, like 0.05',
+};
+
 export const onOff: Kind<boolean> = {
   schema: z.enum(['on', 'off']).transform((word) => word === 'on'),
   allowed: '`on` or `off`',
@@ -88,6 +97,11 @@ export const headerNames: Kind<readonly string[]> = {
     names.map((name) => name.toLowerCase()),
   ),
   allowed: 'names of headers with commas between them, like x-tenant, x-app-version (no `*`)',
+};
+
+export const clientNames: Kind<readonly string[]> = {
+  schema: list((item) => /^[\w][\w .@/+-]{0,63}$/.test(item)),
+  allowed: 'names of clients with commas between them, like web, ios, android',
 };
 
 export const networks: Kind<readonly string[]> = {

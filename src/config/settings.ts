@@ -1,5 +1,6 @@
 import { GATEWAY_SETTINGS } from './gateway-settings.ts';
 import {
+  clientNames,
   headerNames,
   host,
   LONGEST_MS,
@@ -8,6 +9,7 @@ import {
   onOff,
   origins,
   redisUrl,
+  share,
   text,
   webUrl,
   wholeNumber,
@@ -168,21 +170,41 @@ export const SETTINGS = {
     fallback: 'info',
     means: 'least level that is logged',
   }),
+  LOG_SAMPLE: setting({
+    kind: share,
+    fallback: 1,
+    means: 'share of healthy, quick requests that are logged; each failed or slow one is',
+  }),
+  LOG_ACCOUNT_KEY: setting({
+    kind: text('16 characters or more', /^.{16,}$/s),
+    fallback: null,
+    fallbackText: 'a random one of the process',
+    means: "key of the accounts' hashes in the log; replicas that share it write the same hashes",
+    isSecret: true,
+  }),
+  CLIENT_NAMES: setting({
+    kind: clientNames,
+    fallback: [],
+    fallbackText: 'none',
+    means: 'names of clients (`apollographql-client-name`) that become labels of metrics',
+  }),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting({
     kind: webUrl,
     ...unset,
-    means: 'where traces are to go (OTLP over HTTP); reserved, nothing is sent there yet',
+    means:
+      'base address of a collector, which turns traces on; [traces.md](traces.md) has the other `OTEL_…` variables',
   }),
   SHUTDOWN_DELAY_MS: setting({
     kind: wholeNumber(0, LONGEST_MS),
     fallback: 0,
     means:
-      'after SIGTERM: how long to go on serving with readiness 503 (the container image sets `5000`)',
+      'after SIGTERM: how long to go on serving with readiness 503, while sockets and event streams are closed in slices (the container image sets `5000`)',
   }),
   SHUTDOWN_GRACE_MS: setting({
     kind: ms,
     fallback: 20_000,
-    means: 'then: how long to drain; more than `ORDER_TIMEOUT_MS`',
+    means:
+      'then: how long to drain; more than `ORDER_TIMEOUT_MS`. Without a delay sockets and event streams are closed in slices over half of it',
   }),
   SANDBOX: setting({
     kind: onOff,

@@ -1,18 +1,20 @@
 import type { GatewayClient } from '../gateway/client.ts';
+import type { OperationName } from '../gateway/operations.ts';
 import { LogicalClock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { Metrics } from '../lib/metrics.ts';
 import type { Stores } from '../store/open-stores.ts';
 import { Prover } from './account/prover.ts';
 import { Sessions } from './account/sessions.ts';
+import type { TokenFault } from './auth/errors.ts';
 import { createIdentity } from './auth/identity.ts';
 import { ProofLedger } from './auth/proof.ts';
 import { ProofAttempts } from './auth/proof-attempts.ts';
 import { SignInLimits } from './auth/sign-in-limits.ts';
 import { createVerifier } from './auth/verifier.ts';
 import { polling } from './auth/viewer.ts';
-import { ViewerGateway } from './auth/viewer-gateway.ts';
+import { type ReadResult, ViewerGateway } from './auth/viewer-gateway.ts';
 import { Catalogs } from './catalog/catalogs.ts';
+import type { DomainMetrics } from './domain-metrics.ts';
 import { PositionsHub } from './positions/hub.ts';
 import { OpenPositions } from './positions/open-positions.ts';
 import { PositionsBoard } from './positions/positions-board.ts';
@@ -42,35 +44,64 @@ export interface DomainSettings {
 export interface DomainParts {
   readonly client: GatewayClient;
   readonly stores: Stores;
-  readonly metrics: Metrics;
+  readonly metrics: DomainMetrics;
+  /** Is told what may be the sign of a wrong setting. */
+  readonly signs: ConfigurationSigns;
   readonly log: Log;
   readonly settings: DomainSettings;
 }
 
+export interface ConfigurationSigns {
+  read(operation: OperationName, result: ReadResult): void;
+  token(verdict: 'accepted' | 'refused' | TokenFault): void;
+}
+
 /** Creates the process-wide domain services and connects them to each other. */
-export function createDomain({ client, stores, metrics, log, settings }: DomainParts) {
+export function createDomain({ client, stores, metrics, signs, log, settings }: DomainParts) {
   const { records, versions, counters } = stores;
   const clock = systemClock;
   const random = Math.random;
   const logicalClock = new LogicalClock();
-  const ledger = new ProofLedger({ clock, proofMs: settings.authProofSeconds * 1000 });
+  const ledger = new ProofLedger({
+    clock,
+    proofMs: settings.authProofSeconds * 1000,
+    onJudged(verdict) {
+      metrics.tokens.add(verdict);
+      signs.token(verdict);
+    },
+  });
   const gateway = new ViewerGateway({
     client,
     ledger,
     attempts: new ProofAttempts({ clock }),
     onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
+    onRead: (operation, result) => signs.read(operation, result),
   });
+  const sessionReads = {
+    cache: metrics.sessionReads.register('cache'),
+    shared: metrics.sessionReads.register('shared'),
+    call: metrics.sessionReads.register('call'),
+  };
+  const catalogReads = {
+    memory: metrics.catalogReads.register('memory'),
+    wait: metrics.catalogReads.register('wait'),
+  };
   const sessions: Sessions = new Sessions({
     gateway,
     ledger,
     clock,
     logicalClock,
     maxAgeMs: settings.sessionMaxAgeSeconds * 1000,
+    onRead: (source) => sessionReads[source].add(),
   });
   const prover = new Prover(ledger, sessions, logicalClock);
   const identify = createIdentity({
     clock,
     ledger,
+    onRefused(fault) {
+      metrics.tokens.add('refused_here');
+      signs.token(fault);
+    },
     claimNames: { login: settings.gatewayLoginClaim, group: settings.gatewayGroupClaim },
     verify: createVerifier({
       jwksUrl: settings.jwtJwksUrl,
@@ -89,6 +120,8 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
     maxAgeMs: settings.catalogMaxAgeSeconds * 1000,
     staleMs: settings.catalogStaleSeconds * 1000,
     versions,
+    onRead: (source) => catalogReads[source].add(),
+    onFetched: (outcome) => metrics.catalogFetches.add(outcome),
   });
   const board = new PositionsBoard();
   const hub = new PositionsHub({
@@ -106,6 +139,10 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
     pollMaxMs: settings.positionsPollMaxMs,
     pollsPerSecond: settings.gatewayPollsPerSecond,
     gatewayTimeoutMs: settings.gatewayTimeoutMs,
+    onEvent(merged) {
+      metrics.events.delivered.add();
+      if (merged > 0) metrics.events.merged.add(merged);
+    },
     onUnexpected: (error) => log.error({ err: error }, 'a poll failed with an unexpected error'),
   });
   const openPositions = new OpenPositions({
@@ -126,7 +163,10 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
       hub.pollNow(login);
     },
   });
-  const orderDesk = new OrderDesk(orders, prover, (outcome) => metrics.orders.inc({ outcome }));
+  const orderDesk = new OrderDesk(orders, prover, (end) =>
+    end === 'replayed' ? metrics.replays.add() : metrics.orders.add(end),
+  );
+  metrics.watch({ catalogs, hub, orders });
   return {
     logicalClock,
     client,
@@ -145,5 +185,7 @@ export function createDomain({ client, stores, metrics, log, settings }: DomainP
     orders,
     orderDesk,
     signInLimits: new SignInLimits({ counters, perMinute: settings.loginLimitPerMinute }),
+    onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>
+      metrics.signIns.add(outcome),
   };
 }

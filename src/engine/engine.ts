@@ -3,6 +3,7 @@ import type { Eventually } from '../lib/eventually.ts';
 import { INEXACT } from '../lib/exact-json.ts';
 import type { FairScheduler } from '../lib/fair-scheduler.ts';
 import { requestError } from '../schema/public-error.ts';
+import type { RequestSummary } from '../schema/request-summary.ts';
 import type { Services } from '../schema/services.ts';
 import { blamedArgument } from './blamed-argument.ts';
 import type { ResponseCache } from './catalog/response-cache.ts';
@@ -23,6 +24,7 @@ import {
   type Ready,
   type RequestContext,
 } from './opened-operation.ts';
+import { traceOperation } from './operation-trace.ts';
 import type { Publisher } from './publisher.ts';
 import { redactTexts, textsIn } from './redact-literals.ts';
 import {
@@ -64,6 +66,23 @@ export class Engine {
    * turn of the event loop.
    */
   open(params: unknown, incoming: IncomingRequest): Eventually<Ready | Refused> {
+    const opened = this.#take(params, incoming);
+    return opened instanceof Promise
+      ? opened.then((operation) => this.#noted(operation, incoming))
+      : this.#noted(opened, incoming);
+  }
+
+  /** Counts the errors of a request that a transport refuses before it is opened. */
+  refused(errors: readonly GraphQLError[], summary: RequestSummary): void {
+    this.#options.publisher.refused(errors, summary);
+  }
+
+  #noted(opened: Ready | Refused, { summary }: IncomingRequest): Ready | Refused {
+    if (!opened.ready) this.refused(opened.errors, summary);
+    return opened;
+  }
+
+  #take(params: unknown, incoming: IncomingRequest): Eventually<Ready | Refused> {
     const client = this.#options.clients.of(incoming.caller);
     const taken = this.#options.quota.take(client);
     return taken instanceof Promise
@@ -103,6 +122,12 @@ export class Engine {
     if ('errors' in prepared) return refused(prepared.errors);
     const operation = pickOperation(prepared, request.operationName);
     if (operation instanceof GraphQLError) return refused([operation]);
+    const { summary } = incoming;
+    summary.type = operation.node.operation;
+    summary.isTrusted = this.#options.documents.isTrusted(prepared);
+    summary.operationName = summary.isTrusted
+      ? (operation.node.name?.value ?? null)
+      : operation.logName;
     if (operation.node.operation === 'mutation' && !incoming.mayMutate) {
       const error = requestError('BAD_USER_INPUT', 'Mutations are sent by POST.');
       return { ...refused([error], 405), headers: { allow: 'POST' } };
@@ -115,13 +140,15 @@ export class Engine {
 
   #ready(
     request: GraphQLRequest,
-    { document }: PreparedDocument,
+    preparedDocument: PreparedDocument,
     prepared: PreparedOperation,
     requestContext: RequestContext,
   ): Ready | Refused {
     const { services, maxCost } = this.#options;
+    const { document } = preparedDocument;
     const { variables } = request;
-    const { login } = requestContext.client;
+    const { incoming, client } = requestContext;
+    const { login } = client;
     const read = prepared.args.read(variables);
     if ('errors' in read) return refused(read.errors.map(blaming(document, variables)));
     const cost = evaluate(prepared.cost, {
@@ -134,7 +161,16 @@ export class Engine {
     });
     if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
     const run = { document, prepared, variables, values: read.values, cost };
-    return new OpenedOperation(this.#parts, requestContext, run);
+    if (!incoming.trace) return new OpenedOperation(this.#parts, requestContext, run);
+    const trace = traceOperation(incoming.trace, {
+      schema: this.#options.schema,
+      document,
+      node: prepared.node,
+      isTrusted: this.#options.documents.isTrusted(preparedDocument),
+    });
+    const caller = { ...incoming.caller, trace };
+    const traced = { ...requestContext, incoming: { ...incoming, caller } };
+    return new OpenedOperation(this.#parts, traced, { ...run, trace });
   }
 }
 

@@ -11,7 +11,9 @@ import type { Caller } from '../gateway/caller.ts';
 import type { Eventually } from '../lib/eventually.ts';
 import type { FairScheduler } from '../lib/fair-scheduler.ts';
 import { PullStream } from '../lib/pull-stream.ts';
+import type { OperationTrace, RequestTrace } from '../lib/tracing/tracing.ts';
 import { Context } from '../schema/context.ts';
+import type { RequestSummary } from '../schema/request-summary.ts';
 import type { Services } from '../schema/services.ts';
 import { answerFromCatalog, type CatalogAnswer } from './catalog/catalog-answer.ts';
 import type { ResponseCache } from './catalog/response-cache.ts';
@@ -22,9 +24,11 @@ import type { CostQuota } from './limits/cost-quota.ts';
 import { Meter } from './limits/meter.ts';
 import type { EventResults } from './live/event-results.ts';
 import type { SubscriptionSlots } from './live/subscription-slots.ts';
+import { tracedResult } from './operation-trace.ts';
 import type { Publisher } from './publisher.ts';
 import { tooManySubscriptions } from './request.ts';
 import { waiting } from './request-quota.ts';
+import type { CatalogUse } from './sharing-marks.ts';
 
 const CROWDED_RETRY_SECONDS = 5;
 
@@ -32,8 +36,11 @@ const CROWDED_RETRY_SECONDS = 5;
 export interface IncomingRequest {
   readonly caller: Caller;
   readonly requestId: string;
+  readonly summary: RequestSummary;
   /** GET must be safe to repeat, prefetch and link to. */
   readonly mayMutate: boolean;
+  /** Absent where tracing is off. */
+  readonly trace?: RequestTrace | null;
 }
 
 export interface Ready {
@@ -85,6 +92,8 @@ export interface ExecutionInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly values: VariableValues;
   readonly cost: number;
+  /** Absent where tracing is off. */
+  readonly trace?: OperationTrace;
 }
 
 /** A class, because most methods are never called and closures would be created for each request. */
@@ -100,8 +109,8 @@ export class OpenedOperation implements Ready {
     this.#parts = parts;
     this.#requestContext = requestContext;
     this.#input = input;
-    const { caller, requestId } = requestContext.incoming;
-    this.#context = new Context(parts.services, caller, requestId);
+    const { caller, requestId, summary } = requestContext.incoming;
+    this.#context = new Context(parts.services, caller, requestId, summary);
     this.#context.cost = input.cost;
     this.#meter = new Meter({
       maxFields: parts.maxCost,
@@ -141,6 +150,11 @@ export class OpenedOperation implements Ready {
   }
 
   execute(): Eventually<ExecutionResult> {
+    const { trace } = this.#input;
+    return trace === undefined ? this.#result() : tracedResult(trace, () => this.#result());
+  }
+
+  #result(): Eventually<ExecutionResult> {
     const result = this.#run();
     return result instanceof Promise
       ? result.then((settled) => this.#publish(settled))
@@ -151,7 +165,9 @@ export class OpenedOperation implements Ready {
     const { scheduler, client, isCostly } = this.#meter;
     // A hundred of them may be received in one turn of the event loop, so each waits for its own turn.
     if (!isCostly) return this.#execute();
-    if (scheduler.isCrowded(client)) return { errors: [waiting(CROWDED_RETRY_SECONDS).error] };
+    if (scheduler.isCrowded(client)) {
+      return { errors: [waiting(CROWDED_RETRY_SECONDS, 'costly operations').error] };
+    }
     return scheduler.run(client, () => this.#executeCostly());
   }
 
@@ -190,14 +206,23 @@ export class OpenedOperation implements Ready {
   }
 
   answerFromCatalog(ifNoneMatch: string | undefined): Eventually<CatalogAnswer | ExecutionResult> {
-    const { name, catalogUse } = this.#input.prepared;
+    const { catalogUse } = this.#input.prepared;
     if (catalogUse === null) return this.execute();
+    const { trace } = this.#input;
+    const answer = () => this.#catalogAnswer(catalogUse, ifNoneMatch);
+    return trace === undefined ? answer() : tracedResult(trace, answer);
+  }
+
+  #catalogAnswer(
+    use: CatalogUse,
+    ifNoneMatch: string | undefined,
+  ): Eventually<CatalogAnswer | ExecutionResult> {
     return answerFromCatalog(
       {
         cache: this.#parts.responses,
-        use: catalogUse,
+        use,
         // Coerced values: variables that the document does not use make no difference.
-        question: `${name} ${JSON.stringify(this.#input.values.coerced)}`,
+        question: `${this.#input.prepared.name} ${JSON.stringify(this.#input.values.coerced)}`,
         read: () => this.#context.scope.catalog(),
         run: () => this.#run(),
         isPersonal: () => this.#context.isPersonal,
@@ -211,20 +236,32 @@ export class OpenedOperation implements Ready {
     );
   }
 
-  async subscribe(
+  subscribe(
     reportsEnd: (error: unknown) => boolean = () => false,
+  ): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
+    const { trace } = this.#input;
+    const start = () => this.#subscribe(reportsEnd);
+    return trace === undefined ? start() : Promise.resolve(tracedResult(trace, start));
+  }
+
+  async #subscribe(
+    reportsEnd: (error: unknown) => boolean,
   ): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
     const { incoming, client } = this.#requestContext;
     const release = this.#parts.subscriptions.take(client, incoming.caller.signal);
-    if (release === null) return { errors: tooManySubscriptions().errors };
+    if (release === null) return this.#publish({ errors: tooManySubscriptions().errors });
     const args = this.#args();
     const events = await sourceOf(args);
     if (!(events instanceof PullStream)) {
       release();
-      return reportsEnd(causeOf(events)) ? nothing() : this.#publish(events);
+      if (!reportsEnd(causeOf(events))) return this.#publish(events);
+      this.#parts.publisher.ended(causeOf(events), this.#context);
+      return nothing();
     }
     const { prepared, cost } = this.#input;
-    const { caller, requestId } = incoming;
+    const { requestId, summary } = incoming;
+    // What an event reads is no part of a request that ended long ago.
+    const { trace: _, ...caller } = incoming.caller;
     // By now the subscription has proved its token, so its account is known.
     const { key } = this.#parts.clients.of(caller);
     // Each event has a context of its own; this one must not live as long as the subscription.
@@ -234,6 +271,7 @@ export class OpenedOperation implements Ready {
       cost,
       caller,
       requestId,
+      summary,
       key,
       expected: cost,
       reserved: 0,

@@ -1,8 +1,9 @@
 import type { GraphQLError } from 'graphql';
 import type { Eventually } from '../lib/eventually.ts';
-import { requestError } from '../schema/public-error.ts';
 import type { RateCounter, RateCounters, RateState } from '../store/rate-counters.ts';
 import type { ClientKey } from './client-key.ts';
+import type { Limit } from './engine-metrics.ts';
+import { OverLimitError } from './limits/over-limit-error.ts';
 
 export interface RequestQuotaOptions {
   readonly counters: RateCounters;
@@ -40,17 +41,16 @@ export class RequestQuota {
       ratelimit: `"default";r=${remaining};t=${seconds}`,
       'ratelimit-policy': this.#policy,
     };
-    return isOver ? waiting(seconds, headers) : { error: null, headers };
+    return isOver ? waiting(seconds, 'RATE_LIMIT_PER_MINUTE', headers) : { error: null, headers };
   }
 }
 
 /** Refuses the whole request, with the seconds after which to retry. */
 export function waiting(
-  seconds: number,
+  retryAfterSeconds: number,
+  limit: Limit,
   headers: Readonly<Record<string, string>> = {},
 ): Quota & { readonly error: GraphQLError } {
-  const error = requestError('RATE_LIMITED', 'Too many requests: wait a moment.', {
-    retryAfter: seconds,
-  });
-  return { error, headers: { ...headers, 'retry-after': String(seconds) } };
+  const error = new OverLimitError({ limit, retryAfterSeconds });
+  return { error, headers: { ...headers, 'retry-after': String(retryAfterSeconds) } };
 }

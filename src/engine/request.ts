@@ -78,7 +78,7 @@ export function refused(errors: readonly GraphQLError[], status = 400): Refused 
 }
 
 export function tooManySubscriptions(): Refused {
-  const { error, headers } = waiting(SUBSCRIPTIONS_RETRY_SECONDS);
+  const { error, headers } = waiting(SUBSCRIPTIONS_RETRY_SECONDS, 'subscriptions');
   return { ...refused([error], 429), headers };
 }
 

@@ -1,18 +1,26 @@
 import { steadyClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { Metrics } from '../lib/metrics.ts';
+import type { Tracing } from '../lib/tracing/tracing.ts';
+import { callOutcome } from './call-outcome.ts';
+import type { CallOutcome } from './caller.ts';
 import { GatewayClient, type GatewayClientOptions } from './client.ts';
-import type { Exchange } from './exchange.ts';
-import { connectionsOf, createPools } from './pools.ts';
+import type { Send, WireCall } from './exchange.ts';
+import type { GatewayMetrics } from './gateway-metrics.ts';
+import { Outages } from './outages.ts';
+import { CONNECT_SHARE, connectionsOf, createPools } from './pools.ts';
+import { forwardsTrace } from './request-templates.ts';
 import { Resilience } from './resilience/resilience.ts';
+import { withSpans } from './traced.ts';
 import { createTransport } from './transport.ts';
 
 export interface GatewayOptions extends Omit<GatewayClientOptions, 'send'> {
   readonly url: string;
   /** The most connections over all areas. */
   readonly connections: number;
-  readonly metrics: Metrics;
+  readonly metrics: GatewayMetrics;
   readonly log: Log;
+  /** Null where tracing is off. */
+  readonly tracing: Tracing | null;
 }
 
 export interface Gateway {
@@ -21,38 +29,50 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-// A share of a read's deadline: a host that drops packets fails at connecting, before the deadline blurs why.
-const CONNECT_SHARE = 0.7;
-
 /** Wires the client of the gateway, from its methods down to the sockets. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { url, connections, metrics, log, timeoutMs } = options;
+  const { url, connections, metrics, log, timeoutMs, tracing, headers } = options;
   const pools = createPools({
     gatewayUrl: url,
     connections,
     connectTimeoutMs: timeoutMs * CONNECT_SHARE,
   });
-  const send = createTransport(pools, (operation, exchange, ms) =>
-    metrics.gatewayCalls.observe({ operation, outcome: outcomeOf(exchange) }, ms / 1000),
+  const transport = createTransport(pools, (call, outcome, ms) =>
+    metrics.called(call, outcome, ms),
   );
+  const send =
+    tracing === null
+      ? transport
+      : withSpans(transport, { tracing, url, forwardsTrace: forwardsTrace(headers) });
   const resilience = new Resilience(send, {
     clock: steadyClock,
     random: Math.random,
     pollConnections: Math.ceil(connectionsOf('reads', connections) / 2),
+    onRetry: metrics.retried,
     onCircuit: (backend, state) => log.warn({ backend, state }, 'circuit breaker'),
   });
+  metrics.watch(resilience, pools, (area) => connectionsOf(area, connections));
+  const outages = new Outages({ clock: steadyClock, log });
+  const observed: Send = (call) =>
+    resilience.send(call).then((exchange) => {
+      const outcome = callOutcome(call, exchange);
+      if (outcome === 'circuit' || outcome === 'busy') reportUnsent(call, outcome, metrics);
+      outages.saw(call, outcome);
+      return exchange;
+    });
   return {
-    client: new GatewayClient({ ...options, send: resilience.send }),
+    client: new GatewayClient({ ...options, send: observed }),
     resilience,
-    close: () => pools.close(),
+    close() {
+      outages.close();
+      return pools.close();
+    },
   };
 }
 
-const STATUS_CLASSES = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx'];
-
-/** The outcome of a call on the wire as one word for operators, however it is judged. */
-function outcomeOf(exchange: Exchange): string {
-  if (!exchange.sent) return 'not-sent';
-  if (!exchange.answered) return exchange.reason;
-  return STATUS_CLASSES[Math.floor(exchange.status / 100)] ?? 'odd';
+/** The wire reports the calls that reach it; its request learns of the others here. */
+function reportUnsent(call: WireCall, outcome: CallOutcome, metrics: GatewayMetrics): void {
+  const { operation, caller } = call;
+  metrics.heldBack(call, outcome);
+  caller.receipt?.({ operation, ms: 0, source: 'call', outcome });
 }

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { type Dispatcher, errors } from 'undici';
+import { callOutcome } from './call-outcome.ts';
 import { DeadlineError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, ObserveCall, WireCall } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
@@ -150,9 +151,10 @@ export class Dispatch implements Dispatcher.DispatchHandler {
   #settle(exchange: Exchange): void {
     const { operation, caller } = this.#call;
     const ms = performance.now() - this.#startedAt;
+    const outcome = callOutcome(this.#call, exchange);
     this.#resolve(exchange);
-    this.#observe(operation, exchange, ms);
-    caller.receipt?.({ operation, ms, source: 'call' });
+    this.#observe(this.#call, outcome, ms);
+    caller.receipt?.({ operation, ms, source: 'call', outcome });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Caller } from './caller.ts';
+import type { Caller, CallOutcome } from './caller.ts';
 import type { OperationName } from './operations.ts';
 
 /** One call as it goes onto the wire. */
@@ -11,6 +11,8 @@ export interface WireCall {
   readonly deadlineMs: number;
   readonly maxBytes: number;
   readonly caller: Caller;
+  /** How often it has been sent before; absent at first. */
+  readonly resends?: number;
 }
 
 /**
@@ -51,4 +53,4 @@ export interface Answer {
 export type Send = (call: WireCall) => Promise<Exchange>;
 
 /** Called with the outcome of each call on the wire, before the call resolves. */
-export type ObserveCall = (operation: OperationName, exchange: Exchange, ms: number) => void;
+export type ObserveCall = (call: WireCall, outcome: CallOutcome, ms: number) => void;

@@ -65,7 +65,7 @@ export function jsonOf(answer: Answer): unknown {
   }
 }
 
-function isJsonType(type: string | undefined): boolean {
+export function isJsonType(type: string | undefined): boolean {
   if (type === undefined || type === 'application/json') return true;
   return /^\s*[\w.+-]+\/([\w.+-]+\+)?json\b/i.test(type);
 }

@@ -14,6 +14,9 @@ export interface Pools extends Readonly<Record<Area, Pool>> {
   close(): Promise<void>;
 }
 
+// A share of a read's deadline: a host that drops packets fails at connecting, before the deadline blurs why.
+export const CONNECT_SHARE = 0.7;
+
 const SHARES: Readonly<Record<Area, number>> = { reads: 0.5, orders: 0.25, rest: 0.25 };
 
 // An idle connection that the gateway closes just as an order is written leaves its outcome unknown.

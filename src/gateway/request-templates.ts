@@ -55,12 +55,21 @@ function createHeaders(
   }).flat();
   const namesAddress = forwardClient && !Object.hasOwn(headers, 'x-forwarded-for');
   const namesAgent = forwardClient && !Object.hasOwn(headers, 'user-agent');
-  return ({ token, client }, more) => {
+  const namesRequest = !Object.hasOwn(headers, 'x-request-id');
+  const forwards = forwardsTrace(headers);
+  return ({ token, client, requestId, trace }, more) => {
     const all = fixed.concat(more);
+    if (namesRequest && requestId !== undefined) all.push('x-request-id', requestId);
+    if (forwards && trace !== undefined) all.push(...trace.headers);
     if (token !== null) all.push('authorization', `Bearer ${token}`);
     if (client === undefined) return all;
     if (namesAddress) all.push('x-forwarded-for', client.address);
     if (namesAgent && client.userAgent) all.push('user-agent', client.userAgent);
     return all;
   };
+}
+
+/** Fixed headers win: of the headers that carry a trace all are a request's own, or none is. */
+export function forwardsTrace(headers: RequestSettings['headers']): boolean {
+  return !['traceparent', 'tracestate', 'baggage'].some((name) => Object.hasOwn(headers, name));
 }

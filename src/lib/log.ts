@@ -6,6 +6,12 @@ type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
 export interface Log extends Pick<pino.Logger, Level | 'isLevelEnabled'> {
   child(bindings: Record<string, unknown>): Log;
+  /**
+   * Logs at level `info` what is JSON already: the members of an object, without its braces. It is
+   * written as it is, so it must not be able to hold a secret. For a line of each request: the lines
+   * of one turn of the event loop are written together.
+   */
+  line(members: string, message: string): void;
 }
 
 export interface LogOptions {
@@ -13,7 +19,7 @@ export interface LogOptions {
   /** `json`: one object per line, for machines. `compact`: one short line, for a console. */
   readonly format: 'json' | 'compact';
   /** Default: stdout. */
-  readonly destination?: { write(line: string): void };
+  readonly destination?: Destination;
 }
 
 /**
@@ -21,7 +27,8 @@ export interface LogOptions {
  * caller has to.
  */
 export function createLog({ level, format, destination }: LogOptions): Log {
-  const output = destination ?? pino.destination({ dest: 1, sync: true });
+  const output = new LineBuffer(destination ?? standardOutput(), format);
+  if (destination === undefined) process.once('exit', () => output.flush());
   const log = pino(
     {
       level,
@@ -35,19 +42,63 @@ export function createLog({ level, format, destination }: LogOptions): Log {
       hooks: {
         // Runs only for enabled levels, and sees the arguments of a format text too.
         logMethod(args, method) {
+          output.flush();
           Reflect.apply(method, this, redactArguments(args));
         },
       },
     },
-    format === 'json' ? output : { write: (line: string) => output.write(compactLine(line)) },
+    output,
   );
   const { child } = log;
   // Bindings are serialized once without the hook; child loggers inherit this from their parent.
   return Object.assign(log, {
     child(this: pino.Logger, bindings: Record<string, unknown>): Log {
-      return Reflect.apply(child, this, [redactRecord(bindings)]);
+      return Reflect.apply(child, this, [redactRecord(bindings)]) as pino.Logger & Log;
+    },
+    line(this: pino.Logger, members: string, message: string): void {
+      if (this.isLevelEnabled('info')) output.add(members, message);
     },
   });
+}
+
+function standardOutput(): Destination {
+  return pino.destination({ dest: 1, sync: true });
+}
+
+interface Destination {
+  write(line: string): void;
+}
+
+/** Collects the lines of one turn of the event loop, because each write is a system call. */
+class LineBuffer implements Destination {
+  readonly #destination: Destination;
+  readonly #format: LogOptions['format'];
+  #lines = '';
+
+  constructor(destination: Destination, format: LogOptions['format']) {
+    this.#destination = destination;
+    this.#format = format;
+  }
+
+  write(line: string): void {
+    this.#destination.write(this.#format === 'json' ? line : compactLine(line));
+  }
+
+  add(members: string, message: string): void {
+    const time = new Date().toISOString();
+    const json = `{"level":"info","time":"${time}",${members},"msg":${JSON.stringify(message)}}`;
+    if (this.#lines === '') setImmediate(this.#flushLater);
+    this.#lines += this.#format === 'json' ? `${json}\n` : compactLine(json);
+  }
+
+  readonly #flushLater = (): void => this.flush();
+
+  flush(): void {
+    if (this.#lines === '') return;
+    const lines = this.#lines;
+    this.#lines = '';
+    this.#destination.write(lines);
+  }
 }
 
 function redactArguments([first, ...rest]: readonly unknown[]): unknown[] {

@@ -19,6 +19,7 @@ const fault = z.strictObject({
   headers: headers.optional(),
   delayMs: count.optional(),
   times: count.min(1).optional(),
+  forMs: count.optional(),
   skip: count.optional(),
   login: count.optional(),
   apply: z.boolean().optional(),

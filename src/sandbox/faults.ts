@@ -1,4 +1,5 @@
 import type { OperationName } from '../gateway/operations.ts';
+import type { Clock } from '../lib/clock.ts';
 
 /** The faults that can be injected into a call. */
 export const FAULT_KINDS = [
@@ -33,6 +34,8 @@ export interface Fault {
   readonly delayMs?: number | undefined;
   /** The number of calls it hits; all until it is cleared where this is left out. */
   readonly times?: number | undefined;
+  /** How long it lasts; until it is cleared where this is left out. */
+  readonly forMs?: number | undefined;
   /** The number of calls that pass unharmed first. */
   readonly skip?: number | undefined;
   /** Limits the fault to calls with a token of this login. */
@@ -53,23 +56,32 @@ export interface Faults {
 
 interface Armed {
   readonly fault: Fault;
+  readonly untilMs: number;
   skip: number;
   left: number;
 }
 
-export function createFaults(): Faults {
+export function createFaults(clock: Clock): Faults {
   let armed: Armed[] = [];
+
+  function lasting(): readonly Armed[] {
+    const nowMs = clock.now();
+    armed = armed.filter(({ untilMs }) => nowMs < untilMs);
+    return armed;
+  }
 
   return {
     add(fault) {
-      armed.push({ fault, skip: fault.skip ?? 0, left: fault.times ?? Number.POSITIVE_INFINITY });
+      const { skip = 0, times = Number.POSITIVE_INFINITY, forMs } = fault;
+      const untilMs = forMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + forMs;
+      armed.push({ fault, untilMs, skip, left: times });
     },
-    list: () => armed.map(({ fault }) => fault),
+    list: () => lasting().map(({ fault }) => fault),
     clear() {
       armed = [];
     },
     take(operation, login) {
-      for (const entry of armed) {
+      for (const entry of lasting()) {
         if (!hits(entry.fault, operation, login)) continue;
         if (entry.skip > 0) {
           entry.skip -= 1;

@@ -62,7 +62,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     clock,
   });
   const waits = createWaits(clock);
-  const faults = createFaults();
+  const faults = createFaults(clock);
   const observations = createObservations();
   const context: Context = {
     get world() {

@@ -1,4 +1,5 @@
 import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
+import type { RequestSummary } from './request-summary.ts';
 import { type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
@@ -16,16 +17,27 @@ export class Context implements ReadRecord {
   fields = 0;
   /** The time for which an event was delayed by its account's token bucket. */
   waitedMs = 0;
+  readonly summary: RequestSummary | null;
   readonly #caller: Caller;
   readonly #requestId: string;
   readonly #receipts: ReceiptEntry[] = [];
   #own: Scope | null = null;
   #current: Scope | null = null;
 
-  constructor(services: Services, caller: Caller, requestId: string) {
+  constructor(
+    services: Services,
+    caller: Caller,
+    requestId: string,
+    summary: RequestSummary | null = null,
+  ) {
     this.services = services;
     this.#requestId = requestId;
     this.#caller = caller;
+    this.summary = summary;
+  }
+
+  identified(login: string): void {
+    if (this.summary !== null) this.summary.login ??= login;
   }
 
   /** These two belong to one request: a result that contains them is never shared. */
@@ -71,6 +83,12 @@ export class Context implements ReadRecord {
   }
 
   #recordingCaller(): Caller {
-    return { ...this.#caller, receipt: (entry) => this.#receipts.push(entry) };
+    return { ...this.#caller, receipt: (entry) => this.#record(entry) };
+  }
+
+  #record(entry: ReceiptEntry): void {
+    this.summary?.called(entry);
+    // A receipt lists the gateway's calls, and an open breaker lets none through.
+    if (entry.outcome !== 'circuit' && entry.outcome !== 'busy') this.#receipts.push(entry);
   }
 }

@@ -7,6 +7,8 @@ export interface ErrorCode {
   readonly advice: string;
   /** A message for the user. */
   readonly show: string;
+  /** Who answers for it in the operators' figures: the caller, a limit here, or the service. */
+  readonly outcome: 'caller' | 'refused' | 'fault';
 }
 
 export const ERROR_CODES = {
@@ -15,12 +17,14 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Fix the request.',
     show: 'Something is wrong with this app. Please update it.',
+    outcome: 'caller',
   },
   GRAPHQL_VALIDATION_FAILED: {
     cause: 'The document does not match the schema.',
     retryable: false,
     advice: 'Fix the document; compare it with `schema.graphql`.',
     show: 'Something is wrong with this app. Please update it.',
+    outcome: 'caller',
   },
   BAD_USER_INPUT: {
     cause:
@@ -28,12 +32,14 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Correct the value.',
     show: 'Say beside the field what is wrong with it.',
+    outcome: 'caller',
   },
   UNAUTHENTICATED: {
     cause: 'There is no token, or it is unreadable, expired, or refused by the gateway.',
     retryable: false,
     advice: 'Sign in again and repeat the request with the new token.',
     show: 'Please sign in again.',
+    outcome: 'caller',
   },
   FORBIDDEN: {
     cause:
@@ -41,12 +47,14 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Do not repeat it; show the reason.',
     show: 'You cannot do this. Add `gatewayError.message` where there is one.',
+    outcome: 'caller',
   },
   RATE_LIMITED: {
     cause: 'Too many requests, counted by the facade or by the gateway.',
     retryable: true,
     advice: 'Wait `extensions.retryAfter` seconds, then repeat.',
     show: 'Please wait a moment.',
+    outcome: 'refused',
   },
   GATEWAY_UNAVAILABLE: {
     cause:
@@ -54,18 +62,21 @@ export const ERROR_CODES = {
     retryable: true,
     advice: 'Retry with exponential backoff.',
     show: 'The service cannot be reached. Trying again…',
+    outcome: 'fault',
   },
   GATEWAY_TIMEOUT: {
     cause: 'The gateway did not answer a read in time.',
     retryable: true,
     advice: 'Retry with exponential backoff.',
     show: 'This takes longer than usual. Trying again…',
+    outcome: 'fault',
   },
   GATEWAY_CONTRACT: {
     cause: 'The gateway’s answer does not match its interface, so it was not used.',
     retryable: false,
     advice: 'Show the rest of the screen, and report the error.',
     show: 'This part cannot be shown at the moment.',
+    outcome: 'fault',
   },
   OUTCOME_UNKNOWN: {
     cause:
@@ -74,6 +85,7 @@ export const ERROR_CODES = {
     advice:
       'Look at the result before repeating. Where `extensions.retryable` is true, repeating does no harm.',
     show: 'We do not know yet whether this went through. Please check before trying again.',
+    outcome: 'fault',
   },
   IDEMPOTENCY_UNAVAILABLE: {
     cause:
@@ -81,6 +93,7 @@ export const ERROR_CODES = {
     retryable: true,
     advice: 'Repeat with the same idempotency key.',
     show: 'The order was not sent. Please try again.',
+    outcome: 'fault',
   },
   QUERY_TOO_COMPLEX: {
     cause:
@@ -88,30 +101,35 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Ask for less in one request.',
     show: 'Something is wrong with this app. Please update it.',
+    outcome: 'caller',
   },
   PERSISTED_DOCUMENT_REQUIRED: {
     cause: 'This server answers trusted documents only.',
     retryable: false,
     advice: 'Send the id of a document from the manifest.',
     show: 'Something is wrong with this app. Please update it.',
+    outcome: 'caller',
   },
   PERSISTED_DOCUMENT_NOT_FOUND: {
     cause: 'No document is known under the id or hash that was sent.',
     retryable: false,
     advice: 'Send the document with its hash, or publish the manifest.',
     show: 'Something is wrong with this app. Please update it.',
+    outcome: 'caller',
   },
   PAYLOAD_TOO_LARGE: {
     cause: 'The body of the request is larger than the server reads.',
     retryable: false,
     advice: 'Send less.',
     show: 'Something is wrong with this app. Please update it.',
+    outcome: 'caller',
   },
   INTERNAL: {
     cause: 'A fault in the facade itself. Its log has the cause under `extensions.requestId`.',
     retryable: false,
     advice: 'Report the `requestId`.',
     show: 'Something went wrong on our side.',
+    outcome: 'fault',
   },
 } as const satisfies Record<string, ErrorCode>;
 

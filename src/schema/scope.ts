@@ -21,6 +21,8 @@ export interface ReadRecord {
   isPersonal: boolean;
   /** True once the run has read the catalog of a group for which the viewer is proved. */
   readsCatalog: boolean;
+  /** Called with the login that the token claims. */
+  identified(login: string): void;
 }
 
 /**
@@ -76,8 +78,17 @@ export class Scope {
   }
 
   #identify(): Eventually<Viewer> {
-    this.#viewer ??= this.#services.identify(this.#caller);
-    return this.#viewer;
+    if (this.#viewer !== undefined) return this.#viewer;
+    const viewer = this.#services.identify(this.#caller);
+    this.#viewer = viewer;
+    // A token that is refused here is reported by those who await the viewer.
+    if (!(viewer instanceof Promise)) this.#record.identified(viewer.login);
+    else
+      viewer.then(
+        ({ login }) => this.#record.identified(login),
+        () => {},
+      );
+    return viewer;
   }
 
   session(maxAgeSeconds?: number | null): Promise<SessionAnswer> {

@@ -15,6 +15,8 @@ export interface Services {
   readonly logicalClock: LogicalClock;
   readonly identify: Identify;
   readonly signInLimits: SignInLimits;
+  /** Called with the end of each field `login`. */
+  readonly onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') => void;
   /** The gateway without a user, for signing in. */
   readonly client: GatewayClient;
   /** The gateway as one viewer may use it. */

@@ -1,3 +1,4 @@
+import { TooManyAttemptsError } from '../domain/auth/errors.ts';
 import type { LoginGrant, Refusal } from '../gateway/wire/answers.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../gateway/wire/payments.ts';
 import { AcknowledgeResult, RefusalRef } from './acknowledge.ts';
@@ -114,11 +115,16 @@ builder.mutationFields((t) => ({
       'Signs in. A token sent along is not looked at. At most one `login` in an operation.',
     args: { input: t.arg({ type: LoginInput, required: true, description: 'Who signs in.' }) },
     resolve: async (_root, { input }, context) => {
-      const { client, signInLimits } = context.services;
-      const result = await context.write(async ({ caller }) => {
+      const { client, signInLimits, onSignIn } = context.services;
+      const signIn = context.write(async ({ caller }) => {
         await signInLimits.take(caller.client?.address, input.email);
         return client.login({ ...caller, token: null }, input.email, input.password);
       });
+      const result = await signIn.catch((error: unknown) => {
+        onSignIn(error instanceof TooManyAttemptsError ? 'limited' : 'failed');
+        throw error;
+      });
+      onSignIn('accessToken' in result ? 'granted' : 'rejected');
       if ('accessToken' in result) context.actAs(result.accessToken);
       return result;
     },

@@ -1,8 +1,11 @@
 import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../lib/log.ts';
+import type { Tracing } from '../lib/tracing/tracing.ts';
 import type { SendBuffers } from './back-pressure/send-buffers.ts';
 import type { AllowedOrigins } from './http/cors.ts';
+import type { AccessLog } from './request/access-log.ts';
 import type { ClientAddresses } from './request/client-address.ts';
+import type { ClientNames } from './request/client-names.ts';
 import type { RequestIds } from './request/request-id.ts';
 
 /** The settings that all transports share. */
@@ -14,4 +17,8 @@ export interface ServerSettings {
   readonly maxBodyBytes: number;
   readonly buffers: SendBuffers;
   readonly requestIds: RequestIds;
+  /** Null where tracing is off. */
+  readonly tracing: Tracing | null;
+  readonly accessLog: AccessLog;
+  readonly clientNames: ClientNames;
 }

@@ -22,6 +22,8 @@ export interface StoreOptions {
   readonly orderRecordsMax: number;
   readonly clock: Clock;
   readonly onWarn: (message: string) => void;
+  /** Called with the duration of each count in Redis. */
+  readonly onCounted?: (ms: number) => void;
 }
 
 /** The state that outlives a request. */
@@ -30,6 +32,8 @@ export interface Stores {
   readonly counters: RateCounters;
   /** Versions from other replicas' catalogs; null where there are none. */
   readonly versions: CatalogVersions | null;
+  /** Whether Redis takes commands; null without Redis. */
+  readonly redisIsUp: (() => boolean) | null;
   close(): Promise<void>;
 }
 
@@ -52,7 +56,8 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
       kept(openVersions(options)),
     ]);
     const resources = opened.move();
-    return { records, counters, versions, close: () => resources.disposeAsync() };
+    const { redisIsUp = null } = records;
+    return { records, counters, versions, redisIsUp, close: () => resources.disposeAsync() };
   } catch (error) {
     throw toStoreError(error);
   }
@@ -74,7 +79,7 @@ async function openRecords({
   orderRecordsMax,
   clock,
   onWarn,
-}: StoreOptions): Promise<OrderRecords> {
+}: StoreOptions): Promise<OrderRecords & { readonly redisIsUp?: () => boolean }> {
   const options = { max: orderRecordsMax, uptimeMs: () => performance.now(), onWarn };
   if (redisUrl !== null) return openRedisOrderRecords({ ...options, url: redisUrl, prefix, clock });
   if (orderStore === 'memory') return createMemoryOrderRecords(options);
@@ -102,9 +107,10 @@ async function openCounters({
   redisPrefix: prefix,
   clock,
   onWarn,
+  onCounted,
 }: StoreOptions): Promise<RateCounters> {
   if (url === null) return createMemoryRateCounters();
-  return openRedisRateCounters({ url, prefix, clock, onWarn });
+  return openRedisRateCounters({ url, prefix, clock, onWarn, ...(onCounted && { onCounted }) });
 }
 
 async function openVersions({

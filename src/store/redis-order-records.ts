@@ -40,7 +40,7 @@ const POLL_MS = 50;
  */
 export async function openRedisOrderRecords(
   options: RedisOrderRecordsOptions,
-): Promise<OrderRecords> {
+): Promise<OrderRecords & { readonly redisIsUp: () => boolean }> {
   const redis = await connectRedis(options);
   const records = new RedisOrderRecords(redis, options);
   await records.announce();
@@ -49,6 +49,7 @@ export async function openRedisOrderRecords(
 }
 
 class RedisOrderRecords implements OrderRecords {
+  readonly redisIsUp = () => this.#redis.isReady();
   readonly #redis: RedisConnection;
   readonly #clock: Clock;
   readonly #max: number;

@@ -10,6 +10,8 @@ export interface RedisRateCountersOptions {
   readonly onWarn: (message: string) => void;
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;
+  /** Called with the duration of each count in Redis. */
+  readonly onCounted?: (ms: number) => void;
 }
 
 // Each request waits for its count: a Redis that is slow must not make the facade slow.
@@ -26,6 +28,7 @@ export async function openRedisRateCounters({
   clock,
   onWarn,
   prefix = 'trading-graph:',
+  onCounted = () => {},
 }: RedisRateCountersOptions): Promise<RateCounters> {
   const redis = await openRedisClient({
     url,
@@ -61,11 +64,14 @@ export async function openRedisRateCounters({
         ...rule,
         async take(key, points = 1) {
           if (isPaused()) return fallback.take(key, points);
+          const startedAtMs = performance.now();
           try {
             return await shared.consume(key, points).then(toState, toStateWhenOver);
           } catch (error) {
             failed(error);
             return fallback.take(key, points);
+          } finally {
+            onCounted(performance.now() - startedAtMs);
           }
         },
       };

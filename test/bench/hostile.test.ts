@@ -4,7 +4,11 @@ import { runHostile } from '../../bench/support/hostile/run-hostile.ts';
 
 const MAX_COST = 5_000;
 
-test('the search finds for each kind a document that comes near to what the limits allow', async () => {
+test('the search finds for each kind a document that comes near to what the limits allow', {
+  // A machine that is too busy has had a connection end without an answer.
+  retry: 1,
+  timeout: 180_000,
+}, async () => {
   const { findings, text } = await runHostile({
     seed: 'small',
     holdings: { instruments: 500, positions: 60, tickMs: 100 },
@@ -24,4 +28,4 @@ test('the search finds for each kind a document that comes near to what the limi
   }
   const mostFields = Math.max(...findings.map(({ climb }) => climb.mostFields));
   expect(mostFields).toBeGreaterThanOrEqual(MAX_COST / 2);
-}, 180_000);
+});

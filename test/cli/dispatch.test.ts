@@ -25,6 +25,7 @@ function rehearse() {
     environment: {},
     out: (line) => out.push(line),
     err: (line) => err.push(line),
+    ask: () => Promise.resolve(null),
     stopped: () => Promise.resolve(),
   };
   return { run: (...args: string[]) => dispatch(commands, args, terminal), out, err, loaded };

@@ -25,6 +25,7 @@ async function rehearse() {
         environment: { ORDER_STORE: path },
         out: (line) => out.push(line),
         err: (line) => err.push(line),
+        ask: () => Promise.resolve(null),
         stopped: () => Promise.resolve(),
       }),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),

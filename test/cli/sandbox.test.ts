@@ -19,6 +19,7 @@ function rehearse(environment: Record<string, string> = {}) {
         environment,
         out: (line) => out.push(line),
         err: (line) => err.push(line),
+        ask: () => Promise.resolve(null),
         stopped: () => stop.promise,
       }),
   };

@@ -142,7 +142,9 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
       receipt: (entry: unknown) => receipts.push(entry),
     };
     await CALLS[name](open.client, caller);
-    expect(receipts).toEqual([{ operation: name, ms: expect.any(Number), source: 'call' }]);
+    expect(receipts).toEqual([
+      { operation: name, ms: expect.any(Number), source: 'call', outcome: 'ok' },
+    ]);
   });
 });
 

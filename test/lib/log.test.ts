@@ -142,3 +142,39 @@ test('at a console a line is short, with the stack of an error below it', () => 
   );
   expect(lines[1]).toMatch(/^\d\d:\d\d:\d\d error no way\nError: no way\n {4}at /);
 });
+
+describe('a line that is JSON already', () => {
+  test('is written with the others of its turn, before whatever is logged next', async () => {
+    const { log, lines } = openLog({ level: 'info' });
+    log.line('"a":1', 'request');
+    log.line('"a":2', 'request');
+    expect(lines).toEqual([]);
+    log.warn('loud');
+    expect(lines).toHaveLength(2);
+    const written = (lines[0] ?? '').trimEnd().split('\n');
+    expect(written.map((line) => JSON.parse(line))).toEqual([
+      { level: 'info', time: expect.stringMatching(/^\d{4}-.*Z$/), a: 1, msg: 'request' },
+      { level: 'info', time: expect.any(String), a: 2, msg: 'request' },
+    ]);
+    log.child({}).line('"a":3', 'request');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lines).toHaveLength(3);
+    expect(lines[2]).toContain('"a":3');
+  });
+
+  test('has level info', () => {
+    const { log, lines } = openLog({ level: 'warn' });
+    log.line('"a":1', 'request');
+    log.warn('loud');
+    expect(lines).toHaveLength(1);
+  });
+
+  test('is short at a console, like any other', () => {
+    const { log, lines } = openLog({ format: 'compact' });
+    log.line('"status":200,"calls":["login ok 2ms"]', 'request');
+    log.warn('loud');
+    expect(lines[0]).toMatch(
+      /^\d\d:\d\d:\d\d info {2}request status=200 calls=\["login ok 2ms"\]\n$/,
+    );
+  });
+});

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isInContext, parseDockerfile } from '../support/dockerfile.ts';
+import { isInContext, parseDockerfile, parseGlobalArguments } from '../support/dockerfile.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { bareEnvironment, buildImage, type Image } from './image-build.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -22,13 +22,16 @@ test('the build context holds the sources of the build, and nothing else', () =>
   expect([...sent].sort()).toEqual(['.npmrc', 'package-lock.json', 'package.json', 'src']);
 });
 
-test('both stages are built from one official Node, the one that is developed on', () => {
+test('both stages are built from one official Node, exactly the one that is developed on', () => {
   const source = readFileSync(join(root, 'Dockerfile'), 'utf8');
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     devDependencies: { node: string };
   };
-  const [, image] = /^ARG NODE_IMAGE=(\S+)$/m.exec(source) ?? [];
-  expect(image).toBe(`node:${devDependencies.node.split('.')[0]}-slim`);
+  const image = `node:${devDependencies.node}-slim`;
+  expect(parseGlobalArguments(source)).toEqual({ NODE_IMAGE: image });
+  const page = readFileSync(join(root, 'docs', 'container.md'), 'utf8');
+  const named = [...page.matchAll(/node:\d[\w.-]*/g)].map(([name]) => name);
+  expect(new Set(named)).toEqual(new Set([image]));
   expect(new Set(parseDockerfile(source).map((stage) => stage.image))).toEqual(
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Docker's variable, not ours
     new Set(['${NODE_IMAGE}']),
@@ -59,8 +62,24 @@ describe('the image', () => {
     ]);
   });
 
+  test('says what it is and what it was built from', () => {
+    const { name, version, license, description, devDependencies } = JSON.parse(
+      readFileSync(join(root, 'package.json'), 'utf8'),
+    );
+    const { 'org.opencontainers.image.description': about, ...labels } = image.labels;
+    expect(description).toContain(about);
+    expect(labels).toEqual({
+      'org.opencontainers.image.title': name,
+      'org.opencontainers.image.version': version,
+      'org.opencontainers.image.licenses': license,
+      'org.opencontainers.image.revision': 'unknown',
+      'org.opencontainers.image.base.name': `node:${devDependencies.node}-slim`,
+    });
+  });
+
   test('is not run as root, keeps its order records in a volume and listens to the outside', () => {
-    expect(image.user).toBe('node');
+    // By number, or Kubernetes' `runAsNonRoot` refuses the image.
+    expect(image.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     expect(image.volumes).toEqual(['/app/data']);
     expect(existsSync(join(image.rootFolder, '/app/data'))).toBe(true);
     expect(image.env).toEqual({
@@ -79,15 +98,27 @@ describe('the image', () => {
       timeout: 20_000,
     });
     expect(outcome.status).toBeGreaterThan(0);
-    expect(outcome.stdout + outcome.stderr).toMatch(/^GATEWAY_URL is unset: .*$/m);
+    expect(outcome.stderr).toBe('');
+    expect(outcome.stdout.trimEnd().split('\n')).toHaveLength(1);
+    expect(JSON.parse(outcome.stdout)).toMatchObject({
+      level: 'fatal',
+      problem: expect.stringMatching(/^GATEWAY_URL is unset: /),
+      msg: 'the configuration is wrong',
+    });
   });
 
-  test('starts, becomes healthy by its own check, and ends by SIGTERM', async () => {
+  test('starts, becomes healthy by its own check, ends by SIGTERM and writes to its volume alone', async () => {
     const [port, adminPort] = await freePorts(2);
+    const temporaryFolder = join(image.rootFolder, 'tmp');
+    mkdirSync(temporaryFolder);
+    const before = filesOf(image.rootFolder);
     const env = {
       ...bareEnvironment(''),
       ...image.env,
+      TMPDIR: temporaryFolder,
       SANDBOX: 'on',
+      // As with a gateway; the sandbox alone would record orders in memory.
+      ORDER_STORE: 'data/orders.db',
       PORT: String(port),
       ADMIN_PORT: String(adminPort),
       // The image's settings are for a container of its own; this machine is not one.
@@ -113,11 +144,23 @@ describe('the image', () => {
       server.kill('SIGTERM');
       expect(await ended, output.join('')).toEqual([0, null]);
       expect(isHealthy(image, env)).toBe(false);
+      const written = filesOf(image.rootFolder).filter((file) => !before.includes(file));
+      expect(written.filter((file) => !file.startsWith('app/data/'))).toEqual([]);
+      expect(written).not.toEqual([]);
     } finally {
       server.kill('SIGKILL');
     }
   }, 60_000);
 });
+
+/** Every file with its size and the time of its last change, from the folder's path on. */
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((path) => {
+    const stats = lstatSync(join(folder, path));
+    // What is made in a folder changes it too, but has a line of its own.
+    return stats.isDirectory() ? [] : [`${path} ${stats.size} ${stats.mtimeMs}`];
+  });
+}
 
 function isHealthy(image: Image, env: Record<string, string>): boolean {
   expect(image.healthCheck[0]).toBe('node');
@@ -133,13 +176,4 @@ async function becomesHealthy(
     if (server.exitCode !== null) throw new Error(`the server ended:\n${output.join('')}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-}
-
-/** Reserves all of them together, so that they differ; then releases them. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }

@@ -12,10 +12,12 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import {
+  expand,
   isInContext,
   parseDockerfile,
-  parseEnv,
   parseExec,
+  parseGlobalArguments,
+  parsePairs,
   type Stage,
 } from '../support/dockerfile.ts';
 
@@ -27,6 +29,7 @@ export interface Image extends Disposable {
   readonly rootFolder: string;
   readonly workFolder: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
   readonly user: string | null;
   readonly volumes: readonly string[];
   readonly command: readonly string[];
@@ -35,7 +38,9 @@ export interface Image extends Disposable {
 
 /** Walks through a Dockerfile's steps in folders instead of layers, since a machine may have no engine. */
 export async function buildImage(contextFolder: string): Promise<Image> {
-  const stages = parseDockerfile(readFileSync(join(contextFolder, 'Dockerfile'), 'utf8'));
+  const source = readFileSync(join(contextFolder, 'Dockerfile'), 'utf8');
+  const stages = parseDockerfile(source);
+  const buildArguments = parseGlobalArguments(source);
   const buildFolder = mkdtempSync(join(tmpdir(), 'image-'));
   const tools = toolsFolder(buildFolder);
   try {
@@ -43,7 +48,13 @@ export async function buildImage(contextFolder: string): Promise<Image> {
     for (const [index, stage] of stages.entries()) {
       const rootFolder = join(buildFolder, stage.name ?? String(index));
       mkdirSync(rootFolder);
-      image = await buildStage(stage, { contextFolder, buildFolder, rootFolder, tools });
+      image = await buildStage(stage, {
+        contextFolder,
+        buildFolder,
+        rootFolder,
+        tools,
+        buildArguments,
+      });
     }
     if (image === null) throw new Error('the Dockerfile has no stage');
     return { ...image, [Symbol.dispose]: () => rmSync(buildFolder, { recursive: true }) };
@@ -58,14 +69,18 @@ interface Folders {
   readonly buildFolder: string;
   readonly rootFolder: string;
   readonly tools: string;
+  readonly buildArguments: Readonly<Record<string, string>>;
 }
 
 async function buildStage(stage: Stage, folders: Folders): Promise<Omit<Image, keyof Disposable>> {
-  const { rootFolder, buildFolder, contextFolder, tools } = folders;
+  const { rootFolder, buildFolder, contextFolder, tools, buildArguments } = folders;
+  // A stage sees only the arguments that it declares itself.
+  const declared: Record<string, string> = {};
   const image = {
     rootFolder,
     workFolder: rootFolder,
     env: {} as Record<string, string>,
+    labels: {} as Record<string, string>,
     user: null as string | null,
     volumes: [] as string[],
     command: [] as string[],
@@ -88,7 +103,11 @@ async function buildStage(stage: Stage, folders: Folders): Promise<Omit<Image, k
     } else if (name === 'RUN') {
       const env = { ...bareEnvironment(tools), ...image.env };
       await run('sh', ['-c', rest], { cwd: image.workFolder, env });
-    } else if (name === 'ENV') Object.assign(image.env, parseEnv(rest));
+    } else if (name === 'ARG') {
+      const [argument = '', value] = rest.split('=');
+      declared[argument] = value ?? buildArguments[argument] ?? '';
+    } else if (name === 'LABEL') Object.assign(image.labels, parsePairs(expand(rest, declared)));
+    else if (name === 'ENV') Object.assign(image.env, parsePairs(rest));
     else if (name === 'USER') image.user = rest;
     else if (name === 'VOLUME') image.volumes.push(rest);
     else if (name === 'HEALTHCHECK') image.healthCheck = parseExec(rest);

@@ -43,6 +43,18 @@ describe('a status fault', () => {
     expect(answers[1]?.headers.get('retry-after')).toBe('7');
   });
 
+  test('ends by itself after the time that it was set for', async () => {
+    await using place = await openSandbox();
+    const demo = place.as(DEMO);
+    place.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', forMs: 5_000 });
+    await place.clock.advance(4_999);
+    expect((await demo.get(POSITIONS)).status).toBe(500);
+    expect(place.sandbox.faults()).toHaveLength(1);
+    await place.clock.advance(1);
+    expect((await demo.get(POSITIONS)).status).toBe(200);
+    expect(place.sandbox.faults()).toEqual([]);
+  });
+
   test('applies to one login, or any operation, or until it is cleared', async () => {
     await using place = await openSandbox();
     const [demo, pro] = [place.as(DEMO), place.as('pro@example.com')];

@@ -74,7 +74,8 @@ export async function startTestApp(
   const log = createLog({
     level: 'debug',
     format: 'json',
-    destination: { write: (line) => void logged.push(line) },
+    // One write may hold several lines.
+    destination: { write: (lines) => void logged.push(...lines.split(/(?<=\n)/)) },
   });
   const app = await startApp(config, { log, directPath, connections, ...(schema && { schema }) });
   const sandbox = gateway ?? app.sandbox;

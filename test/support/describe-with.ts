@@ -1,14 +1,24 @@
 import { describe } from 'vitest';
-import { chromiumPath, redisServerPath } from './machine.ts';
+import { chromiumPath, haproxyPath, promtoolPath, redisServerPath } from './machine.ts';
 
 /** A suite on a real Redis; where the machine has none it is skipped, with the reason in its name. */
 export function describeWithRedis(name: string, suite: (redisServerPath: string) => void): void {
   describeWith('redis-server', redisServerPath, name, suite);
 }
 
+/** A suite behind a real haproxy; where the machine has none it is skipped, with the reason in its name. */
+export function describeWithHaproxy(name: string, suite: (haproxyPath: string) => void): void {
+  describeWith('haproxy', haproxyPath, name, suite);
+}
+
 /** A suite in a real browser; where the machine has none it is skipped, with the reason in its name. */
 export function describeWithChromium(name: string, suite: (chromiumPath: string) => void): void {
   describeWith('Chromium', chromiumPath, name, suite);
+}
+
+/** A suite on Prometheus' own checker; where the machine has none it is skipped, with the reason in its name. */
+export function describeWithPromtool(name: string, suite: (promtoolPath: string) => void): void {
+  describeWith('promtool', promtoolPath, name, suite);
 }
 
 function describeWith(

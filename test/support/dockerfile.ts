@@ -36,14 +36,25 @@ export function parseDockerfile(source: string): Stage[] {
   return stages;
 }
 
-/** The variables of an ENV instruction. */
-export function parseEnv(rest: string): Record<string, string> {
+/** The pairs of an ENV or LABEL instruction. Values with spaces are in double quotes. */
+export function parsePairs(rest: string): Record<string, string> {
+  const pairs = rest.matchAll(/([^\s=]+)=(?:"([^"]*)"|(\S*))/g);
   return Object.fromEntries(
-    rest.split(/\s+/).map((pair) => {
-      const [name = '', ...value] = pair.split('=');
-      return [name, value.join('=')];
-    }),
+    [...pairs].map(([, name = '', quoted, plain = '']) => [name, quoted ?? plain]),
   );
+}
+
+/** Default values of the build arguments that stand before the first stage. */
+export function parseGlobalArguments(source: string): Record<string, string> {
+  const [head = ''] = source.split(/^FROM /m);
+  return Object.fromEntries(
+    [...head.matchAll(/^ARG (\w+)=(\S+)$/gm)].map(([, name = '', value = '']) => [name, value]),
+  );
+}
+
+/** Replaces `${NAME}` as Docker does outside of a command; a variable that is not declared is empty. */
+export function expand(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
 }
 
 /** The words of a command in the exec form; the shell form would put a shell before the program. */

@@ -19,6 +19,7 @@ const PACKAGE_HOMES = [
   { name: /^undici$/, home: 'gateway/' },
   { name: /^@pothos\//, home: 'schema/' },
   { name: /^ioredis$/, home: 'store/' },
+  { name: /^@opentelemetry\//, home: 'lib/tracing/' },
 ];
 
 const KNOWS_NO_GRAPHQL = ['domain/', 'gateway/', 'sandbox/', 'store/', 'lib/'];

@@ -3,6 +3,8 @@ import { delimiter, isAbsolute, join } from 'node:path';
 
 /** The programs outside npm that some suites need; null where this machine has none. */
 export const redisServerPath = locate('REDIS_SERVER_PATH', ['redis-server']);
+export const promtoolPath = locate('PROMTOOL_PATH', ['promtool']);
+export const haproxyPath = locate('HAPROXY_PATH', ['haproxy']);
 export const chromiumPath = locate('CHROMIUM_PATH', [
   'chromium',
   'chromium-browser',
@@ -14,7 +16,7 @@ export const chromiumPath = locate('CHROMIUM_PATH', [
 export function locate(variable: string, names: readonly string[]): string | null {
   const given = process.env[variable];
   if (given) return isAbsolute(given) && isExecutable(given) ? given : null;
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin'];
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/sbin'];
   for (const name of names) {
     const found = folders.map((folder) => join(folder, name)).find(isExecutable);
     if (found !== undefined) return found;

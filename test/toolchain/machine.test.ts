@@ -3,9 +3,15 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { LONG_SUITES } from '../support/long-suites.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const missing = { REDIS_SERVER_PATH: '/none', CHROMIUM_PATH: '/none' };
+const missing = {
+  REDIS_SERVER_PATH: '/none',
+  CHROMIUM_PATH: '/none',
+  PROMTOOL_PATH: '/none',
+  HAPROXY_PATH: '/none',
+};
 
 const SUITES = `
 import { expect, test } from 'vitest';
@@ -49,13 +55,27 @@ test('a suite whose program is missing is skipped by its name, with the reason',
 
 test('a missing program is reported before the tests run', () => {
   const { stderr, status } = spawnSync(process.execPath, [join(root, 'scripts', 'test-tools.ts')], {
-    env: { ...process.env, ...missing },
+    env: { ...process.env, ...missing, CI: 'true' },
     encoding: 'utf8',
   });
   expect(stderr.split('\n')).toEqual([
     'redis-server is not here (REDIS_SERVER_PATH names no program): the tests that need it are skipped.',
+    'haproxy is not here (HAPROXY_PATH names no program): the tests that need it are skipped.',
     'chromium is not here (CHROMIUM_PATH names no program): the tests that need it are skipped.',
+    'prometheus is not here (PROMTOOL_PATH names no program): the tests that need it are skipped.',
     '',
   ]);
   expect(status).toBe(0);
+});
+
+test('the suites that are left out are named, but not where everything runs', () => {
+  const said = (CI: string) =>
+    spawnSync(process.execPath, [join(root, 'scripts', 'test-tools.ts')], {
+      env: { ...process.env, ...missing, CI },
+      encoding: 'utf8',
+    }).stderr;
+  for (const suite of LONG_SUITES) {
+    expect(said('')).toContain(suite);
+    expect(said('true')).not.toContain(suite);
+  }
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { withConfigurationTable } from '../../scripts/configuration-doc.ts';
+import { metricsPage } from '../../scripts/metrics-doc.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -14,6 +15,10 @@ test('docs/configuration.md lists every variable as the program reads it (else: 
   const configuration = page('docs/configuration.md');
   expect(withConfigurationTable(configuration)).toBe(configuration);
   for (const name of Object.keys(SETTINGS)) expect(configuration).toContain(`| \`${name}\` |`);
+});
+
+test('docs/metrics.md lists every metric that the program registers (else: npm run docs)', () => {
+  expect(page('docs/metrics.md')).toBe(metricsPage());
 });
 
 describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (name) => {

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -52,12 +53,21 @@ class Project implements Disposable {
     return join(this.folder, ...parts);
   }
 
-  async setUp(env: Readonly<Record<string, string>> = {}, nodeVersion = 'v26.10.0') {
+  async setUp(
+    env: Readonly<Record<string, string>> = {},
+    nodeVersion = 'v26.10.0',
+    args: readonly string[] = [],
+  ) {
     // The branch for an old Node is taken by what it says of itself.
     const claim = `Object.defineProperty(process, 'version', { value: '${nodeVersion}' })`;
     const child = spawn(
       process.execPath,
-      ['--import', `data:text/javascript,${encodeURIComponent(claim)}`, 'scripts/setup.mjs'],
+      [
+        '--import',
+        `data:text/javascript,${encodeURIComponent(claim)}`,
+        'scripts/setup.mjs',
+        ...args,
+      ],
       {
         cwd: this.folder,
         env: {
@@ -74,6 +84,10 @@ class Project implements Disposable {
       text(child.stderr),
     ]);
     return { code, output: stdout + stderr };
+  }
+
+  setUpAll() {
+    return this.setUp({}, 'v26.10.0', ['--all']);
   }
 
   npmRuns(): { args: string[]; path: string }[] {
@@ -147,6 +161,44 @@ describe('a project that is installed', () => {
     const { output } = await project.setUp();
     expect(output).toContain('Updating packages');
     expect(project.npmRuns()).toHaveLength(2);
+  });
+});
+
+describe('the packages of the client and its tests', () => {
+  const withoutClient = expect.arrayContaining(['--workspaces=false']);
+
+  test('are left out by a start', async () => {
+    using project = new Project();
+    await project.setUp();
+    expect(project.npmRuns()[0]?.args).toEqual(withoutClient);
+  });
+
+  test('are added before the first tests', async () => {
+    using project = new Project();
+    await project.setUp();
+    await project.setUpAll();
+    const runs = project.npmRuns();
+    expect(runs).toHaveLength(2);
+    expect(runs[1]?.args).not.toEqual(withoutClient);
+  });
+
+  test('are kept by a later start', async () => {
+    using project = new Project();
+    await project.setUpAll();
+    expect(await project.setUp()).toEqual({ code: 0, output: '' });
+    writeFileSync(project.path('.npmrc'), 'fund=false');
+    await project.setUp();
+    const runs = project.npmRuns();
+    expect(runs).toHaveLength(2);
+    expect(runs[1]?.args).not.toEqual(withoutClient);
+  });
+
+  test('are kept where a start has waited for tests that installed them', async () => {
+    using project = new Project();
+    const writer = project.setUp({ FAKE_NPM_MS: '600' }, 'v26.10.0', ['--all']);
+    await eventually(() => expect(existsSync(project.path('.setup.lock'))).toBe(true));
+    await Promise.all([writer, project.setUp()]);
+    expect(project.npmRuns()).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,7 @@
 // Written by `npm run docs` from the code of the server.
 
 /** The object types of each interface and union, as a normalized cache needs them. */
-export const possibleTypes: Readonly<Record<string, readonly string[]>> = {
+export const possibleTypes: Readonly<Record<string, string[]>> = {
   AcknowledgeResult: ['Acknowledged', 'Rejected'],
   LoginResult: ['LoginRejected', 'LoginSuccess'],
   OrderOutcome: ['OrderAccepted', 'OrderOutcomeUnknown', 'OrderRejected'],

@@ -68,6 +68,10 @@ export class OrderTicket implements Ticket {
     this.#isInDoubt = true;
   }
 
+  get account(): string | null {
+    return this.#account;
+  }
+
   place(input: OrderInput, options?: PlaceOptions): Promise<OrderOutcome> {
     return this.#place('order', input, options, (copy: OrderInput, account, signal) =>
       this.#context.core.request(

@@ -13,6 +13,8 @@ export interface PlaceOptions {
  */
 export interface Ticket {
   readonly idempotencyKey: string;
+  /** The login that the order was placed for; null before, and again where nothing was sent. */
+  readonly account: string | null;
   /** Whether the key outlives the app, so that `resume` finds the order again. */
   readonly isDurable: boolean;
   /**

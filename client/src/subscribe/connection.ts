@@ -10,18 +10,20 @@ export interface ConnectionOptions {
   readonly environment: Environment;
   readonly tokens: Tokens;
   readonly open: OpenLine;
+  /** Resolves when the URL of a line with this token is known. */
+  readonly prepare: (token: string) => Promise<void>;
   /** Called with each token that a line is opened with. */
   readonly onToken: (token: string) => void;
-  /** A line was lost before it was acknowledged; the number of times in a row. */
   /** Called when its subscriptions have ended by themselves. */
   readonly onEnded: () => void;
+  /** A line was lost before it was acknowledged; the number of times in a row. */
   readonly onFailedHandshake: (failures: number) => void;
 }
 
 type State =
   | { readonly name: 'idle' }
   | { readonly name: 'waiting'; readonly cancel: () => void }
-  /** The token is asked for. */
+  /** The token is asked for, and where the line is to go. */
   | { readonly name: 'preparing' }
   | OpenState;
 
@@ -123,12 +125,13 @@ export class Connection {
   }
 
   async #connect(): Promise<void> {
-    const { tokens } = this.#options;
+    const { tokens, prepare } = this.#options;
     this.#attempt += 1;
     const attempt = this.#attempt;
     this.#state = { name: 'preparing' };
     try {
       const token = await tokens.get();
+      if (attempt === this.#attempt) await prepare(token);
       if (attempt === this.#attempt) this.#open(token);
     } catch (thrown) {
       if (attempt === this.#attempt) this.#failed(asTradingGraphError(thrown));

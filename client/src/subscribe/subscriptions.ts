@@ -15,6 +15,7 @@ export interface SubscriptionsOptions {
   readonly environment: Environment;
   readonly tokens: Tokens;
   readonly url: () => string;
+  readonly prepare: (token: string) => Promise<void>;
   readonly onToken: (token: string) => void;
   readonly onThrown: (thrown: unknown) => void;
 }
@@ -119,11 +120,12 @@ export class Subscriptions {
   }
 
   #connection(open: OpenLine): Connection {
-    const { environment, tokens, onToken } = this.#options;
+    const { environment, tokens, prepare, onToken } = this.#options;
     return new Connection({
       environment,
       tokens,
       open,
+      prepare,
       onToken,
       onEnded: () => this.#rest(),
       onFailedHandshake: (failures) => {

@@ -4,17 +4,18 @@ import { buying, startPhone } from '../support/phone.ts';
 
 test('a user does not see, ask for or repeat the orders of another one on the same phone', async () => {
   await using phone = await startPhone();
-  const { orders, core } = phone.open();
+  const app = phone.open();
+  const { orders, sent } = app;
   const input = buying('mine');
-  const ticket = await phone.interrupt(input, 'lost', { orders, core });
+  const ticket = await phone.interrupt(input, 'lost', app);
   phone.signIn('pro@example.com');
-  const before = core.sent.length;
+  const before = sent.length;
   expect(await orders.resume()).toEqual([]);
   expect(await ticket.place(input)).toMatchObject({
     status: 'unknown',
     error: { code: 'SIGNED_OUT' },
   });
-  expect(core.sent).toHaveLength(before);
+  expect(sent).toHaveLength(before);
   expect(phone.app.sandbox.orders()).toEqual([]);
   phone.signIn('demo@example.com');
   expect(await orders.resume()).toMatchObject([{ outcome: { status: 'notFound' }, age: 'fresh' }]);
@@ -31,24 +32,24 @@ test('nothing is sent where the user changes while the key is being stored', asy
       phone.signIn('pro@example.com');
     },
   };
-  const { orders, core } = phone.open({ storage });
+  const { orders, sent } = phone.open({ storage });
   expect(await orders.ticket().place(buying('whose'))).toMatchObject({
     status: 'unsent',
     error: { code: 'SIGNED_OUT' },
   });
-  expect(core.sent).toEqual([]);
+  expect(sent).toEqual([]);
   expect(phone.storage.entries.size).toBe(0);
 });
 
 test('nothing more is sent where the user changes between two attempts', async () => {
   await using phone = await startPhone();
-  const { orders, core } = phone.open();
+  const { orders, sent } = phone.open();
   phone.line.next.push(...Array(5).fill('lost'));
   const placing = orders.ticket().place(buying('between'));
   await eventually(() => phone.line.orders === 1);
   phone.signIn('pro@example.com');
   expect(await placing).toMatchObject({ status: 'unknown', error: { code: 'SIGNED_OUT' } });
-  expect(core.sent).toHaveLength(1);
+  expect(sent).toHaveLength(1);
   expect([...phone.storage.entries.keys()]).toEqual([expect.stringContaining('orders/700001/')]);
 });
 

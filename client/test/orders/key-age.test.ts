@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ageOf, stampNow, stampStored } from '../../src/orders/key-age.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
 import { buying, startPhone } from '../support/phone.ts';
-import { createSimpleCore } from '../support/simple-core-orders.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -16,7 +16,7 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
       status: 'unknown',
       error: { code: 'KEY_EXPIRED' },
     });
-    expect(app.core.sent.at(-1)).toEqual({ key: ticket.idempotencyKey });
+    expect(app.sent.at(-1)).toEqual({ key: ticket.idempotencyKey });
     expect(phone.app.sandbox.orders()).toEqual([]);
   });
 
@@ -95,10 +95,9 @@ function phoneClock() {
   let now = 0;
   let uptime = 0;
   let age = 0;
-  const { environment } = createSimpleCore({
-    url: () => '',
-    token: () => null,
-    environment: { now: () => now * 60_000, uptime: () => uptime * 60_000 },
+  const environment = countedEnvironment({
+    now: () => now * 60_000,
+    uptime: () => uptime * 60_000,
   });
   return {
     environment,

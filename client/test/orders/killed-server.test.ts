@@ -7,9 +7,10 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { startFacadeProcess } from '../../../test/support/facade-process.ts';
 import { startFaultProxy } from '../../../test/support/fault-proxy.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
+import { startFaultyLine } from '../support/faulty-line.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
+import { openOrderCore } from '../support/order-core.ts';
 import { buying } from '../support/phone.ts';
-import { createSimpleCore } from '../support/simple-core-orders.ts';
 
 test('an order under way when the server is killed is repeated to the next one, and not carried out twice', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'client-orders-'));
@@ -20,10 +21,12 @@ test('an order under way when the server is killed is repeated to the next one, 
     ORDER_STORE: join(folder, 'orders.db'),
     ORDER_TIMEOUT_MS: '2000',
   });
+  // Its address stays, whatever port the next server has.
+  const line = await startFaultyLine(() => facade.url);
   const token = sandbox.token({ email: 'demo@example.com' });
   const storage = createMemoryStorage();
   const open = () => {
-    const core = createSimpleCore({ url: () => facade.url, token: () => token, storage });
+    const { core } = openOrderCore({ url: line.url, token: () => token, storage });
     return { core, orders: createOrders(core) };
   };
   try {
@@ -43,6 +46,7 @@ test('an order under way when the server is killed is repeated to the next one, 
     expect(sandbox.calls('openPosition')).toBe(1);
     expect(proxy.arrived('openPosition')).toBe(1);
   } finally {
+    await line[Symbol.asyncDispose]();
     await facade[Symbol.asyncDispose]();
     await proxy[Symbol.asyncDispose]();
     await sandbox.close();
@@ -55,12 +59,12 @@ test('an order whose gateway is away is sent when it comes back', async () => {
   const proxy = await startFaultProxy(sandbox.url);
   const facade = await startFacadeProcess({ GATEWAY_URL: proxy.url, ORDER_STORE: 'memory' });
   const token = sandbox.token({ email: 'demo@example.com' });
-  const core = createSimpleCore({ url: () => facade.url, token: () => token });
+  const { core, sent } = openOrderCore({ url: facade.url, token: () => token });
   try {
     await core.account();
     await proxy.refuse();
     const placing = createOrders(core).ticket().place(buying('away'));
-    await eventually(() => core.sent.length === 2);
+    await eventually(() => sent.length === 2);
     await proxy.heal();
     expect(await placing).toMatchObject({ status: 'accepted', replayed: false });
     expect(sandbox.orders()).toHaveLength(1);

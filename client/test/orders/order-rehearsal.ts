@@ -19,8 +19,8 @@ import type { OrderOutcome } from '../../src/orders/outcome.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
 import { type FaultyLine, type LineFault, startFaultyLine } from '../support/faulty-line.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
+import { openOrderCore } from '../support/order-core.ts';
 import { buying } from '../support/phone.ts';
-import { createSimpleCore } from '../support/simple-core-orders.ts';
 
 /** The clients' time runs this much faster, so that their ten seconds of patience are half a second. */
 const HASTE = 20;
@@ -100,8 +100,8 @@ async function placeOne({ sandbox, line, random, injector }: World, comment: str
   let token = sandbox.token({ email });
   const storage = createMemoryStorage();
   const open = () => {
-    const core = createSimpleCore({
-      url: () => line.url,
+    const { core } = openOrderCore({
+      url: line.url,
       token: () => token,
       renew: () => {
         token = sandbox.token({ email });

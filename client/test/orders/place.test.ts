@@ -49,14 +49,14 @@ test('an order whose outcome nobody knows is unknown, keeps its key and is not s
 });
 
 test('a double tap is one order, and one request', async () => {
-  const { orders, core } = phone.open();
+  const { orders, sent } = phone.open();
   const ticket = orders.ticket();
   const [first, second] = await Promise.all([
     ticket.place(buying('double')),
     ticket.place({ ...buying('double') }),
   ]);
   expect(first).toEqual(second);
-  expect(core.sent).toHaveLength(1);
+  expect(sent).toHaveLength(1);
   expect(applied('double')).toHaveLength(1);
 });
 
@@ -115,25 +115,23 @@ test('a form that breaks a rule may be corrected under the same ticket', async (
 test.each([Number.NaN, Number.POSITIVE_INFINITY])(
   'a price of %s never becomes an order at the market',
   async (price) => {
-    const { orders, core } = phone.open();
+    const { orders, sent } = phone.open();
     expect(await orders.ticket().place({ ...buying('no price'), price })).toMatchObject({
       status: 'unsent',
       error: { code: 'BAD_USER_INPUT', extensions: { argument: 'input.price' } },
     });
-    expect(core.sent).toEqual([]);
+    expect(sent).toEqual([]);
   },
 );
 
 test('an input that is changed while its order is repeated does not change the order', async () => {
-  const { orders, core } = phone.open();
+  const { orders, sent } = phone.open();
   const input = { ...buying('as it was'), size: { units: 1 } };
   phone.line.next.push('lost');
   const placing = orders.ticket().place(input);
   input.size.units = 1_000;
   expect(await placing).toMatchObject({ status: 'accepted' });
-  expect(core.sent).toEqual(
-    Array(2).fill({ input: expect.objectContaining({ size: { units: 1 } }) }),
-  );
+  expect(sent).toEqual(Array(2).fill({ input: expect.objectContaining({ size: { units: 1 } }) }));
 });
 
 test('a key that an object from elsewhere carries is not used', async () => {

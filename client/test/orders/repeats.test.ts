@@ -28,13 +28,13 @@ test.each([
 
 test('a full store of records is waited for', async () => {
   await using phone = await startPhone({ ORDER_RECORDS_MAX: '1' });
-  const { orders, core } = phone.open();
+  const { orders, sent } = phone.open();
   await orders.ticket().place(buying('first'));
   expect(await orders.ticket().place(buying('second'), { withinMs: 2_000 })).toMatchObject({
     status: 'unsent',
     error: { code: 'IDEMPOTENCY_UNAVAILABLE' },
   });
-  expect(core.sent.length).toBeGreaterThan(2);
+  expect(sent.length).toBeGreaterThan(2);
   expect(phone.app.sandbox.orders()).toHaveLength(1);
   expect(phone.storage.entries.size).toBe(0);
 });
@@ -53,13 +53,13 @@ test('a pause longer than the time there is ends the order at once, unsent', asy
 
 test('a refusal of every token ends after the second one', async () => {
   await using phone = await startPhone();
-  const { orders, core } = phone.open();
+  const { orders, sent } = phone.open({ renew: () => phone.signIn('demo@example.com') });
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 401 });
   expect(await orders.ticket().place(buying('refused'))).toMatchObject({
     status: 'unsent',
     error: { code: 'UNAUTHENTICATED' },
   });
-  expect(core.sent).toHaveLength(2);
+  expect(sent).toHaveLength(2);
 });
 
 test('an order whose answers are all lost is unknown, never unsent', async () => {
@@ -102,7 +102,7 @@ test('a silent line is left after ten seconds, and the answer is had over anothe
 
 test('a phone that slept while it waited does not send hours later', async () => {
   await using phone = await startPhone();
-  const { orders, core } = phone.open();
+  const { orders, sent } = phone.open();
   const headers = { 'retry-after': '1' };
   phone.app.sandbox.fail({
     operation: 'openPosition',
@@ -115,22 +115,22 @@ test('a phone that slept while it waited does not send hours later', async () =>
   await eventually(() => phone.app.sandbox.calls('openPosition') === 1);
   phone.clockMs = 2 * 3_600_000;
   expect(await placing).toMatchObject({ status: 'unsent', error: { code: 'RATE_LIMITED' } });
-  expect(core.sent).toHaveLength(1);
+  expect(sent).toHaveLength(1);
 });
 
 test('an order under way when the client is disposed is unknown, and no timer is left', async () => {
   await using phone = await startPhone();
-  const { orders, core } = phone.open();
+  const { orders, core, sent, timers } = phone.open();
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 500 });
   const placing = orders.ticket().place(buying('disposed'));
-  await eventually(() => core.sent.length === 1);
+  await eventually(() => sent.length === 1);
   core.dispose();
   expect(await placing).toMatchObject({ status: 'unknown', error: { code: 'DISPOSED' } });
-  expect(core.timers).toBe(0);
+  expect(timers.size).toBe(0);
   expect(phone.storage.entries.size).toBe(1);
   expect(await orders.ticket().place(buying('after'))).toMatchObject({
     status: 'unsent',
     error: { code: 'DISPOSED' },
   });
-  expect(core.timers).toBe(0);
+  expect(timers.size).toBe(0);
 });

@@ -5,7 +5,7 @@ test.each(['failing', 'hanging'] as const)(
   'an order is not sent where its key cannot be stored (%s)',
   async (how) => {
     await using phone = await startPhone();
-    const { orders, core } = phone.open();
+    const { orders, core, sent } = phone.open();
     await core.account();
     phone.storage[how].add('set');
     const ticket = orders.ticket();
@@ -13,7 +13,7 @@ test.each(['failing', 'hanging'] as const)(
       status: 'unsent',
       error: { code: 'STORAGE' },
     });
-    expect(core.sent).toEqual([]);
+    expect(sent).toEqual([]);
     phone.storage[how].clear();
     expect(await ticket.place(buying('not kept'))).toMatchObject({ status: 'accepted' });
     expect(phone.app.sandbox.orders()).toHaveLength(1);
@@ -91,10 +91,10 @@ test.each([
   await using phone = await startPhone();
   await phone.interrupt(buying('unread'), 'lost');
   damage(phone);
-  const { orders, core } = phone.open();
+  const { orders, sent } = phone.open();
   const [order] = await orders.resume();
   expect(order).toMatchObject({ age: 'inDoubt', placedAt: null, outcome: { status: 'notFound' } });
   expect(await order?.ticket.place(buying('unread'))).toMatchObject({ status: 'unsent' });
-  expect(core.sent).toHaveLength(1);
+  expect(sent).toHaveLength(1);
   expect(phone.app.sandbox.orders()).toEqual([]);
 });

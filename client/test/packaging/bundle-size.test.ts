@@ -5,13 +5,41 @@ import { expect, test } from 'vitest';
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 
-async function gzippedBytes(entry: string): Promise<number> {
-  const bundle = await rolldown({ input: join(source, entry), platform: 'browser' });
+async function bundled(entry: string, external: readonly string[] = []) {
+  const bundle = await rolldown({
+    input: join(source, entry),
+    platform: 'browser',
+    external: [...external],
+  });
   const { output } = await bundle.generate({ format: 'esm', minify: true });
   await bundle.close();
-  return gzipSync(output.map((part) => (part.type === 'chunk' ? part.code : '')).join('')).length;
+  const chunks = output.filter((part) => part.type === 'chunk');
+  return {
+    bytes: gzipSync(chunks.map(({ code }) => code).join('')).length,
+    modules: chunks.flatMap(({ moduleIds }) => moduleIds),
+  };
 }
 
 test('the core with graphql-ws takes less than 12 kB, gzipped', async () => {
-  expect(await gzippedBytes('create-core.ts')).toBeLessThan(12_000);
+  expect((await bundled('create-core.ts')).bytes).toBeLessThan(12_000);
+});
+
+test('who does not use React has nothing of it in the bundle', async () => {
+  const { modules } = await bundled('index.ts');
+  expect(modules.filter((id) => /react/.test(id.slice(source.length)))).toEqual([]);
+});
+
+test('the hooks alone take less than 3 kB, gzipped', async () => {
+  const { bytes, modules } = await bundled('react.ts', ['react']);
+  expect(modules.filter((id) => id.includes('create-client'))).toEqual([]);
+  expect(bytes).toBeLessThan(3_000);
+});
+
+test("what is for Apollo Client is in nobody else's bundle", async () => {
+  const bundle = await rolldown({ input: join(source, 'index.ts'), platform: 'browser' });
+  const { output } = await bundle.generate({ format: 'esm' });
+  await bundle.close();
+  const modules = output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
+  expect(modules.length).toBeGreaterThan(10);
+  expect(modules.filter((id) => /apollo|type-policies/.test(id.slice(source.length)))).toEqual([]);
 });

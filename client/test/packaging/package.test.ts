@@ -5,13 +5,36 @@ import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
-import { entryPoints, type PackedClient, packClient, runTool } from '../support/packed-client.ts';
+import { entryPoints, type PackedClient, packClient } from '../support/packed-client.ts';
+import { runTool } from '../support/run-tool.ts';
 
 const TYPED_APP = `
 import { createClient, type Result, type TypedText, TradingGraphError, possibleTypes } from 'trading-graph-client';
+import { type LinkContext, possibleTypes as apolloTypes, tradingGraphLink, typePolicies, writePositionChanges } from 'trading-graph-client/apollo';
+import { ApolloClient, InMemoryCache } from '@apollo/client';
+import { TradingGraphProvider, useCatalog, usePositions, useTicket } from 'trading-graph-client/react';
+import { createElement } from 'react';
 const client = createClient({ url: 'https://example.com/graphql', token: ({ force }) => (force ? null : 't') });
 const BALANCE = '{ session { balance } }' as TypedText<{ session: { balance: number } | null }, Record<string, never>>;
+export function Balance() {
+  const { positions, status } = usePositions({ intervalMs: 500 });
+  const { search } = useCatalog<'digits'>();
+  const digits: number | undefined = search('AAPL')[0]?.digits;
+  // @ts-expect-error The client keeps other fields.
+  const leverage = search('AAPL')[0]?.leverage;
+  const ticket = useTicket();
+  if (ticket.status === 'unknown') console.log(ticket.outcome.sentAt);
+  const onClick = () => void ticket.place({ symbol: 'AAPL', side: 'BUY', size: { units: 1 } });
+  return createElement('button', { onClick }, status, positions.length, digits, leverage);
+}
+export const tree = createElement(TradingGraphProvider, { client }, createElement(Balance));
+const lean = createClient({ url: 'https://example.com/graphql', token: () => 't', catalogFields: ['digits'] });
+export const leanTree = createElement(TradingGraphProvider, { client: lean });
 const ONE = 'query ($id: ID!) { instrument(id: $id) { id } }' as TypedText<{ instrument: { id: string } | null }, { id: string }>;
+export const cache = new InMemoryCache({ possibleTypes: apolloTypes, typePolicies });
+export const apollo = new ApolloClient({ link: tradingGraphLink(client), cache });
+export const context: LinkContext = { anonymous: true };
+writePositionChanges(cache, { snapshot: true, upserted: [{ id: '1' }], closed: [] });
 export const balance: Promise<Result<{ session: { balance: number } | null }>> = client.query(BALANCE);
 export const one = client.query(ONE, { id: 'AAPL' });
 // @ts-expect-error The operation has variables.
@@ -74,6 +97,8 @@ describe('an app outside the workspace that has installed the package', () => {
       strict: true,
       noUncheckedIndexedAccess: true,
       noEmit: true,
+      // Declarations of a package that Apollo Client needs have imports that NodeNext does not resolve.
+      skipLibCheck: module === 'nodenext',
     };
     const config = { compilerOptions: options, files: ['app.ts'] };
     const path = packed.write(`tsconfig.${module}.json`, JSON.stringify(config));

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { builtClient } from './built-client.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const run = promisify(execFile);
@@ -19,17 +20,6 @@ export interface PackedClient extends Disposable {
   write(name: string, text: string): string;
 }
 
-/** Runs a command of an npm package of this project. */
-export async function runTool(path: string, args: readonly string[], cwd = root): Promise<string> {
-  const program = join(root, 'node_modules', path);
-  try {
-    return (await run(process.execPath, [program, ...args], { cwd, maxBuffer: 2 ** 24 })).stdout;
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`${path} failed:\n${stdout}\n${stderr}`, { cause: error });
-  }
-}
-
 export async function packClient(): Promise<PackedClient> {
   const temporary = mkdtempSync(join(tmpdir(), 'packed-client-'));
   const folder = join(temporary, 'package');
@@ -39,15 +29,21 @@ export async function packClient(): Promise<PackedClient> {
   for (const name of ['package.json', 'README.md', 'trusted-documents.json']) {
     cpSync(join(root, 'client', name), join(folder, name));
   }
-  await runTool('typescript/bin/tsc', ['-p', 'client', '--outDir', join(folder, 'dist')]);
+  cpSync(await builtClient(), join(folder, 'dist'), { recursive: true });
   const packed = await run('npm', ['pack', '--json', '--ignore-scripts'], { cwd: folder });
   const name = /"filename":\s*"([^"]+)"/.exec(packed.stdout)?.[1] ?? '';
   const tarball = join(folder, name);
   writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}');
   // Its dependencies come from this project's own, so that no network is needed.
-  const dependencies = ['graphql-ws', 'graphql'].map((own) => join(root, 'node_modules', own));
+  const own = ['graphql-ws', 'graphql'];
+  const dependencies = own.map((name) => join(root, 'node_modules', name));
   const options = ['--offline', '--install-links', '--ignore-scripts', '--no-audit', '--no-fund'];
   await run('npm', ['install', ...options, tarball, ...dependencies], { cwd: app });
+  // The optional peers are copied: npm packs each one that it installs from a folder, which takes long.
+  const peers = [...withDependencies('@apollo/client'), 'rxjs', 'react', '@types/react', 'csstype'];
+  for (const name of peers) {
+    cpSync(join(root, 'node_modules', name), join(app, 'node_modules', name), { recursive: true });
+  }
   return {
     folder,
     tarball,
@@ -62,6 +58,13 @@ export async function packClient(): Promise<PackedClient> {
     },
     [Symbol.dispose]: () => rmSync(temporary, { recursive: true, force: true }),
   };
+}
+
+/** The package, and all that it needs. */
+function withDependencies(name: string): readonly string[] {
+  const text = readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8');
+  const { dependencies = {} } = JSON.parse(text) as { dependencies?: Record<string, string> };
+  return [...new Set([name, ...Object.keys(dependencies).flatMap(withDependencies)])];
 }
 
 /** The paths that an app can import. */

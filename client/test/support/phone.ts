@@ -7,10 +7,9 @@ import type { OrderInput } from '../../src/orders/order-input.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
 import { type FaultyLine, startFaultyLine } from './faulty-line.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
-import { createSimpleCore, type SimpleCore, type SimpleCoreOptions } from './simple-core-orders.ts';
+import { type OrderCore, type OrderCoreOptions, openOrderCore } from './order-core.ts';
 
-export interface App {
-  readonly core: SimpleCore;
+export interface App extends OrderCore {
   readonly orders: Orders;
 }
 
@@ -23,7 +22,7 @@ export interface Phone extends AsyncDisposable {
   token: string | null;
   signIn(email: string): void;
   /** A run of the app, or a tab; each ends with the phone at the latest. */
-  open(options?: Partial<SimpleCoreOptions>, environment?: Partial<Environment>): App;
+  open(options?: Partial<OrderCoreOptions>, environment?: Partial<Environment>): App;
   /** Places an order whose request or answer is lost; then the user signs out for a moment. */
   interrupt(input: OrderInput, fault: 'lost' | 'answer-lost', app?: App): Promise<Ticket>;
 }
@@ -35,7 +34,7 @@ export async function startPhone(
   const app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1000000', ...environment });
   const line = await startFaultyLine(() => app.url);
   const storage = createMemoryStorage();
-  const cores: SimpleCore[] = [];
+  const cores: OrderCore[] = [];
   const phone: Phone = {
     app,
     line,
@@ -46,15 +45,15 @@ export async function startPhone(
       phone.token = app.sandbox.token({ email });
     },
     open(options = {}, own = {}) {
-      const core = createSimpleCore({
-        url: () => line.url,
+      const opened = openOrderCore({
+        url: line.url,
         token: () => phone.token,
         storage,
         ...options,
         environment: { now: () => Date.now() + phone.clockMs, ...own },
       });
-      cores.push(core);
-      return { core, orders: createOrders(core) };
+      cores.push(opened);
+      return { ...opened, orders: createOrders(opened.core) };
     },
     async interrupt(input, fault, { orders } = phone.open()) {
       const reached = () => (fault === 'lost' ? line.orders : line.answered);
@@ -71,7 +70,7 @@ export async function startPhone(
       return ticket;
     },
     async [Symbol.asyncDispose]() {
-      for (const core of cores) core.dispose();
+      for (const { core } of cores) core.dispose();
       await line[Symbol.asyncDispose]();
       await app.close();
     },

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import type { ProofLedger } from '../auth/proof.ts';
@@ -14,6 +15,7 @@ export interface SessionsOptions {
   readonly logicalClock: LogicalClock;
   readonly maxAgeMs: number;
   readonly maxBytes?: number;
+  readonly onRead?: (source: ReceiptSource) => void;
 }
 
 interface SessionDemand {
@@ -68,14 +70,22 @@ export class Sessions {
       this.#isYoung(cached, demand) &&
       this.#isCurrent(viewer, cached)
     ) {
+      this.#options.onRead?.('cache');
       this.#addReceipt(viewer, startedAtMs, 'cache');
       return cached.answer;
     }
     const inFlight = this.#inFlight.get(viewer.tokenHash);
     if (inFlight && inFlight.turn > after) {
+      this.#options.onRead?.('shared');
       return inFlight.answer.finally(() => this.#addReceipt(viewer, startedAtMs, 'shared'));
     }
+    this.#options.onRead?.('call');
     return this.#fetch(viewer);
+  }
+
+  /** The estimated size of all cached snapshots. */
+  get byteSize(): number {
+    return this.#cache.calculatedSize;
   }
 
   /** Whether a snapshot for this token is in flight, which a read now would most likely share. */

@@ -1,15 +1,27 @@
 /** The request is not authenticated: its token is missing, expired, unreadable, or was refused here. */
 export class UnauthenticatedError extends Error {
   override readonly name = 'UnauthenticatedError';
+  readonly fault: TokenFault;
+
+  constructor(message: string, fault: TokenFault = 'other') {
+    super(message);
+    this.fault = fault;
+  }
 }
+
+/** What may be the configuration's mistake: the name of the login's claim, or the key. */
+export type TokenFault = 'login' | 'key' | 'other';
 
 /** A client exceeded a limit on attempts that applies to it alone. */
 export class TooManyAttemptsError extends Error {
   override readonly name = 'TooManyAttemptsError';
   readonly retryAfterSeconds: number;
+  /** The limit's name for operators. */
+  readonly limit: 'LOGIN_LIMIT_PER_MINUTE' | 'refused tokens';
 
-  constructor(retryAfterSeconds: number) {
+  constructor(retryAfterSeconds: number, limit: TooManyAttemptsError['limit']) {
     super('too many attempts');
+    this.limit = limit;
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../../gateway/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { tokenHash } from '../../lib/token-hash.ts';
 import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './claims.ts';
-import { UnauthenticatedError } from './errors.ts';
+import { type TokenFault, UnauthenticatedError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
 import type { Verify } from './verifier.ts';
 import type { Viewer } from './viewer.ts';
@@ -13,6 +13,8 @@ export interface IdentityOptions {
   readonly claimNames: ClaimNames;
   readonly verify: Verify | null;
   readonly ledger: ProofLedger;
+  /** Called with each request whose token is refused here. */
+  readonly onRefused?: (fault: TokenFault) => void;
 }
 
 export type Identify = (caller: Caller) => Viewer | Promise<Viewer>;
@@ -25,7 +27,8 @@ interface Known {
 const KNOWN_TOKENS = 50_000;
 
 /** Maps a token to a viewer: synchronously for a known token, and never by a gateway call. */
-export function createIdentity({ clock, claimNames, verify, ledger }: IdentityOptions): Identify {
+export function createIdentity(options: IdentityOptions): Identify {
+  const { clock, claimNames, verify, ledger, onRefused = () => {} } = options;
   const known = new LRUCache<string, Known>({ max: KNOWN_TOKENS });
 
   function read(token: string, hash: string): Known {
@@ -36,9 +39,14 @@ export function createIdentity({ clock, claimNames, verify, ledger }: IdentityOp
     return entry;
   }
 
-  return (caller) => {
-    const { token, hashed } = caller;
-    if (token === null) throw new UnauthenticatedError('no token was sent');
+  /** A request without a token is no sign of anything. */
+  function noted(error: unknown): unknown {
+    if (error instanceof UnauthenticatedError) onRefused(error.fault);
+    return error;
+  }
+
+  function identify(caller: Caller, token: string): Viewer | Promise<Viewer> {
+    const { hashed } = caller;
     const hash = tokenHash(token, hashed);
     const entry = read(token, hash);
     assertNotExpired(entry.claims, clock.now());
@@ -55,10 +63,25 @@ export function createIdentity({ clock, claimNames, verify, ledger }: IdentityOp
       ledger.verified(viewer);
       return viewer;
     }
-    return verify(token).then((checked) => {
-      entry.verified = checked;
-      if (checked) ledger.verified(viewer);
-      return viewer;
-    });
+    return verify(token).then(
+      (checked) => {
+        entry.verified = checked;
+        if (checked) ledger.verified(viewer);
+        return viewer;
+      },
+      (error: unknown) => {
+        throw noted(error);
+      },
+    );
+  }
+
+  return (caller) => {
+    const { token } = caller;
+    if (token === null) throw new UnauthenticatedError('no token was sent');
+    try {
+      return identify(caller, token);
+    } catch (error) {
+      throw noted(error);
+    }
   };
 }

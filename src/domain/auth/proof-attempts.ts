@@ -51,6 +51,7 @@ export class ProofAttempts {
       const waitMs = attempts.sinceMs + MINUTE_MS - this.#clock.now();
       throw new TooManyAttemptsError(
         attempts.failed >= this.#perMinute ? Math.max(1, Math.ceil(waitMs / 1000)) : 1,
+        'refused tokens',
       );
     }
     attempts.underWay += 1;

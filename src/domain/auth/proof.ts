@@ -53,6 +53,8 @@ export interface ProofLedgerOptions {
   readonly proofMs: number;
   /** Evicting a token costs one more gateway call and exposes no data. */
   readonly maxTokens?: number;
+  /** Called when the gateway first accepts a token, and when it refuses one that it has not refused before. */
+  readonly onJudged?: (verdict: 'accepted' | 'refused') => void;
 }
 
 /** Records the gateway's answers to each token, and derives the token's access from them. */
@@ -60,9 +62,11 @@ export class ProofLedger {
   readonly #clock: Clock;
   readonly #proofMs: number;
   readonly #entries: LRUCache<string, Entry>;
+  readonly #onJudged: NonNullable<ProofLedgerOptions['onJudged']>;
   #turn = 0;
 
-  constructor({ clock, proofMs, maxTokens = 100_000 }: ProofLedgerOptions) {
+  constructor({ clock, proofMs, maxTokens = 100_000, onJudged }: ProofLedgerOptions) {
+    this.#onJudged = onJudged ?? (() => {});
     this.#clock = clock;
     this.#proofMs = proofMs;
     this.#entries = new LRUCache({ max: maxTokens });
@@ -151,6 +155,7 @@ export class ProofLedger {
       if (group !== null) entry.catalogAtMs.set(group, nowMs);
       return;
     }
+    if (entry.acceptedAtMs === -Infinity) this.#onJudged('accepted');
     entry.acceptedAtMs = nowMs;
     if (proves === 'token') return;
     entry.ownsLogin = true;
@@ -163,6 +168,8 @@ export class ProofLedger {
 
   refused(viewer: Viewer): void {
     const entry = this.#entry(viewer);
+    const isNews = entry.refusedAtTurn === 0 || entry.acceptedAtMs !== -Infinity || entry.verified;
+    if (isNews) this.#onJudged('refused');
     entry.verified = false;
     entry.ownsLogin = false;
     entry.acceptedAtMs = -Infinity;

@@ -39,6 +39,9 @@ export class SignInLimits {
 
   async #count(counter: RateCounter, key: string): Promise<void> {
     const { isOver, resetMs } = await counter.take(key);
-    if (isOver) throw new TooManyAttemptsError(Math.max(1, Math.ceil(resetMs / 1000)));
+    if (isOver) {
+      const seconds = Math.max(1, Math.ceil(resetMs / 1000));
+      throw new TooManyAttemptsError(seconds, 'LOGIN_LIMIT_PER_MINUTE');
+    }
   }
 }

@@ -76,7 +76,7 @@ async function check(verify: () => Promise<unknown>): Promise<boolean> {
     await verify();
     return true;
   } catch (error) {
-    if (isVerdict(error)) throw new UnauthenticatedError('the token was refused');
+    if (isVerdict(error)) throw new UnauthenticatedError('the token was refused', 'key');
     // The key set is unreachable: the gateway still judges each call, and proof is required as without a key.
     return false;
   }

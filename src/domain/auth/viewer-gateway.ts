@@ -6,7 +6,7 @@ import type {
 } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import type { GatewayClient } from '../../gateway/client.ts';
-import { GatewayError } from '../../gateway/errors.ts';
+import { GatewayError, type GatewayErrorKind } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../gateway/model.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
@@ -21,7 +21,11 @@ export interface ViewerGatewayParts {
   readonly attempts: ProofAttempts;
   /** Called with every answer of op 12, a poll's too. */
   readonly onPositions: (viewer: Viewer, answer: PositionsAnswer) => void;
+  /** Called with the end of each read that asked the gateway. */
+  readonly onRead?: (operation: OperationName, result: ReadResult) => void;
 }
+
+export type ReadResult = 'ok' | GatewayErrorKind;
 
 type Call<T> = (client: GatewayClient, caller: Caller) => Promise<T>;
 
@@ -34,8 +38,10 @@ export class ViewerGateway {
   readonly #ledger: ProofLedger;
   readonly #attempts: ProofAttempts;
   readonly #onPositions: ViewerGatewayParts['onPositions'];
+  readonly #onRead: NonNullable<ViewerGatewayParts['onRead']>;
 
-  constructor({ client, ledger, attempts, onPositions }: ViewerGatewayParts) {
+  constructor({ client, ledger, attempts, onPositions, onRead }: ViewerGatewayParts) {
+    this.#onRead = onRead ?? (() => {});
     this.#client = client;
     this.#ledger = ledger;
     this.#attempts = attempts;
@@ -130,11 +136,16 @@ export class ViewerGateway {
     try {
       const turn = this.#ledger.beginCall();
       const answer = await this.#guarded(viewer, operation, read);
+      this.#onRead(operation, 'ok');
       this.#ledger.answered(viewer, operation, turn, groupOf(answer));
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
       if (this.#ledger.isAccepted(viewer)) this.#attempts.accepted(viewer);
       return answer;
     } catch (error) {
+      // A cached refusal of a token is none of the gateway's answers.
+      if (error instanceof GatewayError && !(isRefusal(error) && error.status === null)) {
+        this.#onRead(operation, error.kind);
+      }
       throw this.#noteRefusal(viewer, error);
     }
   }
@@ -153,9 +164,12 @@ export class ViewerGateway {
   }
 
   #noteRefusal(viewer: Viewer, error: unknown): unknown {
-    const isUnauthenticated = error instanceof GatewayError && error.kind === 'unauthenticated';
     // Without a status the refusal is a cached one, which the ledger has recorded.
-    if (isUnauthenticated && error.status !== null) this.#ledger.refused(viewer);
+    if (isRefusal(error) && error.status !== null) this.#ledger.refused(viewer);
     return error;
   }
+}
+
+function isRefusal(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && error.kind === 'unauthenticated';
 }

@@ -10,6 +10,17 @@ import { GroupProver } from './group-prover.ts';
 export interface CatalogsOptions extends CatalogFetchOptions {
   readonly ledger: ProofLedger;
   readonly prover: Pick<Prover, 'group'>;
+  readonly onRead?: (source: 'memory' | 'wait') => void;
+}
+
+export interface CatalogStats {
+  readonly count: number;
+  /** Rows that were left out, over all catalogs. */
+  readonly skipped: number;
+  /** Of the oldest. */
+  readonly ageSeconds: number;
+  /** Until the first of them is served no longer; null without catalogs. */
+  readonly leftSeconds: number | null;
 }
 
 /** The read's source and start, for the receipt; null where the read's own call appears on it already. */
@@ -36,7 +47,9 @@ export class Catalogs {
     const { ledger, clock } = this.#options;
     const wait: Wait = { viewer, sinceMs: clock.now(), source: 'cache' };
     const proof = ledger.group(viewer);
-    return (proof && this.#inMemory(proof, wait)) ?? this.#waitFor(wait);
+    const view = proof && this.#inMemory(proof, wait);
+    this.#options.onRead?.(view === null ? 'wait' : 'memory');
+    return view ?? this.#waitFor(wait);
   }
 
   /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
@@ -54,6 +67,27 @@ export class Catalogs {
       if (copy && copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs) stale.push(group);
     }
     return stale;
+  }
+
+  stats(): CatalogStats {
+    const nowMs = this.#options.clock.now();
+    let [count, skipped, ageMs] = [0, 0, 0];
+    let leftMs: number | null = null;
+    for (const { copy } of this.#fetches.catalogs()) {
+      if (copy === null) continue;
+      count += 1;
+      skipped += copy.skipped;
+      ageMs = Math.max(ageMs, nowMs - copy.receivedAtMs + copy.initialAgeMs);
+      leftMs = Math.min(leftMs ?? Infinity, Math.max(0, copy.servesUntilMs - nowMs));
+    }
+    const leftSeconds = leftMs === null ? null : leftMs / 1000;
+    return { count, skipped, ageSeconds: ageMs / 1000, leftSeconds };
+  }
+
+  /** The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails. */
+  expire(): void {
+    const nowMs = this.#options.clock.now();
+    for (const catalog of this.#fetches.catalogs()) catalog.expire(nowMs);
   }
 
   async #waitFor(wait: Wait): Promise<CatalogView> {

@@ -20,6 +20,8 @@ export interface PositionsHubOptions
   readonly heartbeatMs?: number;
   /** Called when a poll failed for a reason that is not the gateway's. */
   readonly onUnexpected?: (error: unknown) => void;
+  /** Called with each event, and with the number of changes that are merged into it. */
+  readonly onEvent?: (merged: number) => void;
 }
 
 export interface WatchOptions {
@@ -42,6 +44,8 @@ export interface HubStats {
   readonly delayed: number;
   readonly tokens: number;
   readonly subscriptions: number;
+  /** Since the gateway confirmed the oldest list of a polling feed; 0 without lists. */
+  readonly oldestSeconds: number;
   /** The factor by which the ceiling of all polls lengthens every interval. */
   readonly stretch: number;
   /** Polls that are due and wait for the ceiling. */
@@ -126,14 +130,20 @@ export class PositionsHub {
 
   stats(): HubStats {
     const stats = { feeds: 0, lingering: 0, delayed: 0, tokens: 0, subscriptions: 0 };
+    const nowMs = this.#options.clock.now();
+    let oldestMs = 0;
     for (const feed of this.#feeds.values()) {
       stats[feed.tokens > 0 ? 'feeds' : 'lingering'] += 1;
       if (feed.tokens > 0 && feed.state.status === 'DELAYED') stats.delayed += 1;
+      if (feed.tokens > 0 && feed.state.list !== null) {
+        oldestMs = Math.max(oldestMs, nowMs - feed.state.asOf.getTime());
+      }
       stats.tokens += feed.tokens;
       stats.subscriptions += feed.subscriptions;
     }
     const { stretch, waiting } = this.#scheduler;
-    return { ...stats, stretch, waitingPolls: waiting, polls: { ...this.#polls } };
+    const polls = { ...this.#polls };
+    return { ...stats, oldestSeconds: oldestMs / 1000, stretch, waitingPolls: waiting, polls };
   }
 
   /** Ends every subscription without an error, for the shutdown of the server. */
@@ -163,6 +173,7 @@ export class PositionsHub {
         return feed;
       },
       ...(onEnd && { onEnd }),
+      ...(this.#options.onEvent && { onEvent: this.#options.onEvent }),
     });
     return subscription.events;
   }

@@ -27,6 +27,8 @@ export interface SubscriptionOptions<Event> {
   readonly join: (subscription: Subscription) => SubscribedFeed | null;
   /** Called when the feed ends the subscription, with its error if any; never when the reader unsubscribes. */
   readonly onEnd?: (error: Error | null) => void;
+  /** Called with each event, and with the number of earlier changes that are merged into it. */
+  readonly onEvent?: (merged: number) => void;
 }
 
 /** The part of a subscription that does not depend on its type of event. */
@@ -43,6 +45,8 @@ export class FeedSubscription<Event> implements Subscription {
   readonly #options: SubscriptionOptions<Event>;
   #feed: SubscribedFeed | null = null;
   #emittedAtMs = Number.NEGATIVE_INFINITY;
+  /** Since the last event. */
+  #changes = 0;
   #timer: { readonly dueMs: number; readonly cancel: () => void } | null = null;
 
   constructor(options: SubscriptionOptions<Event>) {
@@ -59,6 +63,7 @@ export class FeedSubscription<Event> implements Subscription {
   }
 
   wake(): void {
+    this.#changes += 1;
     this.events.wake();
   }
 
@@ -81,9 +86,16 @@ export class FeedSubscription<Event> implements Subscription {
     if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
     const beatMs = Math.max(heartbeatMs, intervalMs);
     const event = this.#nextEvent(this.#feed, nowMs >= this.#emittedAtMs + beatMs);
-    if (event !== undefined) this.#emittedAtMs = nowMs;
+    if (event !== undefined) this.#emitted(nowMs);
     this.#wakeAt(this.#emittedAtMs + beatMs);
     return event;
+  }
+
+  #emitted(nowMs: number): void {
+    this.#emittedAtMs = nowMs;
+    const { onEvent } = this.#options;
+    if (onEvent) onEvent(Math.max(0, this.#changes - 1));
+    this.#changes = 0;
   }
 
   #nextEvent(feed: SubscribedFeed, isBeat: boolean): Event | undefined {
@@ -101,7 +113,7 @@ export class FeedSubscription<Event> implements Subscription {
     const { timers } = this.#options;
     const cancel = timers.after(dueMs - timers.now(), () => {
       this.#timer = null;
-      this.wake();
+      this.events.wake();
     });
     this.#timer = { dueMs, cancel };
   }

@@ -2,26 +2,35 @@ import { GatewayError } from '../../gateway/errors.ts';
 import type { Prover } from '../account/prover.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
+import { InputError } from '../input-error.ts';
 import type { Orders, Placed } from './orders.ts';
 import type { Ticket } from './ticket.ts';
+
+/** `unsent`: the order was surely not taken, for whatever reason. */
+type OrderEnd = 'accepted' | 'rejected' | 'unknown' | 'unsent' | 'replayed';
 
 /** Places a viewer's orders in the account's records, which requires proof: a claim is not enough. */
 export class OrderDesk {
   readonly #orders: Orders;
   readonly #prover: Prover;
-  readonly #onOutcome: (outcome: string) => void;
+  readonly #onEnd: (end: OrderEnd) => void;
 
-  constructor(orders: Orders, prover: Prover, onOutcome: (outcome: string) => void) {
-    this.#onOutcome = onOutcome;
+  constructor(orders: Orders, prover: Prover, onEnd: (end: OrderEnd) => void) {
+    this.#onEnd = onEnd;
     this.#orders = orders;
     this.#prover = prover;
   }
 
   async place(viewer: Viewer, ticket: Ticket): Promise<Placed> {
-    const proof = await this.#proofBefore(viewer, ticket.operation);
-    const placed = await this.#orders.place(viewer, proof, ticket);
-    if (!placed.replayed) this.#onOutcome(placed.outcome.outcome);
-    return placed;
+    try {
+      const proof = await this.#proofBefore(viewer, ticket.operation);
+      const placed = await this.#orders.place(viewer, proof, ticket);
+      this.#onEnd(placed.replayed ? 'replayed' : placed.outcome.outcome);
+      return placed;
+    } catch (error) {
+      if (!(error instanceof InputError)) this.#onEnd('unsent');
+      throw error;
+    }
   }
 
   async placed(viewer: Viewer, idempotencyKey: string): Promise<Placed | null> {

@@ -16,6 +16,7 @@ export interface Placed {
 }
 
 interface InFlightOrder {
+  readonly sinceMs: number;
   readonly canonical: string;
   /** Resolves to true once the key is reserved for this order, to false where it ended without a reservation. */
   readonly isFirst: Promise<boolean>;
@@ -45,6 +46,13 @@ export class Orders {
   /** The number of orders in flight. */
   get underWay(): number {
     return this.#inFlight.size;
+  }
+
+  /** The age of the oldest order in flight; 0 where there is none. */
+  get oldestSeconds(): number {
+    // Insertion order is the order of time.
+    const [oldest] = this.#inFlight.values();
+    return oldest ? Math.max(0, this.#options.clock.now() - oldest.sinceMs) / 1000 : 0;
   }
 
   /**
@@ -104,7 +112,8 @@ export class Orders {
       this.#inFlight.delete(id);
       resolve(false);
     });
-    this.#inFlight.set(id, { canonical: digest, isFirst, done });
+    const sinceMs = this.#options.clock.now();
+    this.#inFlight.set(id, { sinceMs, canonical: digest, isFirst, done });
     return done;
   }
 

@@ -74,12 +74,15 @@ function answerFrom(
   const known = cache.get(name);
   const etag = known?.etag ?? tagFor(name);
   if (known && isNamed(ifNoneMatch, etag)) {
+    cache.reads?.hit.add();
     return { etag, freshSeconds, bytes: null, packed: null };
   }
   if (known?.plain) {
+    cache.reads?.hit.add();
     question.sent();
     return answerOf(known.plain, { etag, freshSeconds, name, question });
   }
+  cache.reads?.miss.add();
   const result = run();
   const made = (found: ExecutionResult) => {
     const mayKeep = !isPersonal();

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Eventually } from '../../lib/eventually.ts';
 import { type Encoding, pack } from '../../lib/pack.ts';
+import type { CacheReads } from '../engine-metrics.ts';
 import type { CatalogUse } from '../sharing-marks.ts';
 
 export interface CachedResponse {
@@ -32,7 +33,11 @@ export class ResponseCache {
   readonly #packing = new Map<string, Promise<Buffer>>();
   readonly #barred = new WeakSet<CatalogUse>();
 
-  constructor(maxBytes = MAX_BYTES) {
+  /** Counts whether it had an answer to send. */
+  readonly reads: CacheReads | null;
+
+  constructor(maxBytes = MAX_BYTES, reads: CacheReads | null = null) {
+    this.reads = reads;
     this.#maxOfOne = Math.min(maxBytes, MOST_OF_ONE);
     this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf });
   }

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Log } from '../../lib/log.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { GraphQLRequest } from '../request.ts';
-import type { DocumentResult, Documents } from './documents.ts';
+import type { DocumentResult, Documents, PreparedDocument } from './documents.ts';
 import type { TrustedDocument, TrustedDocuments } from './trusted-documents.ts';
 
 /** The policy for a document that is in no manifest. */
@@ -60,6 +60,11 @@ export class DocumentSource {
     if (this.#options.trustedOnly === 'log') this.#logOnce(request, text);
     else if (id !== null) this.#automatic.set(id, text);
     return result;
+  }
+
+  /** Whether a manifest has it, so that its operations' names are the operators' own. */
+  isTrusted(prepared: PreparedDocument): boolean {
+    return this.#options.trusted?.has(prepared) === true;
   }
 
   #registered(id: string): DocumentResult {

@@ -11,9 +11,11 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { redact } from '../../lib/redact.ts';
 import { located, requestError } from '../../schema/public-error.ts';
 import { CompiledCodeCache } from '../compiler/compiled-code-cache.ts';
 import { CompiledOperation } from '../compiler/compiled-operation.ts';
+import type { CacheReads } from '../engine-metrics.ts';
 import type { Amount } from '../limits/amount.ts';
 import { costOf } from '../limits/cost.ts';
 import { type StructureLimits, structureErrors } from '../limits/limits.ts';
@@ -32,6 +34,8 @@ export interface DocumentOptions {
   /** When false, "Did you mean…" is off as well, since suggestions disclose the schema. */
   readonly introspection: boolean;
   readonly maxBytes?: number;
+  /** Count whether a document had been prepared before. */
+  readonly reads?: CacheReads;
 }
 
 /** A document that passed every check that does not depend on variables. */
@@ -50,6 +54,8 @@ export interface PreparedOperation {
   readonly cost: Amount;
   /** Identifies the document and the operation within this process. */
   readonly name: string;
+  /** The operation's own name as the log may have it; null where it has none. */
+  readonly logName: string | null;
 }
 
 export type DocumentResult = PreparedDocument | { readonly errors: readonly GraphQLError[] };
@@ -60,6 +66,8 @@ const BYTES_PER_CHARACTER = 42;
 const BYTES_PER_DOCUMENT = 4_096;
 // The remaining errors appear once these are fixed; some kilobytes of a response have room for them.
 const MAX_ERRORS = 10;
+// A client can name an operation as it likes.
+const LONGEST_LOGGED_NAME = 80;
 
 /** Parses, limits and validates each document once, whichever transport received it. */
 export class Documents {
@@ -83,13 +91,21 @@ export class Documents {
     });
   }
 
+  get byteSize(): number {
+    return this.#prepared.calculatedSize;
+  }
+
   isPrepared(text: string): boolean {
     return this.#prepared.has(text);
   }
 
   prepare(text: string): DocumentResult {
     const known = this.#prepared.get(text);
-    if (known) return known;
+    if (known) {
+      this.#options.reads?.hit.add();
+      return known;
+    }
+    this.#options.reads?.miss.add();
     const result = this.#check(text);
     this.#prepared.set(text, result);
     return result;
@@ -126,6 +142,7 @@ export class Documents {
         catalogUse: catalogUseOf(selections, node),
         cost: costOf(selections, node, this.#sizes),
         name: `${digest} ${node.name?.value ?? ''}`,
+        logName: node.name ? redact(node.name.value.slice(0, LONGEST_LOGGED_NAME)) : null,
       });
     }
     return operations;

@@ -9,8 +9,8 @@ export class ManifestError extends Error {
   override readonly name = 'ManifestError';
   readonly reasons: readonly string[];
 
-  constructor(reasons: readonly string[], options?: ErrorOptions) {
-    super(reasons.join('; '), options);
+  constructor(reasons: readonly string[]) {
+    super(reasons.join('; '));
     this.reasons = reasons;
   }
 }
@@ -19,11 +19,19 @@ export class ManifestError extends Error {
 const MAX_BYTES = 64 * 1024 * 1024;
 const APOLLO = 'apollo-persisted-query-manifest';
 
-/** Reads all documents of a manifest, or of a folder of manifests, by their ids. */
-export async function readManifests(path: string): Promise<Map<string, string>> {
+/** Reads all documents of manifests, or of folders of manifests, by their ids. */
+export async function readManifests(...paths: readonly string[]): Promise<Map<string, string>> {
   const documents = new Map<string, string>();
   const reasons: string[] = [];
-  for (const file of await filesOf(path)) {
+  const files = await Promise.all(
+    paths.map((path) =>
+      filesOf(path).catch((error: unknown) => {
+        reasons.push(`${path}: ${reasonOf(error)}`);
+        return [];
+      }),
+    ),
+  );
+  for (const file of files.flat()) {
     try {
       addDocuments(documents, entriesOf(JSON.parse(await readPlainFile(file, MAX_BYTES))));
     } catch (error) {
@@ -35,16 +43,12 @@ export async function readManifests(path: string): Promise<Map<string, string>> 
 }
 
 async function filesOf(path: string): Promise<string[]> {
-  try {
-    if (!(await stat(path)).isDirectory()) return [path];
-    const names = await readdir(path);
-    return names
-      .filter((name) => name.endsWith('.json'))
-      .sort()
-      .map((name) => join(path, name));
-  } catch (error) {
-    throw new ManifestError([`${path}: ${reasonOf(error)}`], { cause: error });
-  }
+  if (!(await stat(path)).isDirectory()) return [path];
+  const names = await readdir(path);
+  return names
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => join(path, name));
 }
 
 function addDocuments(

@@ -11,11 +11,14 @@ export interface TrustedDocumentsOptions {
   readonly documents: Documents;
   readonly clock: Clock;
   readonly log: Pick<Log, 'info' | 'warn'>;
+  /** Called with the names of the operations whenever they have been read. */
+  readonly onLoaded?: (operationNames: ReadonlySet<string>) => void;
 }
 
 interface Loaded {
   readonly byId: ReadonlyMap<string, TrustedDocument>;
   readonly byText: ReadonlyMap<string, TrustedDocument>;
+  readonly prepared: ReadonlySet<PreparedDocument>;
 }
 
 export interface TrustedDocument {
@@ -36,7 +39,7 @@ export async function openTrustedDocuments(
 export class TrustedDocuments {
   readonly #options: TrustedDocumentsOptions;
   #unwatch: () => void = () => {};
-  #loaded: Loaded = { byId: new Map(), byText: new Map() };
+  #loaded: Loaded = { byId: new Map(), byText: new Map(), prepared: new Set() };
   #loading: Promise<void> = Promise.resolve();
   #degradedReason: string | null = null;
 
@@ -67,6 +70,10 @@ export class TrustedDocuments {
     return this.#loaded.byText.get(text);
   }
 
+  has(prepared: PreparedDocument): boolean {
+    return this.#loaded.prepared.has(prepared);
+  }
+
   /** Describes the problem with the manifests, or returns null. */
   degradedReason(): string | null {
     return this.#degradedReason;
@@ -94,7 +101,8 @@ export class TrustedDocuments {
   }
 }
 
-async function load({ path, documents, log }: TrustedDocumentsOptions): Promise<Loaded> {
+async function load(options: TrustedDocumentsOptions): Promise<Loaded> {
+  const { path, documents, log, onLoaded } = options;
   const byId = new Map<string, TrustedDocument>();
   const byText = new Map<string, TrustedDocument>();
   const entries = await readManifests(path);
@@ -107,7 +115,10 @@ async function load({ path, documents, log }: TrustedDocumentsOptions): Promise<
     await setImmediate();
   }
   log.info({ documents: byId.size, leftOut: entries.size - byId.size }, 'trusted documents');
-  return { byId, byText };
+  const prepared = new Set([...byText.values()].map((trusted) => trusted.prepared));
+  const operations = [...prepared].flatMap((document) => [...document.operations.keys()]);
+  onLoaded?.(new Set(operations.filter((name) => name !== null)));
+  return { byId, byText, prepared };
 }
 
 function prepare(

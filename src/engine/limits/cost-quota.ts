@@ -41,7 +41,7 @@ export class CostQuota {
     const untilMs = this.#fullUntilMs.get(key);
     if (untilMs === undefined) return null;
     const leftMs = untilMs - this.#uptimeMs();
-    if (leftMs > 0) return waiting(Math.max(1, Math.ceil(leftMs / 1000)));
+    if (leftMs > 0) return waiting(Math.max(1, Math.ceil(leftMs / 1000)), 'COST_LIMIT_PER_MINUTE');
     this.#fullUntilMs.delete(key);
     return null;
   }

@@ -4,6 +4,7 @@ import type { Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import { Context } from '../../schema/context.ts';
+import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { Services } from '../../schema/services.ts';
 import { type JsonText, jsonText } from '../json-text.ts';
 import { Meter } from '../limits/meter.ts';
@@ -17,6 +18,7 @@ export interface LiveOperation extends SharingOperation {
   readonly cost: number;
   readonly caller: Caller;
   readonly requestId: string;
+  readonly summary: RequestSummary;
   /** The account's key in the pace and in the scheduler. */
   readonly key: string;
   /** The estimated fields of the next event, and the tokens reserved for the present one. */
@@ -85,10 +87,11 @@ export class EventResults {
     const stream = new FollowedEvents(events, {
       value: (event) => this.#paced(event as object, live, events, TREE),
       text: (event) => this.#paced(event as object, live, events, TEXT),
-      failure: (error) =>
-        error instanceof SubscriptionEndedError || reportsEnd(error)
-          ? null
-          : this.#finalResult(error, live),
+      failure: (error) => {
+        if (error instanceof SubscriptionEndedError) return null;
+        const result = this.#finalResult(error, live);
+        return reportsEnd(error) ? null : result;
+      },
       ended: () => {
         signal?.removeEventListener('abort', leave);
         ended();
@@ -101,9 +104,9 @@ export class EventResults {
     return stream;
   }
 
-  #finalResult(error: unknown, { caller, requestId }: LiveOperation): ExecutionResult {
+  #finalResult(error: unknown, { caller, requestId, summary }: LiveOperation): ExecutionResult {
     const { services, publisher } = this.#options;
-    const context = new Context(services, caller, requestId);
+    const context = new Context(services, caller, requestId, summary);
     return publisher.publish({ errors: [asGraphQLError(error)] }, context);
   }
 
@@ -175,7 +178,7 @@ export class EventResults {
   ): Eventually<MadeResult> {
     const { services, scheduler } = this.#options;
     // Each event has its own context: reads must not be as old as the subscription.
-    const context = new Context(services, live.caller, live.requestId);
+    const context = new Context(services, live.caller, live.requestId, live.summary);
     context.cost = live.cost;
     context.waitedMs = waitedMs;
     return meter.isCostly

@@ -7,7 +7,7 @@ import { type Backend, byOperation, OPERATIONS } from '../operations.ts';
 import type { CircuitBreaker, Permit } from './circuit-breaker.ts';
 import { judgeHealth } from './verdict.ts';
 
-class CircuitOpenError extends NotAttemptedError {
+export class CircuitOpenError extends NotAttemptedError {
   override readonly name = 'CircuitOpenError';
 
   constructor(backend: Backend) {
@@ -43,7 +43,7 @@ function unending(call: WireCall): WireCall {
 }
 
 /** Failures of all devices of an account, and of all tokens that merely claim it, count as one account's. */
-function accountOf({ account, token, hashed, client }: Caller): string {
+export function accountOf({ account, token, hashed, client }: Caller): string {
   if (account !== undefined) return account;
   return token === null ? `at ${addressKey(client?.address ?? '')}` : tokenHash(token, hashed);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Send } from '../exchange.ts';
+import type { Send, WireCall } from '../exchange.ts';
 import { type Backend, OPERATION_NAMES, OPERATIONS } from '../operations.ts';
 import { withBreakers } from './breakers.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
@@ -15,6 +15,8 @@ export interface ResilienceOptions {
   /** The most connections that polls hold at a time. */
   readonly pollConnections: number;
   readonly onCircuit: (backend: Backend, state: 'closed' | 'open') => void;
+  /** Called with each repeated call that was sent. */
+  readonly onRetry?: (call: WireCall) => void;
 }
 
 const WINDOW_MS = 10_000;
@@ -38,7 +40,8 @@ export class Resilience {
   readonly #budgets = new Map<Backend, RetryBudget>();
   readonly #bulkhead: PollBulkhead;
 
-  constructor(send: Send, { clock, random, pollConnections, onCircuit }: ResilienceOptions) {
+  constructor(send: Send, options: ResilienceOptions) {
+    const { clock, random, pollConnections, onCircuit, onRetry = () => {} } = options;
     for (const { backend, effect } of OPERATION_NAMES.map((name) => OPERATIONS[name])) {
       if (!this.#breakers.has(backend)) {
         const breaker = new CircuitBreaker({
@@ -66,16 +69,20 @@ export class Resilience {
     this.#bulkhead = new PollBulkhead(clock, pollConnections);
     // From the inside out: each attempt asks the breaker, and a poll does so once it has its place.
     const guarded = withPollBulkhead(withBreakers(send, this.#breakers), this.#bulkhead, clock);
-    this.send = withRetries(guarded, { clock, random, budgets: this.#budgets });
+    this.send = withRetries(guarded, { clock, random, budgets: this.#budgets, onRetry });
   }
 
-  get openCircuits(): number {
-    return [...this.#breakers.values()].filter(({ state }) => state !== 'closed').length;
+  isOpen(backend: Backend): boolean {
+    return this.#breakers.get(backend)?.state !== 'closed';
   }
 
   /** Retries since the start, over all backends. */
   get retries(): number {
     return [...this.#budgets.values()].reduce((sum, { spent }) => sum + spent, 0);
+  }
+
+  get pollsWaiting(): number {
+    return this.#bulkhead.waiting;
   }
 
   /** The backends that failed when last tried, as a degraded reason for an operator; null: none. */

@@ -11,6 +11,7 @@ export interface RetryOptions {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly budgets: ReadonlyMap<Backend, RetryBudget>;
+  readonly onRetry: (call: WireCall) => void;
 }
 
 const RETRIES = 2;
@@ -20,7 +21,7 @@ const MAX_MS = 1_000;
 const SHORTEST_ATTEMPT_MS = 50;
 
 /** Retries reads that may succeed a moment later, all within the one deadline of the call. */
-export function withRetries(send: Send, { clock, random, budgets }: RetryOptions): Send {
+export function withRetries(send: Send, { clock, random, budgets, onRetry }: RetryOptions): Send {
   // An idempotent write may be harmless to retry, but that is for its sender to decide.
   const budgetOf = byOperation(({ effect, backend }) =>
     effect === 'read' ? budgets.get(backend) : undefined,
@@ -46,12 +47,15 @@ export function withRetries(send: Send, { clock, random, budgets }: RetryOptions
       await pause(clock, restMs, call.caller.signal);
       const deadlineMs = endsAtMs - clock.now();
       const next =
-        call.caller.signal?.aborted || deadlineMs <= 0 ? null : await send({ ...call, deadlineMs });
+        call.caller.signal?.aborted || deadlineMs <= 0
+          ? null
+          : await send({ ...call, deadlineMs, resends: retry + 1 });
       if (next === null || wasNotAttempted(next)) {
         // Nothing was sent, so the gateway's last answer still counts.
         budget.giveBack();
         break;
       }
+      onRetry(call);
       exchange = next;
     }
     return exchange;

@@ -1,29 +1,32 @@
-import { createServer, type Server } from 'node:http';
-import type { Metrics } from '../../lib/metrics.ts';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Registry } from '../../lib/metrics/registry.ts';
 import { listen } from '../listen.ts';
 import type { Readiness } from './readiness.ts';
 
-/** The operators' listener: metrics that must not show on the public port. */
+/** The operators' listener: metrics and details that must not show on the public port. */
 export class AdminServer {
   readonly #server: Server;
 
-  constructor(metrics: Metrics, readiness: Readiness) {
+  constructor(metrics: Registry, readiness: Readiness) {
     this.#server = createServer((request, response) => {
-      const path = request.url?.split('?', 1)[0];
-      if (path === '/metrics') {
-        metrics.text().then(
-          (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
-          () => response.writeHead(500).end(),
-        );
-        return;
+      switch (request.url?.split('?', 1)[0]) {
+        case '/metrics':
+          metrics.text().then(
+            (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+            () => response.writeHead(500).end(),
+          );
+          return;
+        case '/health/live':
+          sendJson(response, 200, { status: 'ok' });
+          return;
+        case '/health/ready': {
+          const { status, body } = readiness.detailedReport();
+          sendJson(response, status, body);
+          return;
+        }
+        default:
+          response.writeHead(404).end();
       }
-      if (path === '/health/ready') {
-        const { status, body } = readiness.report();
-        response.writeHead(status, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(body));
-        return;
-      }
-      response.writeHead(404).end();
     });
   }
 
@@ -35,4 +38,9 @@ export class AdminServer {
     this.#server.close();
     this.#server.closeAllConnections();
   }
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(JSON.stringify(body));
 }

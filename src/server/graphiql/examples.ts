@@ -1,45 +1,90 @@
+/** An operation that GraphiQL opens in a tab of its own, named like the operation. */
+export interface Example {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
 /** The tabs that GraphiQL opens with: one for each use of the graph. */
-export const EXAMPLES: readonly string[] = [
-  `# One query for a whole screen.
+export const EXAMPLES: readonly Example[] = [
+  {
+    query: `# One query for a whole screen.
 query Home {
-  session { balance equity currency }
+  session { id balance equity currency }
   positions {
+    id
     symbol
     side
     units
     profit
-    instrument { name leverage shariaStatus }
+    instrument { id name leverage shariaStatus }
   }
-  withdrawalMethods { title status }
+  withdrawalMethods { id title status }
   customerId
 }
 `,
-  `# Search tolerates a typo; the catalog is in memory, so this makes no call.
-query Search {
-  instruments(first: 10, filter: { search: "aple" }) {
-    totalCount
-    nodes { symbol name leverage positions { units profit } }
-    pageInfo { hasNextPage endCursor }
-  }
-}
-`,
-  `# Open positions as they change. Run it and watch.
+  },
+  {
+    query: `# Open positions as they change. Run it and watch
+# the events below; press stop to end it.
 subscription Live {
   positionChanges {
     snapshot
     status
+    totals { count profit }
     opened
     closed
     upserted { id symbol priceCurrent profit }
-    totals { count profit }
+    cursor
   }
 }
 `,
-  `# Run it twice: the key makes sure that the order is sent once.
-mutation Buy {
-  placeOrder(
-    input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "my-first-order" }
-  ) {
+  },
+  {
+    query: `# Search tolerates a typo. The catalog is in memory,
+# so this calls the gateway for positions alone.
+query Search($text: String!) {
+  instruments(first: 10, filter: { search: $text }) {
+    totalCount
+    nodes { id symbol name leverage positions { id units profit } }
+  }
+}
+`,
+    variables: { text: 'aple' },
+  },
+  {
+    query: `# The next page: put endCursor into the variable
+# "after". It survives a refresh of the catalog.
+query Page($first: Int!, $after: String) {
+  instruments(first: $first, after: $after, orderBy: { by: SYMBOL }) {
+    totalCount
+    nodes { id symbol name }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+`,
+    variables: { first: 5, after: null },
+  },
+  {
+    query: `# A phone keeps the catalog and asks what changed.
+# The first answer is everything (reset: true). Put
+# its version into "since": the next one is empty.
+query Sync($since: String!) {
+  catalog {
+    id
+    version
+    ageSeconds
+    stale
+    changes(since: $since) { reset upserted { id name } removed }
+  }
+}
+`,
+    variables: { since: '' },
+  },
+  {
+    query: `# Run it twice: an order is sent once for each key.
+# The repeat answers the same, and replayed: true.
+mutation Buy($input: PlaceOrderInput!) {
+  placeOrder(input: $input) {
     __typename
     ... on OrderOutcome { replayed message }
     ... on OrderAccepted { orderId positions { id symbol units } }
@@ -48,4 +93,52 @@ mutation Buy {
   }
 }
 `,
+    variables: {
+      input: {
+        symbol: 'AAPL',
+        side: 'BUY',
+        size: { units: 1 },
+        idempotencyKey: 'my-first-order',
+      },
+    },
+  },
+  {
+    query: `# What became of the order with this key: asked
+# after a crash, say. This sends no order.
+query Outcome($key: String!) {
+  placedOrder(idempotencyKey: $key) {
+    __typename
+    ... on OrderOutcome { replayed message }
+    ... on OrderAccepted { orderId }
+    ... on Refusal { error }
+    ... on OrderOutcomeUnknown { sentAt }
+  }
+}
+`,
+    variables: { key: 'my-first-order' },
+  },
+  {
+    query: `# One field fails, the others are answered. Each
+# error has a code, and says whether to retry.
+query Errors {
+  customerId
+  tooMany: instruments(first: 501) { totalCount }
+  session { id balance }
+}
+`,
+  },
+  {
+    query: `# An order that is refused is an outcome, no error.
+# Try TEST.UNKNOWN and TEST.SLOW, with other keys.
+mutation Refused {
+  placeOrder(
+    input: { symbol: "TEST.REJECT", side: BUY, size: { units: 1 }, idempotencyKey: "my-refused-order" }
+  ) {
+    __typename
+    ... on OrderOutcome { replayed message }
+    ... on Refusal { error }
+  }
+}
+`,
+  },
 ];

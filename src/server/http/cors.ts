@@ -32,8 +32,8 @@ export function isAllowedOrigin(origin: string, allowed: AllowedOrigins): boolea
   return allowed.anyLocalhost && LOCAL_HOSTS.has(hostOf(origin)?.hostname ?? '');
 }
 
-/** Browsers do not apply CORS to WebSockets, so the handshake checks the same list here. */
-export function mayUpgrade(request: IncomingMessage, allowed: AllowedOrigins): boolean {
+/** Whether a page of this server itself, or of an allowed origin, or no page at all sends this request. */
+export function isAllowedPage(request: IncomingMessage, allowed: AllowedOrigins): boolean {
   const { origin, host } = request.headers;
   if (origin === undefined) return true;
   return hostOf(origin)?.host === host?.toLowerCase() || isAllowedOrigin(origin, allowed);

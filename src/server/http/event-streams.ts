@@ -1,14 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import type { SendBuffer } from '../back-pressure/send-buffer.ts';
+import type { LastingConnections } from '../closing-in-slices.ts';
 
 /** The open event streams of subscriptions, which a drain has to end. */
-export class EventStreams {
+export class EventStreams implements LastingConnections {
   readonly #open = new Set<ServerResponse>();
-  #ended = false;
+  #draining = false;
 
   /** A stream that opens during the drain is ended as well, or the drain would wait for it. */
   add(stream: ServerResponse): void {
-    if (this.#ended) stream.destroy();
+    if (this.#draining) stream.destroy();
     else this.#open.add(stream);
   }
 
@@ -16,10 +17,23 @@ export class EventStreams {
     this.#open.delete(stream);
   }
 
+  get remaining(): number {
+    return this.#open.size;
+  }
+
   /** Clients reconnect, and reach another replica. */
-  end(): void {
-    this.#ended = true;
-    for (const stream of this.#open) stream.destroy();
+  closeOldest(count: number): void {
+    let left = count;
+    for (const stream of this.#open) {
+      if (left === 0) return;
+      left -= 1;
+      this.#open.delete(stream);
+      stream.destroy();
+    }
+  }
+
+  drain(): void {
+    this.#draining = true;
   }
 }
 
@@ -31,6 +45,7 @@ export async function sendStream(
   response: ServerResponse,
   body: ReadableStream<Uint8Array>,
   unread: SendBuffer,
+  onSent: (bytes: number) => void = () => {},
 ): Promise<void> {
   const reader = body.getReader();
   const leave = () => void reader.cancel().catch(() => {});
@@ -42,6 +57,7 @@ export async function sendStream(
       if (!unread.hasRoom()) await unread.room();
       const { done, value } = await reader.read();
       if (done || response.destroyed) break;
+      onSent(value.length);
       const isTaken = response.write(value, measure);
       unread.measureSoon();
       if (!isTaken) await drainedOrClosed(response);

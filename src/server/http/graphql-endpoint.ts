@@ -6,7 +6,9 @@ import type { Eventually } from '../../lib/eventually.ts';
 import { type Body, isChunks } from '../../lib/pack.ts';
 import type { Code } from '../../schema/error-codes.ts';
 import { requestError } from '../../schema/public-error.ts';
+import type { RequestSummary } from '../../schema/request-summary.ts';
 import { BearerTokens } from '../request/bearer.ts';
+import { endRequestTrace, forwardedFrom, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
 import { PayloadTooLargeError, takeBody, UnreadableBodyError } from './body.ts';
 import { answerDirectly, readOrdinary, sendCatalog } from './direct-path.ts';
@@ -28,11 +30,24 @@ export function createGraphQLEndpoint(
   streams: EventStreams,
 ): GraphQLEndpoint {
   const { engine, addresses, buffers, maxBodyBytes, directPath } = settings;
+  const { accessLog, clientNames, tracing } = settings;
   const yoga = createGraphQLOverHttp({ engine, maxBodyBytes });
   const tokens = new BearerTokens();
 
-  function answer(reply: Reply, body: Buffer | null): Eventually<void> {
-    const { request, requestId } = reply;
+  function summaryOf({ request, requestId }: Reply): RequestSummary {
+    const { method = '', headers, url = '' } = request;
+    return accessLog.begin({
+      requestId,
+      transport: 'http',
+      method,
+      client: clientNames.fromHeaders(headers),
+      bytesIn: url.length,
+    });
+  }
+
+  function answer(reply: Reply, body: Buffer | null, summary: RequestSummary): Eventually<void> {
+    const { request, requestId, trace } = reply;
+    if (body !== null) summary.bytesIn = body.length;
     const hashed = tokens.of(request);
     const caller: Caller = {
       token: hashed?.token ?? null,
@@ -42,9 +57,12 @@ export function createGraphQLEndpoint(
         address: addresses.of(request),
         userAgent: request.headers['user-agent'] ?? null,
       },
+      requestId,
+      trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
     };
     reply.caller = caller;
-    const incoming: IncomingRequest = { caller, requestId, mayMutate: request.method === 'POST' };
+    const mayMutate = request.method === 'POST';
+    const incoming: IncomingRequest = { caller, requestId, summary, mayMutate, trace };
     return buffers.hasRoom(caller)
       ? answerRequest(reply, body, incoming)
       : reply.whenRoom(() => answerRequest(reply, body, incoming));
@@ -84,6 +102,8 @@ export function createGraphQLEndpoint(
       if (!OURS.has(name.toLowerCase())) reply.set(name.toLowerCase(), value);
     }
     if (answer.headers.get('content-type')?.startsWith('text/event-stream') && answer.body) {
+      incoming.summary.transport = 'sse';
+      if (notes.isLive) accessLog.subscribed(incoming.summary, incoming.caller);
       if (notes.text === null) return stream(reply, answer, notes.isLive ? streams : null);
       // Reading to the end stops yoga's pings.
       await answer.arrayBuffer();
@@ -94,16 +114,40 @@ export function createGraphQLEndpoint(
     return reply.send(answer.status, Buffer.from(await answer.arrayBuffer()));
   }
 
+  /** Answers a request that is refused before there is an operation. */
+  function refuse(
+    reply: Reply,
+    status: number,
+    message: string,
+    code: Code = 'GRAPHQL_PARSE_FAILED',
+  ): Eventually<void> {
+    const error = requestError(code, message);
+    if (reply.summary !== null) engine.refused([error], reply.summary);
+    return reply.sendJson(status, { errors: [error] });
+  }
+
+  function refuseBody(error: unknown, reply: Reply): Eventually<void> {
+    if (error instanceof PayloadTooLargeError) {
+      return refuse(reply, 413, 'The body is too large.', 'PAYLOAD_TOO_LARGE');
+    }
+    if (error instanceof UnreadableBodyError) return refuse(reply, 400, 'The body cannot be read.');
+    throw error;
+  }
+
   return (reply) => {
     const { request } = reply;
-    if (request.method !== 'POST') return answer(reply, null);
+    if (tracing !== null) reply.trace = requestTrace(tracing, request, addresses);
+    const summary = summaryOf(reply);
+    reply.summary = summary;
+    summary.trace = reply.trace;
+    if (request.method !== 'POST') return answer(reply, null, summary);
     // Forms and plain texts may be sent by a page of another origin without a preflight.
     if (!isJsonType(request.headers['content-type'])) {
       return refuse(reply, 415, 'The body is JSON, and its type says so.');
     }
     return takeBody(request, {
       maxBytes: maxBodyBytes,
-      taken: (body) => reply.guard(() => answer(reply, body)),
+      taken: (body) => reply.guard(() => answer(reply, body, summary)),
       failed: (error) => reply.guard(() => refuseBody(error, reply)),
     });
   };
@@ -157,28 +201,14 @@ async function stream(reply: Reply, answer: Response, streams: EventStreams | nu
   reply.set('cache-control', 'no-store');
   reply.set('x-accel-buffering', 'no');
   const response = reply.begin(answer.status);
+  // A subscription may last for hours; its span is that of its start.
+  if (reply.trace !== null) endRequestTrace(reply.trace, answer.status);
   streams?.add(response);
   try {
-    await sendStream(response, answer.body as ReadableStream<Uint8Array>, reply.unread);
+    await sendStream(response, answer.body as ReadableStream<Uint8Array>, reply.unread, (bytes) => {
+      if (reply.summary !== null) reply.summary.bytesOut += bytes;
+    });
   } finally {
     streams?.delete(response);
   }
-}
-
-function refuseBody(error: unknown, reply: Reply): Eventually<void> {
-  if (error instanceof PayloadTooLargeError) {
-    return refuse(reply, 413, 'The body is too large.', 'PAYLOAD_TOO_LARGE');
-  }
-  if (error instanceof UnreadableBodyError) return refuse(reply, 400, 'The body cannot be read.');
-  throw error;
-}
-
-/** Answers a request that is refused before there is an operation. */
-function refuse(
-  reply: Reply,
-  status: number,
-  message: string,
-  code: Code = 'GRAPHQL_PARSE_FAILED',
-): Eventually<void> {
-  return reply.sendJson(status, { errors: [requestError(code, message)] });
 }

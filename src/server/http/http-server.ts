@@ -4,9 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
+import type { DemoPage } from '../demo-page/demo-page.ts';
 import type { GraphiQL } from '../graphiql/graphiql.ts';
 import { listen } from '../listen.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
+import { endRequestTrace } from '../request/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
 import { EventStreams } from './event-streams.ts';
@@ -19,6 +21,8 @@ export interface HttpServerSettings extends EndpointSettings {
   readonly readiness: Readiness;
   readonly webSockets: WebSocketEndpoint;
   readonly graphiql: GraphiQL | null;
+  /** Null outside of sandbox mode. */
+  readonly demoPage: DemoPage | null;
   /** Null with a real gateway. */
   readonly sandbox: SandboxProxy | null;
   /** Null where introspection is off. */
@@ -44,6 +48,7 @@ const LINGER_MS = 300;
 
 /** The public listener. */
 export class HttpServer {
+  readonly eventStreams = new EventStreams();
   readonly #settings: HttpServerSettings;
   readonly #server: Server;
   readonly #requestHeaders: string;
@@ -51,7 +56,6 @@ export class HttpServer {
   // A counter, not a Set: a Set's discarded tables would retain answered requests until the next full GC.
   #inFlight = 0;
   #onIdle: (() => void) | null = null;
-  readonly #streams = new EventStreams();
   readonly #pipelined = new PipelinedRequests();
   readonly #watcher: ReplyWatcher;
 
@@ -69,7 +73,7 @@ export class HttpServer {
       }),
     };
     this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
-    this.#graphql = createGraphQLEndpoint(settings, this.#streams);
+    this.#graphql = createGraphQLEndpoint(settings, this.eventStreams);
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
     this.#server = createServer(options, (request, response) => this.#handle(request, response));
     this.#server.maxConnections = settings.maxConnections;
@@ -82,13 +86,13 @@ export class HttpServer {
     return listen(this.#server, port, host);
   }
 
-  /** No new connections; in-flight requests are answered; event streams end so that clients reconnect elsewhere. */
+  /** No new connections; in-flight requests are answered. The caller closes `eventStreams`, which are waited for. */
   async drain(): Promise<void> {
     // `http.Server.close` would cut idle connections on which a request may be on its way.
     const stopped = new Promise((resolve) =>
       NetServer.prototype.close.call(this.#server, () => resolve(undefined)),
     );
-    this.#streams.end();
+    this.eventStreams.drain();
     await Promise.race([stopped, delay(LINGER_MS)]);
     if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {
@@ -117,14 +121,22 @@ export class HttpServer {
     else this.#pipelined.wait(request, response, begin);
   }
 
-  #closed({ status }: Reply): void {
+  #closed(reply: Reply): void {
+    const { status, summary, trace } = reply;
+    if (trace !== null) endRequestTrace(trace, reply.isBegun ? status : null);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#onIdle?.();
     this.#settings.onAnswered(status);
+    if (summary === null) return;
+    // To leave is how a subscription over SSE ends.
+    const isLeft = reply.disconnected.aborted && summary.type !== 'subscription';
+    if (isLeft) summary.worsen('gone');
+    this.#settings.accessLog.ended(summary, reply.caller, status);
   }
 
   #failed(reply: Reply, error: unknown): void {
     const { requestId } = reply;
+    reply.summary?.failed('INTERNAL', false);
     this.#settings.log.error({ requestId, err: error }, 'a request failed');
     if (reply.isBegun) {
       reply.abort();
@@ -151,8 +163,11 @@ export class HttpServer {
   }
 
   async #routeElsewhere(reply: Reply, path: string): Promise<void> {
-    const { graphiql, readiness, sandbox, sdl } = this.#settings;
+    const { demoPage, graphiql, readiness, sandbox, sdl } = this.#settings;
     const { request } = reply;
+    if (path === '/' && demoPage && wantsPage(request)) {
+      return reply.whenRoom(() => demoPage.page(reply));
+    }
     if (path === '/' && graphiql) {
       reply.set('location', '/graphql');
       return reply.sendNothing(302);
@@ -172,6 +187,11 @@ export class HttpServer {
     if (graphiql && path.startsWith('/graphiql/')) {
       return reply.whenRoom(async () => {
         if (!(await graphiql.asset(reply, path))) return sendNotFound(reply);
+      });
+    }
+    if (demoPage && path.startsWith('/demo/')) {
+      return reply.whenRoom(async () => {
+        if (!(await demoPage.asset(reply, path))) return sendNotFound(reply);
       });
     }
     return sendNotFound(reply);

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { type Body, type Encoding, isChunks, pack } from '../../lib/pack.ts';
+import type { RequestTrace } from '../../lib/tracing/tracing.ts';
+import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { SendBuffers } from '../back-pressure/send-buffers.ts';
 import type { RequestIds } from '../request/request-id.ts';
@@ -30,6 +32,10 @@ export interface ReplyWatcher {
 export class Reply implements Recipient {
   readonly request: IncomingMessage;
   readonly requestId: string;
+  /** Null where tracing is off. */
+  trace: RequestTrace | null = null;
+  /** Null for what is no GraphQL request. */
+  summary: RequestSummary | null = null;
   readonly #disconnecting = new AbortController();
   readonly #response: ServerResponse;
   readonly #watcher: ReplyWatcher;
@@ -165,6 +171,7 @@ export class Reply implements Recipient {
 
   #whole(status: number, body: Body, bytes: number): void {
     this.set('content-length', String(bytes));
+    this.summary?.sent(bytes);
     this.#response.writeHead(status, this.#head);
     if (this.request.method === 'HEAD') this.#response.end();
     else if (isChunks(body)) this.#writeChunks(body);

@@ -43,7 +43,7 @@ export interface YogaOptions {
 export function createGraphQLOverHttp({ engine, maxBodyBytes }: YogaOptions): Yoga {
   return createYoga<YogaContext>({
     graphqlEndpoint: '/graphql',
-    plugins: [useEngine(engine), useOurCodes()],
+    plugins: [useEngine(engine), useOurCodes(engine)],
     // These are done elsewhere, for all transports.
     cors: false,
     graphiql: false,
@@ -78,7 +78,12 @@ function useEngine(engine: Engine): Plugin<YogaContext> {
         const stream = await operation.subscribe();
         if (!(Symbol.asyncIterator in stream)) return withPlainErrors(stream);
         reply.isLive = true;
-        return mapStream(stream, { value: withPlainErrors });
+        return mapStream(stream, {
+          value: (result) => {
+            incoming.summary.results += 1;
+            return withPlainErrors(result);
+          },
+        });
       });
     },
   };
@@ -131,16 +136,19 @@ function refusal({ errors, status, isWellFormed }: Refused): ExecutionResult {
 }
 
 /** Adds our error codes to requests that yoga refuses by itself, before the engine sees them. */
-function useOurCodes(): Plugin<YogaContext> {
+function useOurCodes(engine: Engine): Plugin<YogaContext> {
   return {
-    onResultProcess({ result, setResult }) {
+    onResultProcess({ result, setResult, serverContext }) {
       if (Array.isArray(result) || Symbol.asyncIterator in result) return;
       const { errors } = result as ExecutionResult;
       if (!errors?.some(isForeign)) return;
-      setResult({
-        ...result,
-        errors: errors.map((error) => (isForeign(error) ? ours(error) : error)),
-      });
+      const coded = errors.map((error) => (isForeign(error) ? ours(error) : error));
+      const { summary } = (serverContext as unknown as YogaContext).incoming;
+      engine.refused(
+        coded.filter((_, at) => isForeign(errors[at] as GraphQLError)),
+        summary,
+      );
+      setResult({ ...result, errors: coded });
     },
   };
 }

@@ -40,6 +40,11 @@ export class ClientAddresses {
     return this.#behind(peer, String(forwarded));
   }
 
+  /** Whether a request comes straight from a trusted proxy, whose word about its client counts. */
+  isFromProxy({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
+    return this.#isTrusted(this.#peerOf(socket));
+  }
+
   /** The reason for readiness to report `degraded`, or null. */
   degradedReason(): string | null {
     const { clock } = this.#options;

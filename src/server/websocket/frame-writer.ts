@@ -46,16 +46,19 @@ export class FrameWriter {
     this.#head = Buffer.from(head);
   }
 
-  /** Calls back when the bytes are flushed, perhaps synchronously, or can never be. */
-  write(value: JsonText, left: () => void): void {
+  /**
+   * Calls back when the bytes are flushed, perhaps synchronously, or can never be. Returns the
+   * message's length.
+   */
+  write(value: JsonText, left: () => void): number {
     const socket = this.#socket;
-    if (typeof value === 'string') this.#writeText(value);
-    else this.#writeChunks(value);
+    const length = typeof value === 'string' ? this.#writeText(value) : this.#writeChunks(value);
     if (socket.writableLength === 0) left();
     else socket.write(NOTHING, left);
+    return length;
   }
 
-  #writeText(value: string): void {
+  #writeText(value: string): number {
     const head = this.#head;
     const length = head.length + Buffer.byteLength(value) + 1;
     const start = headerBytes(length);
@@ -68,10 +71,11 @@ export class FrameWriter {
     this.#socket.write(frame);
     // A pending write owns the buffer until the kernel has accepted everything.
     if (this.#socket.writableLength > 0) this.#scratch.leave(frame);
+    return length;
   }
 
   /** Copying a large value into one frame would take longer than all the rest of the write. */
-  #writeChunks(chunks: readonly Buffer[]): void {
+  #writeChunks(chunks: readonly Buffer[]): number {
     const socket = this.#socket;
     const head = this.#head;
     const length = chunks.reduce((sum, chunk) => sum + chunk.length, head.length + 1);
@@ -83,6 +87,7 @@ export class FrameWriter {
     for (const chunk of chunks) socket.write(chunk);
     socket.write(END);
     socket.uncork();
+    return length;
   }
 }
 

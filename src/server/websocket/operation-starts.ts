@@ -6,6 +6,7 @@ import type { JsonText } from '../../engine/json-text.ts';
 import { FollowedEvents } from '../../engine/live/delivery.ts';
 import type { Ready } from '../../engine/opened-operation.ts';
 import type { Eventually } from '../../lib/eventually.ts';
+import type { RequestSummary } from '../../schema/request-summary.ts';
 import { PacedResults, type PacedSocket } from './paced-socket.ts';
 
 type Answered = ExecutionResult | AsyncGenerator<never>;
@@ -20,13 +21,19 @@ export class OperationStarts {
   readonly #starts = new WeakMap<ExecutionArgs, () => Started>();
 
   /** The arguments by which `start` knows the operation again. */
-  prepare(operation: Ready, paced: PacedSocket, id: string): ExecutionArgs {
+  prepare(
+    operation: Ready,
+    paced: PacedSocket,
+    id: string,
+    summary: RequestSummary,
+  ): ExecutionArgs {
     const { schema, document, operationName } = operation;
     const args = { schema, document, operationName };
+    const results = () => new PacedResults(paced, id, summary);
     this.#starts.set(args, () =>
       operation.operation === 'subscription'
-        ? followed(operation, paced, id)
-        : answered(operation, paced, id),
+        ? followed(operation, paced.socket, results)
+        : answered(operation, results),
     );
     return args;
   }
@@ -39,30 +46,28 @@ export class OperationStarts {
   }
 }
 
-function answered(operation: Ready, paced: PacedSocket, id: string): Eventually<Answered> {
+function answered(operation: Ready, results: () => PacedResults): Eventually<Answered> {
   const result = operation.execute();
   return result instanceof Promise
-    ? result.then((settled) => handedOver(operation, settled, paced, id))
-    : handedOver(operation, result, paced, id);
+    ? result.then((settled) => handedOver(operation, settled, results))
+    : handedOver(operation, result, results);
 }
 
 /** graphql-ws writes a result in one piece; a large one is serialized in slices here, before its `complete`. */
 function handedOver(
   operation: Ready,
   result: ExecutionResult,
-  paced: PacedSocket,
-  id: string,
+  results: () => PacedResults,
 ): Eventually<Answered> {
-  return operation.isCostly ? sentInSlices(operation.text(result), paced, id) : result;
+  return operation.isCostly ? sentInSlices(operation.text(result), results) : result;
 }
 
 async function sentInSlices(
   text: Eventually<JsonText>,
-  paced: PacedSocket,
-  id: string,
+  results: () => PacedResults,
 ): Promise<AsyncGenerator<never>> {
   const written = await text;
-  await new Promise<void>((left) => new PacedResults(paced, id).send(written, left));
+  await new Promise<void>((left) => results().send(written, left));
   return nothingMore();
 }
 
@@ -74,11 +79,11 @@ async function* nothingMore(): AsyncGenerator<never> {}
  */
 async function followed(
   operation: Ready,
-  paced: PacedSocket,
-  id: string,
+  socket: WebSocket,
+  results: () => PacedResults,
 ): ReturnType<Ready['subscribe']> {
-  const results = await operation.subscribe(closesFor(paced.socket));
-  return results instanceof FollowedEvents ? results.deliver(new PacedResults(paced, id)) : results;
+  const events = await operation.subscribe(closesFor(socket));
+  return events instanceof FollowedEvents ? events.deliver(results()) : events;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import type { JsonText } from '../../engine/json-text.ts';
 import type { ResultSink } from '../../engine/live/delivery.ts';
 import type { Caller } from '../../gateway/caller.ts';
+import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { SendBuffers } from '../back-pressure/send-buffers.ts';
 import { type FrameScratch, FrameWriter } from './frame-writer.ts';
@@ -82,14 +83,16 @@ export class PacedSocket implements Recipient {
 export class PacedResults implements ResultSink {
   readonly #paced: PacedSocket;
   readonly #frames: FrameWriter;
+  readonly #summary: RequestSummary;
   #left: (() => void) | null = null;
   readonly #taken = () => {
     this.#paced.unread.measure();
     this.#left?.();
   };
 
-  constructor(paced: PacedSocket, id: string) {
+  constructor(paced: PacedSocket, id: string, summary: RequestSummary) {
     this.#paced = paced;
+    this.#summary = summary;
     const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
     this.#frames = new FrameWriter(paced.stream, head, paced.scratch);
   }
@@ -107,7 +110,7 @@ export class PacedResults implements ResultSink {
       return;
     }
     this.#left = left;
-    this.#frames.write(result, this.#taken);
+    this.#summary.sent(this.#frames.write(result, this.#taken));
     this.#paced.unread.measure();
   }
 }

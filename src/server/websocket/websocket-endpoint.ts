@@ -1,15 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { GraphQLError } from 'graphql';
 import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ClientKeys } from '../../engine/client-key.ts';
 import { tooComplex } from '../../engine/limits/limits.ts';
 import { waiting } from '../../engine/request-quota.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { mayUpgrade } from '../http/cors.ts';
+import type { TraceHeaders } from '../../lib/tracing/trace-context.ts';
+import type { Trace } from '../../lib/tracing/tracing.ts';
+import type { ClientNaming, RequestSummary } from '../../schema/request-summary.ts';
+import type { LastingConnections } from '../closing-in-slices.ts';
+import { isAllowedPage } from '../http/cors.ts';
 import { bearerToken } from '../request/bearer.ts';
+import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
+import { forwardedFrom, socketOperation, traceHeaders } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
 import { FrameScratch } from './frame-writer.ts';
 import { KeepAlive, type PingTarget } from './keep-alive.ts';
@@ -21,6 +28,9 @@ import { readMessage } from './subscribe-message.ts';
 export interface WebSocketSettings extends ServerSettings {
   readonly clients: ClientKeys;
   readonly limits: SocketLimits;
+  readonly onSocketClosed: (code: number) => void;
+  /** Called where a client has too many sockets, before or after the upgrade. */
+  readonly onSocketRefused: () => void;
   readonly clock: Clock;
   readonly pingMs: number;
   readonly silenceMs: number;
@@ -33,8 +43,16 @@ interface Connection extends PingTarget, Record<PropertyKey, unknown> {
   readonly paced: PacedSocket;
   readonly pass: SocketPass;
   readonly requestId: string | string[] | undefined;
+  /** The upgrade's, to which operations are linked; or, where tracing is off, what is sent on of them. */
+  readonly traceHeaders: TraceHeaders;
+  readonly forwarded: Trace | undefined;
   /** The ids of operations other than subscriptions whose answer is still to be sent. */
   readonly inFlight: Set<string>;
+  /** Of all operations that have not ended, by their ids. */
+  readonly summaries: Map<string, RequestSummary>;
+  client: ClientNaming | null;
+  /** The size of the message that is handled now. */
+  bytesIn: number;
 }
 
 /** An accepted upgrade request. */
@@ -53,12 +71,16 @@ const LONGEST_AUTHORIZATION = 16_384;
 const LONGEST_ID = 255;
 
 /** `graphql-transport-ws` over the engine. */
-export class WebSocketEndpoint {
+export class WebSocketEndpoint implements LastingConnections {
   readonly #settings: WebSocketSettings;
   readonly #server: WebSocketServer;
   readonly #keepAlive: KeepAlive;
   readonly #connections = new Map<WebSocket, Connection>();
+  /** Those that the shutdown has not come to yet. */
+  readonly #remaining = new Set<Connection>();
   readonly #starts = new OperationStarts();
+  /** By the payload of its `subscribe` message, which no other operation has. */
+  readonly #summaries = new WeakMap<object, RequestSummary>();
   readonly #scratch = new FrameScratch();
   #draining = false;
 
@@ -82,7 +104,7 @@ export class WebSocketEndpoint {
       refuseUpgrade(socket, 400, 'Bad Request');
       return;
     }
-    if (!mayUpgrade(request, this.#settings.origins)) {
+    if (!isAllowedPage(request, this.#settings.origins)) {
       refuseUpgrade(socket, 403, 'Forbidden');
       return;
     }
@@ -93,6 +115,7 @@ export class WebSocketEndpoint {
     const address = this.#settings.addresses.of(request);
     const pass = this.#settings.limits.enter(address);
     if (pass === null) {
+      this.#settings.onSocketRefused();
       refuseUpgrade(socket, 429, 'Too Many Requests');
       return;
     }
@@ -106,14 +129,27 @@ export class WebSocketEndpoint {
     return this.#connections.size;
   }
 
+  get remaining(): number {
+    return this.#remaining.size;
+  }
+
   /** In-flight answers are sent first; clients reconnect elsewhere and resume their subscriptions. */
+  closeOldest(count: number): void {
+    let left = count;
+    for (const connection of this.#remaining) {
+      if (left === 0) return;
+      left -= 1;
+      this.#remaining.delete(connection);
+      this.#closeIfIdle(connection);
+    }
+  }
+
+  /** Accepts no more sockets, and waits until those that the caller closes are closed. */
   async drain(): Promise<void> {
     this.#draining = true;
-    const connections = [...this.#connections.values()];
-    const closed = connections.map(
-      ({ socket }) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
+    const closed = [...this.#connections.keys()].map(
+      (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
     );
-    for (const connection of connections) this.#closeIfIdle(connection);
     await Promise.all(closed);
   }
 
@@ -121,9 +157,9 @@ export class WebSocketEndpoint {
     for (const socket of this.#connections.keys()) socket.terminate();
   }
 
-  #closeIfIdle({ socket, inFlight }: Connection): void {
-    if (!this.#draining || inFlight.size > 0) return;
-    socket.close(SERVICE_RESTART, 'restarting');
+  #closeIfIdle(connection: Connection): void {
+    if (this.#remaining.has(connection) || connection.inFlight.size > 0) return;
+    connection.socket.close(SERVICE_RESTART, 'restarting');
   }
 
   #connected(
@@ -141,15 +177,24 @@ export class WebSocketEndpoint {
       paced,
       pass,
       requestId: request.headers['x-request-id'],
+      ...this.#traceOf(request),
       inFlight: new Set(),
+      summaries: new Map(),
+      client: this.#settings.clientNames.fromHeaders(request.headers),
+      bytesIn: 0,
       lastReceivedAtMs: clock.now(),
     };
     this.#connections.set(socket, connection);
+    this.#remaining.add(connection);
     const leaveKeepAlive = this.#keepAlive.join(connection);
     const opened = this.#protocol.opened(
       {
         protocol: socket.protocol,
-        send: (text) => paced.send(text),
+        send: (text) => {
+          const id = resultIdOf(text);
+          if (id !== null) connection.summaries.get(id)?.sent(Buffer.byteLength(text));
+          return paced.send(text);
+        },
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => {
           socket.on('message', (data) => {
@@ -157,9 +202,9 @@ export class WebSocketEndpoint {
             if (socket.readyState !== socket.OPEN) return;
             connection.lastReceivedAtMs = clock.now();
             paced.received();
-            handle(readMessage(String(data))).catch((error: unknown) =>
-              this.#failed(socket, error),
-            );
+            const text = String(data);
+            connection.bytesIn = text.length;
+            handle(readMessage(text)).catch((error: unknown) => this.#failed(socket, error));
           });
         },
       },
@@ -172,7 +217,9 @@ export class WebSocketEndpoint {
     socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
     socket.once('close', (code, reason) => {
       leaveKeepAlive();
+      this.#settings.onSocketClosed(code);
       this.#connections.delete(socket);
+      this.#remaining.delete(connection);
       disconnected.abort();
       paced.unread.release();
       void opened(code, String(reason));
@@ -195,40 +242,107 @@ export class WebSocketEndpoint {
     connectionInitWaitTimeout: INIT_TIMEOUT_MS,
     onConnect: (context) => {
       const { extra } = context;
-      const authorization = authorizationOf(context.connectionParams);
+      const params = context.connectionParams;
+      const authorization = textIn(params, 'authorization');
       if (authorization.length > LONGEST_AUTHORIZATION) return false;
       const hashed = bearerToken(authorization);
       extra.paced.caller = { ...extra.paced.caller, token: hashed?.token ?? null, hashed };
+      const { clientNames } = this.#settings;
+      extra.client ??= clientNames.of(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
       // graphql-ws would retain the payload of `connection_init`, however large, for the socket's lifetime.
       Object.assign(context, { connectionParams: undefined });
       return true;
     },
     onSubscribe: async ({ extra, subscriptions }, id, payload) => {
+      const summary = this.#begin(extra);
+      const refuse = (error: GraphQLError) => {
+        this.#settings.engine.refused([error], summary);
+        return this.#refused(summary, extra, [error]);
+      };
       // The id is retained as long as its operation lasts.
-      if (id.length > LONGEST_ID) return [tooComplex('characters of an id', id.length, LONGEST_ID)];
+      if (id.length > LONGEST_ID) {
+        return refuse(tooComplex('characters of an id', id.length, LONGEST_ID));
+      }
       const { maxOperations } = this.#settings;
       const open = Object.keys(subscriptions).length;
-      if (open > maxOperations) return [tooComplex('operations of a socket', open, maxOperations)];
-      if (!this.#claim(extra)) return [waiting(TOO_MANY_RETRY_SECONDS).error];
+      if (open > maxOperations) {
+        return refuse(tooComplex('operations of a socket', open, maxOperations));
+      }
+      if (!this.#claim(extra)) return refuse(waiting(TOO_MANY_RETRY_SECONDS, 'sockets').error);
       extra.inFlight.add(id);
       await extra.paced.room();
-      if (!extra.paced.isOpen) return [waiting(TOO_MANY_RETRY_SECONDS).error];
+      if (!extra.paced.isOpen)
+        return refuse(waiting(TOO_MANY_RETRY_SECONDS, 'unread answers').error);
+      const { requestId } = summary;
+      const trace = this.#settings.tracing?.receive(socketOperation(extra.traceHeaders)) ?? null;
+      summary.trace = trace;
       const operation = await this.#settings.engine.open(payload, {
-        caller: extra.paced.caller,
-        requestId: this.#settings.requestIds.from(extra.requestId),
+        caller: { ...extra.paced.caller, requestId, trace: extra.forwarded },
+        requestId,
+        summary,
         mayMutate: true,
+        trace,
       });
       if (!operation.ready || operation.operation === 'subscription') this.#settled(extra, id);
-      return operation.ready ? this.#starts.prepare(operation, extra.paced, id) : operation.errors;
+      if (!operation.ready) return this.#refused(summary, extra, operation.errors);
+      extra.summaries.set(id, summary);
+      this.#summaries.set(payload, summary);
+      return this.#starts.prepare(operation, extra.paced, id, summary);
     },
     execute: (args) => this.#starts.start(args),
     subscribe: (args) => this.#starts.start(args),
-    onOperation: ({ extra }) => {
+    onOperation: ({ extra }, _id, payload) => {
       // Starting a subscription proves its token, so the socket's account is known now.
       this.#claim(extra);
+      const summary = this.#summaries.get(payload);
+      if (summary?.type === 'subscription' && summary.outcome === 'ok') {
+        this.#settings.accessLog.subscribed(summary, extra.paced.caller);
+      }
     },
-    onComplete: ({ extra }, id) => this.#settled(extra, id),
+    onComplete: ({ extra }, id, payload) => {
+      this.#settled(extra, id);
+      this.#ended(extra, id, payload);
+    },
+    onError: ({ extra }, id, payload) => this.#ended(extra, id, payload),
   });
+
+  #traceOf(request: IncomingMessage): Pick<Connection, 'traceHeaders' | 'forwarded'> {
+    const { tracing, addresses } = this.#settings;
+    return tracing === null
+      ? { traceHeaders: {}, forwarded: forwardedFrom(request, addresses) }
+      : { traceHeaders: traceHeaders(request), forwarded: undefined };
+  }
+
+  #begin({ requestId, client, bytesIn }: Connection): RequestSummary {
+    const { accessLog, requestIds } = this.#settings;
+    return accessLog.begin({
+      requestId: requestIds.from(requestId),
+      transport: 'websocket',
+      method: null,
+      client,
+      bytesIn,
+    });
+  }
+
+  #refused(
+    summary: RequestSummary,
+    { paced }: Connection,
+    errors: readonly GraphQLError[],
+  ): readonly GraphQLError[] {
+    this.#settings.accessLog.ended(summary, paced.caller, null);
+    return errors;
+  }
+
+  /** A client that has left had no answer, unless it was a subscription's. */
+  #ended({ summaries, paced }: Connection, id: string, payload: object): void {
+    const summary = this.#summaries.get(payload);
+    if (summary === undefined) return;
+    // The client may have begun another operation under the same id.
+    if (summaries.get(id) === summary) summaries.delete(id);
+    if (!paced.isOpen && summary.type !== 'subscription') summary.worsen('gone');
+    // The last message of the operation is sent in this turn of the event loop.
+    setImmediate(() => this.#settings.accessLog.ended(summary, paced.caller, null));
+  }
 
   #settled(connection: Connection, id: string): void {
     if (!connection.inFlight.delete(id)) return;
@@ -251,11 +365,18 @@ function onSocketClose(pass: SocketPass): () => void {
   return () => pass.leave();
 }
 
-/** Client libraries differ in the case of the key. */
-function authorizationOf(params: unknown): string {
+/** A text of `connectionParams`, or an empty one. Client libraries differ in the case of the key. */
+function textIn(params: unknown, name: string): string {
   if (typeof params !== 'object' || params === null) return '';
-  const entry = Object.entries(params).find(([key]) => key.toLowerCase() === 'authorization');
+  const entry = Object.entries(params).find(([key]) => key.toLowerCase() === name);
   return typeof entry?.[1] === 'string' ? entry[1] : '';
+}
+
+const RESULT = /^\{"id":"([^"\\]{1,255})","type":"next"/;
+
+/** The id of the operation whose result a message of the protocol carries. */
+function resultIdOf(message: string): string | null {
+  return RESULT.exec(message)?.[1] ?? null;
 }
 
 function refuseUpgrade(socket: Duplex, status: number, reason: string): void {

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../../src/config.ts';
 import { type GraphQLAnswer, postQuery, type QueryOptions } from '../../support/app.ts';
+import { freePort } from '../../support/free-ports.ts';
 
 export interface WeighedFacade extends AsyncDisposable {
   readonly url: string;
@@ -51,15 +52,4 @@ function addressOf(child: ChildProcess): Promise<string> {
       if (address) resolve(address);
     });
   });
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

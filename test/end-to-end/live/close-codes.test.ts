@@ -7,7 +7,9 @@ import type { Engine } from '../../../src/engine/engine.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
+import { AccessLog } from '../../../src/server/request/access-log.ts';
 import { ClientAddresses } from '../../../src/server/request/client-address.ts';
+import { ClientNames } from '../../../src/server/request/client-names.ts';
 import { RequestIds } from '../../../src/server/request/request-id.ts';
 import { SocketLimits } from '../../../src/server/websocket/socket-limits.ts';
 import { WebSocketEndpoint } from '../../../src/server/websocket/websocket-endpoint.ts';
@@ -181,7 +183,8 @@ describe('a server that shuts down', () => {
       format: 'json',
       destination: { write: (line) => void logged.push(line) },
     });
-    const clients = new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null });
+    const ledger = { provedLogin: () => null, acceptedClaim: () => null };
+    const clients = new ClientKeys(ledger);
     const endpoint = new WebSocketEndpoint({
       engine,
       log,
@@ -195,6 +198,18 @@ describe('a server that shuts down', () => {
       clients,
       buffers: new SendBuffers({ maxBytes: 1_048_576, clients, clock: systemClock }),
       requestIds: new RequestIds(),
+      tracing: null,
+      clientNames: new ClientNames([]),
+      accessLog: new AccessLog({
+        log,
+        sample: 1,
+        accountKey: null,
+        ledger,
+        random: Math.random,
+        onEnded: () => {},
+      }),
+      onSocketClosed: () => {},
+      onSocketRefused: () => {},
       limits: new SocketLimits({ perAccount: 10, perAddress: 10 }),
     });
     const server = createServer();

@@ -32,7 +32,7 @@ describe('records that are full', () => {
     expect(await client.placed('one more')).toEqual({ kind: 'nothing' });
     expect(await readiness(url)).toEqual({
       code: 200,
-      body: { status: 'degraded', reasons: ['all order records are in use'] },
+      body: { status: 'degraded', reasons: ['order-store'] },
     });
   });
 

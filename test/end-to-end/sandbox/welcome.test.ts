@@ -23,6 +23,10 @@ test('the start prints what to open, what to query and how to sign in, and all o
     expect(written).toContain('sandbox');
     expect(written.trim().split('\n').length).toBeLessThan(12);
 
+    const [, open = ''] = / {2}Open +(\S+)/.exec(written) ?? [];
+    const demo = await rawRequest(open, { headers: { accept: 'text/html' } });
+    expect(demo.text).toContain('<h1>One query for a whole trading screen.</h1>');
+
     const url = /GraphiQL +(\S+)/.exec(written)?.[1] ?? '';
     const page = await rawRequest(url, { headers: { accept: 'text/html' } });
     expect(page.text).toContain('<title>Trading Graph</title>');

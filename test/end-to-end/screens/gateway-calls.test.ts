@@ -132,8 +132,8 @@ afterAll(() => app.close());
 test.each(Object.entries(EXPECTED))('%s as the gateway receives it', async (name, expected) => {
   const { document, call, body, email = 'demo@example.com', isAnonymous = false } = expected;
   const token = app.sandbox.token({ email });
-  const { errors } = await app.query(document, { token });
-  expect(errors).toEqual([]);
+  const answer = await app.query(document, { token });
+  expect(answer.errors).toEqual([]);
   const [request, ...others] = app.sandbox.requests(name as OperationName);
   expect(others).toEqual([]);
   expect(`${request?.method} ${request?.path}`).toBe(call);
@@ -143,6 +143,7 @@ test.each(Object.entries(EXPECTED))('%s as the gateway receives it', async (name
     host: new URL(app.sandbox.url).host,
     connection: 'keep-alive',
     accept: 'application/json',
+    'x-request-id': answer.headers.get('x-request-id'),
     ...(body !== null && {
       'content-type': 'application/json',
       'content-length': String(request?.body.length),

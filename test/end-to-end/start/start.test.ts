@@ -228,3 +228,26 @@ describe('the process', () => {
 test('a configuration is read without trying what it names', () => {
   expect(readConfig({ ORDER_STORE: '/proc/nowhere/orders' }).orderStore).toContain('/proc');
 });
+
+describe('in production', () => {
+  test('each problem of a start that fails is a line of the log, without a stack', async () => {
+    const { code, stdout, problems } = await failedStart({
+      NODE_ENV: 'production',
+      GATEWAY_URL: 'https://gateway.example.com',
+      POSITIONS_POLL_MS: '1s',
+      LOG_ACCOUNT_KEY: 'canary',
+    });
+    expect(code).toBe(1);
+    expect(problems).toEqual(['']);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { level: 'fatal', problem: expect.stringMatching(/^POSITIONS_POLL_MS="1s": must be/) },
+      { level: 'fatal', problem: expect.stringMatching(/^LOG_ACCOUNT_KEY \(value not shown\)/) },
+    ]);
+    expect(stdout).not.toContain('canary');
+    expect(stdout).not.toContain('    at ');
+  });
+});

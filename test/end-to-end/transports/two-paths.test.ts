@@ -9,7 +9,7 @@ import { randomDocument } from '../../support/random-documents.ts';
 import { inSeconds, withClaims } from '../../support/tokens.ts';
 import { type RandomRequest, randomRequest } from './random-requests.ts';
 
-const REQUESTS = 10_000;
+const REQUESTS = Number(process.env.TWO_PATHS_REQUESTS ?? 2_500);
 const AT_A_TIME = 8;
 
 const schema = buildSchema();
@@ -73,9 +73,13 @@ afterAll(async () => {
 
 async function send(app: TestApp, asked: RandomRequest): Promise<Answer> {
   // A refusal may close its connection, on which the next request can be on its way already.
-  for (const by of [agent, false, false] as const) {
-    const answer = await sendOver(by, app, asked).catch(() => null);
-    if (answer) return answer;
+  const answer = await sendOver(agent, app, asked).catch(() => null);
+  if (answer) return answer;
+  // A connection of its own is asked for like the agent's, or the server would say that it closes it.
+  const alone = { ...asked, headers: { ...asked.headers, connection: 'keep-alive' } };
+  for (let tries = 0; tries < 2; tries += 1) {
+    const repeated = await sendOver(false, app, alone).catch(() => null);
+    if (repeated) return repeated;
   }
   return { status: 0, headers: {}, body: 'reset' };
 }
@@ -144,7 +148,7 @@ function sorted(json: string): string {
   return JSON.stringify({ ...answer, errors });
 }
 
-test('ten thousand requests are answered alike by either path', async () => {
+test('random requests are answered alike by either path', async () => {
   const random = createRandom('two paths');
   const token = gateway.token({ email: 'demo@example.com' });
   const tokens = [

@@ -5,7 +5,7 @@ import { randomDocument } from '../../support/random-documents.ts';
 import { ask, shown } from './both-executors.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
 
-const DOCUMENTS = 1_000;
+const DOCUMENTS = Number(process.env.RANDOM_DOCUMENTS ?? 400);
 
 describe('generated documents', () => {
   test.each([

@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { beforeEach, expect, test } from 'vitest';
 import type { PreparedOperation } from '../../../src/engine/documents/documents.ts';
+import { EngineMetrics } from '../../../src/engine/engine-metrics.ts';
 import { JsonWriter } from '../../../src/engine/json-writer.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../src/engine/limits/meter.ts';
 import { EventPace } from '../../../src/engine/live/event-pace.ts';
@@ -19,9 +20,10 @@ import { Publisher } from '../../../src/engine/publisher.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { createLog } from '../../../src/lib/log.ts';
-import { Metrics } from '../../../src/lib/metrics.ts';
+import { Registry } from '../../../src/lib/metrics/registry.ts';
 import { PullStream } from '../../../src/lib/pull-stream.ts';
 import type { Context } from '../../../src/schema/context.ts';
+import { RequestSummary } from '../../../src/schema/request-summary.ts';
 import type { Services } from '../../../src/schema/services.ts';
 import { perAccount, perGroup } from '../../../src/schema/sharing.ts';
 
@@ -53,7 +55,11 @@ let results: EventResults;
 beforeEach(() => {
   executed = 0;
   const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
-  const publisher = new Publisher({ log, metrics: new Metrics(), receipts: false });
+  const publisher = new Publisher({
+    log,
+    metrics: new EngineMetrics(new Registry()),
+    receipts: false,
+  });
   const services = { identify: () => ({}), catalogs: { read: () => ({ version: 1 }) } };
   results = new EventResults({
     services: services as unknown as Services,
@@ -146,6 +152,13 @@ function follow(
     cost,
     caller: { token },
     requestId: 'r',
+    summary: new RequestSummary({
+      requestId: 'r',
+      transport: 'websocket',
+      method: null,
+      client: null,
+      bytesIn: 0,
+    }),
     key: 'account 1',
     expected: 1,
     reserved: 0,

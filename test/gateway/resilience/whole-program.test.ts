@@ -8,6 +8,10 @@ async function readiness({ url }: TestApp): Promise<unknown> {
   return { status: response.status, body: await response.json() };
 }
 
+async function detailsFor({ adminUrl }: TestApp): Promise<unknown> {
+  return (await fetch(`${adminUrl}/health/ready`)).json();
+}
+
 const codes = (errors: readonly { extensions: { code: string } }[]) =>
   errors.map(({ extensions }) => extensions.code);
 
@@ -31,7 +35,12 @@ describe('with the gateway down', () => {
     expect(app.sandbox.calls() / 300).toBeLessThanOrEqual(1.1);
     expect(await readiness(app)).toEqual({
       status: 200,
-      body: { status: 'degraded', reasons: ['gateway failing: reads'] },
+      body: { status: 'degraded', reasons: ['gateway'] },
+    });
+    expect(await detailsFor(app)).toEqual({
+      status: 'degraded',
+      reasons: ['gateway'],
+      details: [{ code: 'gateway', detail: 'gateway failing: reads' }],
     });
     const callsBefore = app.sandbox.calls();
     const next = await app.query('{ positions { id } }', { token: tokens[0] as string });
@@ -71,7 +80,10 @@ describe('with the gateway down', () => {
     expect(data.placeOrder.__typename).toMatch(/^Order(Accepted|Rejected)$/);
     expect(await app.signIn()).toEqual(expect.any(String));
     expect(await readiness(app)).toMatchObject({
-      body: { reasons: ['gateway failing: payments'] },
+      body: { reasons: ['gateway'] },
+    });
+    expect(await detailsFor(app)).toMatchObject({
+      details: [{ detail: 'gateway failing: payments' }],
     });
   });
 });

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SandboxProxy } from '../../../src/server/http/sandbox-proxy.ts';
 import { statusesOf } from '../../end-to-end/chaos/raw-connection.ts';
@@ -31,6 +32,14 @@ test('a page of another site cannot use them', async () => {
     headers: { origin: 'https://elsewhere.example' },
   });
   expect(response.status).toBe(404);
+});
+
+test('the server’s own page can, whatever other origins are allowed', async () => {
+  await using own = await startTestApp({ CORS_ORIGINS: 'https://app.example.com' });
+  const statusFrom = async (origin: string) =>
+    (await rawRequest(`${own.url}/sandbox/calls`, { headers: { origin } })).status;
+  expect(await statusFrom(own.url)).toBe(200);
+  expect(await statusFrom('http://localhost:1')).toBe(404);
 });
 
 test('neither can a page by DNS rebinding', async () => {
@@ -91,8 +100,100 @@ describe('a path that leads out of the controls', () => {
   });
 });
 
+describe('the gateway’s own operations', () => {
+  const path = '/sandbox/gateway/trading/session/700001';
+  const bearer = () => ({
+    authorization: `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}`,
+  });
+
+  test('are reached as the gateway answers them', async () => {
+    const headers = { ...bearer(), 'accept-encoding': 'gzip' };
+    const session = await rawRequest(app.url + path, { headers });
+    expect(JSON.parse(session.text)).toMatchObject({ login: 700001, group: 'standard-usd' });
+    const catalog = await rawRequest(`${app.url}/sandbox/gateway/trading/tickers/standard-usd`, {
+      headers,
+    });
+    expect(catalog.headers['content-encoding']).toBe('gzip');
+    expect(Number(catalog.headers['content-length'])).toBe(catalog.bytes.length);
+    expect(JSON.parse(String(gunzipSync(catalog.bytes)))).toHaveLength(500);
+    const encoded = await rawRequest(`${app.url}/sandbox/gateway/trading/tickers/a%5Cb%20c?x=1`, {
+      headers,
+    });
+    expect(JSON.parse(encoded.text)).toMatchObject({ details: { group: 'a\\b c' } });
+  });
+
+  test.each([
+    [{ origin: 'https://elsewhere.example' }],
+    [{ host: 'rebound.example' }],
+    [{ 'x-forwarded-for': '127.0.0.1' }],
+  ])('are refused with %s', async (headers) => {
+    app.sandbox.clearCalls();
+    const { status } = await rawRequest(app.url + path, { headers: { ...bearer(), ...headers } });
+    expect(status).toBe(404);
+    expect(app.sandbox.calls()).toBe(0);
+  });
+
+  test.each([
+    '/sandbox/gateway/sandbox/calls',
+    '/sandbox/gateway/trading/../sandbox/calls',
+    '/sandbox/gateway/trading/%2e%2e/sandbox/calls',
+    '/sandbox/gateway/..\\sandbox/calls',
+    '/sandbox/gateway//sandbox/calls',
+    '/sandbox/gateway/./trading/positions',
+    '/sandbox/gateway',
+  ])('are the only ones that are reached: %s', async (unsafe) => {
+    const { port } = new URL(app.url);
+    app.sandbox.clearCalls();
+    const bytes = `GET ${unsafe} HTTP/1.1\r\nhost: localhost:${port}\r\nauthorization: ${bearer().authorization}\r\n\r\n`;
+    expect(await statusesOf(app.url, bytes)).toEqual(['404', '200']);
+    expect(app.sandbox.calls()).toBe(0);
+  });
+
+  test('that are reset are a bad gateway, and no error of the facade', async () => {
+    app.sandbox.fail({ operation: 'getSession', kind: 'reset-before', times: 1 });
+    const { status } = await rawRequest(app.url + path, { headers: bearer() });
+    expect(status).toBe(502);
+    app.sandbox.fail({ operation: 'getSession', kind: 'cut', times: 1 });
+    await expect(rawRequest(app.url + path, { headers: bearer() })).rejects.toThrow();
+    expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
+  });
+
+  test('are not there in production', async () => {
+    await using own = await startTestApp({ NODE_ENV: 'production', SANDBOX: 'on' });
+    const { status } = await rawRequest(own.url + path, { headers: bearer() });
+    expect(status).toBe(404);
+    expect((await fetch(`${own.url}/sandbox/calls`)).status).toBe(200);
+  });
+});
+
+test('another edition of the catalog is read at once', async () => {
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const versionOf = async () =>
+    (await app.query('{ catalog { version stale } }', { token })).data.catalog;
+  const { version } = await versionOf();
+  await fetch(`${app.url}/sandbox/catalog`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ change: 3 }),
+  });
+  const now = await versionOf();
+  expect(now).toEqual({ version: expect.any(String), stale: false });
+  expect(now.version).not.toBe(version);
+  const changes = await app.query(
+    `{ catalog { changes(since: "${version}") { reset upserted { id } } } }`,
+    { token },
+  );
+  expect(changes.data.catalog.changes).toMatchObject({ reset: false });
+  expect(changes.data.catalog.changes.upserted).toHaveLength(3);
+});
+
 test('a name of this machine does not open them to a peer elsewhere', () => {
-  const proxy = new SandboxProxy(app.url, { origins: [], anyLocalhost: false });
+  const proxy = new SandboxProxy({
+    gatewayUrl: app.url,
+    origins: { origins: [], anyLocalhost: false },
+    offersGateway: true,
+    onCatalogChange: () => {},
+  });
   const opensTo = (remoteAddress: string) =>
     proxy.isOpenTo({
       socket: { remoteAddress },

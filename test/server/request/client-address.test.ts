@@ -117,7 +117,11 @@ describe('through the whole facade', () => {
     expect(ready.status).toBe(200);
     expect(await ready.json()).toEqual({
       status: 'degraded',
-      reasons: [expect.stringContaining('X-Forwarded-For')],
+      reasons: ['settings'],
+    });
+    const detailed = await fetch(`${app.adminUrl}/health/ready`);
+    expect(await detailed.json()).toMatchObject({
+      details: [{ code: 'settings', detail: expect.stringContaining('X-Forwarded-For') }],
     });
   });
 

@@ -19,6 +19,7 @@ export interface CatalogFetchOptions {
   readonly staleMs: number;
   /** The store that replicas share; null where there is only one. */
   readonly versions: VersionStore | null;
+  readonly onFetched?: (outcome: 'modified' | 'unmodified' | 'failed' | 'personal') => void;
   readonly maxGroups?: number;
   /** Estimated heap of all catalogs together. */
   readonly maxBytes?: number;
@@ -92,7 +93,7 @@ export class CatalogFetches {
   }
 
   async #fetch(viewer: Viewer, group: string, purpose: Purpose): Promise<FetchResult> {
-    const { gateway, clock } = this.#options;
+    const { gateway, clock, onFetched } = this.#options;
     const catalog = this.#catalogs.peek(group) ?? new GroupCatalog(group, this.#catalogOptions);
     const revalidated = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
     try {
@@ -101,13 +102,16 @@ export class CatalogFetches {
       const isRefresh = purpose === 'refresh';
       await catalog.receive({ answer, receivedAtMs: clock.now(), revalidated, isRefresh });
       this.#catalogs.set(group, catalog);
+      onFetched?.(answer.modified ? 'modified' : 'unmodified');
       return { catalog };
     } catch (error) {
       if (isPersonal(error)) {
         catalog.refuse(viewer.tokenHash);
+        onFetched?.('personal');
         return { error, isPersonal: true };
       }
       this.#failed(catalog, error);
+      onFetched?.('failed');
       return { error, isPersonal: false };
     }
   }
@@ -117,9 +121,14 @@ export class CatalogFetches {
     const retryAfterMs = err instanceof GatewayError ? (err.retryAfterSeconds ?? 0) * 1000 : 0;
     const maxMs = Math.min(LONGEST_RETRY_MS, maxAgeMs / 5);
     const waitMs = backoffMs(catalog.failures, { baseMs: RETRY_MS, maxMs, random });
+    const isFirst = catalog.failures === 0;
     catalog.fail(clock.now(), Math.max(retryAfterMs, waitMs));
     // Without a cached copy the readers get the error, and it is logged with their requests.
-    if (catalog.copy) log.warn({ err, group: catalog.group }, 'a catalog could not be renewed');
+    if (!catalog.copy || !isFirst) return;
+    const { group } = catalog;
+    // What the gateway did needs no stack, and its backend's own lines go on while it lasts.
+    const about = err instanceof GatewayError ? { group, reason: err.message } : { group, err };
+    log.warn(about, 'a catalog could not be renewed');
   }
 }
 

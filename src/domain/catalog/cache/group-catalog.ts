@@ -107,6 +107,13 @@ export class GroupCatalog {
     });
   }
 
+  /** Ends the copy's life before its time. */
+  expire(nowMs: number): void {
+    if (this.#copy === null) return;
+    const expiresMs = Math.min(nowMs, this.#copy.expiresMs);
+    this.#copy = { ...this.#copy, staleFromMs: expiresMs, expiresMs };
+  }
+
   fail(nowMs: number, retryInMs: number): void {
     this.#failures += 1;
     this.#failedAtMs = nowMs;

@@ -1,0 +1,35 @@
+import type { ApolloLink } from '@apollo/client/link';
+import type { GraphQLFormattedError } from 'graphql';
+import type { Result } from '../core.ts';
+import type { TradingGraphError } from '../errors.ts';
+
+/** The codes of errors that no answer of the server holds, which Apollo calls network errors. */
+const OWN_CODES = new Set(['ABORTED', 'DISPOSED', 'NETWORK', 'PROTOCOL', 'SIGNED_OUT']);
+
+export function isOwnError({ code }: TradingGraphError): boolean {
+  return OWN_CODES.has(code);
+}
+
+/** An answer as Apollo's links give it. */
+export function formattedResult({
+  data,
+  errors,
+}: Result<Record<string, unknown>>): ApolloLink.Result {
+  return errors.length === 0 ? { data } : { data, errors: errors.map(formattedError) };
+}
+
+/** The server's error with all its extensions, and with the request's id, by which the server's log is found. */
+export function formattedError(error: TradingGraphError): GraphQLFormattedError {
+  const { message, path, code, retryable, retryAfter, requestId, extensions } = error;
+  return {
+    message,
+    ...(path !== null && { path }),
+    extensions: {
+      ...(requestId !== null && { requestId }),
+      ...(retryAfter !== null && { retryAfter }),
+      ...extensions,
+      code,
+      retryable,
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { ApolloLink } from '@apollo/client/link';
+import { Observable } from '@apollo/client/utilities';
+import type { RequestOptions } from '../core.ts';
+import type { Client } from '../create-client.ts';
+import type { TradingGraphError } from '../errors.ts';
+import type { Operation } from '../operation.ts';
+import { formattedError, formattedResult, isOwnError } from './formatted-result.ts';
+import { ResumedVariables } from './resumed-variables.ts';
+
+type LinkClient = Pick<Client, 'query' | 'mutate' | 'subscribe'>;
+
+interface Observer {
+  next(result: ApolloLink.Result): void;
+  error(error: TradingGraphError): void;
+  complete(): void;
+}
+
+/** What the link reads of an operation's `context`. */
+export interface LinkContext {
+  /** Sends no token, as signing in does. */
+  readonly anonymous?: boolean;
+  /** Called when the line of a subscription is there, and whenever a lost one has been replaced. */
+  readonly connected?: () => void;
+  /** Called when the line of a subscription is lost, which goes on by itself on the next one. */
+  readonly disconnected?: (error: TradingGraphError | null) => void;
+  readonly fetchOptions?: { readonly signal?: AbortSignal };
+  /** What Apollo's link for persisted queries says. */
+  readonly http?: { readonly includeQuery?: boolean };
+}
+
+/**
+ * Sends Apollo Client's operations by the client: tokens are renewed once for all, queries are repeated where that does no
+ * harm, mutations never are, and subscriptions go on after a lost line. It is the last link of its chain.
+ */
+export function tradingGraphLink(client: LinkClient): ApolloLink {
+  return new ApolloLink(
+    (operation) =>
+      new Observable<ApolloLink.Result>((observer) =>
+        operation.operationType === 'subscription'
+          ? follow(client, operation, observer)
+          : ask(client, operation, observer),
+      ),
+  );
+}
+
+function ask(client: LinkClient, operation: ApolloLink.Operation, observer: Observer): () => void {
+  const { anonymous = false, fetchOptions } = operation.getContext() as LinkContext;
+  const abort = new AbortController();
+  const leave = () => abort.abort();
+  const signal = fetchOptions?.signal;
+  signal?.addEventListener('abort', leave);
+  if (signal?.aborted) leave();
+  const options: RequestOptions = { signal: abort.signal, anonymous };
+  const send = operation.operationType === 'mutation' ? client.mutate : client.query;
+  void send(documentOf(operation), operation.variables, options).then((result) => {
+    const [error] = result.errors;
+    // What came all the same, such as an order's outcome, is not thrown away.
+    if (error !== undefined && isOwnError(error) && result.data === null) observer.error(error);
+    else {
+      observer.next(formattedResult(result));
+      observer.complete();
+    }
+  });
+  return () => {
+    signal?.removeEventListener('abort', leave);
+    leave();
+  };
+}
+
+function follow(
+  client: LinkClient,
+  operation: ApolloLink.Operation,
+  observer: Observer,
+): () => void {
+  const { connected, disconnected } = operation.getContext() as LinkContext;
+  const resumed = new ResumedVariables(operation);
+  return client.subscribe(documentOf(operation), () => resumed.variables(), {
+    next(result) {
+      resumed.note(result.data);
+      observer.next(formattedResult(result));
+    },
+    ended(error) {
+      if (error !== null && isOwnError(error)) observer.error(error);
+      else {
+        if (error !== null) observer.next({ data: null, errors: [formattedError(error)] });
+        observer.complete();
+      }
+    },
+    connected: () => connected?.(),
+    disconnected: (error) => disconnected?.(error),
+  });
+}
+
+type Values = Record<string, unknown>;
+
+function documentOf(operation: ApolloLink.Operation): Operation<Values, Values> {
+  const hash: unknown = operation.extensions.persistedQuery?.sha256Hash;
+  const { http } = operation.getContext() as LinkContext;
+  if (typeof hash === 'string' && http?.includeQuery === false) return { documentId: hash };
+  // Apollo adds `__typename` to the document and leaves its source as it was: the text has to be printed anew.
+  const { kind, definitions } = operation.query;
+  return { kind, definitions };
+}

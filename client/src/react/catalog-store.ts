@@ -1,0 +1,121 @@
+import type { Instrument, KeyField } from '../catalog/instrument.ts';
+import type { TradingGraphError } from '../errors.ts';
+import { asTradingGraphError, signedOutError } from '../request/failures.ts';
+import type { AnyClient } from './provider.ts';
+
+/** The catalog as it is now: another object whenever something has changed, so that it can be a dependency of `useMemo`. */
+export interface CatalogState<Row = Instrument> {
+  /** `loading`: there is no copy yet. `failed`: there is none, and `error` says why. */
+  readonly status: 'loading' | 'ready' | 'failed';
+  /** Why it could not be loaded or refreshed; null where that has worked since. */
+  readonly error: TradingGraphError | null;
+  /** All instruments by symbol. */
+  readonly all: readonly Row[];
+  readonly version: string | null;
+  get(id: string): Row | null;
+  /** Best first, as the server searches; without a text the first ones. `limit` is 20. */
+  search(text: string, options?: { readonly limit?: number }): readonly Row[];
+  /** Fetches what has changed, or everything where there is no copy. It never rejects: `error` says what failed. */
+  refresh(): Promise<void>;
+}
+
+export type KeyRow = Pick<Instrument, KeyField>;
+
+/** The catalog of one client for all components of a provider. */
+export class CatalogStore {
+  readonly serverSnapshot: CatalogState<KeyRow>;
+  readonly #client: AnyClient;
+  readonly #listeners = new Set<() => void>();
+  #end: (() => void) | null = null;
+  #snapshot: CatalogState<KeyRow>;
+  #error: TradingGraphError | null = null;
+  /** Grows with each load, whose failure counts only while it is the newest. */
+  #loads = 0;
+
+  constructor(client: AnyClient) {
+    this.#client = client;
+    const unused: readonly KeyRow[] = [];
+    this.serverSnapshot = {
+      status: 'loading',
+      error: null,
+      all: unused,
+      version: null,
+      get: () => null,
+      search: () => unused,
+      refresh: this.refresh,
+    };
+    this.#snapshot = this.serverSnapshot;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    const own = () => listener();
+    this.#listeners.add(own);
+    this.#end ??= this.#begin();
+    return () => {
+      this.#listeners.delete(own);
+      if (this.#listeners.size > 0) return;
+      this.#end?.();
+      this.#end = null;
+    };
+  };
+
+  readonly snapshot = (): CatalogState<KeyRow> => {
+    const { catalog } = this.#client;
+    const { all, version } = catalog;
+    const former = this.#snapshot;
+    if (
+      former.version === version &&
+      former.error === this.#error &&
+      (version === null || former.all === all)
+    )
+      return former;
+    this.#snapshot = {
+      status: version !== null ? 'ready' : this.#error === null ? 'loading' : 'failed',
+      error: this.#error,
+      all,
+      version,
+      get: (id) => catalog.get(id),
+      search: (text, options) => catalog.search(text, options),
+      refresh: this.refresh,
+    };
+    return this.#snapshot;
+  };
+
+  readonly refresh = async (): Promise<void> => {
+    this.#loads += 1;
+    const load = this.#loads;
+    // What is tried again has not failed yet, where nothing can be shown meanwhile.
+    if (this.#client.catalog.version === null) this.#fail(null);
+    try {
+      await this.#client.catalog.sync();
+      this.#fail(null);
+    } catch (thrown) {
+      if (load === this.#loads) this.#fail(asTradingGraphError(thrown));
+    }
+  };
+
+  #begin(): () => void {
+    const { catalog } = this.#client;
+    const ends = [
+      catalog.onChange(() => this.#changed()),
+      this.#client.onAccountChange((login) => {
+        this.#fail(login === null ? signedOutError() : null);
+        if (login !== null) void this.refresh();
+      }),
+    ];
+    if (catalog.version === null) void this.refresh();
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
+  #fail(error: TradingGraphError | null): void {
+    if (this.#error === error) return;
+    this.#error = error;
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}

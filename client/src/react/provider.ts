@@ -1,0 +1,54 @@
+import {
+  createContext,
+  createElement,
+  type ReactElement,
+  type ReactNode,
+  useContext,
+  useState,
+} from 'react';
+import type { InstrumentField } from '../catalog/instrument.ts';
+import type { Client } from '../create-client.ts';
+import { CatalogStore } from './catalog-store.ts';
+
+/** A client whatever the fields that its catalog keeps. */
+export type AnyClient = Client<never>;
+
+export interface TradingGraphProviderProps {
+  /** Made outside of React, once for the app; another one replaces it and all that is shown. */
+  readonly client: AnyClient;
+  readonly children?: ReactNode;
+}
+
+interface Provided {
+  readonly client: AnyClient;
+  readonly catalog: CatalogStore;
+}
+
+const Context = createContext<Provided | null>(null);
+
+/** Gives the client to the hooks below it. It neither opens nor disposes anything. */
+export function TradingGraphProvider({
+  client,
+  children,
+}: TradingGraphProviderProps): ReactElement {
+  const [provided, provide] = useState(() => providedOf(client));
+  // React renders again at once, before the children see the former client.
+  if (provided.client !== client) provide(providedOf(client));
+  return createElement(Context.Provider, { value: provided }, children);
+}
+
+/** The provider's client, for queries, mutations and subscriptions. */
+export function useClient<Field extends InstrumentField = InstrumentField>(): Client<Field> {
+  // Only the app knows with which `catalogFields` it made its client.
+  return useProvided().client as unknown as Client<Field>;
+}
+
+export function useProvided(): Provided {
+  const provided = useContext(Context);
+  if (provided === null) throw new Error('There is no TradingGraphProvider above this component.');
+  return provided;
+}
+
+function providedOf(client: AnyClient): Provided {
+  return { client, catalog: new CatalogStore(client) };
+}

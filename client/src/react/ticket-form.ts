@@ -1,0 +1,163 @@
+import type { LimitOrderInput, OrderInput } from '../orders/order-input.ts';
+import type {
+  OrderAccepted,
+  OrderOutcome,
+  OrderRejected,
+  OrderUnknown,
+  OrderUnsent,
+} from '../orders/outcome.ts';
+import type { PlaceOptions, Ticket } from '../orders/ticket.ts';
+import type { AnyClient } from './provider.ts';
+
+/** What is known of a form's order. */
+export type TicketState =
+  | { readonly status: 'ready'; readonly outcome: null }
+  /** It is under way. The outcome is the former one where an order is placed again. */
+  | { readonly status: 'placing'; readonly outcome: OrderOutcome | null }
+  | { readonly status: 'accepted'; readonly outcome: OrderAccepted }
+  | { readonly status: 'rejected'; readonly outcome: OrderRejected }
+  | { readonly status: 'unknown'; readonly outcome: OrderUnknown }
+  | { readonly status: 'unsent'; readonly outcome: OrderUnsent };
+
+/** One order for one form, however often it is placed. */
+export type TicketForm = TicketState & {
+  /** Places the order. A second tap joins the first; another input than one that may have been sent is refused. */
+  place(input: OrderInput, options?: PlaceOptions): Promise<OrderOutcome>;
+  placeLimit(input: LimitOrderInput, options?: PlaceOptions): Promise<OrderOutcome>;
+  /** Places the same order again: asks what became of it, or sends what was unsent. Null where none was placed. */
+  retry(options?: PlaceOptions): Promise<OrderOutcome | null>;
+  /** Begins another order. While one is being placed it does nothing, so that its outcome is seen. */
+  reset(): void;
+};
+
+type Placing = (ticket: Ticket, options?: PlaceOptions) => Promise<OrderOutcome>;
+
+const READY: TicketState = { status: 'ready', outcome: null };
+
+/** Holds a form's ticket and what is shown of it. */
+export class TicketFormStore {
+  readonly client: AnyClient;
+  readonly serverSnapshot: TicketForm;
+  readonly #listeners = new Set<() => void>();
+  #end: (() => void) | null = null;
+  #snapshot: TicketForm;
+  /** Null before the order is placed: a form that is only looked at has no key. */
+  #ticket: Ticket | null = null;
+  #placing: Placing | null = null;
+  #outcome: OrderOutcome | null = null;
+  #underWay = 0;
+  /** Whose order the outcome is about; the ticket itself forgets it where nothing was sent. */
+  #account: string | null = null;
+
+  constructor(client: AnyClient) {
+    this.client = client;
+    this.serverSnapshot = this.#describe(READY);
+    this.#snapshot = this.serverSnapshot;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    const own = () => listener();
+    this.#listeners.add(own);
+    this.#end ??= this.client.onAccountChange(() => this.#forgetOthers());
+    // Somebody else may have signed in while the form was hidden.
+    this.#forgetOthers();
+    return () => {
+      this.#listeners.delete(own);
+      if (this.#listeners.size > 0) return;
+      this.#end?.();
+      this.#end = null;
+    };
+  };
+
+  readonly snapshot = (): TicketForm => this.#snapshot;
+
+  readonly #place = (input: OrderInput, options?: PlaceOptions): Promise<OrderOutcome> =>
+    this.#run((ticket, own) => ticket.place(input, own), options);
+
+  readonly #placeLimit = (input: LimitOrderInput, options?: PlaceOptions): Promise<OrderOutcome> =>
+    this.#run((ticket, own) => ticket.placeLimit(input, own), options);
+
+  readonly #retry = async (options?: PlaceOptions): Promise<OrderOutcome | null> =>
+    this.#placing && (await this.#run(this.#placing, options));
+
+  readonly #reset = (): void => {
+    if (this.#underWay === 0) this.#forget();
+  };
+
+  async #run(placing: Placing, options?: PlaceOptions): Promise<OrderOutcome> {
+    this.#ticket ??= this.client.orders.ticket();
+    const ticket = this.#ticket;
+    // What may have been sent already stays what is repeated.
+    if (this.#underWay === 0 && (this.#outcome === null || this.#outcome.status === 'unsent'))
+      this.#placing = placing;
+    this.#underWay += 1;
+    this.#account = null;
+    this.#publish();
+    const outcome = await placing(ticket, options);
+    // The form may stand for another order by now, where somebody else has signed in.
+    if (ticket !== this.#ticket) return outcome;
+    this.#underWay -= 1;
+    this.#account = ticket.account ?? this.client.login;
+    if (this.#tells(outcome)) this.#outcome = outcome;
+    this.#publish();
+    return outcome;
+  }
+
+  /** Input that was refused beside an order that was sent says nothing about that order. */
+  #tells(outcome: OrderOutcome): boolean {
+    if (outcome.status !== 'unsent') return true;
+    return this.#underWay === 0 && (this.#outcome === null || this.#outcome.status === 'unsent');
+  }
+
+  /** An order is shown to nobody but the account that placed it. */
+  #forgetOthers(): void {
+    const { login } = this.client;
+    // Null while an order is on its way that is not known to be anybody's yet: it will be the present account's.
+    const account = this.#ticket?.account ?? this.#account;
+    if (account !== null && login !== null && account !== login) this.#forget();
+  }
+
+  #forget(): void {
+    this.#ticket = null;
+    this.#placing = null;
+    this.#outcome = null;
+    this.#underWay = 0;
+    this.#account = null;
+    this.#publish();
+  }
+
+  #publish(): void {
+    const state = this.#state();
+    const { status, outcome } = this.#snapshot;
+    if (status === state.status && outcome === state.outcome) return;
+    this.#snapshot = this.#describe(state);
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #state(): TicketState {
+    if (this.#underWay > 0) return { status: 'placing', outcome: this.#outcome };
+    const outcome = this.#outcome;
+    switch (outcome?.status) {
+      case 'accepted':
+        return { status: outcome.status, outcome };
+      case 'rejected':
+        return { status: outcome.status, outcome };
+      case 'unknown':
+        return { status: outcome.status, outcome };
+      case 'unsent':
+        return { status: outcome.status, outcome };
+      default:
+        return READY;
+    }
+  }
+
+  #describe(state: TicketState): TicketForm {
+    return Object.freeze({
+      ...state,
+      place: this.#place,
+      placeLimit: this.#placeLimit,
+      retry: this.#retry,
+      reset: this.#reset,
+    });
+  }
+}

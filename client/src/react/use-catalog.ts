@@ -1,0 +1,16 @@
+import { useSyncExternalStore } from 'react';
+import type { Instrument, InstrumentField, KeyField } from '../catalog/instrument.ts';
+import type { CatalogState } from './catalog-store.ts';
+import { useProvided } from './provider.ts';
+
+/**
+ * Loads the catalog when the first component needs it, and again for another account. Where the client keeps few
+ * `catalogFields`, they are the type's argument: `useCatalog<'digits' | 'logo'>()`.
+ */
+export function useCatalog<Field extends InstrumentField = InstrumentField>(): CatalogState<
+  Pick<Instrument, Field | KeyField>
+> {
+  const { subscribe, snapshot, serverSnapshot } = useProvided().catalog;
+  const state = useSyncExternalStore(subscribe, snapshot, () => serverSnapshot);
+  return state as CatalogState<Pick<Instrument, Field | KeyField>>;
+}

@@ -1,0 +1,47 @@
+import { ApolloClient, InMemoryCache } from '@apollo/client';
+import { tradingGraphLink } from '../../src/apollo/trading-graph-link.ts';
+import { typePolicies } from '../../src/apollo/type-policies.ts';
+import { createClient } from '../../src/create-client.ts';
+import type { Environment } from '../../src/environment.ts';
+import { possibleTypes } from '../../src/generated/possible-types.ts';
+import type { TokenSource } from '../../src/request/tokens.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
+
+export interface ApolloDeviceOptions {
+  readonly url: string;
+  readonly token: TokenSource;
+  readonly environment?: Partial<Environment>;
+}
+
+export interface ApolloDevice extends Disposable {
+  readonly apollo: ApolloClient;
+  /** What the app was told by `onSignedOut`. */
+  readonly signedOut: readonly string[];
+}
+
+/** An app with Apollo Client over the link, as the guide sets it up. */
+export function startApolloDevice({
+  url,
+  token,
+  environment = countedEnvironment(),
+}: ApolloDeviceOptions): ApolloDevice {
+  const signedOut: string[] = [];
+  const client = createClient({
+    url,
+    token,
+    environment,
+    onSignedOut: ({ code }) => void signedOut.push(code),
+  });
+  const apollo = new ApolloClient({
+    link: tradingGraphLink(client),
+    cache: new InMemoryCache({ possibleTypes, typePolicies }),
+  });
+  return {
+    apollo,
+    signedOut,
+    [Symbol.dispose]() {
+      apollo.stop();
+      client.dispose();
+    },
+  };
+}

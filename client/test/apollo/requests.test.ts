@@ -1,0 +1,317 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApolloLink, CombinedGraphQLErrors, gql } from '@apollo/client';
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { type ApolloDevice, startApolloDevice } from './apollo-device.ts';
+
+const HOME = gql`
+  query Home {
+    session { balance }
+    positions { id symbol instrument { id name } }
+    orders { id symbol }
+    catalog { size }
+  }
+`;
+const PLACE = gql`
+  mutation Place($input: PlaceOrderInput!) {
+    placeOrder(input: $input) {
+      ... on OrderOutcome { idempotencyKey replayed }
+      ... on OrderAccepted { orderId session { balance } }
+      ... on OrderRejected { error }
+      ... on OrderOutcomeUnknown { sentAt }
+    }
+  }
+`;
+
+let app: TestApp;
+let proxy: CutProxy;
+let device: ApolloDevice;
+let token: string | null;
+
+beforeEach(async () => {
+  app = await startTestApp();
+  proxy = await startCutProxy(app.url);
+  token = app.sandbox.token({ email: 'demo@example.com' });
+  device = start();
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  device[Symbol.dispose]();
+  await proxy.close();
+  await app.close();
+});
+
+function start(renew: () => string | null = () => token): ApolloDevice {
+  return startApolloDevice({
+    url: `${proxy.url}/graphql`,
+    token: ({ force }) => (force ? renew() : token),
+    environment: countedEnvironment({ hurry: (ms) => (ms < 30_000 ? 0 : ms) }),
+  });
+}
+
+function order(symbol: string, idempotencyKey: string) {
+  return { input: { symbol, side: 'BUY', size: { units: 1 }, idempotencyKey } };
+}
+
+describe('the first screen', () => {
+  test("has its rows in the cache by type and id, and the account's session once", async () => {
+    const { data } = await device.apollo.query<{ positions: readonly { id: string }[] }>({
+      query: HOME,
+    });
+    const cache = device.apollo.extract() as Record<string, object>;
+    expect(data?.positions).toHaveLength(6);
+    for (const { id } of data?.positions ?? []) expect(cache).toHaveProperty([`Position:${id}`]);
+    expect(cache).toHaveProperty(['Instrument:AAPL']);
+    expect(Object.keys(cache).filter((key) => key.startsWith('Session'))).toEqual(['Session:{}']);
+    expect(cache['Session:{}']).toHaveProperty('balance');
+    await device.apollo.query({ query: gql`{ session(maxAge: 0) { id equity } }` });
+    expect(device.apollo.extract()).toMatchObject({
+      'Session:{}': { balance: expect.any(Number), equity: expect.any(Number), id: '700001' },
+    });
+    app.sandbox.clearCalls();
+    const row = gql`query ($id: ID!) { position(id: $id) { id symbol } instrument(id: "AAPL") { id name } }`;
+    const { id } = data?.positions[0] ?? { id: '' };
+    const one = await device.apollo.query<Record<string, unknown>>({
+      query: row,
+      variables: { id },
+    });
+    expect(one.data).toMatchObject({ position: { id }, instrument: { id: 'AAPL' } });
+    expect(app.sandbox.calls()).toBe(0);
+  });
+
+  test('shows the other parts where one fails, with the code of the failure', async () => {
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
+    const { data, error } = await device.apollo.query({ query: HOME, errorPolicy: 'all' });
+    expect(data).toMatchObject({ session: { balance: expect.any(Number) }, positions: null });
+    expect(CombinedGraphQLErrors.is(error) && error.errors).toMatchObject([
+      {
+        path: ['positions'],
+        extensions: {
+          code: 'GATEWAY_UNAVAILABLE',
+          retryable: true,
+          operation: 'getOpenPositions',
+          requestId: expect.any(String),
+        },
+      },
+    ]);
+    await expect(
+      device.apollo.query({ query: HOME, fetchPolicy: 'network-only' }),
+    ).rejects.toBeInstanceOf(CombinedGraphQLErrors);
+  });
+
+  test('keeps an order and a position of one id apart', async () => {
+    const orders = gql`{ orders { id symbol priceOpen side } }`;
+    const before = await device.apollo.query<{
+      orders: { id: string; symbol: string; priceOpen: number; side: string }[];
+    }>({ query: orders });
+    // A pending order keeps its id when its price is reached and it becomes a position.
+    const [pending] = before.data?.orders ?? [];
+    if (pending === undefined) throw new Error('no pending order');
+    for (const factor of [0.5, 1.5])
+      app.sandbox.putPrice(pending.symbol, pending.priceOpen * factor);
+    await device.apollo.query({ query: gql`{ positions { id profit } }` });
+    const cache = device.apollo.extract() as Record<string, object>;
+    expect(cache[`Order:${pending.id}`]).toMatchObject({
+      __typename: 'Order',
+      priceOpen: pending.priceOpen,
+    });
+    expect(cache[`Position:${pending.id}`]).toMatchObject({
+      __typename: 'Position',
+      profit: expect.any(Number),
+    });
+    expect(cache[`Order:${pending.id}`]).not.toHaveProperty('profit');
+  });
+});
+
+describe('an order', () => {
+  test.each([
+    ['AAPL', { __typename: 'OrderAccepted', orderId: expect.any(String) }],
+    ['TEST.REJECT', { __typename: 'OrderRejected', error: expect.any(String) }],
+    ['TEST.UNKNOWN', { __typename: 'OrderOutcomeUnknown', sentAt: expect.any(String) }],
+  ])('of %s shows its outcome, the fields of the interface included', async (symbol, outcome) => {
+    const { data } = await device.apollo.mutate<{ placeOrder: object }>({
+      mutation: PLACE,
+      variables: order(symbol, 'one'),
+    });
+    expect(data?.placeOrder).toMatchObject({ ...outcome, idempotencyKey: 'one', replayed: false });
+    // The same through the cache, which drops what it believes to be another type's.
+    const asked = gql`query { placedOrder(idempotencyKey: "one") { ... on OrderOutcome { idempotencyKey replayed } } }`;
+    const { data: cached } = await device.apollo.query<{ placedOrder: object }>({ query: asked });
+    expect(cached?.placedOrder).toMatchObject({ idempotencyKey: 'one', replayed: true });
+  });
+
+  test('is never sent again by the link when its answer is lost', async () => {
+    proxy.cutAfterBytes(0);
+    const failed = device.apollo.mutate({ mutation: PLACE, variables: order('AAPL', 'lost') });
+    await expect(failed).rejects.toMatchObject({
+      name: 'TradingGraphError',
+      code: 'NETWORK',
+      retryable: true,
+    });
+    expect(proxy.accepted).toBe(1);
+    expect(app.sandbox.orders()).toHaveLength(1);
+    await proxy.heal();
+    const again = await device.apollo.mutate<{ placeOrder: object }>({
+      mutation: PLACE,
+      variables: order('AAPL', 'lost'),
+    });
+    expect(again.data?.placeOrder).toMatchObject({ __typename: 'OrderAccepted', replayed: true });
+    expect(app.sandbox.orders()).toHaveLength(1);
+  });
+
+  test('that is refused as input says which argument', async () => {
+    const failed = await device.apollo.mutate({
+      mutation: PLACE,
+      variables: order('AAPL', ''),
+      errorPolicy: 'all',
+    });
+    expect(CombinedGraphQLErrors.is(failed.error) && failed.error.errors).toMatchObject([
+      { extensions: { code: 'BAD_USER_INPUT', retryable: false, argument: expect.any(String) } },
+    ]);
+  });
+});
+
+describe('a token', () => {
+  test('is renewed once for all queries that it fails', async () => {
+    const good = token;
+    let renewals = 0;
+    token = 'stale';
+    device[Symbol.dispose]();
+    device = start(() => {
+      renewals += 1;
+      token = good;
+      return token;
+    });
+    const answers = await Promise.all(
+      ['balance', 'equity', 'credit'].map((field) =>
+        device.apollo.query({ query: gql`query { session { id ${field} } }` }),
+      ),
+    );
+    for (const { data } of answers) expect(data).toMatchObject({ session: { id: '700001' } });
+    expect(renewals).toBe(1);
+  });
+
+  test('that is dead gives up with an error, and signs out once', async () => {
+    token = 'dead';
+    await expect(device.apollo.query({ query: HOME })).rejects.toMatchObject({
+      code: 'SIGNED_OUT',
+    });
+    await expect(device.apollo.query({ query: HOME })).rejects.toMatchObject({
+      code: 'SIGNED_OUT',
+    });
+    expect(device.signedOut).toEqual(['SIGNED_OUT']);
+  });
+
+  test('is not needed for signing in', async () => {
+    token = null;
+    const login = gql`mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }`;
+    const { data } = await device.apollo.mutate<{ login: { accessToken: string } }>({
+      mutation: login,
+      context: { anonymous: true },
+    });
+    expect(data?.login.accessToken).toBeTypeOf('string');
+    expect(device.signedOut).toEqual([]);
+  });
+});
+
+describe('a query', () => {
+  test('is aborted by its signal and by its subscriber', async () => {
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 3_000 });
+    const abort = new AbortController();
+    const query = gql`{ positions { id } }`;
+    const failed = device.apollo.query({
+      query,
+      context: { fetchOptions: { signal: abort.signal } },
+    });
+    await eventually(() => proxy.open === 1);
+    abort.abort();
+    await expect(failed).rejects.toMatchObject({ code: 'ABORTED' });
+    await eventually(() => proxy.open === 0);
+    const watching = device.apollo.watchQuery({ query, fetchPolicy: 'network-only' }).subscribe({});
+    await eventually(() => proxy.open === 1);
+    watching.unsubscribe();
+    await eventually(() => proxy.open === 0);
+  });
+
+  test('is sent by its id, by GET, where a link for trusted documents says so', async () => {
+    const text = '{ session { __typename id } }';
+    const id = 'a'.repeat(64);
+    const folder = mkdtempSync(join(tmpdir(), 'trusted-'));
+    const manifest = join(folder, 'manifest.json');
+    writeFileSync(manifest, JSON.stringify({ [id]: text }));
+    await using trusting = await startTestApp({
+      PERSISTED_DOCUMENTS: manifest,
+      PERSISTED_DOCUMENTS_ONLY: 'on',
+    });
+    rmSync(folder, { recursive: true });
+    const line = await startCutProxy(trusting.url);
+    const held = trusting.sandbox.token({ email: 'demo@example.com' });
+    using own = startApolloDevice({ url: `${line.url}/graphql`, token: () => held });
+    own.apollo.setLink(
+      ApolloLink.from([new PersistedQueryLink({ generateHash: () => id }), own.apollo.link]),
+    );
+    const { data } = await own.apollo.query({ query: gql`{ session { id } }` });
+    expect(data).toMatchObject({ session: { id: '700001' } });
+    expect(line.lastPath).toContain(`documentId=${id}`);
+    await line.close();
+  });
+
+  test('appends the next page of instruments, and keeps lists of other lengths', async () => {
+    const warn = vi.spyOn(console, 'warn');
+    const query = gql`
+      query Page($first: Int!, $after: String) {
+        instruments(first: $first, after: $after, filter: { search: "a" }) {
+          nodes { id name }
+          edges { cursor node { id } }
+          pageInfo { endCursor hasNextPage }
+        }
+      }
+    `;
+    type Data = {
+      instruments: { nodes: { id: string }[]; edges: object[]; pageInfo: { endCursor: string } };
+    };
+    const watched = device.apollo.watchQuery<Data>({ query, variables: { first: 3 } });
+    const watching = watched.subscribe({});
+    const shown = () => watched.getCurrentResult().data as Data | undefined;
+    await eventually(() => shown() !== undefined);
+    await watched.fetchMore({ variables: { after: shown()?.instruments.pageInfo.endCursor } });
+    await device.apollo.query({ query, variables: { first: 2 } });
+    const ids = shown()?.instruments.nodes.map(({ id }) => id) ?? [];
+    const all = await app.query(
+      '{ instruments(first: 6, filter: { search: "a" }) { nodes { id } } }',
+      { token },
+    );
+    expect(ids).toEqual(all.data.instruments.nodes.map(({ id }: { id: string }) => id));
+    expect(shown()?.instruments.edges).toHaveLength(6);
+    expect(warn).not.toHaveBeenCalled();
+    watching.unsubscribe();
+  });
+});
+
+test('screens that select different fields of one account lose nothing of each other', async () => {
+  const warn = vi.spyOn(console, 'warn');
+  const texts = [
+    '{ session { balance access { name } } withdrawalMethods { title } }',
+    '{ session { id equity access { id currency } } withdrawalMethods { id status } }',
+    '{ catalog { size } instrument(id: "AAPL") { id swap { long } tradingHours { timezone } } }',
+    '{ catalog { id version } instrument(id: "AAPL") { id swap { short } tradingHours { regular } } }',
+  ];
+  for (const text of texts) await device.apollo.query({ query: gql(text) });
+  expect(
+    device.apollo.readQuery({
+      query: gql`{ session { balance equity access { name currency } } catalog { size version } }`,
+    }),
+  ).not.toBeNull();
+  expect(
+    device.apollo.readQuery({
+      query: gql`{ instrument(id: "AAPL") { swap { long short } tradingHours { timezone regular } } }`,
+    }),
+  ).not.toBeNull();
+  expect(warn).not.toHaveBeenCalled();
+});

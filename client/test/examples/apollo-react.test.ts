@@ -1,0 +1,186 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeWithChromium } from '../../../test/support/describe-with.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { type ExampleApp, startExampleApp } from '../support/example-app.ts';
+import { runTool } from '../support/run-tool.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const folder = 'examples/apollo-react';
+
+describeWithChromium('the example of Apollo Client and React', (executablePath) => {
+  let app: ExampleApp;
+
+  beforeAll(async () => {
+    app = await startExampleApp({
+      folder,
+      executablePath,
+      environment: { POSITIONS_POLL_MS: '100' },
+      nodeEnvironment: 'development',
+    });
+  });
+  afterAll(() => app?.[Symbol.asyncDispose]());
+
+  async function signedIn(view = {}) {
+    const opened = await app.open(view);
+    await opened.page.getByRole('button', { name: 'Sign in' }).click();
+    await opened.page.getByText('Live', { exact: true }).waitFor();
+    return opened;
+  }
+
+  /** The list that is shown is the gateway's own. */
+  async function agrees(page: Page): Promise<void> {
+    await eventually(async () => {
+      const token = app.facade.sandbox.token({ email: 'demo@example.com' });
+      const { data } = await app.facade.query('{ positions { id symbol profit } }', { token });
+      const rows = data.positions.map(
+        ({ symbol, profit }: { symbol: string; profit: number }) => `${symbol} ${shown(profit)}`,
+      );
+      expect(await shownRows(page)).toEqual(rows);
+    });
+  }
+
+  async function order(page: Page, symbol: string): Promise<void> {
+    await page.getByLabel('Instrument').fill(symbol);
+    await page.getByRole('button', { name: new RegExp(`^${symbol}`) }).click();
+    await page.getByRole('heading', { name: symbol }).waitFor();
+    await page.getByRole('button', { name: 'Place order' }).click();
+  }
+
+  test('follows the market, through a line that is cut', async () => {
+    const { page, errors } = await signedIn();
+    await agrees(page);
+    app.facade.sandbox.tick(5);
+    await agrees(page);
+    await app.line.refuse();
+    await page.getByText('Offline').waitFor();
+    app.facade.sandbox.tick(5);
+    await app.line.heal();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await agrees(page);
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
+  test('shows the three outcomes of an order, and why one was not placed', async () => {
+    const { page, errors } = await signedIn();
+    await order(page, 'MSFT');
+    await page.getByText(/^Accepted/).waitFor();
+    await agrees(page);
+    await order(page, 'TEST.REJECT');
+    await page.getByText(/^Refused/).waitFor();
+    await order(page, 'TEST.UNKNOWN');
+    await page.getByText('It may have been carried out').waitFor();
+    const sent = () => app.facade.sandbox.orders().length;
+    const before = sent();
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.getByRole('button', { name: 'Ask again' }).waitFor();
+    expect(sent()).toBe(before);
+    await page.getByRole('button', { name: 'Another order' }).click();
+    await app.line.refuse();
+    await page.getByRole('button', { name: 'Place order' }).click();
+    await page.getByText(/^Not placed/).waitFor();
+    await app.line.heal();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('It may have been carried out').waitFor();
+    expect(sent()).toBe(before + 1);
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
+  test('renews its token, and asks for a sign-in where that fails', async () => {
+    const { page, errors } = await signedIn();
+    const { sandbox } = app.facade;
+    const signIns = sandbox.calls('login');
+    const revoke = () => sandbox.revoke({ login: 700_001 });
+    revoke();
+    await eventually(() => sandbox.calls('login') === signIns + 1);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await agrees(page);
+    sandbox.fail({ operation: 'login', kind: 'status', status: 401, body: { error: 'locked' } });
+    revoke();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByRole('alert').waitFor();
+    sandbox.clearFaults();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
+  test.each([
+    [390, 844],
+    [1280, 800],
+  ])('fits %i × %i, with an outcome, offline, and signed out', async (width, height) => {
+    const { page, errors } = await app.open({ width, height });
+    const overflow = () => page.evaluate(() => document.documentElement.scrollWidth);
+    expect(await overflow()).toBeLessThanOrEqual(width);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByLabel('Instrument').fill('test');
+    await page.getByRole('button', { name: /TEST.UNKNOWN/ }).waitFor();
+    expect(await overflow()).toBeLessThanOrEqual(width);
+    await order(page, 'TEST.UNKNOWN');
+    await page.getByText('It may have been carried out').waitFor();
+    await app.line.refuse();
+    await page.getByText('Offline').waitFor();
+    expect(await overflow()).toBeLessThanOrEqual(width);
+    await app.line.heal();
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the example of Apollo Client and React', () => {
+  test('has the types that the generator makes of the schema', async () => {
+    const copy = mkdtempSync(join(tmpdir(), 'codegen-'));
+    try {
+      const example = join(copy, folder);
+      cpSync(join(root, folder), example, {
+        recursive: true,
+        filter: (path) => !path.includes('node_modules'),
+      });
+      cpSync(join(root, 'schema.graphql'), join(copy, 'schema.graphql'));
+      symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+      rmSync(join(example, 'src/gql'), { recursive: true });
+      await runTool('@graphql-codegen/cli/cjs/bin.js', [], example);
+      const files = readdirSync(join(example, 'src/gql'));
+      expect(files).toEqual(readdirSync(join(root, folder, 'src/gql')));
+      for (const file of files) {
+        const path = join('src/gql', file);
+        const fresh = readFileSync(join(example, path), 'utf8');
+        expect(readFileSync(join(root, folder, path), 'utf8'), path).toBe(fresh);
+      }
+    } finally {
+      rmSync(copy, { recursive: true });
+    }
+  });
+});
+
+const gain = new Intl.NumberFormat('en', {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+  signDisplay: 'exceptZero',
+});
+
+function shown(profit: number): string {
+  return gain.format(profit);
+}
+
+async function shownRows(page: Page): Promise<readonly string[]> {
+  const rows = await page.locator('.rows li').all();
+  return Promise.all(
+    rows.map(async (row) => {
+      const [symbol, profit] = await Promise.all([
+        row.locator('strong').innerText(),
+        row.locator('span.figure').innerText(),
+      ]);
+      return `${symbol} ${profit}`;
+    }),
+  );
+}

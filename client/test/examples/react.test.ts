@@ -1,0 +1,266 @@
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeWithChromium } from '../../../test/support/describe-with.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import {
+  type ExampleApp,
+  type ExampleView,
+  type OpenedExample,
+  startExampleApp,
+} from '../support/example-app.ts';
+
+const AXE = join(import.meta.dirname, '..', '..', '..', 'node_modules', 'axe-core', 'axe.min.js');
+const DEMO = 700_001;
+
+describeWithChromium('examples/react', (executablePath) => {
+  let app: ExampleApp;
+  beforeAll(async () => {
+    app = await startExampleApp({
+      folder: 'examples/react',
+      executablePath,
+      environment: {
+        POSITIONS_POLL_MS: '100',
+        RATE_LIMIT_PER_MINUTE: '1000000',
+        LOGIN_LIMIT_PER_MINUTE: '1000',
+      },
+    });
+  });
+  afterEach(async () => {
+    await app.closePages();
+    app.facade.sandbox.reset();
+    await app.line.heal();
+  });
+  afterAll(() => app[Symbol.asyncDispose]());
+
+  const sandbox = () => app.facade.sandbox;
+
+  async function signIn(view?: Partial<ExampleView>): Promise<OpenedExample> {
+    const opened = await app.open(view);
+    await opened.page.getByRole('button', { name: 'Sign in' }).click();
+    await isLive(opened.page);
+    return opened;
+  }
+  const status = (page: Page, wanted: string) =>
+    page.locator(`.status[data-status=${wanted}]`).waitFor();
+  const isLive = (page: Page) => status(page, 'LIVE');
+  const profits = (page: Page) => page.locator('.rows .profit').allTextContents();
+
+  async function moves(page: Page): Promise<void> {
+    const before = await profits(page);
+    sandbox().tick();
+    await eventually(async () => (await profits(page)).join() !== before.join());
+  }
+  async function order(page: Page, symbol: string): Promise<void> {
+    await page.getByRole('searchbox').fill(symbol);
+    await page.locator('.found').getByText(symbol, { exact: true }).click();
+    await page.getByRole('button', { name: `BUY 1 ${symbol}` }).click();
+  }
+  const outcome = (page: Page) => page.locator('.trade .outcome');
+
+  test('a refused sign-in says why', async () => {
+    const { page, errors } = await app.open();
+    await page.getByLabel('Password').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    expect(await page.getByRole('alert').textContent()).toMatch(/./);
+    await page.getByLabel('Password').fill('demo');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await isLive(page);
+    expect(errors).toEqual([]);
+  });
+
+  test('positions and totals follow the market', async () => {
+    const { page, errors } = await signIn();
+    expect(await page.locator('.rows li').count()).toBe(6);
+    const before = await page.locator('.totals dd').allTextContents();
+    await moves(page);
+    const after = await page.locator('.totals dd').allTextContents();
+    expect(after[0]).not.toBe(before[0]);
+    expect(after.slice(1)).toEqual(before.slice(1));
+    expect(errors).toEqual([]);
+  });
+
+  test('a lost line is plain to see, and the list goes on when it is back', async () => {
+    const { page, errors } = await signIn();
+    const before = await profits(page);
+    await app.line.refuse();
+    await status(page, 'OFFLINE');
+    expect(await page.locator('.status').textContent()).toContain('As of');
+    expect(await profits(page)).toEqual(before);
+    sandbox().tick();
+    await app.line.heal();
+    await isLive(page);
+    await eventually(async () => (await profits(page)).join() !== before.join());
+    expect(errors).toEqual([]);
+  });
+
+  test('a gateway that does not answer is plain to see', async () => {
+    const { page } = await signIn();
+    sandbox().fail({ operation: 'getOpenPositions', kind: 'status', status: 503 });
+    await status(page, 'DELAYED');
+    sandbox().clearFaults();
+    await isLive(page);
+  });
+
+  test('a refused token is renewed, and the list goes on', async () => {
+    const { page, errors } = await signIn();
+    const before = sandbox().calls('login');
+    sandbox().revoke({ login: DEMO });
+    await eventually(() => sandbox().calls('login') === before + 1);
+    await isLive(page);
+    await moves(page);
+    expect(sandbox().calls('login')).toBe(before + 1);
+    expect(errors).toEqual([]);
+  });
+
+  test('where a token cannot be renewed the user is asked to sign in', async () => {
+    const { page, errors } = await signIn();
+    sandbox().fail({ operation: 'login', kind: 'status', status: 401 });
+    sandbox().revoke({ login: DEMO });
+    await page.getByLabel('Password').waitFor();
+    const calls = sandbox().calls('login');
+    sandbox().clearFaults();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await isLive(page);
+    await moves(page);
+    expect(sandbox().calls('login')).toBe(calls + 1);
+    expect(errors).toEqual([]);
+  });
+
+  test('after signing out another user sees only what is theirs', async () => {
+    const { page, errors } = await signIn();
+    await order(page, 'TEST.UNKNOWN');
+    await outcome(page).getByText('Unknown').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('E-mail').fill('fresh@example.com');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('No open positions').waitFor();
+    expect(await page.locator('.outcome').allTextContents()).toEqual(['']);
+    expect(errors).toEqual([]);
+  });
+
+  test('the search finds an instrument in spite of a typo, without a request', async () => {
+    const { page } = await signIn();
+    await page.getByText('500', { exact: true }).waitFor();
+    await app.line.refuse();
+    await page.getByRole('searchbox').fill('micrsoft');
+    await page.locator('.found').getByText('MSFT', { exact: true }).waitFor();
+    await page.getByRole('searchbox').fill('zzzzzz');
+    await page.getByText('Nothing found').waitFor();
+  });
+
+  test('an accepted order opens a position, and a double click is one order', async () => {
+    const { page, errors } = await signIn();
+    await page.getByRole('button', { name: 'BUY 1 AAPL' }).dblclick();
+    await outcome(page).getByText('Accepted: BUY 1 AAPL').waitFor();
+    await eventually(async () => (await page.locator('.rows li').count()) === 7);
+    expect(sandbox().orders()).toHaveLength(1);
+    await page.getByRole('button', { name: 'New order' }).click();
+    await page.getByRole('button', { name: 'SELL' }).click();
+    await page.getByRole('button', { name: 'SELL 1 AAPL' }).click();
+    await outcome(page).getByText('Accepted: SELL 1 AAPL').waitFor();
+    expect(sandbox().orders()).toHaveLength(2);
+    expect(errors).toEqual([]);
+  });
+
+  test('a rejected order says that nothing was traded', async () => {
+    const { page, errors } = await signIn();
+    await order(page, 'TEST.REJECT');
+    await outcome(page).getByText('Rejected: BUY 1 TEST.REJECT').waitFor();
+    await outcome(page).getByText('Nothing was traded').waitFor();
+    expect(sandbox().orders()).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+
+  test('an unknown order says what to do, and asking again sends no second one', async () => {
+    const { page, errors } = await signIn();
+    await order(page, 'TEST.UNKNOWN');
+    await outcome(page).getByText('Unknown: BUY 1 TEST.UNKNOWN').waitFor();
+    await outcome(page).getByText('Look at your positions').waitFor();
+    const asked = page.waitForResponse((response) =>
+      /placeOrder/.test(response.request().postData() ?? ''),
+    );
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await asked;
+    await outcome(page).getByText('Unknown: BUY 1 TEST.UNKNOWN').waitFor();
+    expect(sandbox().orders()).toHaveLength(1);
+    expect(errors).toEqual([]);
+  });
+
+  test('an order that could not be sent can be corrected and sent', async () => {
+    const { page, errors } = await signIn();
+    await page.getByLabel('Units').fill('minus one');
+    await page.getByRole('button', { name: /^BUY/ }).last().click();
+    await outcome(page).getByText('Not sent').waitFor();
+    await page.getByLabel('Units').fill('2');
+    await page.getByRole('button', { name: 'BUY 2 AAPL' }).click();
+    await outcome(page).getByText('Accepted: BUY 2 AAPL').waitFor();
+    expect(sandbox().orders()).toHaveLength(1);
+    expect(errors).toEqual([]);
+  });
+
+  test('an order without an outcome is found again after a reload', async () => {
+    const { page, errors } = await signIn();
+    await order(page, 'TEST.UNKNOWN');
+    await outcome(page).getByText('Unknown').waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('An earlier order: unknown').waitFor();
+    await page.getByRole('button', { name: 'I have looked' }).click();
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await isLive(page);
+    await page.getByText('500', { exact: true }).waitFor();
+    expect(await page.getByText('An earlier order').count()).toBe(0);
+    expect(sandbox().orders()).toHaveLength(1);
+    expect(errors).toEqual([]);
+  });
+
+  test.each([
+    [390, 844, 'light'],
+    [390, 844, 'dark'],
+    [1280, 800, 'light'],
+    [1280, 800, 'dark'],
+  ] as const)(
+    'at %i by %i, %s, nothing overflows and axe finds nothing',
+    async (width, height, theme) => {
+      const { page, errors } = await app.open({ width, height, theme });
+      const fits = async (step: string) => {
+        const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
+        expect([step, scrollWidth]).toEqual([step, width]);
+        await page.evaluate(() => {
+          for (const animation of document.getAnimations()) animation.finish();
+        });
+        const found = await page.evaluate(async () => {
+          const { axe } = window as unknown as {
+            axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+          };
+          const { violations } = await axe.run();
+          return violations.map(
+            ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`,
+          );
+        });
+        expect([step, ...found]).toEqual([step]);
+      };
+      await page.addScriptTag({ path: AXE });
+      await fits('sign-in');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await isLive(page);
+      await fits('positions');
+      if (width < 800) await page.getByRole('button', { name: 'Trade' }).click();
+      await page.getByText('500', { exact: true }).waitFor();
+      await fits('trade');
+      for (const [symbol, heading] of [
+        ['TEST.UNKNOWN', 'Unknown'],
+        ['TEST.REJECT', 'Rejected'],
+        ['AAPL', 'Accepted'],
+      ] as const) {
+        await order(page, symbol);
+        await outcome(page).getByText(heading).waitFor();
+        await fits(heading);
+        await page.getByRole('button', { name: 'new order' }).click();
+      }
+      expect(errors).toEqual([]);
+    },
+  );
+});

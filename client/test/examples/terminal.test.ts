@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { rolldown } from 'rolldown';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { clientSources } from '../support/client-sources.ts';
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+
+const SOURCE = join(import.meta.dirname, '../../../examples/terminal/ticker.ts');
+// A pseudo-terminal of fixed size, as far as a program that only writes to it can tell.
+const TERMINAL = 'Object.assign(process.stdout, { isTTY: true, columns: 60, rows: 9 });';
+
+let folder: string;
+let program: string;
+let app: TestApp;
+let line: CutProxy;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'ticker-'));
+  program = join(folder, 'ticker.mjs');
+  const bundle = await rolldown({ input: SOURCE, platform: 'node', plugins: [clientSources()] });
+  await bundle.write({ file: program });
+  await bundle.close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+beforeEach(async () => {
+  app = await startTestApp({ POSITIONS_POLL_MS: '100', LOGIN_LIMIT_PER_MINUTE: '1000' });
+  line = await startCutProxy(app.url);
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  await line.close();
+  await app.close();
+});
+
+interface Ticker {
+  readonly out: string;
+  readonly err: string;
+  /** What it has written since the last call. */
+  news(): string;
+  interrupt(): Promise<unknown>;
+  readonly ended: Promise<unknown[]>;
+}
+
+function start(environment: Readonly<Record<string, string>> = {}, onTerminal = false): Ticker {
+  const preload = onTerminal ? ['--import', `data:text/javascript,${TERMINAL}`] : [];
+  const child = spawn(process.execPath, [...preload, program], {
+    cwd: folder,
+    env: { TRADING_GRAPH_URL: `${line.url}/graphql`, TZ: 'UTC', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  const ended = once(child, 'exit');
+  let out = '';
+  let err = '';
+  let read = 0;
+  child.stdout.on('data', (text) => {
+    out += text;
+  });
+  child.stderr.on('data', (text) => {
+    err += text;
+  });
+  return {
+    get out() {
+      return out;
+    },
+    get err() {
+      return err;
+    },
+    news() {
+      const text = out.slice(read);
+      read = out.length;
+      return text;
+    },
+    interrupt() {
+      child.kill('SIGINT');
+      return ended;
+    },
+    ended,
+  };
+}
+
+test('in a pipe it writes a line for each change, goes on after a lost line, and ends with Ctrl-C', async () => {
+  const ticker = start();
+  await eventually(
+    () => /LIVE\n/.test(ticker.out) && /AAPL +BUY +[\d.]+ +[\d.]+ +[+-]/.test(ticker.out),
+  );
+  expect(ticker.out.match(/Z [A-Z]\S+ +(BUY|SELL) /g)).toHaveLength(6);
+  expect(ticker.out).not.toContain('\x1b');
+
+  ticker.news();
+  app.sandbox.putPrice('AAPL', 230);
+  await eventually(() => /AAPL.* 230\.00 /.test(ticker.out));
+  expect(ticker.news()).toMatch(/^\S+Z AAPL .*\n$/);
+
+  await line.refuse();
+  await eventually(() => /OFFLINE\n$/.test(ticker.out));
+  app.sandbox.putPrice('AAPL', 231);
+  await line.heal();
+  await eventually(() => /AAPL.* 231\.00 /.test(ticker.out));
+  // It resumed by its cursor: no other row came again.
+  expect(ticker.news().match(/ (BUY|SELL) /g)).toHaveLength(1);
+
+  expect(await ticker.interrupt()).toEqual([0, null]);
+  expect(ticker.err).toBe('');
+  await eventually(() => line.open === 0);
+});
+
+test('a position that is closed is reported', async () => {
+  const ticker = start();
+  await eventually(() => /BTCUSD/.test(ticker.out));
+  // Below its stop-loss.
+  app.sandbox.putPrice('AAPL', 150);
+  await eventually(() => ticker.out.includes('AAPL BUY closed'));
+});
+
+test('in a terminal it redraws in place, within its size, and leaves the terminal as it was', async () => {
+  const ticker = start({}, true);
+  await eventually(() => /LIVE/.test(ticker.out) && /Profit/.test(ticker.out));
+  const frames = () => ticker.out.split('\x1b[H');
+  const rows = stripVTControlCharacters(frames().at(-1) ?? '').split('\n');
+  expect(rows.length).toBeLessThanOrEqual(9);
+  expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(60);
+  expect(rows.join('\n')).toContain('… and 2 more');
+  expect(ticker.out).toContain('\x1b[32m');
+  app.sandbox.putPrice('AAPL', 230);
+  await eventually(() => / 230\.00 /.test(stripVTControlCharacters(frames().at(-1) ?? '')));
+  line.cut();
+  await eventually(() => /OFFLINE/.test(ticker.out));
+  await eventually(() => /LIVE/.test(frames().at(-1) ?? ''));
+  expect(await ticker.interrupt()).toEqual([0, null]);
+  expect(ticker.out.startsWith('\x1b[?1049h\x1b[?25l')).toBe(true);
+  expect(ticker.out.endsWith('\x1b[?25h\x1b[?1049l')).toBe(true);
+  expect(ticker.err).toBe('');
+});
+
+test('NO_COLOR leaves the colours out of a terminal too', async () => {
+  const ticker = start({ NO_COLOR: '1' }, true);
+  await eventually(() => /Profit/.test(ticker.out));
+  for (const color of [31, 32]) expect(ticker.out).not.toContain(`\x1b[${color}m`);
+  expect(await ticker.interrupt()).toEqual([0, null]);
+});
+
+test('it waits for a server that is not there yet', async () => {
+  await line.refuse();
+  const ticker = start();
+  await eventually(() => /OFFLINE/.test(ticker.out));
+  await line.heal();
+  await eventually(() => /LIVE/.test(ticker.out));
+  expect(await ticker.interrupt()).toEqual([0, null]);
+});
+
+test('a refused token is renewed; a refused sign-in ends it with the reason', async () => {
+  const ticker = start();
+  await eventually(() => /LIVE/.test(ticker.out));
+  app.sandbox.revoke({ login: 700_001 });
+  await eventually(() => app.sandbox.calls('login') === 2);
+  app.sandbox.putPrice('AAPL', 232);
+  await eventually(() => / 232\.00 /.test(ticker.out));
+  app.sandbox.fail({ operation: 'login', kind: 'status', status: 401 });
+  app.sandbox.revoke({ login: 700_001 });
+  expect(await ticker.ended).toEqual([1, null]);
+  expect(ticker.err).toMatch(/./);
+
+  const refused = start({ TRADING_GRAPH_PASSWORD: 'wrong' });
+  expect(await refused.ended).toEqual([1, null]);
+  expect(refused.err).toMatch(/./);
+});

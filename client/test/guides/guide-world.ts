@@ -1,0 +1,225 @@
+import { expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+
+export interface Row {
+  readonly id: string;
+  readonly symbol: string;
+  readonly units?: number | null;
+  readonly profit?: number | null;
+}
+
+export interface Home {
+  readonly session: { readonly id: string } | null;
+  readonly positions: readonly Row[] | null;
+  readonly orders: readonly Row[] | null;
+  readonly withdrawalMethods: unknown;
+}
+
+/** An app that was written by a guide, on the client library of the guide. */
+export interface GuideApp {
+  /** Subscribes and shows the list as the guide's component does. */
+  follow(): Following;
+  /** The first screen, and the fields of which the app learns that they have failed. */
+  home(): Promise<{ readonly data: Home; readonly failed: readonly unknown[] }>;
+  /** The outcome of an order by the guide's mutation. */
+  place(input: object): Promise<unknown>;
+  /** Rows of the cache by their ids, which no request fetches. */
+  cached(type: 'Position' | 'Order', id: string): Row | null;
+}
+
+export interface Following {
+  readonly rows: readonly Row[];
+  /** Whether each event was a snapshot. */
+  readonly snapshots: readonly boolean[];
+  readonly error: unknown;
+  stop(): void;
+}
+
+/** Takes the place of a page's `src/session.ts`, so that a test decides what the token is. */
+export const TEST_SESSION = `
+interface Given { freshToken(options: { force: boolean }): string | null; signedOut(): void }
+declare global { var session: Given; var graphqlUrl: string }
+export const freshToken = (options: { force: boolean }) => globalThis.session.freshToken(options);
+export const signedOut = () => globalThis.session.signedOut();
+export const keepToken = (_given: string | null) => {};
+`;
+
+interface World {
+  readonly app: TestApp;
+  readonly proxy: CutProxy;
+}
+
+const HOME_FIELDS = '{ positions { id symbol units profit } }';
+
+/** What each guide promises, tried with the code of its page. */
+export function testPromises(start: () => Promise<GuideApp>): void {
+  const inWorld = (
+    name: string,
+    body: (world: World & { start(): Promise<GuideApp> }) => Promise<void>,
+  ) =>
+    test(name, async () => {
+      await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+      const proxy = await startCutProxy(app.url);
+      const token = app.sandbox.token({ email: 'demo@example.com' });
+      Object.assign(globalThis, {
+        graphqlUrl: `${proxy.url}/graphql`,
+        session: { freshToken: () => token, signedOut() {} },
+      });
+      try {
+        await body({ app, proxy, start });
+      } finally {
+        await proxy.close();
+      }
+    });
+
+  const gatewayRows = async ({ query, sandbox }: TestApp): Promise<readonly Row[]> => {
+    const token = sandbox.token({ email: 'demo@example.com' });
+    const { data } = await query(HOME_FIELDS, { token });
+    return data.positions;
+  };
+  const byId = (rows: readonly Row[]) =>
+    rows.map(({ id, symbol, units, profit }) => `${id} ${symbol} ${units} ${profit}`).toSorted();
+
+  inWorld('a lost socket is replaced, and the list goes on without a gap', async (world) => {
+    const { app, proxy } = world;
+    const following = (await world.start()).follow();
+    await eventually(() => following.rows.length > 0);
+    for (let cuts = 1; cuts <= 3; cuts += 1) {
+      const seen = following.snapshots.length;
+      proxy.cut();
+      // While nobody listens a position opens, and all others move.
+      const token = app.sandbox.token({ email: 'demo@example.com' });
+      const { data } = await app.query(
+        `mutation { placeOrder(input: { symbol: "EURUSD", side: BUY, size: { units: 1000 }, idempotencyKey: "${cuts}" }) { __typename } }`,
+        { token },
+      );
+      expect(data.placeOrder.__typename).toBe('OrderAccepted');
+      app.sandbox.tick(3);
+      await eventually(async () => {
+        expect(following.snapshots.length).toBeGreaterThan(seen);
+        expect(byId(following.rows)).toEqual(byId(await gatewayRows(app)));
+      });
+    }
+    expect(proxy.upgrades).toBeGreaterThan(3);
+    expect(following.snapshots[0]).toBe(true);
+    expect(following.snapshots.slice(1)).not.toContain(true);
+    expect(following.error).toBeNull();
+    following.stop();
+  });
+
+  inWorld('a position that is closed leaves the list', async (world) => {
+    const { app } = world;
+    const following = (await world.start()).follow();
+    await eventually(() => following.rows.length > 1);
+    const [first, ...others] = await gatewayRows(app);
+    const rows = others.map(({ id, symbol }) => ({ id, symbol }));
+    app.sandbox.fail({
+      operation: 'getOpenPositions',
+      kind: 'status',
+      status: 200,
+      body: { positions: rows },
+    });
+    await eventually(() => following.rows.length === others.length);
+    expect(following.rows.map(({ id }) => id)).not.toContain(first?.id);
+    following.stop();
+  });
+
+  inWorld('a dead token ends it', async ({ proxy, start: open }) => {
+    let token: string | null = 'dead';
+    const asked: boolean[] = [];
+    let signedOut = 0;
+    Object.assign(globalThis, {
+      session: {
+        freshToken({ force }: { force: boolean }) {
+          asked.push(force);
+          if (force) token = 'dead as well';
+          return token;
+        },
+        signedOut() {
+          signedOut += 1;
+          token = null;
+        },
+      },
+    });
+    const following = (await open()).follow();
+    await eventually(() => following.error !== null && signedOut > 0);
+    expect(following.error).toMatchObject({
+      message: expect.stringMatching(/signed in|refuses the renewed token/i),
+    });
+    expect(signedOut).toBe(1);
+    expect(asked.filter((force) => force)).toHaveLength(1);
+    // On the line with the token, and on that with the renewed one.
+    expect(proxy.upgrades).toBeLessThanOrEqual(2);
+  });
+
+  inWorld('the outcome of an order shows the fields of its interface', async (world) => {
+    const app = await world.start();
+    const order = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } };
+    expect(await app.place({ ...order, idempotencyKey: 'one' })).toMatchObject({
+      __typename: 'OrderAccepted',
+      idempotencyKey: 'one',
+      replayed: false,
+      orderId: expect.any(String),
+    });
+    expect(await app.place({ ...order, idempotencyKey: 'one' })).toMatchObject({ replayed: true });
+    const rejected = { ...order, symbol: 'TEST.REJECT', idempotencyKey: 'two' };
+    expect(await app.place(rejected)).toMatchObject({
+      __typename: 'OrderRejected',
+      message: expect.any(String),
+      error: expect.any(String),
+    });
+    const unknown = { ...order, symbol: 'TEST.UNKNOWN', idempotencyKey: 'three' };
+    expect(await app.place(unknown)).toMatchObject({
+      __typename: 'OrderOutcomeUnknown',
+      idempotencyKey: 'three',
+      sentAt: expect.any(String),
+    });
+    expect(world.app.sandbox.orders().length).toBeGreaterThan(0);
+  });
+
+  inWorld('a part that fails leaves the others', async (world) => {
+    world.app.sandbox.fail({ operation: 'getWithdrawalMethods', kind: 'status', status: 500 });
+    const { data, failed } = await (await world.start()).home();
+    expect(data.positions?.length).toBeGreaterThan(0);
+    expect(data.session?.id).toBe('700001');
+    expect(failed).toEqual(['withdrawalMethods']);
+  });
+
+  inWorld('the rows of the first screen are in the cache by id', async (world) => {
+    const app = await world.start();
+    const { data, failed } = await app.home();
+    expect(failed).toEqual([]);
+    const requests = world.app.sandbox.calls();
+    for (const row of data.positions ?? []) {
+      expect(app.cached('Position', row.id)).toMatchObject({ ...row });
+    }
+    for (const row of data.orders ?? []) {
+      expect(app.cached('Order', row.id)).toMatchObject({ id: row.id, symbol: row.symbol });
+    }
+    expect(data.orders?.length).toBeGreaterThan(0);
+    expect(app.cached('Position', 'none')).toBeNull();
+    expect(world.app.sandbox.calls()).toBe(requests);
+  });
+
+  inWorld('an order and a position of one id stay two', async (world) => {
+    const order = { id: 'same', symbol: 'MSFT' };
+    const position = { id: 'same', symbol: 'AAPL' };
+    const answer = (operation: 'getSession' | 'getOpenPositions', body: object) =>
+      world.app.sandbox.fail({ operation, kind: 'status', status: 200, body });
+    answer('getSession', {
+      login: 700001,
+      group: 'standard-usd',
+      orders: [order],
+      positions: [position],
+    });
+    answer('getOpenPositions', { positions: [position] });
+    const app = await world.start();
+    const { data } = await app.home();
+    expect(data.positions).toMatchObject([position]);
+    expect(data.orders).toMatchObject([order]);
+    expect(app.cached('Position', 'same')).toMatchObject(position);
+    expect(app.cached('Order', 'same')).toMatchObject(order);
+  });
+}

@@ -1,0 +1,61 @@
+import { chromium } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { startTestApp } from '../../../test/support/app.ts';
+import { describeWithChromium } from '../../../test/support/describe-with.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { createSampleProject } from '../support/sample-project.ts';
+
+const MAIN = `
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import App from './App';
+const root = document.createElement('main');
+document.body.replaceChildren(root);
+createRoot(root).render(<StrictMode><App /></StrictMode>);
+`;
+
+describeWithChromium('in a browser', (executablePath) => {
+  test.each(['docs/clients/urql.md', 'docs/clients/relay.md'])(
+    'the app of %s signs in, shows live positions and places one order',
+    async (guide) => {
+      using project = await createSampleProject(guide);
+      project.write('src/main.tsx', MAIN);
+      await project.generate();
+      const script = await project.bundle('src/main.tsx');
+      await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+      const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+      try {
+        const page = await browser.newPage();
+        const thrown: unknown[] = [];
+        page.on('pageerror', (error) => thrown.push(error));
+        // A page of the endpoint's own origin.
+        await page.goto(`${app.url}/health/live`);
+        await page.addScriptTag({
+          content: `globalThis.graphqlUrl = ${JSON.stringify(`${app.url}/graphql`)};\n${script}`,
+        });
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('heading', { name: 'Positions LIVE' }).waitFor();
+        const positions = () => page.locator('section p').allTextContents();
+        const before = await positions();
+        expect(before.length).toBeGreaterThan(3);
+        app.sandbox.tick(5);
+        await eventually(async () => expect(await positions()).not.toEqual(before));
+        await page.getByRole('button', { name: 'Buy 1 AAPL' }).click();
+        await page.getByText('Done.').waitFor();
+        // Sent once more, the key makes it the same order.
+        const repeated = page.waitForResponse(
+          (response) => response.request().postData()?.includes('placeOrder') === true,
+        );
+        await page.getByRole('button', { name: 'Buy 1 AAPL' }).click();
+        expect(await (await repeated).json()).toMatchObject({
+          data: { placeOrder: { __typename: 'OrderAccepted', replayed: true } },
+        });
+        await eventually(async () => expect(await positions()).toHaveLength(before.length + 1));
+        expect(app.sandbox.orders()).toHaveLength(1);
+        expect(thrown).toEqual([]);
+      } finally {
+        await browser.close();
+      }
+    },
+  );
+});

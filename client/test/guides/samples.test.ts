@@ -1,0 +1,78 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { EXAMPLES } from '../../../src/server/graphiql/examples.ts';
+import { documentsOf, problemsOf } from '../support/sample-documents.ts';
+import { createSampleProject } from '../support/sample-project.ts';
+import { namedSamples, readPage } from '../support/samples.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const PAGES = globSync(['README.md', 'client/README.md', 'docs/**/*.md'], { cwd: root }).sort();
+const GUIDES = PAGES.filter((page) => page.startsWith('docs/clients/'));
+const COMPILED = new Set(['ts', 'tsx']);
+// GraphQL is validated and JSON parsed below. Commands are for a terminal, and of Swift and Kotlin there is no compiler here.
+const OTHERWISE = new Set(['graphql', 'json', 'sh', 'swift', 'kotlin']);
+
+const documentsIn = (page: string) => readPage(page).samples.flatMap(documentsOf);
+
+test('a page is read with its languages, names and lines', () => {
+  const files = namedSamples('docs/clients/README.md');
+  expect([...files.keys()]).toEqual(['src/session.ts', 'src/trading-graph.ts']);
+  expect(readPage('README.md').samples.length).toBeGreaterThan(5);
+  expect(WITH_GRAPHQL.length).toBeGreaterThan(4);
+});
+
+const WITH_GRAPHQL = PAGES.filter((page) => documentsIn(page).length > 0);
+
+test.each(WITH_GRAPHQL)(
+  'the GraphQL of %s is valid, and selects the id of all that has one',
+  (page) => {
+    expect(problemsOf(documentsIn(page))).toEqual([]);
+  },
+);
+
+test('the operations with which GraphiQL opens are valid, and select ids', () => {
+  const documents = EXAMPLES.map(({ query }, index) => ({
+    place: `example ${index}`,
+    text: query,
+  }));
+  expect(documents.flatMap((document) => problemsOf([document]))).toEqual([]);
+});
+
+test.each([
+  ['{ positions { symbol } }', ['`positions` selects no id of Position']],
+  ['{ positions { key: id } }', ['`positions` selects no id of Position']],
+  [
+    '{ positions { ...Row } } fragment Row on Position { symbol }',
+    ['`positions` selects no id of Position'],
+  ],
+  ['{ positions { ...Row } } fragment Row on Position { id }', []],
+  ['{ instruments { nodes { ... on Instrument { id } } } }', []],
+  ['{ positions { id bid } }', ['Cannot query field "bid" on type "Position".']],
+])('the check of documents finds what is wrong in %s', (text, expected) => {
+  const found = problemsOf([{ place: 'here', text }]);
+  expect(found.map((problem) => problem.replace('here: ', '').replace(/ Did .*/, ''))).toEqual(
+    expected,
+  );
+});
+
+test.each(GUIDES)('every block of %s is compiled, validated or parsed', (page) => {
+  for (const { language, line, text } of readPage(page).samples) {
+    const place = `${page}:${line}`;
+    expect([...COMPILED, ...OTHERWISE], place).toContain(language);
+    if (language === 'json') expect(() => JSON.parse(text), place).not.toThrow();
+  }
+});
+
+const WITH_PROGRAMS = [...GUIDES, 'client/README.md'].filter((page) =>
+  readPage(page).samples.some(({ language }) => COMPILED.has(language)),
+);
+
+test.each(WITH_PROGRAMS)(
+  'the programs of %s compile strictly as parts of a new app',
+  async (page) => {
+    using project = await createSampleProject(page);
+    await project.generate();
+    expect(await project.compile()).toBe('');
+  },
+);

@@ -1,0 +1,111 @@
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Environment, GraphQLTaggedNode } from 'relay-runtime';
+import { expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import type { Result } from '../../src/index.ts';
+import { createSampleProject, type SampleProject } from '../support/sample-project.ts';
+import { namedSamples, readPage } from '../support/samples.ts';
+import { TEST_SESSION } from './guide-world.ts';
+
+const SESSION = { 'src/session.ts': TEST_SESSION };
+const OWN_DOCUMENTS = join(import.meta.dirname, '..', '..', 'trusted-documents.json');
+
+/** A facade that answers nothing but the documents of a manifest, and of the client itself. */
+async function startStrictApp(
+  project: SampleProject,
+  manifest: string,
+): Promise<{ readonly app: TestApp; readonly documents: Record<string, string> }> {
+  const folder = join(project.folder, 'manifests');
+  mkdirSync(folder);
+  copyFileSync(join(project.folder, manifest), join(folder, 'app.json'));
+  copyFileSync(OWN_DOCUMENTS, join(folder, 'client.json'));
+  const app = await startTestApp({
+    POSITIONS_POLL_MS: '100',
+    PERSISTED_DOCUMENTS: folder,
+    PERSISTED_DOCUMENTS_ONLY: 'on',
+  });
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  Object.assign(globalThis, {
+    graphqlUrl: `${app.url}/graphql`,
+    session: { freshToken: () => token, signedOut() {} },
+  });
+  return { app, documents: JSON.parse(readFileSync(join(folder, 'app.json'), 'utf8')) };
+}
+
+async function expectOnlyTrusted(app: TestApp): Promise<void> {
+  const { errors } = await app.query('{ __typename customerId }');
+  expect(errors[0]?.extensions.code).toBe('PERSISTED_DOCUMENT_REQUIRED');
+}
+
+test.each([
+  ['SHA-256', 'true', /^sha256:[0-9a-f]{64}$/],
+  ['SHA-1', "{ hashAlgorithm: 'sha1' }", /^[0-9a-f]{40}$/],
+])('the ids of GraphQL Code Generator are answered: %s', async (_name, option, id) => {
+  const page = 'docs/clients/codegen.md';
+  const text = namedSamples(page).get('codegen.ts')?.text ?? '';
+  expect(text).toContain('persistedDocuments: true');
+  const config = text.replace('persistedDocuments: true', `persistedDocuments: ${option}`);
+  using project = await createSampleProject(page, { ...SESSION, 'codegen.ts': config });
+  await project.generate();
+  const { app, documents } = await startStrictApp(project, 'src/gql/persisted-documents.json');
+  await using _app = app;
+  expect(Object.keys(documents)).toEqual([expect.stringMatching(id)]);
+  await expectOnlyTrusted(app);
+  const { home } = await project.load<{ home(): Promise<Result<{ session: { id: string } }>> }>(
+    'src/trusted.ts',
+  );
+  expect(await home()).toMatchObject({ data: { session: { id: '700001' } }, errors: [] });
+});
+
+test('the documents that Relay’s compiler persists are answered', async () => {
+  const page = 'docs/clients/relay.md';
+  using project = await createSampleProject(page, SESSION);
+  const samples = readPage(page).samples.filter(({ language }) => language === 'json');
+  const settings = samples.map(({ text }) => JSON.parse(text) as object);
+  expect(settings).toHaveLength(2);
+  project.write('relay.config.json', JSON.stringify(Object.assign({}, ...settings)));
+  // The compiler adds to the file, which has to be there.
+  project.write('persisted-documents.json', '{}');
+  project.write(
+    'entry.ts',
+    `export { environment } from './src/relay';
+     export { HOME } from './src/home';
+     export { LIVE } from './src/live';
+     export { PLACE } from './src/OrderForm';
+     export { commitMutation, fetchQuery, requestSubscription } from 'relay-runtime';`,
+  );
+  await project.generate();
+  const { app, documents } = await startStrictApp(project, 'persisted-documents.json');
+  await using _app = app;
+  expect(Object.keys(documents)).toHaveLength(4);
+  await expectOnlyTrusted(app);
+  const relay = await project.load<
+    { readonly environment: Environment } & Record<'HOME' | 'LIVE' | 'PLACE', GraphQLTaggedNode> &
+      Pick<typeof import('relay-runtime'), 'commitMutation' | 'fetchQuery' | 'requestSubscription'>
+  >('entry.ts');
+  const { environment } = relay;
+  const home = await relay.fetchQuery(environment, relay.HOME, {}).toPromise();
+  expect(home).toMatchObject({ session: { id: '700001' } });
+  let events = 0;
+  const live = relay.requestSubscription(environment, {
+    subscription: relay.LIVE,
+    variables: {},
+    onNext() {
+      events += 1;
+    },
+  });
+  await eventually(() => events > 0);
+  live.dispose();
+  const order = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: 'trusted' };
+  const outcome = await new Promise((resolve, reject) => {
+    relay.commitMutation(environment, {
+      mutation: relay.PLACE,
+      variables: { input: order },
+      onCompleted: resolve,
+      onError: reject,
+    });
+  });
+  expect(outcome).toMatchObject({ placeOrder: { __typename: 'OrderAccepted' } });
+});

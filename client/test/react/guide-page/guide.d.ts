@@ -1,0 +1,4 @@
+declare module 'guide:App.tsx' {
+  const App: () => import('react').ReactElement;
+  export default App;
+}

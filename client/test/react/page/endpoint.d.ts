@@ -1,0 +1,3 @@
+interface ImportMeta {
+  readonly env: { readonly VITE_GRAPHQL_URL: string };
+}

@@ -1,0 +1,70 @@
+import { createElement, type ReactElement, StrictMode } from 'react';
+import type { Client } from '../../../src/create-client.ts';
+import type { CatalogState } from '../../../src/react/catalog-store.ts';
+import { TradingGraphProvider } from '../../../src/react/provider.ts';
+import type { TicketForm } from '../../../src/react/ticket-form.ts';
+import { useCatalog } from '../../../src/react/use-catalog.ts';
+import { usePositions } from '../../../src/react/use-positions.ts';
+import { useTicket } from '../../../src/react/use-ticket.ts';
+
+export interface View {
+  readonly positions?: number;
+  readonly catalogs?: number;
+  readonly ticket?: boolean;
+  readonly intervalMs?: number;
+}
+
+/** What the components showed last. */
+export interface Shown {
+  ticket: TicketForm | null;
+  catalogs: CatalogState[];
+  renders: number;
+}
+
+export const shown: Shown = { ticket: null, catalogs: [], renders: 0 };
+
+export function app(client: Client, view: View): ReactElement {
+  const { positions = 0, catalogs = 0, ticket = false, intervalMs } = view;
+  const lists = Array.from({ length: positions }, (_, at) =>
+    createElement(PositionList, {
+      key: `positions-${at}`,
+      ...(intervalMs !== undefined && { intervalMs }),
+    }),
+  );
+  const copies = Array.from({ length: catalogs }, (_, at) =>
+    createElement(Catalog, { key: `catalog-${at}`, at }),
+  );
+  const children = [...lists, ...copies, ticket && createElement(Order, { key: 'ticket' })];
+  return createElement(StrictMode, null, createElement(TradingGraphProvider, { client }, children));
+}
+
+function PositionList(options: { intervalMs?: number }): ReactElement {
+  const { status, positions, totals } = usePositions(options);
+  shown.renders += 1;
+  const rows = positions.map(({ id, profit }) => ({ id, profit }));
+  return createElement(
+    'output',
+    { className: 'positions' },
+    JSON.stringify({ status, rows, totals }),
+  );
+}
+
+function Catalog({ at }: { readonly at: number }): ReactElement {
+  const catalog = useCatalog();
+  shown.catalogs[at] = catalog;
+  shown.renders += 1;
+  const { status, error, all } = catalog;
+  const first = catalog.search('aple', { limit: 1 })[0]?.id ?? null;
+  return createElement(
+    'output',
+    { className: 'catalog' },
+    JSON.stringify({ status, code: error?.code ?? null, size: all.length, first }),
+  );
+}
+
+function Order(): ReactElement {
+  const ticket = useTicket();
+  shown.ticket = ticket;
+  const { status, outcome } = ticket;
+  return createElement('output', { className: 'ticket' }, JSON.stringify({ status, outcome }));
+}

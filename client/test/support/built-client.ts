@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { runTool } from './run-tool.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+/** The folder of the client's build, which is made once for each state of the sources, however many files need it. */
+export async function builtClient(): Promise<string> {
+  const folder = join(root, 'node_modules', `.client-${digestOfSources()}`);
+  if (existsSync(folder)) return folder;
+  const own = mkdtempSync(join(root, 'node_modules', '.client-'));
+  await runTool('typescript/bin/tsc', ['-p', 'client', '--outDir', own]);
+  try {
+    renameSync(own, folder);
+  } catch (error) {
+    rmSync(own, { recursive: true });
+    // Another process was first.
+    if (!existsSync(folder)) throw error;
+  }
+  return folder;
+}
+
+function digestOfSources(): string {
+  const hash = createHash('sha256');
+  const files = ['client/tsconfig.json', ...globSync('client/src/**/*.ts', { cwd: root }).sort()];
+  for (const file of files) hash.update(file).update(readFileSync(join(root, file)));
+  return hash.digest('hex').slice(0, 16);
+}

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Plugin } from 'rolldown';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+/** Resolves the client's entry points to its sources, so that nothing has to be built and installed first. */
+export function clientSources(): Plugin {
+  const text = readFileSync(join(root, 'client', 'package.json'), 'utf8');
+  const { exports } = JSON.parse(text) as { exports: Record<string, { default?: string }> };
+  return {
+    name: 'client-sources',
+    resolveId(id) {
+      // An app may have a file ./react of its own.
+      const path = id.startsWith('trading-graph-client')
+        ? id.replace('trading-graph-client', '.')
+        : id;
+      const target = path === id ? undefined : exports[path]?.default;
+      if (target === undefined) return null;
+      return join(root, 'client', target.replace('./dist/', './src/').replace(/\.js$/, '.ts'));
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { build, preview } from 'vite';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { clientSources } from './client-sources.ts';
+import { type CutProxy, startCutProxy } from './cut-proxy.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+export interface ExampleAppOptions {
+  /** A Vite project, from the root of this one: `examples/react`. */
+  readonly folder: string;
+  /** Of Chromium. */
+  readonly executablePath: string;
+  /** The facade's. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** `development` builds with React's warnings and with the double mount of its strict mode. */
+  readonly nodeEnvironment?: 'production' | 'development';
+}
+
+export interface ExampleView {
+  readonly width: number;
+  readonly height: number;
+  readonly theme: 'light' | 'dark';
+}
+
+/** A Vite project built and served, and the facade that it asks, behind a line that can be cut. */
+export interface ExampleApp extends AsyncDisposable {
+  readonly url: string;
+  readonly facade: TestApp;
+  readonly line: CutProxy;
+  /** Opens the page with a profile of its own. */
+  open(view?: Partial<ExampleView>): Promise<OpenedExample>;
+  /** Ends what the pages of a test would still ask for during the next. */
+  closePages(): Promise<void>;
+}
+
+export interface OpenedExample {
+  readonly page: Page;
+  /** What the page threw, and what it wrote to the console as an error, but for the browser's own lines on the network. */
+  readonly errors: readonly string[];
+}
+
+/** The page learns the address of the endpoint as any does in Vite, from `VITE_GRAPHQL_URL`. */
+export async function startExampleApp({
+  folder,
+  executablePath,
+  environment = {},
+  nodeEnvironment = 'production',
+}: ExampleAppOptions): Promise<ExampleApp> {
+  await using started = new AsyncDisposableStack();
+  const facade = started.use(await startTestApp(environment));
+  const line = started.adopt(await startCutProxy(facade.url), (proxy) => proxy.close());
+  const built = started.adopt(mkdtempSync(join(tmpdir(), 'example-')), (path) =>
+    rmSync(path, { recursive: true, force: true }),
+  );
+  await buildExample(join(root, folder), built, `${line.url}/graphql`, nodeEnvironment);
+  const server = started.adopt(
+    await preview({
+      configFile: false,
+      root: join(root, folder),
+      logLevel: 'warn',
+      build: { outDir: built },
+      preview: { host: '127.0.0.1', port: 0 },
+    }),
+    (previewed) => previewed.close(),
+  );
+  const { port } = server.httpServer.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/`;
+  const browser = started.adopt(
+    await chromium.launch({ executablePath, args: ['--no-sandbox'] }),
+    (launched) => launched.close(),
+  );
+  const owned = started.move();
+  return {
+    url,
+    facade,
+    line,
+    open: (view) => openExample(browser, url, view),
+    async closePages() {
+      await Promise.all(browser.contexts().map((context) => context.close()));
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function openExample(
+  browser: Browser,
+  url: string,
+  { width = 1280, height = 800, theme = 'light' }: Partial<ExampleView> = {},
+): Promise<OpenedExample> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('console', (message) => {
+    // The browser reports each line that is cut and each refused connection, which tests do on purpose.
+    const isNetwork = /ERR_|WebSocket connection/.test(message.text());
+    if (message.type() === 'error' && !isNetwork) errors.push(message.text());
+  });
+  await page.goto(url);
+  return { page, errors };
+}
+
+async function buildExample(
+  source: string,
+  outDir: string,
+  endpoint: string,
+  nodeEnvironment: string,
+): Promise<void> {
+  const { NODE_ENV } = process.env;
+  // Vite and its plugin for React decide by this variable, which a test runner sets to `test`.
+  process.env.NODE_ENV = nodeEnvironment;
+  try {
+    await build({
+      root: source,
+      configLoader: 'native',
+      mode: nodeEnvironment,
+      logLevel: 'warn',
+      // Before Vite's own resolution, which would find a package that somebody has built.
+      plugins: [{ ...clientSources(), enforce: 'pre' }],
+      define: { 'import.meta.env.VITE_GRAPHQL_URL': JSON.stringify(endpoint) },
+      // The project's own, should somebody have installed the example's as well.
+      resolve: { dedupe: ['react', 'react-dom', 'graphql', '@apollo/client'] },
+      build: { outDir, emptyOutDir: true, minify: nodeEnvironment === 'production' },
+    });
+  } finally {
+    process.env.NODE_ENV = NODE_ENV;
+  }
+}

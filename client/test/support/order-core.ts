@@ -1,0 +1,49 @@
+import { createCore, type OwnCore } from '../../src/create-core.ts';
+import type { Environment } from '../../src/environment.ts';
+import type { ClientStorage } from '../../src/storage.ts';
+import { countedEnvironment } from './counted-environment.ts';
+
+export interface OrderCoreOptions {
+  readonly url: string;
+  /** The token of the user who is signed in; null where nobody is. */
+  readonly token: () => string | null;
+  /** Called where a token was refused. */
+  readonly renew?: () => void;
+  readonly storage?: ClientStorage | null;
+  readonly environment?: Partial<Environment>;
+}
+
+export interface OrderCore {
+  readonly core: OwnCore;
+  /** The timers that are set. */
+  readonly timers: ReadonlySet<object>;
+  /** The variables of each order, and of each question about one, in the order in which they were sent. */
+  readonly sent: readonly unknown[];
+}
+
+/** The client's core, whose requests about orders are recorded. */
+export function openOrderCore(options: OrderCoreOptions): OrderCore {
+  const { url, token, storage = null, renew, environment: changed = {} } = options;
+  const sent: unknown[] = [];
+  const send = changed.fetch ?? globalThis.fetch;
+  const environment = countedEnvironment({
+    ...changed,
+    fetch: (input, init) => {
+      const { query, variables } = JSON.parse(String(init?.body));
+      if (String(query).includes('order: place')) sent.push(variables);
+      return send(input, init);
+    },
+  });
+  const core = createCore({
+    url: `${url}/graphql`,
+    token: ({ force }) => {
+      if (force) renew?.();
+      return token();
+    },
+    storage,
+    onSignedOut: () => {},
+    route: false,
+    environment,
+  });
+  return { core, timers: environment.timers, sent };
+}

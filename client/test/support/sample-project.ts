@@ -1,0 +1,156 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build, type InlineConfig } from 'vite';
+import { builtClient } from './built-client.ts';
+import { runTool } from './run-tool.ts';
+import { namedSamples, readPage } from './samples.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const SHARED_PAGE = 'docs/clients/README.md';
+
+/** An app outside the workspace whose files are the samples of a page. */
+export interface SampleProject extends Disposable {
+  readonly folder: string;
+  write(file: string, text: string): void;
+  /** Runs the code generators whose configuration is among the samples. */
+  generate(): Promise<void>;
+  /** Type-checks everything as an app made by Vite does; returns what the compiler says. */
+  compile(): Promise<string>;
+  /** Builds a module of the app for Node, and imports it anew, as another start of the app does. The endpoint is `globalThis.graphqlUrl`. */
+  load<Module>(entry: string): Promise<Module>;
+  /** Builds a module of the app for a browser, as a script. */
+  bundle(entry: string): Promise<string>;
+}
+
+/**
+ * The packages are the project's own, beside which stands the client as it is published. A file of
+ * `replaced` takes the place of the page's.
+ */
+export async function createSampleProject(
+  page: string,
+  replaced: Readonly<Record<string, string>> = {},
+): Promise<SampleProject> {
+  const folder = mkdtempSync(join(tmpdir(), 'samples-'));
+  const write = (file: string, text: string) => {
+    const path = join(folder, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  };
+  await installPackages(folder);
+  await cp(join(root, 'schema.graphql'), join(folder, 'schema.graphql'));
+  write('package.json', '{ "name": "app", "private": true, "type": "module" }');
+  write('tsconfig.json', JSON.stringify(TSCONFIG));
+  const files = new Map([...namedSamples(SHARED_PAGE), ...namedSamples(page)]);
+  for (const [file, { line, text }] of files) write(file, atLine(line, text));
+  const { samples, globals } = readPage(page);
+  write('globals.d.ts', globals);
+  for (const { file, language, line, text } of samples) {
+    if (file !== null || !['ts', 'tsx'].includes(language)) continue;
+    write(`line-${line}.${language}`, `${atLine(line, text)}export {};\n`);
+  }
+  for (const [file, text] of Object.entries(replaced)) write(file, text);
+  let loads = 0;
+  // A page's own vite.config.ts is found in the folder.
+  const common: InlineConfig = {
+    root: folder,
+    mode: 'development',
+    logLevel: 'error',
+    define: {
+      'import.meta.env.VITE_GRAPHQL_URL': 'globalThis.graphqlUrl',
+      'process.env.NODE_ENV': '"development"',
+    },
+  };
+  return {
+    folder,
+    write,
+    async generate() {
+      if (files.has('codegen.ts')) {
+        await runTool('@graphql-codegen/cli/cjs/bin.js', ['--config', 'codegen.ts'], folder);
+      }
+      if (files.has('relay.config.json')) {
+        await runTool('relay-compiler/cli.js', [], folder);
+      }
+    },
+    compile: () => runTool('typescript/bin/tsc', ['-p', folder]),
+    async load<Module>(entry: string) {
+      loads += 1;
+      const outDir = join(folder, 'built', entry);
+      const path = join(outDir, 'entry.mjs');
+      const output = { entryFileNames: 'entry.mjs', codeSplitting: false };
+      if (!existsSync(path)) {
+        await build({
+          ...common,
+          ssr: { noExternal: true },
+          build: { ssr: join(folder, entry), outDir, minify: false, rolldownOptions: { output } },
+        });
+      }
+      return (await import(`${pathToFileURL(path).href}?${loads}`)) as Module;
+    },
+    async bundle(entry) {
+      const outDir = join(folder, 'page');
+      const lib = {
+        entry: join(folder, entry),
+        formats: ['iife' as const],
+        name: 'app',
+        fileName: 'app',
+      };
+      await build({ ...common, build: { lib, outDir, minify: false } });
+      const [script] = readdirSync(outDir).filter((name) => name.endsWith('.js'));
+      return readFileSync(join(outDir, script ?? ''), 'utf8');
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** What `npm create vite` gives an app in TypeScript, apart from what only formats. */
+const TSCONFIG = {
+  compilerOptions: {
+    target: 'es2023',
+    lib: ['ES2023', 'DOM', 'DOM.Iterable'],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    types: ['vite/client'],
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    verbatimModuleSyntax: true,
+    moduleDetection: 'force',
+    noEmit: true,
+    jsx: 'react-jsx',
+    strict: true,
+    erasableSyntaxOnly: true,
+    noFallthroughCasesInSwitch: true,
+  },
+  include: ['**/*.ts', '**/*.tsx'],
+};
+
+/** The compiler's messages then name the lines of the page. */
+function atLine(line: number, text: string): string {
+  return '\n'.repeat(line - 1) + text;
+}
+
+async function installPackages(folder: string): Promise<void> {
+  const packages = join(folder, 'node_modules');
+  mkdirSync(packages);
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name.startsWith('.') || name === 'trading-graph-client') continue;
+    symlinkSync(join(root, 'node_modules', name), join(packages, name));
+  }
+  const client = join(packages, 'trading-graph-client');
+  mkdirSync(client);
+  for (const name of ['package.json', 'trusted-documents.json']) {
+    await cp(join(root, 'client', name), join(client, name));
+  }
+  await cp(await builtClient(), join(client, 'dist'), { recursive: true });
+}

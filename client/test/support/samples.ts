@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+/** A fenced block of code on a page: ```` ```ts file=src/live.ts ````. */
+export interface Sample {
+  /** From the root of the project. */
+  readonly page: string;
+  /** The line of the page on which the code begins. */
+  readonly line: number;
+  readonly language: string;
+  /** The name under which the page's other samples import it; null for a block that stands by itself. */
+  readonly file: string | null;
+  readonly text: string;
+}
+
+export interface SamplePage {
+  readonly samples: readonly Sample[];
+  /**
+   * What its samples may take for granted: the declarations of a comment that readers do not see,
+   * `<!-- globals … -->`.
+   */
+  readonly globals: string;
+}
+
+const GLOBALS = /<!-- globals\n([\s\S]*?)-->/g;
+const OPENING = /^( *)```(\S*)(?: +file=(\S+))?\s*$/;
+
+export function readPage(page: string): SamplePage {
+  const text = readFileSync(join(root, page), 'utf8');
+  const lines = text.split('\n');
+  const samples: Sample[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const [, indent = '', language, file = null] = OPENING.exec(lines[at] ?? '') ?? [];
+    if (language === undefined) {
+      // A block that is opened in another way would go unseen.
+      if (lines[at]?.trimStart().startsWith('```'))
+        throw new Error(`${page}:${at + 1}: no opening`);
+      continue;
+    }
+    const start = at + 1;
+    const end = lines.indexOf(`${indent}\`\`\``, start);
+    if (end < 0) throw new Error(`${page}:${start}: the block does not end`);
+    const code = lines.slice(start, end).map((line) => line.slice(indent.length));
+    samples.push({ page, line: start + 1, language, file, text: `${code.join('\n')}\n` });
+    at = end;
+  }
+  return { samples, globals: [...text.matchAll(GLOBALS)].map(([, found]) => found).join('') };
+}
+
+/** The samples that are files of an app, by their names. */
+export function namedSamples(page: string): ReadonlyMap<string, Sample> {
+  const files = new Map<string, Sample>();
+  for (const sample of readPage(page).samples) {
+    if (sample.file === null) continue;
+    if (files.has(sample.file)) throw new Error(`${page} has two samples ${sample.file}`);
+    files.set(sample.file, sample);
+  }
+  return files;
+}

@@ -1,0 +1,49 @@
+import { useQuery, useSubscription } from '@apollo/client/react';
+import { useMemo, useState } from 'react';
+import { writePositionChanges } from 'trading-graph-client/apollo';
+import type { PositionsQuery } from './gql/graphql.ts';
+import { graphql } from './gql/index.ts';
+
+const POSITIONS = graphql(`
+  query Positions {
+    positions { id symbol name side units priceCurrent digits profit }
+  }
+`);
+
+const CHANGES = graphql(`
+  subscription PositionChanges($after: String) {
+    positionChanges(after: $after, intervalMs: 500) {
+      cursor snapshot closed status asOf
+      upserted { id symbol name side units priceCurrent digits profit }
+      totals { count invested profit }
+    }
+  }
+`);
+
+export type PositionRow = NonNullable<PositionsQuery['positions']>[number];
+
+/** The events keep the cache's list up to date, and what is shown comes from there. */
+export function useLivePositions() {
+  const [isConnected, setConnected] = useState(false);
+  const context = useMemo(
+    () => ({ connected: () => setConnected(true), disconnected: () => setConnected(false) }),
+    [],
+  );
+  const { data, error } = useSubscription(CHANGES, {
+    context,
+    onData: ({ client, data: { data: event } }) => {
+      if (event) writePositionChanges(client.cache, event.positionChanges);
+    },
+  });
+  const list = useQuery(POSITIONS, { fetchPolicy: 'cache-only' });
+  const last = data?.positionChanges;
+  return {
+    positions: list.data?.positions ?? null,
+    totals: last?.totals ?? null,
+    asOf: last ? new Date(last.asOf) : null,
+    status: isConnected ? (last?.status ?? null) : ('OFFLINE' as const),
+    error,
+  };
+}
+
+export type LivePositions = ReturnType<typeof useLivePositions>;

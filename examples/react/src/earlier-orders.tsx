@@ -1,0 +1,44 @@
+import { useEffect, useState } from 'react';
+import type { ResumedOrder } from 'trading-graph-client';
+import { useClient } from 'trading-graph-client/react';
+import { time } from './format.ts';
+
+/** Orders that had no outcome when the page was closed. */
+export function EarlierOrders() {
+  const { orders } = useClient<'leverage'>();
+  const [earlier, setEarlier] = useState<readonly ResumedOrder[]>([]);
+
+  useEffect(() => {
+    let isShown = true;
+    orders.resume().then(
+      (found) => isShown && setEarlier(found),
+      // Without a connection nothing is known of them; the next start asks again.
+      () => {},
+    );
+    return () => {
+      isShown = false;
+    };
+  }, [orders]);
+
+  async function forget(order: ResumedOrder) {
+    setEarlier((shown) => shown.filter((each) => each !== order));
+    await order.forget().catch(() => {});
+  }
+
+  return earlier.map((order) => (
+    <section
+      key={order.idempotencyKey}
+      className="card outcome"
+      data-outcome={order.outcome.status}
+    >
+      <h3>An earlier order: {order.outcome.status}</h3>
+      <p>
+        Sent {order.placedAt === null ? 'before' : `at ${time(new Date(order.placedAt))}`}. Look at
+        your positions.
+      </p>
+      <button type="button" onClick={() => forget(order)}>
+        I have looked
+      </button>
+    </section>
+  ));
+}

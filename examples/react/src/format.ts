@@ -1,0 +1,35 @@
+const AMOUNT = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+const SIGNED = new Intl.NumberFormat(undefined, {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+  signDisplay: 'exceptZero',
+});
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+// The gateway may leave out any figure; none is shown as if it were zero.
+const NONE = '–';
+
+export function amount(value: number | null | undefined): string {
+  return value == null ? NONE : AMOUNT.format(value);
+}
+
+/** Profit, which in words needs its sign: colour alone tells not everybody. */
+export function signed(value: number | null | undefined): string {
+  return value == null ? NONE : SIGNED.format(value);
+}
+
+export function price(value: number | null, digits: number | null): string {
+  if (value === null) return NONE;
+  return value.toLocaleString(undefined, {
+    minimumFractionDigits: digits ?? 2,
+    maximumFractionDigits: digits ?? 2,
+  });
+}
+
+export function time(date: Date): string {
+  return TIME.format(date);
+}
+
+export function tone(value: number | null | undefined): 'gain' | 'loss' | 'even' {
+  return value == null || value === 0 ? 'even' : value > 0 ? 'gain' : 'loss';
+}

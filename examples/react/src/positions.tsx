@@ -1,0 +1,81 @@
+import type { Position, PositionsState } from 'trading-graph-client';
+import { usePositions } from 'trading-graph-client/react';
+import { amount, price, signed, time, tone } from './format.ts';
+
+export function Positions() {
+  const state = usePositions({ intervalMs: 500 });
+  const { positions, totals, asOf, error } = state;
+  return (
+    <section className="card" aria-labelledby="positions" data-stale={state.status !== 'LIVE'}>
+      <div className="title">
+        <h2 id="positions">Open positions</h2>
+        <Status {...state} />
+      </div>
+      <dl className="totals">
+        <Total name="Profit" value={signed(totals?.profit)} className={tone(totals?.profit)} />
+        <Total name="Invested" value={amount(totals?.invested)} />
+        <Total name="Positions" value={totals === null ? '–' : String(totals.count)} />
+      </dl>
+      <ul className="rows">
+        {positions.map((position) => (
+          <Row key={position.id} {...position} />
+        ))}
+      </ul>
+      {totals?.count === 0 && (
+        <p className="empty">No open positions. Your first order opens one.</p>
+      )}
+      {asOf === null && error !== null && <p className="problem">{error.message}</p>}
+    </section>
+  );
+}
+
+function Status({ status, asOf, error }: PositionsState) {
+  const isFirst = asOf === null && error === null;
+  const since = asOf === null ? '' : ` As of ${time(asOf)}.`;
+  const text = {
+    LIVE: 'Prices follow the market.',
+    DELAYED: `The gateway does not answer.${since}`,
+    OFFLINE: `No connection.${since}`,
+  }[status];
+  return (
+    <p className="status" role="status" data-status={isFirst ? 'FIRST' : status}>
+      <b>{isFirst ? 'CONNECTING' : status}</b> <span>{isFirst ? '' : text}</span>
+    </p>
+  );
+}
+
+function Total({ name, value, className }: { name: string; value: string; className?: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd className={className}>{value}</dd>
+    </div>
+  );
+}
+
+function Row({ symbol, name, side, units, digits, priceOpen, priceCurrent, profit }: Position) {
+  return (
+    <li>
+      <span className="mark" aria-hidden="true">
+        {symbol.slice(0, 2)}
+      </span>
+      <span className="what">
+        <b>{symbol}</b> <small>{name}</small>
+      </span>
+      <span className="size">
+        <b className="side" data-side={side}>
+          {side}
+        </b>{' '}
+        {amount(units)}
+      </span>
+      <span className="prices">
+        <span className="open">{price(priceOpen, digits)} → </span>
+        {/* The key makes it another element with each price, so that its animation begins again. */}
+        <span key={priceCurrent} className="now">
+          {price(priceCurrent, digits)}
+        </span>
+      </span>
+      <span className={`profit ${tone(profit)}`}>{signed(profit)}</span>
+    </li>
+  );
+}

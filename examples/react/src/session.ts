@@ -1,0 +1,79 @@
+import { useSyncExternalStore } from 'react';
+import { createClient, type TypedText } from 'trading-graph-client';
+import { indexedDb } from 'trading-graph-client/indexed-db';
+
+interface SignIn {
+  readonly login: { readonly accessToken?: string; readonly message?: string | null } | null;
+}
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+const SIGN_IN: TypedText<SignIn, { input: Credentials }> = `
+  mutation SignIn($input: LoginInput!) {
+    login(input: $input) {
+      ... on LoginSuccess { accessToken }
+      ... on LoginRejected { message }
+    }
+  }`;
+
+// In memory alone: whoever reads the page's storage finds neither.
+let token: string | null = null;
+let credentials: Credentials | null = null;
+const listeners = new Set<() => void>();
+
+export const client = createClient({
+  url: import.meta.env.VITE_GRAPHQL_URL ?? 'http://127.0.0.1:4000/graphql',
+  storage: indexedDb({ name: 'trading-graph-example' }),
+  catalogFields: ['leverage'],
+  token: ({ force }) => (force ? renewed() : token),
+  onSignedOut: () => setToken(null),
+});
+
+export async function signIn(given: Credentials): Promise<string | null> {
+  const refusal = await fetchToken(given);
+  if (refusal === null) await client.tokenChanged();
+  return refusal;
+}
+
+export async function signOut(): Promise<void> {
+  credentials = null;
+  setToken(null);
+  await client.tokenChanged();
+}
+
+export function useIsSignedIn(): boolean {
+  return useSyncExternalStore(subscribe, () => token !== null);
+}
+
+/**
+ * The gateway renews no tokens, so this signs in again. Null gives up: the client then calls `onSignedOut`. An error,
+ * as without a network, is tried again later.
+ */
+async function renewed(): Promise<string | null> {
+  if (credentials !== null && (await fetchToken(credentials)) === null) return token;
+  credentials = null;
+  return null;
+}
+
+/** Null where that has worked, else why it was refused. Throws where nobody could be asked. */
+async function fetchToken(input: Credentials): Promise<string | null> {
+  const { data, errors } = await client.mutate(SIGN_IN, { input }, { anonymous: true });
+  const answer = data?.login;
+  if (answer == null) throw errors[0] ?? new Error('The server gave no answer.');
+  if (answer.accessToken === undefined) return answer.message ?? 'The sign-in was refused.';
+  credentials = input;
+  setToken(answer.accessToken);
+  return null;
+}
+
+function setToken(next: string | null): void {
+  token = next;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

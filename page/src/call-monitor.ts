@@ -1,0 +1,58 @@
+import { type CallCounts, sandbox } from './sandbox.ts';
+
+const EVERY_MS = 1_000;
+/** Rates are of this long: a single second has none, one or two polls by chance. */
+const WINDOW_MS = 6_000;
+
+interface Sample {
+  readonly atMs: number;
+  readonly counts: CallCounts;
+}
+
+/** How often the gateway is called, asked for each second while the page is shown. */
+export class CallMonitor {
+  readonly #listeners = new Set<() => void>();
+  #samples: readonly Sample[] = [];
+
+  /** Null before the first answer, or where the sandbox does not answer to this browser. */
+  get counts(): CallCounts | null {
+    return this.#samples.at(-1)?.counts ?? null;
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  start(): void {
+    const next = async () => {
+      if (document.visibilityState === 'visible') await this.refresh();
+      setTimeout(next, EVERY_MS);
+    };
+    void next();
+  }
+
+  async refresh(): Promise<void> {
+    const counts = await sandbox.calls().catch(() => null);
+    const atMs = performance.now();
+    if (counts === null) this.#samples = [];
+    else {
+      const isReset = counts.total < (this.counts?.total ?? 0);
+      const kept = isReset ? [] : this.#samples.filter((one) => atMs - one.atMs <= WINDOW_MS);
+      this.#samples = [...kept, { atMs, counts }];
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls per second of an operation, over the last seconds; null until there are two answers. */
+  rate(operation: string): number | null {
+    const first = this.#samples[0];
+    const last = this.#samples.at(-1);
+    if (first === undefined || last === undefined || first === last) return null;
+    const calls = countOf(last, operation) - countOf(first, operation);
+    return (calls * 1_000) / (last.atMs - first.atMs);
+  }
+}
+
+function countOf({ counts }: Sample, operation: string): number {
+  return counts.operations[operation] ?? 0;
+}

@@ -1,0 +1,123 @@
+import type { TypedText } from '../../client/src/operation.ts';
+
+/** The operations of the page that the client has no function of its own for. */
+
+export interface LoginData {
+  readonly login: { readonly accessToken?: string; readonly message?: string | null } | null;
+}
+
+export const LOGIN: TypedText<LoginData, { email: string; password: string }> =
+  `mutation SignIn($email: String!, $password: String!) {
+  login(input: { email: $email, password: $password }) {
+    ... on LoginSuccess { accessToken }
+    ... on LoginRejected { message }
+  }
+}`;
+
+export interface ScreenData {
+  readonly session: {
+    readonly balance: number | null;
+    readonly equity: number | null;
+    readonly currency: string | null;
+  } | null;
+  readonly positions:
+    | readonly {
+        readonly symbol: string;
+        readonly profit: number | null;
+        readonly instrument: { readonly name: string } | null;
+      }[]
+    | null;
+  readonly withdrawalMethods:
+    | readonly { readonly title: string | null; readonly status: string | null }[]
+    | null;
+  readonly customerId: string | null;
+}
+
+export const START_SCREEN: TypedText<ScreenData, Record<string, never>> = `query StartScreen {
+  session { balance equity currency }
+  positions { symbol profit instrument { name leverage } }
+  withdrawalMethods { title status }
+  customerId
+}`;
+
+export const LIVE_POSITIONS = `subscription LivePositions($after: String) {
+  positionChanges(after: $after) {
+    cursor snapshot
+    upserted {
+      id symbol name side
+      units priceCurrent profit
+    }
+    closed
+    totals { count profit }
+    status asOf
+  }
+}`;
+
+export interface SearchData {
+  readonly instruments: { readonly totalCount: number } | null;
+}
+
+export const SEARCH_AND_SYNC: TypedText<
+  SearchData,
+  { readonly text: string; readonly since: string }
+> = `query SearchAndSync($text: String!, $since: String!) {
+  instruments(first: 6, filter: { search: $text }) {
+    totalCount
+    nodes { symbol name leverage }
+  }
+  catalog {
+    version ageSeconds
+    changes(since: $since) { reset removed upserted { id name description } }
+  }
+}`;
+
+export interface PlaceOrderData {
+  readonly placeOrder: {
+    readonly __typename: 'OrderAccepted' | 'OrderRejected' | 'OrderOutcomeUnknown';
+    readonly replayed: boolean;
+    readonly orderId?: string | null;
+    readonly error?: string | null;
+    readonly sentAt?: string;
+  } | null;
+}
+
+export interface PlaceOrderInput {
+  readonly symbol: string;
+  readonly side: 'BUY' | 'SELL';
+  readonly size: { readonly units: number };
+  readonly idempotencyKey: string;
+}
+
+export const PLACE_ORDER: TypedText<PlaceOrderData, { input: PlaceOrderInput }> =
+  `mutation PlaceOrder($input: PlaceOrderInput!) {
+  placeOrder(input: $input) {
+    __typename
+    ... on OrderOutcome { replayed }
+    ... on OrderAccepted { orderId }
+    ... on OrderRejected { error message }
+    ... on OrderOutcomeUnknown { sentAt }
+  }
+}`;
+
+export interface PendingOrder {
+  readonly id: string;
+  readonly symbol: string;
+  readonly kind: 'LIMIT' | 'STOP' | null;
+  readonly side: 'BUY' | 'SELL' | null;
+  readonly priceOpen: number | null;
+  readonly priceCurrent: number | null;
+  readonly digits: number | null;
+}
+
+export const PENDING_ORDERS: TypedText<
+  { readonly orders: readonly PendingOrder[] | null },
+  Record<string, never>
+> = `query PendingOrders {
+  orders(maxAge: 0) { id symbol kind side priceOpen priceCurrent digits }
+}`;
+
+/** Two fields that two calls of the gateway answer, so that one can fail beside the other. */
+export const TWO_CALLS = `query TwoCalls {
+  session { balance equity }
+  positions { symbol profit }
+}`;

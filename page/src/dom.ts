@@ -1,0 +1,49 @@
+type Kind<T> = abstract new (...args: never[]) => T;
+
+/** The element of that id, which the page's HTML has. */
+export function find<T extends Element>(id: string, kind: Kind<T>): T {
+  const element = document.getElementById(id);
+  if (!(element instanceof kind)) throw new TypeError(`The page has no ${kind.name} #${id}.`);
+  return element;
+}
+
+type Attributes = Readonly<Record<string, string | number | boolean | null>>;
+type Child = Node | string | number | null;
+
+/** A new element; an attribute that is false or null is left out. Texts never become markup. */
+export function h<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) {
+    if (value === true) element.setAttribute(attribute, '');
+    else if (value !== false && value !== null) element.setAttribute(attribute, String(value));
+  }
+  element.append(...children.filter((child) => child !== null).map(asNode));
+  return element;
+}
+
+function asNode(child: Node | string | number): Node | string {
+  return typeof child === 'number' ? String(child) : child;
+}
+
+/** Sets a text only where it differs, because each change makes the browser lay out anew. */
+export function setText(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Runs the task at each click, one at a time: the button is busy until it has ended. */
+export function onClick(button: HTMLButtonElement, task: () => Promise<void> | void): void {
+  button.addEventListener('click', async () => {
+    if (button.getAttribute('aria-disabled') === 'true') return;
+    // A disabled button would lose the focus of somebody who uses the keyboard.
+    button.setAttribute('aria-disabled', 'true');
+    try {
+      await task();
+    } finally {
+      button.removeAttribute('aria-disabled');
+    }
+  });
+}

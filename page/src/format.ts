@@ -1,0 +1,54 @@
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const one = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const money = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const signedMoney = new Intl.NumberFormat('en', {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+  signDisplay: 'exceptZero',
+});
+const units = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+const time = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hour12: false });
+
+const NONE = '–';
+
+/** An amount without a currency: the gateway names none for most of its figures. */
+export function formatMoney(amount: number | null | undefined): string {
+  return amount == null ? NONE : money.format(amount);
+}
+
+export function formatProfit(amount: number | null | undefined): string {
+  return amount == null ? NONE : signedMoney.format(amount).replace('-', '−');
+}
+
+export function formatUnits(amount: number | null): string {
+  return amount === null ? NONE : units.format(amount);
+}
+
+export function formatPrice(price: number | null, digits: number | null): string {
+  return price === null ? NONE : price.toFixed(digits ?? 2);
+}
+
+export function formatMs(ms: number): string {
+  if (ms >= 10_000) return `${one.format(ms / 1_000)} s`;
+  return ms < 10 ? `${one.format(ms)} ms` : `${whole.format(ms)} ms`;
+}
+
+export function formatBytes(bytes: number): string {
+  return bytes < 1_000 ? `${whole.format(bytes)} B` : `${one.format(bytes / 1_000)} kB`;
+}
+
+export function formatCount(count: number): string {
+  return whole.format(count);
+}
+
+export function formatRate(perSecond: number): string {
+  return one.format(perSecond);
+}
+
+export function formatTime(at: Date | null): string {
+  return at === null ? NONE : time.format(at);
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}

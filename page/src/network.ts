@@ -1,0 +1,82 @@
+/** A network that requests are slowed down to, beside what they take on this machine. */
+export interface Network {
+  readonly roundTripMs: number;
+  readonly bitsPerSecond: number;
+}
+
+export const LOCAL: Network = { roundTripMs: 0, bitsPerSecond: Number.POSITIVE_INFINITY };
+/** A phone in a train: what browsers' developer tools call slow 4G. */
+export const PHONE: Network = { roundTripMs: 150, bitsPerSecond: 1_600_000 };
+
+/** One request as it was measured. */
+export interface MeasuredCall {
+  readonly label: string;
+  /** From the beginning of the whole screen, in milliseconds. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Of the answer's body, as it was compressed. */
+  readonly bytes: number;
+  /** Null where there was no answer at all. */
+  readonly status: number | null;
+  /** Null where it is no JSON. */
+  readonly body: unknown;
+}
+
+/** Measures requests from one beginning on. */
+export class Stopwatch {
+  readonly calls: MeasuredCall[] = [];
+  readonly #network: Network;
+  readonly #startedAt = performance.now();
+
+  constructor(network: Network) {
+    this.#network = network;
+  }
+
+  get elapsedMs(): number {
+    return performance.now() - this.#startedAt;
+  }
+
+  get bytes(): number {
+    return this.calls.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  async fetch(label: string, url: string, init: RequestInit): Promise<MeasuredCall> {
+    const { roundTripMs, bitsPerSecond } = this.#network;
+    const startMs = this.elapsedMs;
+    await pause(roundTripMs / 2);
+    const answer = await ask(url, init);
+    await pause(roundTripMs / 2 + (answer.bytes * 8_000) / bitsPerSecond);
+    const call = { label, startMs, endMs: this.elapsedMs, ...answer };
+    this.calls.push(call);
+    return call;
+  }
+}
+
+async function ask(url: string, init: RequestInit) {
+  try {
+    // A first visit is compared, so nothing comes from the browser's cache.
+    const response = await fetch(url, { ...init, cache: 'no-store' });
+    const text = await response.text();
+    return { status: response.status, bytes: bytesOf(response, text), body: parse(text) };
+  } catch {
+    return { status: null, bytes: 0, body: null };
+  }
+}
+
+/** The bytes of an answer's body on the wire: servers that compress it whole say its length. */
+function bytesOf({ headers }: Response, text: string): number {
+  const length = headers.get('content-length');
+  return length === null ? new TextEncoder().encode(text).length : Number(length);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+export function pause(ms: number): Promise<void> {
+  return ms <= 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,132 @@
+import { announce } from '../announce.ts';
+import type { App } from '../app.ts';
+import { CodeBox } from '../code-box.ts';
+import { TWO_CALLS } from '../documents.ts';
+import { find, h, onClick, setText } from '../dom.ts';
+import { formatCount } from '../format.ts';
+import { type Fault, sandbox } from '../sandbox.ts';
+import { USERS } from '../session.ts';
+
+const KINDS: Readonly<Record<string, Pick<Fault, 'kind' | 'status' | 'delayMs'>>> = {
+  delay: { kind: 'delay', delayMs: 2_000 },
+  status: { kind: 'status', status: 503 },
+  reset: { kind: 'reset-before' },
+  garbage: { kind: 'garbage' },
+};
+const KIND_WORDS: Readonly<Record<Fault['kind'], string>> = {
+  delay: 'answers 2 s late',
+  status: 'answers 503',
+  'reset-before': 'resets the connection',
+  garbage: 'answers no JSON',
+};
+const FLASH_MS = 600;
+
+/** Who is signed in, what the gateway does wrong, and how often it is called. */
+export function startConsole(app: App): void {
+  new CodeBox('console-code', app, {
+    document: TWO_CALLS,
+    client: `const { data, errors } = await client.query(\`${TWO_CALLS}\`);
+// What failed is in errors, beside the data that came.
+for (const { code, path, retryable } of errors) console.log(code, path, retryable);`,
+  });
+  startUsers(app);
+  startFaults(app);
+  startCalls(app);
+}
+
+function startUsers(app: App): void {
+  const choice = find('console-users', HTMLElement);
+  choice.append(
+    ...USERS.map(({ email, about }) => {
+      const radio = h('input', { type: 'radio', name: 'user', value: email });
+      radio.checked = email === app.session.email;
+      radio.addEventListener('change', async () => {
+        await app.switchUser(email);
+        showUser(app);
+        announce(`Signed in as ${email}.`);
+      });
+      return h(
+        'label',
+        {},
+        radio,
+        h('span', {}, h('b', {}, email.split('@')[0] ?? ''), h('small', {}, about)),
+      );
+    }),
+  );
+  showUser(app);
+}
+
+function showUser({ session }: App): void {
+  for (const place of document.querySelectorAll('.user')) setText(place, session.email);
+}
+
+function startFaults(app: App): void {
+  const form = find('fault-form', HTMLFormElement);
+  const list = find('fault-list', HTMLElement);
+
+  async function show(): Promise<void> {
+    const faults = await sandbox.faults().catch(() => []);
+    list.replaceChildren(
+      ...faults.map(({ operation, kind, times }) => {
+        const often = times === undefined ? 'until cleared' : `for ${times} of the next calls`;
+        return h(
+          'li',
+          {},
+          h('code', {}, operation === '*' ? 'every operation' : operation),
+          ` ${KIND_WORDS[kind] ?? kind}, ${often}`,
+        );
+      }),
+    );
+    find('fault-none', HTMLElement).hidden = faults.length > 0;
+  }
+
+  form.addEventListener('submit', (event) => event.preventDefault());
+  onClick(find('fault-add', HTMLButtonElement), async () => {
+    const data = new FormData(form);
+    const times = Number(data.get('times'));
+    await sandbox.fail({
+      operation: String(data.get('operation')),
+      ...(KINDS[String(data.get('kind'))] ?? { kind: 'delay' }),
+      ...(times > 0 && { times }),
+    });
+    announce('The fault is set.');
+    await show();
+  });
+  onClick(find('fault-clear', HTMLButtonElement), async () => {
+    await sandbox.clearFaults();
+    announce('All faults are cleared.');
+    await show();
+  });
+  // Faults end by themselves too.
+  app.calls.onChange(() => void show());
+}
+
+function startCalls({ calls }: App): void {
+  const rows = new Map(
+    [...document.querySelectorAll<HTMLElement>('#calls [data-operation]')].map((row) => [
+      row.dataset.operation ?? '',
+      row,
+    ]),
+  );
+  onClick(find('calls-forget', HTMLButtonElement), async () => {
+    await sandbox.forgetCalls();
+    await calls.refresh();
+  });
+  calls.onChange(() => {
+    const { counts } = calls;
+    find('no-controls', HTMLElement).hidden = counts !== null;
+    for (const total of document.querySelectorAll('.calls-total')) {
+      setText(total, counts === null ? '–' : formatCount(counts.total));
+    }
+    const most = Math.max(1, ...Object.values(counts?.operations ?? {}));
+    for (const [operation, row] of rows) {
+      const count = counts?.operations[operation] ?? 0;
+      const figure = row.querySelector('.count');
+      if (figure === null || figure.textContent === formatCount(count)) continue;
+      setText(figure, formatCount(count));
+      row.style.setProperty('--to', String(count / most));
+      row.classList.add('called');
+      setTimeout(() => row.classList.remove('called'), FLASH_MS);
+    }
+  });
+}

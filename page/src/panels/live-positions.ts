@@ -1,0 +1,222 @@
+import type { Client } from '../../../client/src/create-client.ts';
+import type { Position } from '../../../client/src/live/positions-operation.ts';
+import type { PositionsState } from '../../../client/src/live/positions-state.ts';
+import { announce } from '../announce.ts';
+import type { App } from '../app.ts';
+import { CodeBox } from '../code-box.ts';
+import { LIVE_POSITIONS } from '../documents.ts';
+import { find, h, onClick, setText } from '../dom.ts';
+import {
+  formatMs,
+  formatPrice,
+  formatProfit,
+  formatRate,
+  formatTime,
+  formatUnits,
+  plural,
+} from '../format.ts';
+import type { LineObserver, LiveEvent } from '../live-line.ts';
+import { sandbox } from '../sandbox.ts';
+import { Sparkline } from '../sparkline.ts';
+
+const WATCHERS = 10;
+const CUT_MS = 5_000;
+const LOG_LINES = 6;
+const STATUS_WORDS = {
+  LIVE: 'the list follows the gateway',
+  DELAYED: 'the gateway does not answer; the list stands still',
+  OFFLINE: 'there is no line; the list is as it was',
+} as const;
+
+interface Row {
+  readonly element: HTMLTableRowElement;
+  readonly sparkline: Sparkline;
+  update(position: Position): void;
+}
+
+/** What goes over the line, told in a few lines under the list. */
+export class LineLog implements LineObserver {
+  #lostAtMs: number | null = null;
+  #after: string | null = null;
+  #isFirst = true;
+  events = 0;
+
+  subscribed(after: string | null): void {
+    this.#after = after;
+    this.#isFirst = true;
+  }
+
+  closed(): void {
+    this.#lostAtMs = performance.now();
+    this.note('The socket is closed.');
+  }
+
+  event({ snapshot, upserted, closed, bytes }: LiveEvent): void {
+    this.events += 1;
+    if (!this.#isFirst) return;
+    this.#isFirst = false;
+    const size = `${plural(upserted + closed, 'row')}, ${bytes} bytes`;
+    if (snapshot) this.note(`Subscribed: the whole list came, ${size}.`);
+    else {
+      const lost =
+        this.#lostAtMs === null ? '' : ` after ${formatMs(performance.now() - this.#lostAtMs)}`;
+      this.note(`Resumed${lost} at cursor ${this.#after?.slice(-8)}: changes alone, ${size}.`);
+      announce('The list goes on where it stopped.');
+    }
+    this.#lostAtMs = null;
+  }
+
+  note(text: string): void {
+    const log = find('live-log', HTMLElement);
+    log.prepend(h('li', {}, h('time', {}, formatTime(new Date())), ` ${text}`));
+    while (log.children.length > LOG_LINES) log.lastElementChild?.remove();
+  }
+}
+
+/** The open positions as they change, and what becomes of them when the gateway or the socket is gone. */
+export function startLivePositions(app: App, log: LineLog): void {
+  const body = find('live-rows', HTMLTableSectionElement);
+  const rows = new Map<string, Row>();
+  let lastStatus: PositionsState['status'] | null = null;
+
+  new CodeBox('live-code', app, {
+    document: LIVE_POSITIONS,
+    client: `const stop = client.positions(({ positions, totals, status, asOf }) => {
+  draw(positions, totals, status, asOf);
+});`,
+  });
+
+  function draw(state: PositionsState): void {
+    const { positions, totals, status, asOf } = state;
+    const ids = new Set(positions.map(({ id }) => id));
+    for (const [id, { element }] of rows) {
+      if (ids.has(id)) continue;
+      element.remove();
+      rows.delete(id);
+    }
+    for (const [at, position] of positions.entries()) {
+      let row = rows.get(position.id);
+      if (row === undefined) {
+        row = createRow(position);
+        rows.set(position.id, row);
+      }
+      row.update(position);
+      if (body.children[at] !== row.element)
+        body.insertBefore(row.element, body.children[at] ?? null);
+    }
+    find('live-empty', HTMLElement).hidden = positions.length > 0 || asOf === null;
+    setText(find('live-count', HTMLElement), plural(totals?.count ?? 0, 'position'));
+    const total = find('live-total', HTMLElement);
+    setText(total, formatProfit(totals?.profit));
+    total.className = (totals?.profit ?? 0) < 0 ? 'loss' : 'profit';
+    setText(find('live-as-of', HTMLElement), formatTime(asOf));
+    setText(find('live-events', HTMLElement), String(log.events));
+    if (status !== lastStatus) showStatus(status);
+    lastStatus = status;
+  }
+
+  function showStatus(status: PositionsState['status']): void {
+    for (const pill of document.querySelectorAll('.live-status')) {
+      pill.setAttribute('data-status', status);
+      setText(pill, status);
+    }
+    setText(find('live-status-words', HTMLElement), STATUS_WORDS[status]);
+    if (lastStatus === null) return;
+    announce(`Positions: ${status}, ${STATUS_WORDS[status]}.`);
+    log.note(`${status}: ${STATUS_WORDS[status]}.`);
+  }
+
+  app.client.positions(draw);
+  app.calls.onChange(() => {
+    const rate = app.calls.rate('getOpenPositions');
+    setText(find('live-polls', HTMLElement), rate === null ? '–' : formatRate(rate));
+  });
+  onClick(find('live-cut', HTMLButtonElement), async () => {
+    await sandbox.fail({ operation: 'getOpenPositions', kind: 'reset-before', forMs: CUT_MS });
+    log.note('The gateway resets every poll for 5 seconds.');
+  });
+  onClick(find('live-kill', HTMLButtonElement), () => app.line.kill());
+  startWatchers(app);
+}
+
+function createRow(first: Position): Row {
+  const sparkline = new Sparkline();
+  const price = h('td', { class: 'number price' });
+  const profit = h('td', { class: 'number' });
+  const units = h('td', { class: 'size' });
+  const element = h(
+    'tr',
+    {},
+    h(
+      'th',
+      { scope: 'row' },
+      h('b', {}, first.symbol),
+      h('span', { class: 'name' }, first.name ?? ''),
+    ),
+    units,
+    price,
+    h('td', { class: 'spark' }, sparkline.element),
+    profit,
+  );
+  let last: Position | null = null;
+  return {
+    element,
+    sparkline,
+    update(position) {
+      if (position === last) return;
+      last = position;
+      const side = h(
+        'span',
+        { class: `side ${position.side?.toLowerCase()}` },
+        position.side ?? '',
+      );
+      units.replaceChildren(side, ` ${formatUnits(position.units)}`);
+      setText(price, formatPrice(position.priceCurrent, position.digits));
+      setText(profit, formatProfit(position.profit));
+      profit.className = `number ${(position.profit ?? 0) < 0 ? 'loss' : 'profit'}`;
+      if (position.profit !== null) sparkline.add(position.profit);
+    },
+  };
+}
+
+/** Ten more clients with a socket each: the gateway is polled once for all of them. */
+function startWatchers(app: App): void {
+  const button = find('live-watch', HTMLButtonElement);
+  const list = find('live-watchers', HTMLElement);
+  let watchers: readonly Client[] = [];
+
+  function open(): void {
+    watchers = Array.from({ length: WATCHERS }, () => app.anotherClient());
+    list.replaceChildren(
+      ...watchers.map((watcher, at) => {
+        const total = h('b', {}, '…');
+        watcher.positions(({ totals, status }) => {
+          setText(total, status === 'LIVE' ? formatProfit(totals?.profit) : status.toLowerCase());
+        });
+        return h('li', {}, h('span', {}, `Watcher ${at + 1}`), total);
+      }),
+    );
+  }
+
+  function close(): void {
+    for (const watcher of watchers) watcher.dispose();
+    watchers = [];
+    list.replaceChildren();
+  }
+
+  function show(): void {
+    list.hidden = watchers.length === 0;
+    button.textContent = watchers.length === 0 ? 'Open ten watchers' : 'Close the watchers';
+    setText(find('live-sockets', HTMLElement), String(1 + watchers.length));
+  }
+
+  onClick(button, () => {
+    if (watchers.length === 0) open();
+    else close();
+    show();
+    announce(watchers.length === 0 ? 'The watchers are closed.' : 'Ten watchers are open.');
+  });
+  app.onUserChange(() => {
+    for (const watcher of watchers) void watcher.tokenChanged();
+  });
+}

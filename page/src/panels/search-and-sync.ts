@@ -1,0 +1,151 @@
+import { announce } from '../announce.ts';
+import type { App } from '../app.ts';
+import { CodeBox } from '../code-box.ts';
+import { SEARCH_AND_SYNC } from '../documents.ts';
+import { find, h, onClick, setText } from '../dom.ts';
+import { formatBytes, formatMs, plural } from '../format.ts';
+import { sandbox } from '../sandbox.ts';
+import type { Example } from '../snippets.ts';
+
+const SHOWN = 6;
+const CHANGED_ROWS = 3;
+/** The server is asked when the typing pauses; the copy answers each letter. */
+const TYPING_MS = 150;
+
+/** The catalog's copy in this browser: searched as one types, and brought up to date by its changes alone. */
+export function startSearchAndSync(app: App): void {
+  const { client } = app;
+  const input = find('search-text', HTMLInputElement);
+  const code = new CodeBox('search-code', app, searchExample(input.value, null));
+  let wholeBytes = 0;
+  let typing: ReturnType<typeof setTimeout> | undefined;
+
+  function search(): void {
+    const text = input.value.trim();
+    const startedAt = performance.now();
+    const found = client.catalog.search(text, { limit: SHOWN });
+    const ms = performance.now() - startedAt;
+    find('search-results', HTMLElement).replaceChildren(
+      ...found.map(({ symbol, name, leverage }) =>
+        h(
+          'li',
+          {},
+          h('b', {}, symbol),
+          h('span', { class: 'name' }, name),
+          h('span', { class: 'leverage' }, `1:${leverage}`),
+        ),
+      ),
+    );
+    find('search-none', HTMLElement).hidden = found.length > 0 || client.catalog.size === 0;
+    setText(find('search-local', HTMLElement), `${formatMs(ms)}, no request`);
+    code.show(searchExample(text, client.catalog.version));
+    clearTimeout(typing);
+    typing = setTimeout(() => void searchAtServer(text), TYPING_MS);
+  }
+
+  async function searchAtServer(text: string): Promise<void> {
+    const startedAt = performance.now();
+    const since = client.catalog.version ?? '';
+    const { data } = await client.query(SEARCH_AND_SYNC, { text, since });
+    if (text !== input.value.trim()) return;
+    const ms = performance.now() - startedAt;
+    const found = data?.instruments?.totalCount;
+    setText(
+      find('search-server', HTMLElement),
+      found === undefined ? 'no answer' : `${plural(found, 'match', 'matches')} in ${formatMs(ms)}`,
+    );
+  }
+
+  /** The bytes of the catalog that the task brings. */
+  async function bytesDuring(task: () => Promise<void>): Promise<number> {
+    const before = app.catalogBytes();
+    await task();
+    return app.catalogBytes() - before;
+  }
+
+  function showCopy(): void {
+    const { size, version } = client.catalog;
+    setText(find('sync-size', HTMLElement), plural(size, 'instrument'));
+    setText(find('sync-version', HTMLElement), version?.slice(0, 8) ?? '–');
+    search();
+  }
+
+  function showSync(bytes: number, outcome: string): void {
+    const share = wholeBytes === 0 ? 0 : Math.min(1, bytes / wholeBytes);
+    find('sync-bar', HTMLElement).style.setProperty('--to', String(share));
+    setText(find('sync-whole', HTMLElement), formatBytes(wholeBytes));
+    setText(find('sync-bytes', HTMLElement), formatBytes(bytes));
+    const saved = wholeBytes - bytes;
+    const percent = wholeBytes === 0 ? 0 : Math.floor((100 * saved) / wholeBytes);
+    setText(find('sync-saved', HTMLElement), `${formatBytes(saved)} saved (${percent} %)`);
+    setText(find('sync-outcome', HTMLElement), outcome);
+  }
+
+  async function sync(outcome: string): Promise<void> {
+    const before = client.catalog.version;
+    try {
+      const bytes = await bytesDuring(() => client.catalog.sync());
+      const isSame = before === client.catalog.version;
+      const text = isSame
+        ? 'Nothing has changed: the server says so in one small answer.'
+        : outcome;
+      showSync(bytes, text);
+      announce(text);
+    } catch {
+      setText(
+        find('sync-outcome', HTMLElement),
+        'The server did not answer; the copy stays as it is.',
+      );
+    }
+  }
+
+  async function load(): Promise<void> {
+    wholeBytes = await measureWholeCatalog();
+    await client.catalog.load().catch(() => {});
+    showCopy();
+    void searchAtServer(input.value.trim());
+    await sync('The copy is up to date.');
+  }
+
+  /** As a first visit loads it: the changes since no version are everything. */
+  async function measureWholeCatalog(): Promise<number> {
+    return bytesDuring(async () => {
+      await client.query(WHOLE_CATALOG);
+    });
+  }
+
+  input.addEventListener('input', search);
+  client.catalog.onChange(showCopy);
+  onClick(find('sync-run', HTMLButtonElement), () => sync('The changes alone came.'));
+  onClick(find('sync-change', HTMLButtonElement), async () => {
+    await sandbox.changeCatalog(CHANGED_ROWS);
+    await sync(
+      `${plural(CHANGED_ROWS, 'instrument')} had changed at the gateway: they alone came.`,
+    );
+  });
+  app.onUserChange(() => void load());
+  void load();
+}
+
+const WHOLE_CATALOG = `query WholeCatalog {
+  catalog {
+    version group ageSeconds size
+    changes(since: "") {
+      reset removed
+      upserted {
+        id symbol name description access calc delayed digits industry leverage limit logo mCurrency mFx max min
+        mode pCurrency pFx pdt quotes sector session sharia shariaStatus step
+      }
+    }
+  }
+}`;
+
+function searchExample(text: string, version: string | null): Example {
+  return {
+    document: SEARCH_AND_SYNC,
+    variables: { text, since: version ?? '' },
+    client: `await client.catalog.load(); // at the app's start
+const found = client.catalog.search(${JSON.stringify(text)}, { limit: ${SHOWN} });
+await client.catalog.sync(); // fetches what has changed`,
+  };
+}

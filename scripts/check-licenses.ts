@@ -1,0 +1,48 @@
+// Fails where a package that is used in production has a licence that is not allowed here. With a
+// folder as argument it checks the packages of that folder.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// Permissive ones: they ask for no more than to keep their text. A new one is a decision, not a detail.
+const ALLOWED = [
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'ISC',
+  'MIT',
+];
+
+interface LockedPackage {
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  /** A workspace: its folder has an entry of its own. */
+  readonly link?: boolean;
+}
+
+const [folder = join(import.meta.dirname, '..')] = process.argv.slice(2);
+const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+};
+const inProduction = Object.entries(packages).filter(
+  ([path, { dev, link }]) => path !== '' && !dev && !link,
+);
+const problems = inProduction.flatMap(([path, locked]) => problemOf(path, locked) ?? []);
+for (const problem of problems) console.error(problem);
+// An empty list would mean that the lock file is read wrongly.
+process.exitCode = problems.length > 0 || inProduction.length === 0 ? 1 : 0;
+
+function problemOf(path: string, { optional }: LockedPackage): string | null {
+  const manifest = join(folder, path, 'package.json');
+  if (!existsSync(manifest)) return optional ? null : `${path}: not installed`;
+  const { license } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly license?: unknown };
+  if (typeof license !== 'string') return `${path}: no licence is named in its package.json`;
+  return isAllowed(license) ? null : `${path}: the licence ${license} is not allowed`;
+}
+
+/** Of an SPDX expression one alternative has to be allowed whole; a nested one is for people to read. */
+function isAllowed(expression: string): boolean {
+  const alternatives = expression.replace(/^\((.*)\)$/, '$1').split(' OR ');
+  return alternatives.some((one) => one.split(' AND ').every((name) => ALLOWED.includes(name)));
+}

@@ -1,0 +1,41 @@
+// Writes docs/metrics.md from the metrics that the program registers. With `--check` nothing is
+// written: it fails where the page and the code differ.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Metrics } from '../src/app/metrics.ts';
+import type { Metric } from '../src/lib/metrics/series.ts';
+
+const PATH = join(import.meta.dirname, '..', 'docs', 'metrics.md');
+
+const INTRODUCTION = `# Metrics
+
+<!-- Written by \`npm run docs\` from what src/app/metrics.ts registers. -->
+
+\`GET /metrics\` on \`ADMIN_HOST:ADMIN_PORT\`, in the text format of Prometheus. Every series of a fixed set of labels is there from the
+start, at 0. Labels come from fixed sets: of documents only the operations of a manifest have a name (the first 50; all else is
+\`other\`), of clients only those in \`CLIENT_NAMES\`, with the first 20 versions that came with an accepted token. Beside these there are
+\`process_*\` and \`nodejs_*\` as \`prom-client\` names them: CPU, memory, open files, heap, garbage collection, event-loop delay.
+
+\`outcome\` of requests: \`ok\`; \`caller\`: a wrong document, token or input; \`refused\`: over a limit here; \`fault\`: the gateway or the
+service failed; \`gone\`: the client left before its answer. An answer with status 200 that has errors is no \`ok\`.
+
+| Metric | Type | Labels | Meaning |
+|---|---|---|---|
+`;
+
+export function metricsPage(): string {
+  return INTRODUCTION + new Metrics().registry.metrics.map(row).join('');
+}
+
+function row({ name, type, labelNames, help }: Metric): string {
+  const labels = labelNames.map((label) => `\`${label}\``).join(', ') || '–';
+  return `| \`${name}\` | ${type} | ${labels} | ${help.replaceAll('|', '\\|')} |\n`;
+}
+
+if (import.meta.main) {
+  if (!process.argv.includes('--check')) writeFileSync(PATH, metricsPage());
+  else if (readFileSync(PATH, 'utf8') !== metricsPage()) {
+    console.error('docs/metrics.md is not what the code says: run `npm run docs`');
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,58 @@
+// Writes the bill of materials of the production packages to stdout, as CycloneDX, from the lock file.
+// `npm sbom --omit=dev` would leave out production packages that a package of development needs too,
+// GraphQL itself among them; so npm lists all, and the lock file tells which of them to leave out.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Component {
+  readonly 'bom-ref': string;
+  name: string;
+  readonly version: string;
+  properties: { readonly name: string; readonly value: string }[];
+}
+
+interface LockFile {
+  readonly packages: Readonly<
+    Record<string, { readonly version: string; readonly dev?: boolean; readonly link?: boolean }>
+  >;
+}
+
+interface Bill {
+  readonly metadata: { readonly component: Component };
+  components: Component[];
+  dependencies: { readonly ref: string; dependsOn: string[] }[];
+}
+
+const DEVELOPMENT = 'cdx:npm:package:development';
+
+const root = join(import.meta.dirname, '..');
+const bill = JSON.parse(
+  execFileSync(
+    'npm',
+    ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'],
+    { cwd: root, encoding: 'utf8', maxBuffer: 100_000_000 },
+  ),
+) as Bill;
+
+const lockFile = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as LockFile;
+const inProduction = new Set(
+  Object.entries(lockFile.packages)
+    .filter(([path, { dev, link }]) => path !== '' && !dev && !link)
+    .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
+);
+bill.components = bill.components.filter(({ name, version }) =>
+  inProduction.has(`${name}@${version}`),
+);
+for (const component of bill.components) {
+  // npm describes only one copy of each version, which may be one of development.
+  component.properties = component.properties.filter(({ name }) => name !== DEVELOPMENT);
+}
+const kept = new Set([bill.metadata.component, ...bill.components].map((one) => one['bom-ref']));
+bill.dependencies = bill.dependencies
+  .filter(({ ref }) => kept.has(ref))
+  .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((one) => kept.has(one)) }));
+// npm names the project after its folder, which may be called anything.
+const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string };
+bill.metadata.component.name = name;
+process.stdout.write(`${JSON.stringify(bill, null, 2)}\n`);

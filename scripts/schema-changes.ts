@@ -1,0 +1,58 @@
+// Compares the schema with a former one. It exits with 1 where a document that was valid may be no
+// longer, so that CI can hold a release back.
+import { readFileSync } from 'node:fs';
+import {
+  BreakingChangeType,
+  DangerousChangeType,
+  findSchemaChanges,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  buildSchema as schemaOf,
+} from 'graphql';
+import { schemaFile } from './print-schema.ts';
+
+const [path] = process.argv.slice(2);
+if (path === undefined) fail('usage: npm run schema:changes -- <old.graphql>, or - for stdin');
+
+const before = readSchema(path);
+let breaks = false;
+for (const { type, description } of findSchemaChanges(before, schemaOf(schemaFile()))) {
+  const kind = kindOf(type, description);
+  breaks ||= kind === 'breaking';
+  console.log(`${kind.padEnd(9)}  ${description}`);
+}
+process.exitCode = breaks ? 1 : 0;
+
+function kindOf(type: string, description: string): string {
+  if (type in BreakingChangeType) return wasDeprecated(description) ? 'announced' : 'breaking';
+  return type in DangerousChangeType ? 'dangerous' : 'safe';
+}
+
+/** Whether it removes what the old schema announced as deprecated; graphql names it in words only. */
+function wasDeprecated(description: string): boolean {
+  const removed = /^(?:Field|Argument|Enum value) (\w+)\.(\w+)(?:\((\w+):\))? was removed\.$/;
+  const [, typeName = '', name = '', argument] = removed.exec(description) ?? [];
+  const type = before.getType(typeName);
+  if (isEnumType(type)) return type.getValue(name)?.deprecationReason != null;
+  if (isInputObjectType(type)) return type.getFields()[name]?.deprecationReason != null;
+  if (!isObjectType(type) && !isInterfaceType(type)) return false;
+  const field = type.getFields()[name];
+  const part = argument === undefined ? field : field?.args.find(({ name }) => name === argument);
+  return part?.deprecationReason != null;
+}
+
+function readSchema(path: string): GraphQLSchema {
+  try {
+    return schemaOf(readFileSync(path === '-' ? 0 : path, 'utf8'));
+  } catch (error) {
+    fail(`${path} is no schema that can be read: ${(error as Error).message}`);
+  }
+}
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(2);
+}

@@ -1,0 +1,36 @@
+import { DomainMetrics } from '../domain/domain-metrics.ts';
+import { EngineMetrics } from '../engine/engine-metrics.ts';
+import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
+import { Registry } from '../lib/metrics/registry.ts';
+import { ServerMetrics } from '../server/server-metrics.ts';
+import { StoreMetrics } from '../store/store-metrics.ts';
+
+/** Every metric of the service, registered in the order of docs/metrics.md. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly server = new ServerMetrics(this.registry);
+  readonly engine = new EngineMetrics(this.registry);
+  readonly gateway = new GatewayMetrics(this.registry);
+  readonly domain = new DomainMetrics(this.registry);
+  readonly store = new StoreMetrics(this.registry);
+  readonly degraded = this.registry.gauge(
+    'degraded',
+    '1 while readiness names the reason.',
+    'reason',
+  );
+  readonly spansDropped = this.registry.counter(
+    'spans_dropped_total',
+    'Spans that were dropped: the queue was full, or the collector did not take them.',
+    { reason: ['queue_full', 'export'] },
+  );
+  readonly ready = this.registry.gauge(
+    'ready',
+    '0 while the process starts or drains: no traffic should come.',
+  );
+  readonly buildInfo = this.registry.gauge(
+    'build_info',
+    'Always 1; the labels say what runs.',
+    'version',
+    'node',
+  );
+}

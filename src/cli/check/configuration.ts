@@ -1,0 +1,58 @@
+import { access, constants, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { findUnusable } from '../../app/resources.ts';
+import type { SettingName } from '../../config/settings.ts';
+import { shown } from '../../config/shown.ts';
+import { type Config, type Environment, parseEnvironment } from '../../config.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
+
+export interface ConfigurationReport {
+  readonly config: Config;
+  readonly faulty: ReadonlySet<SettingName>;
+  /** One line for each, as a start lists them. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+const IN_USE = /^(ADMIN_)?PORT=.*\(it is in use/;
+
+/** All that would stop a start with this environment; nothing is made or changed. */
+export async function checkConfiguration(environment: Environment): Promise<ConfigurationReport> {
+  const { config, problems, faulty, warnings } = parseEnvironment(environment);
+  const isStoreMade = config.orderStore === 'memory' || (await exists(config.orderStore));
+  // Opening a store makes its file, and then it would belong to whoever ran the check.
+  const opened: Config = isStoreMade ? config : { ...config, orderStore: 'memory' };
+  const unusable = await findUnusable(opened, faulty);
+  const unmade =
+    isStoreMade || config.redisUrl !== null ? null : await whyNotMade(config.orderStore);
+  return {
+    config,
+    faulty,
+    problems: [
+      ...problems,
+      // The service that is to be checked may well run beside the check.
+      ...unusable.filter((line) => !IN_USE.test(line)),
+      ...(unmade === null ? [] : [unmade]),
+    ],
+    warnings: [...warnings, ...unusable.filter((line) => IN_USE.test(line))],
+  };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    // What else is wrong with it shows when it is opened.
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  );
+}
+
+async function whyNotMade(path: string): Promise<string | null> {
+  let folder = dirname(resolve(path));
+  while (!(await exists(folder))) folder = dirname(folder);
+  try {
+    await access(folder, constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    return `ORDER_STORE=${shown(path)}: must be a file that this process can make (${reasonOf(error)})`;
+  }
+}

@@ -1,0 +1,80 @@
+import { UnauthenticatedError } from '../../domain/auth/errors.ts';
+import { createVerifier } from '../../domain/auth/verifier.ts';
+import { isRow } from '../../gateway/wire/scalars.ts';
+import type { CheckRun } from './check-run.ts';
+import type { Credentials } from './credentials.ts';
+import { type ReadToken, readToken } from './token.ts';
+
+/** The account that the check calls for. */
+export interface Account {
+  readonly token: string;
+  readonly read: ReadToken;
+}
+
+/** Signs in, at most once, or takes the token; null where there is none that can be called with. */
+export async function signIn(run: CheckRun, given: Credentials | string): Promise<Account | null> {
+  if (typeof given === 'string') {
+    run.find('problem', `${given}.`);
+    return null;
+  }
+  const token = 'token' in given ? given.token : await grantedToken(run, given);
+  if (token === null) return null;
+  const read = readToken(token, run.nowMs());
+  if (read === null) {
+    const text =
+      'The token is no JWT, or none that can be read: the service needs the login in it.';
+    run.find('problem', text);
+    return null;
+  }
+  if (read.isExpired) {
+    const text = "The token has expired, or this machine's clock is ahead: the service refuses it.";
+    run.find('problem', text, { setting: 'CHECK_TOKEN' });
+    return null;
+  }
+  if (!read.expires) {
+    run.find('note', 'The token does not say when it expires: the service learns it from a 401.');
+  }
+  await verifyToken(run, token);
+  return { token, read };
+}
+
+async function grantedToken(
+  run: CheckRun,
+  body: Extract<Credentials, { email: string }>,
+): Promise<string | null> {
+  const operation = 'login';
+  const { diagnosis, status, json } = await run.call(operation, 'sign in', { token: null, body });
+  const grant = diagnosis.kind === 'answered' && isRow(json) ? json.access_token : null;
+  if (typeof grant === 'string' && grant !== '') return grant;
+  // A sign-in is refused with a status of the gateway's choice, and a body of its own.
+  const isRefusal = isRow(json) && (status ?? 0) < 500;
+  if ('finding' in diagnosis && !isRefusal) {
+    run.findings.push(diagnosis.finding);
+    return null;
+  }
+  const text = `The sign-in is refused (status ${status}): is this user's password right, and may the user sign in?`;
+  run.find('problem', text, { operation, setting: 'CHECK_PASSWORD' });
+  return null;
+}
+
+/** With a key of the service's own, a token that does not verify is refused before any call. */
+async function verifyToken(run: CheckRun, token: string): Promise<void> {
+  const { jwtJwksUrl, jwtSecret, jwtIssuer, jwtAudience } = run.config;
+  const verify = createVerifier({
+    jwksUrl: jwtJwksUrl,
+    secret: jwtSecret,
+    issuer: jwtIssuer,
+    audience: jwtAudience,
+  });
+  const setting = jwtSecret === null ? 'JWT_JWKS_URL' : 'JWT_SECRET';
+  try {
+    if (verify === null || (await verify(token))) return;
+    run.find('problem', 'The key set cannot be fetched: tokens are not verified.', { setting });
+  } catch (error) {
+    if (!(error instanceof UnauthenticatedError)) throw error;
+    const hasMore = jwtIssuer !== null || jwtAudience !== null;
+    const also = hasMore ? ', and JWT_ISSUER and JWT_AUDIENCE those of the gateway' : '';
+    const text = `The token does not verify, so the service refuses every request: is the key the gateway's${also}?`;
+    run.find('problem', text, { setting });
+  }
+}

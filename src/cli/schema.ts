@@ -1,0 +1,30 @@
+import { introspectionFromSchema } from 'graphql';
+import { printedSchema } from '../schema/printed-schema.ts';
+import { buildSchema } from '../schema/schema.ts';
+import { readArguments } from './arguments.ts';
+import { type Command, EXIT_OK, EXIT_USAGE } from './dispatch.ts';
+
+/** Prints the schema, also for those whose server answers no introspection. */
+export const schemaCommand: Command = {
+  usage: [
+    'Usage: trading-graph schema [--json]',
+    '',
+    'Prints the GraphQL schema (SDL), the same text as schema.graphql.',
+    '',
+    '  --json  the result of an introspection query instead: { "__schema": … }',
+  ].join('\n'),
+  async run(args, terminal) {
+    const given = readArguments({ args: [...args], options: { json: { type: 'boolean' } } });
+    if (typeof given === 'string') {
+      terminal.err(given);
+      return EXIT_USAGE;
+    }
+    const schema = buildSchema();
+    terminal.out(
+      given.values.json
+        ? JSON.stringify(introspectionFromSchema(schema), null, 2)
+        : printedSchema(schema),
+    );
+    return EXIT_OK;
+  },
+};

@@ -1,0 +1,20 @@
+import { type Command, EXIT_OK, EXIT_USAGE } from './dispatch.ts';
+
+/** Runs the service. */
+export const startCommand: Command = {
+  usage: [
+    'Usage: trading-graph start',
+    '',
+    'Runs the service, as `npm start` does; without GATEWAY_URL a sandbox gateway runs inside.',
+    'The environment configures it: docs/configuration.md lists the variables.',
+  ].join('\n'),
+  async run(args, terminal) {
+    if (args.length > 0) {
+      terminal.err(`start takes no arguments (${args.join(' ')}): the environment configures it.`);
+      return EXIT_USAGE;
+    }
+    // The service ends its process by itself: after a signal, or where it cannot start.
+    await import('../main.ts');
+    return EXIT_OK;
+  },
+};

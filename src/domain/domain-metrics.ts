@@ -1,0 +1,114 @@
+import type { Registry } from '../lib/metrics/registry.ts';
+import type { Catalogs } from './catalog/catalogs.ts';
+import type { HubStats, PositionsHub } from './positions/hub.ts';
+import type { Orders } from './trading/orders.ts';
+
+interface Watched {
+  readonly catalogs: Catalogs;
+  readonly hub: PositionsHub;
+  readonly orders: Orders;
+}
+
+const POLL_OUTCOMES = ['changed', 'unchanged', 'failed', 'refused'] as const;
+
+/** What operators see of the business: orders, catalogs, sessions, live feeds, tokens. */
+export class DomainMetrics {
+  readonly orders;
+  readonly replays;
+  readonly catalogFetches;
+  readonly catalogReads;
+  readonly sessionReads;
+  readonly events;
+  readonly tokens;
+  readonly signIns;
+  readonly #gauges;
+
+  constructor(registry: Registry) {
+    this.orders = registry.counter('orders_total', 'Orders by outcome, repeats left aside.', {
+      outcome: ['accepted', 'rejected', 'unknown', 'unsent'],
+    });
+    this.replays = registry
+      .counter('order_replays_total', 'Orders answered by the outcome of an earlier request.')
+      .register();
+    this.catalogFetches = registry.counter(
+      'catalog_fetches_total',
+      'Fetches of a catalog; personal: a failure that concerns one token only.',
+      { outcome: ['modified', 'unmodified', 'failed', 'personal'] },
+    );
+    this.catalogReads = registry.counter(
+      'catalog_reads_total',
+      'Reads of a catalog: from memory, or waiting for the gateway.',
+      { source: ['memory', 'wait'] },
+    );
+    this.sessionReads = registry.counter('session_reads_total', 'Reads of a session snapshot.', {
+      source: ['cache', 'shared', 'call'],
+    });
+    this.events = {
+      delivered: registry
+        .counter('events_delivered_total', 'Events that live subscriptions have taken.')
+        .register(),
+      merged: registry
+        .counter('events_merged_total', 'Changes that had no event of their own: it was merged.')
+        .register(),
+    };
+    this.tokens = registry.counter(
+      'tokens_total',
+      'Tokens judged, by the gateway (first acceptances, refusals) or refused here already.',
+      { result: ['accepted', 'refused', 'refused_here'] },
+    );
+    this.signIns = registry.counter('sign_ins_total', 'Fields `login` by their end.', {
+      outcome: ['granted', 'rejected', 'limited', 'failed'],
+    });
+    this.#gauges = {
+      underWay: registry.gauge('orders_under_way', 'Orders without an outcome yet.'),
+      oldestOrder: registry.gauge(
+        'order_oldest_under_way_seconds',
+        'Age of the oldest order without an outcome; 0: there is none.',
+      ),
+      catalogs: registry.gauge('catalogs', 'Catalogs in memory.'),
+      stale: registry.gauge('stale_catalogs', 'Catalogs past their time.'),
+      age: registry.gauge('catalog_age_seconds', 'Age of the oldest catalog; 0: there is none.'),
+      left: registry.gauge(
+        'catalog_left_seconds',
+        'Time until the first catalog may be served no longer, as while the gateway fails.',
+      ),
+      instruments: registry.gauge('catalog_instruments', 'Instruments of the largest catalog.'),
+      skipped: registry.gauge('catalog_skipped', 'Instruments that were left out as broken.'),
+      feeds: registry.gauge('feeds', 'Accounts that are polled.'),
+      delayed: registry.gauge('feeds_delayed', 'Feeds whose last poll failed.'),
+      oldestList: registry.gauge(
+        'feed_oldest_seconds',
+        'Time since the gateway confirmed the oldest list that subscribers see; 0: there is none.',
+      ),
+      subscriptions: registry.gauge('subscriptions', 'Live subscriptions.'),
+      polls: registry.tally('feed_polls_total', 'Polls of live feeds by outcome.', 'outcome'),
+      waiting: registry.gauge('feed_polls_waiting', 'Polls that are due and wait for the ceiling.'),
+      stretch: registry.gauge(
+        'feed_poll_stretch',
+        'Factor by which GATEWAY_POLLS_PER_SECOND lengthens the intervals of all feeds.',
+      ),
+    };
+  }
+
+  watch({ catalogs, hub, orders }: Watched): void {
+    const gauges = this.#gauges;
+    gauges.underWay.from(() => orders.underWay);
+    gauges.oldestOrder.from(() => orders.oldestSeconds);
+    gauges.catalogs.from(() => catalogs.stats().count);
+    gauges.stale.from(() => catalogs.staleGroups.length);
+    gauges.age.from(() => catalogs.stats().ageSeconds);
+    gauges.left.from(() => catalogs.stats().leftSeconds);
+    gauges.instruments.from(() => catalogs.heldSize);
+    gauges.skipped.from(() => catalogs.stats().skipped);
+    const stat = (name: keyof Omit<HubStats, 'polls'>) => () => hub.stats()[name];
+    gauges.feeds.from(stat('feeds'));
+    gauges.delayed.from(stat('delayed'));
+    gauges.oldestList.from(stat('oldestSeconds'));
+    gauges.subscriptions.from(stat('subscriptions'));
+    gauges.waiting.from(stat('waitingPolls'));
+    gauges.stretch.from(stat('stretch'));
+    for (const outcome of POLL_OUTCOMES) {
+      gauges.polls.from(() => hub.stats().polls[outcome], outcome);
+    }
+  }
+}

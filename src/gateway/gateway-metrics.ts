@@ -1,0 +1,118 @@
+import type { Count } from '../lib/metrics/counter.ts';
+import type { Distribution } from '../lib/metrics/histogram.ts';
+import type { Registry } from '../lib/metrics/registry.ts';
+import { CALL_OUTCOMES } from './call-outcome.ts';
+import type { CallOutcome } from './caller.ts';
+import type { WireCall } from './exchange.ts';
+import { type Area, type Backend, byOperation, OPERATION_NAMES, OPERATIONS } from './operations.ts';
+import type { Pools } from './pools.ts';
+import type { Resilience } from './resilience/resilience.ts';
+
+interface CallSeries {
+  readonly seconds: Distribution;
+  readonly outcomes: Readonly<Record<CallOutcome, Count>>;
+}
+
+const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const AREAS: readonly Area[] = ['reads', 'orders', 'rest'];
+const BACKENDS: readonly Backend[] = [
+  ...new Set(OPERATION_NAMES.map((name) => OPERATIONS[name].backend)),
+];
+
+/** What operators see of the gateway. A live feed's polls are told apart from what clients wait for. */
+export class GatewayMetrics {
+  readonly #ofRequests: Readonly<Record<string, CallSeries>>;
+  readonly #ofPolls: CallSeries;
+  readonly #retries: Readonly<Record<string, Count | null>>;
+  readonly #circuits;
+  readonly #connections;
+  readonly #queued;
+  readonly #pollsWaiting;
+
+  constructor(registry: Registry) {
+    const seconds = registry.histogram(
+      'gateway_call_seconds',
+      'Duration of the calls of the gateway that went onto the wire.',
+      CALL_SECONDS,
+      { operation: [], origin: [] },
+    );
+    const calls = registry.counter(
+      'gateway_calls_total',
+      'Calls of the gateway and what came of each attempt; circuit and busy: held back here.',
+      { operation: [], origin: [], outcome: [] },
+    );
+    const seriesOf = (operation: string, origin: string): CallSeries => {
+      const outcomes = CALL_OUTCOMES.map((outcome) => [
+        outcome,
+        calls.register(operation, origin, outcome),
+      ]);
+      return {
+        seconds: seconds.register(operation, origin),
+        outcomes: Object.fromEntries(outcomes) as Record<CallOutcome, Count>,
+      };
+    };
+    this.#ofRequests = byOperation((_, name) => seriesOf(name, 'request'));
+    this.#ofPolls = seriesOf('getOpenPositions', 'poll');
+    const retries = registry.counter(
+      'gateway_retries_total',
+      'Repeated calls of the gateway, each counted in gateway_calls_total too.',
+      { operation: [] },
+    );
+    this.#retries = byOperation(({ effect }, name) =>
+      // Writes are never repeated here.
+      effect === 'read' ? retries.register(name) : null,
+    );
+    this.#circuits = registry.gauge(
+      'circuit_open',
+      '1 while the breaker of a backend is open or half-open.',
+      'backend',
+    );
+    this.#connections = registry.gauge(
+      'gateway_connections',
+      'Connections to the gateway by area, in use and open; max is their bound.',
+      'area',
+      'state',
+    );
+    this.#queued = registry.gauge(
+      'gateway_calls_waiting',
+      'Calls that wait for a connection.',
+      'area',
+    );
+    this.#pollsWaiting = registry.gauge(
+      'gateway_polls_waiting',
+      'Polls that wait for a connection that polls may use.',
+    );
+  }
+
+  called({ operation, caller }: WireCall, outcome: CallOutcome, ms: number): void {
+    const series = this.#seriesOf(operation, caller.priority === 'poll');
+    series.seconds.observe(ms / 1000);
+    series.outcomes[outcome].value += 1;
+  }
+
+  heldBack({ operation, caller }: WireCall, outcome: CallOutcome): void {
+    this.#seriesOf(operation, caller.priority === 'poll').outcomes[outcome].value += 1;
+  }
+
+  readonly retried = ({ operation }: WireCall): void => {
+    this.#retries[operation]?.add();
+  };
+
+  watch(resilience: Resilience, pools: Pools, maxConnections: (area: Area) => number): void {
+    for (const backend of BACKENDS) {
+      this.#circuits.from(() => (resilience.isOpen(backend) ? 1 : 0), backend);
+    }
+    for (const area of AREAS) {
+      const pool = pools[area];
+      this.#connections.from(() => pool.stats.running, area, 'used');
+      this.#connections.from(() => pool.stats.connected, area, 'open');
+      this.#connections.from(() => maxConnections(area), area, 'max');
+      this.#queued.from(() => pool.stats.queued, area);
+    }
+    this.#pollsWaiting.from(() => resilience.pollsWaiting);
+  }
+
+  #seriesOf(operation: string, isPoll: boolean): CallSeries {
+    return isPoll ? this.#ofPolls : (this.#ofRequests[operation] as CallSeries);
+  }
+}

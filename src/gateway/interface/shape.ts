@@ -1,0 +1,61 @@
+/** The shape of a JSON value, as the interface describes it. */
+export type Shape = ScalarShape | ListShape | ObjectShape;
+
+export interface ScalarShape {
+  readonly kind: 'string' | 'number' | 'boolean';
+  /** A whole number of 32 bits, where the interface says number. */
+  readonly isWhole?: true;
+  /** An empty string counts as none. */
+  readonly isFilled?: true;
+  /** One of the gateway's numeric times, whose unit the interface does not name. */
+  readonly isTime?: true;
+  readonly oneOf?: readonly string[];
+}
+
+export interface ListShape {
+  readonly kind: 'list';
+  readonly of: Shape;
+  /** What a wrong entry costs. */
+  readonly wrong: Loss;
+}
+
+export interface ObjectShape {
+  readonly kind: 'object';
+  readonly fields: Readonly<Record<string, FieldShape>>;
+}
+
+export interface FieldShape {
+  readonly shape: Shape;
+  /** What it costs where the field is missing, or null. */
+  readonly missing: Loss;
+  /** What it costs where its type is another one. */
+  readonly wrong: Loss;
+}
+
+/**
+ * What the service loses by a field that is not as described: nothing, the value (it is null), the row
+ * (an instrument is left out), or the whole answer (GATEWAY_CONTRACT).
+ */
+export type Loss = 'nothing' | 'value' | 'row' | 'answer';
+
+export const string: ScalarShape = { kind: 'string' };
+export const filledString: ScalarShape = { kind: 'string', isFilled: true };
+export const number: ScalarShape = { kind: 'number' };
+export const wholeNumber: ScalarShape = { kind: 'number', isWhole: true };
+export const time: ScalarShape = { kind: 'number', isTime: true };
+export const boolean: ScalarShape = { kind: 'boolean' };
+
+/** A field that is null where it is missing or of another type. */
+export function nullable(shape: Shape): FieldShape {
+  return { shape, missing: 'value', wrong: 'value' };
+}
+
+/** A field without which the answer cannot be used. */
+export function vital(shape: Shape): FieldShape {
+  return { shape, missing: 'answer', wrong: 'answer' };
+}
+
+/** A list that may be missing, and that is whole where it is there. */
+export function wholeOrNone(shape: Shape): FieldShape {
+  return { shape, missing: 'value', wrong: 'answer' };
+}

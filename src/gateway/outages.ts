@@ -1,0 +1,154 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { CallOutcome } from './caller.ts';
+import type { WireCall } from './exchange.ts';
+import { type Backend, OPERATIONS } from './operations.ts';
+import { accountOf } from './resilience/breakers.ts';
+
+export interface OutagesOptions {
+  /** A monotonic clock. */
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn' | 'info'>;
+}
+
+interface Outage {
+  readonly sinceMs: number;
+  failed: number;
+  lastFailureAtMs: number;
+  minute: Minute;
+  cancel: () => void;
+}
+
+/** What happened since the last line. */
+interface Minute {
+  succeeded: number;
+  /** Calls that an open breaker did not let through. */
+  heldBack: number;
+  readonly outcomes: Map<CallOutcome, number>;
+  readonly operations: Set<string>;
+  readonly accounts: Set<string>;
+}
+
+const FAILURES: ReadonlySet<CallOutcome> = new Set([
+  'connect',
+  'reset',
+  'timeout',
+  'contract',
+  '429',
+  '5xx',
+]);
+const MINUTE_MS = 60_000;
+// Without it a backend that fails every few calls would begin and end a hundred times in a minute.
+const QUIET_MS = 15_000;
+// Enough to tell one account's trouble from everybody's.
+const MOST_ACCOUNTS = 1_000;
+
+/**
+ * Logs the failures of each backend when they begin, once a minute while they last, and when they
+ * have ended. A line for each failed call would be thousands of them in an outage.
+ */
+export class Outages {
+  readonly #options: OutagesOptions;
+  readonly #outages = new Map<Backend, Outage>();
+
+  constructor(options: OutagesOptions) {
+    this.#options = options;
+  }
+
+  /** Called with each call once it has ended, its retries included. */
+  saw(call: WireCall, outcome: CallOutcome): void {
+    const { backend } = OPERATIONS[call.operation];
+    const outage = this.#outages.get(backend);
+    if (FAILURES.has(outcome)) this.#failed(backend, call, outcome, outage);
+    else if (outage !== undefined) this.#passed(backend, outcome, outage);
+  }
+
+  close(): void {
+    for (const { cancel } of this.#outages.values()) cancel();
+    this.#outages.clear();
+  }
+
+  #failed(backend: Backend, call: WireCall, outcome: CallOutcome, known: Outage | undefined): void {
+    const nowMs = this.#options.clock.now();
+    const outage = known ?? this.#begin(backend, call, outcome, nowMs);
+    const { operations, accounts, outcomes } = outage.minute;
+    outage.failed += 1;
+    outage.lastFailureAtMs = nowMs;
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    operations.add(call.operation);
+    if (accounts.size < MOST_ACCOUNTS) accounts.add(accountOf(call.caller));
+  }
+
+  #passed(backend: Backend, outcome: CallOutcome, outage: Outage): void {
+    const { minute } = outage;
+    if (outcome === 'circuit') minute.heldBack += 1;
+    // A refusal of a token says nothing about the backend: it may come from a proxy in front of it.
+    if (outcome !== 'ok' && outcome !== '4xx') return;
+    minute.succeeded += 1;
+    if (this.#options.clock.now() - outage.lastFailureAtMs >= QUIET_MS) this.#end(backend, outage);
+  }
+
+  #begin(backend: Backend, { operation }: WireCall, outcome: CallOutcome, nowMs: number): Outage {
+    this.#options.log.warn({ backend, operation, outcome }, 'a backend of the gateway fails');
+    const outage: Outage = {
+      sinceMs: nowMs,
+      failed: 0,
+      lastFailureAtMs: nowMs,
+      minute: newMinute(),
+      cancel: () => {},
+    };
+    this.#outages.set(backend, outage);
+    this.#schedule(backend, outage);
+    return outage;
+  }
+
+  #schedule(backend: Backend, outage: Outage): void {
+    outage.cancel = this.#options.clock.after(MINUTE_MS, () => this.#minuteOver(backend, outage));
+  }
+
+  #minuteOver(backend: Backend, outage: Outage): void {
+    const { succeeded, heldBack, outcomes, operations, accounts } = outage.minute;
+    // Behind an open breaker hardly any call fails, and none succeeds.
+    if (outcomes.size === 0 && heldBack === 0) {
+      this.#end(backend, outage);
+      return;
+    }
+    this.#options.log.warn(
+      {
+        backend,
+        seconds: this.#secondsOf(outage),
+        outcomes: Object.fromEntries(outcomes),
+        operations: [...operations],
+        accounts: accounts.size,
+        succeeded,
+        heldBack,
+      },
+      'a backend of the gateway still fails',
+    );
+    outage.minute = newMinute();
+    this.#schedule(backend, outage);
+  }
+
+  #end(backend: Backend, outage: Outage): void {
+    outage.cancel();
+    this.#outages.delete(backend);
+    this.#options.log.info(
+      { backend, seconds: this.#secondsOf(outage), failed: outage.failed },
+      'a backend of the gateway fails no more',
+    );
+  }
+
+  #secondsOf({ sinceMs }: Outage): number {
+    return Math.round((this.#options.clock.now() - sinceMs) / 1000);
+  }
+}
+
+function newMinute(): Minute {
+  return {
+    succeeded: 0,
+    heldBack: 0,
+    outcomes: new Map(),
+    operations: new Set(),
+    accounts: new Set(),
+  };
+}

@@ -1,0 +1,60 @@
+import type { CallTrace, SpanEnd, Tracing } from '../lib/tracing/tracing.ts';
+import type { Exchange, Send, WireCall } from './exchange.ts';
+import { byOperation, OPERATIONS } from './operations.ts';
+
+export interface TracedOptions {
+  readonly tracing: Tracing;
+  readonly url: string;
+  /** False where GATEWAY_HEADERS fixes the headers of the trace. */
+  readonly forwardsTrace: boolean;
+}
+
+const FIRST_FAILURE = 400;
+
+/** One span for each attempt that is made, by which the gateway continues the trace. */
+export function withSpans(send: Send, { tracing, url, forwardsTrace }: TracedOptions): Send {
+  const { hostname, port, protocol } = new URL(url);
+  // The path itself names a login, so spans have its template alone, and no address of the call.
+  const starts = byOperation(({ verb, path }) => ({
+    name: `${verb} ${path}`,
+    attributes: {
+      'http.request.method': verb,
+      'url.template': path,
+      'server.address': hostname,
+      'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+    },
+  }));
+
+  function begin({ operation, caller, resends }: WireCall): CallTrace {
+    const { name, attributes } = starts[operation];
+    return tracing.call(caller.trace, {
+      name,
+      attributes: {
+        ...attributes,
+        ...(resends && { 'http.request.resend_count': resends }),
+        ...(caller.priority === 'poll' && { 'trading_graph.poll': true }),
+      },
+    });
+  }
+
+  return async (call) => {
+    const span = begin(call);
+    const headers = forwardsTrace ? call.headers.concat(span.headers) : call.headers;
+    const exchange = await send({ ...call, headers });
+    span.end(endOf(call, exchange));
+    return exchange;
+  };
+}
+
+function endOf({ operation, caller }: WireCall, exchange: Exchange): SpanEnd {
+  if (!exchange.sent || !exchange.answered) {
+    // A read for which nobody waits any more is aborted, which is no failure.
+    const isAborted = OPERATIONS[operation].effect === 'read' && caller.signal?.aborted === true;
+    return { errorType: isAborted ? null : exchange.sent ? exchange.reason : 'not-sent' };
+  }
+  const { status } = exchange;
+  return {
+    errorType: status >= FIRST_FAILURE ? String(status) : null,
+    attributes: { 'http.response.status_code': status },
+  };
+}

@@ -1,0 +1,122 @@
+import type { OperationTypeNode } from 'graphql';
+import type { CallOutcome, ReceiptEntry, ReceiptSource } from '../gateway/caller.ts';
+import type { OperationName } from '../gateway/operations.ts';
+import { BusyTime } from '../lib/busy-time.ts';
+import { type Code, ERROR_CODES } from './error-codes.ts';
+
+export type Transport = 'http' | 'sse' | 'websocket';
+
+/**
+ * Who answers for the end of a request: `caller` (a wrong document, token or input), `refused` (over
+ * a limit here), `fault` (the gateway or the facade), `gone` (the client left before its answer).
+ */
+export type Outcome = 'ok' | 'caller' | 'refused' | 'fault' | 'gone';
+
+export interface CallSummary {
+  readonly operation: OperationName;
+  readonly source: ReceiptSource;
+  /** Absent where no call was made for this request. */
+  readonly outcome?: CallOutcome;
+  readonly ms: number;
+}
+
+/** What is known of a request before its document is read. */
+export interface RequestOrigin {
+  readonly requestId: string;
+  readonly transport: Transport;
+  readonly method: string | null;
+  readonly client: ClientNaming | null;
+  readonly bytesIn: number;
+}
+
+/** What a client says of itself, as far as it may be logged. */
+export interface ClientNaming {
+  readonly name: string;
+  readonly version: string | null;
+  /** Null for a name that the operator has not listed. */
+  readonly label: string | null;
+}
+
+// A request of fifteen operations with all their retries; more is counted, not listed.
+const MOST_LISTED_CALLS = 45;
+const SEVERITY: Readonly<Record<Outcome, number>> = {
+  ok: 0,
+  gone: 1,
+  caller: 2,
+  refused: 3,
+  fault: 4,
+};
+
+/** What one request was and what came of it, collected while it runs, for its line in the log and its metrics. */
+export class RequestSummary {
+  readonly requestId: string;
+  readonly method: string | null;
+  readonly client: ClientNaming | null;
+  bytesIn: number;
+  readonly startedAtMs = performance.now();
+  transport: Transport;
+  /** Where tracing is on. */
+  trace: { readonly traceId: string | null } | null = null;
+  operationName: string | null = null;
+  type: OperationTypeNode | null = null;
+  /** From a manifest, so that its name is the operators' own. */
+  isTrusted = false;
+  /** The login that the token claims. */
+  login: string | null = null;
+  outcome: Outcome = 'ok';
+  /** Why it failed, where the codes do not say it. */
+  reason: string | null = null;
+  bytesOut = 0;
+  /** The results that were sent: one, or the events of a subscription. */
+  results = 0;
+  callCount = 0;
+  /** Whether the share of healthy requests that is logged includes it; undecided until something asks. */
+  isSampled: boolean | null = null;
+  /** True for a subscription whose events are followed. */
+  hasStarted = false;
+  hasEnded = false;
+  readonly codes: Code[] = [];
+  readonly calls: CallSummary[] = [];
+  readonly #waiting = new BusyTime();
+
+  constructor({ requestId, transport, method, client, bytesIn }: RequestOrigin) {
+    this.requestId = requestId;
+    this.transport = transport;
+    this.method = method;
+    this.client = client;
+    this.bytesIn = bytesIn;
+  }
+
+  /** The time during which at least one gateway call of the request was under way. */
+  get gatewayMs(): number {
+    return this.#waiting.ms;
+  }
+
+  called(entry: ReceiptEntry): void {
+    const { operation, source, outcome, ms } = entry;
+    this.callCount += 1;
+    if (this.calls.length < MOST_LISTED_CALLS) {
+      this.calls.push({ operation, source, ...(outcome && { outcome }), ms });
+    }
+    if (source === 'cache') return;
+    const endMs = performance.now();
+    this.#waiting.add(Math.max(this.startedAtMs, endMs - ms), endMs);
+  }
+
+  /** A failure of the gateway's own rate limit is the service's fault, not the caller's. */
+  failed(code: Code, isGateways: boolean, reason: string | null = null): void {
+    const { outcome } = ERROR_CODES[code];
+    this.worsen(code === 'RATE_LIMITED' && isGateways ? 'fault' : outcome);
+    if (!this.codes.includes(code)) this.codes.push(code);
+    this.reason ??= reason;
+  }
+
+  worsen(outcome: Outcome): void {
+    if (SEVERITY[outcome] > SEVERITY[this.outcome]) this.outcome = outcome;
+  }
+
+  sent(bytes: number): void {
+    this.results += 1;
+    this.bytesOut += bytes;
+  }
+}

@@ -1,0 +1,106 @@
+import { hash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Reply } from '../http/reply.ts';
+import { packFile, type StaticFile, sendFile } from '../http/static-file.ts';
+import { collectModules } from './browser-modules.ts';
+
+/** The page as it was read, and its files by the paths that it names. */
+interface LoadedPage {
+  readonly html: string;
+  readonly policy: string;
+  readonly files: ReadonlyMap<string, StaticFile>;
+}
+
+const PROJECT_FOLDER = join(import.meta.dirname, '..', '..', '..');
+const ENTRY = 'page/src/main.ts';
+const STYLE = 'page/style.css';
+
+/** The demonstration page: its files are those of the folder `page/`, and of the client that it is built on. */
+export class DemoPage {
+  readonly #folder: string;
+  #loading: Promise<LoadedPage> | undefined;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Null in an installation without the page, such as the container image. */
+  static find(folder = PROJECT_FOLDER): DemoPage | null {
+    const isThere = [ENTRY, 'client/src/index.ts'].every((path) => existsSync(join(folder, path)));
+    return isThere ? new DemoPage(folder) : null;
+  }
+
+  async page(reply: Reply): Promise<void> {
+    const { html, policy } = await this.#load();
+    reply.set('content-type', 'text/html; charset=utf-8');
+    reply.set('content-security-policy', policy);
+    reply.set('x-frame-options', 'DENY');
+    reply.set('referrer-policy', 'no-referrer');
+    await reply.send(200, html);
+  }
+
+  async asset(reply: Reply, path: string): Promise<boolean> {
+    const file = (await this.#load()).files.get(path);
+    if (file === undefined) return false;
+    await sendFile(reply, file);
+    return true;
+  }
+
+  /** Loaded on first use, since most starts of the service serve no page. */
+  #load(): Promise<LoadedPage> {
+    this.#loading ??= loadPage(this.#folder).catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    });
+    return this.#loading;
+  }
+}
+
+async function loadPage(folder: string): Promise<LoadedPage> {
+  const template = readFileSync(join(folder, 'page', 'index.html'), 'utf8');
+  const style = readFileSync(join(folder, STYLE), 'utf8');
+  const { code, packages } = collectModules(folder, ENTRY);
+  const sources = new Map([[STYLE, style], ...code]);
+  const digest = hash('sha256', JSON.stringify([...sources]), 'hex').slice(0, 16);
+  const urlOf = (path: string) => `/demo/${digest}/${path}`;
+  const imports = Object.fromEntries(
+    Object.entries(packages).map(([name, path]) => [name, urlOf(path)]),
+  );
+  const importMap = JSON.stringify({ imports });
+  const preloads = [...code.keys()].map(
+    (path) => `<link rel="modulepreload" href="${urlOf(path)}" />`,
+  );
+  const head = [
+    `<link rel="stylesheet" href="${urlOf(STYLE)}" />`,
+    `<script type="importmap">${importMap}</script>`,
+    // All modules are asked for at once, instead of each when the one that imports it has come.
+    ...preloads,
+    `<script type="module" src="${urlOf(ENTRY)}"></script>`,
+  ];
+  const files = await Promise.all(
+    [...sources].map(async ([path, text]): Promise<[string, StaticFile]> => {
+      const type = path === STYLE ? 'text/css' : 'text/javascript';
+      return [urlOf(path), await packFile(`${type}; charset=utf-8`, Buffer.from(text))];
+    }),
+  );
+  return {
+    html: template.replace('<!-- head -->', () => head.join('\n    ')),
+    policy: policyFor(importMap),
+    files: new Map(files),
+  };
+}
+
+/** Nothing but what this server serves may be loaded, run or asked; the import map is the one inline script. */
+function policyFor(importMap: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash('sha256', importMap, 'base64')}'`,
+    "style-src 'self'",
+    'img-src data:',
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,154 @@
+import { element, elementOf } from './elements.js';
+import { EventLog } from './event-log.js';
+import { formatBytes, formatCalls, formatCount, formatMs } from './format.js';
+
+/**
+ * @typedef {import('./types.d.ts').Answer} Answer
+ * @typedef {import('./types.d.ts').GraphQLResult} GraphQLResult
+ * @typedef {import('./types.d.ts').StreamEvent} StreamEvent
+ */
+
+// Below this the details would leave no room for the panes.
+const ROOMY = '(min-width: 700px) and (min-height: 600px)';
+
+/** The line below GraphiQL: what the last answer was like, with its gateway calls or its events on demand. */
+export class AnswerBar {
+  #summary = elementOf('answer-summary', HTMLElement);
+  #details = elementOf('answer-details', HTMLElement);
+  #toggle = elementOf('answer-toggle', HTMLButtonElement);
+  #announcement = elementOf('announcement', HTMLElement);
+  /** The user has closed the details, so no subscription opens them again. */
+  #isClosedByUser = false;
+
+  constructor() {
+    this.#toggle.addEventListener('click', () => {
+      const isOpen = this.#toggle.getAttribute('aria-expanded') === 'true';
+      this.#isClosedByUser = isOpen;
+      this.#open(!isOpen);
+    });
+  }
+
+  /** @param {Answer} answer */
+  show(answer) {
+    const { result, ms, bytes, name } = answer;
+    const facts = [formatMs(ms), formatBytes(bytes)];
+    if (result.extensions?.gateway) facts.push(formatCalls(result.extensions.gateway));
+    const { text, tone } = statusOf(answer);
+    this.#write(name, text, tone, facts);
+    this.#details.replaceChildren(...answerDetails(answer));
+    this.#name('Details');
+    this.#announcement.textContent = `${name}: ${text}, ${facts.join(', ')}`;
+  }
+
+  /**
+   * Begins the log of a subscription.
+   *
+   * @param {string} name
+   */
+  openStream(name) {
+    const log = new EventLog();
+    const startedMs = performance.now();
+    let bytes = 0;
+    let hasEnded = false;
+    const update = (/** @type {string} */ text, /** @type {string} */ tone) => {
+      const seconds = formatMs(performance.now() - startedMs);
+      this.#write(name, text, tone, [formatCount(log.count, 'event'), formatBytes(bytes), seconds]);
+    };
+    this.#details.replaceChildren(log.element);
+    this.#name('Events');
+    if (!this.#isClosedByUser && matchMedia(ROOMY).matches) this.#open(true);
+    update('Streaming', 'live');
+    this.#announcement.textContent = `${name}: streaming`;
+    return {
+      add: (/** @type {StreamEvent} */ event) => {
+        if (hasEnded) return;
+        bytes += event.bytes;
+        log.add(event);
+        update('Streaming', 'live');
+      },
+      end: (/** @type {'complete' | 'stopped' | 'cut'} */ how) => {
+        if (hasEnded) return;
+        hasEnded = true;
+        const text = { complete: 'Complete', stopped: 'Stopped', cut: 'Connection lost' }[how];
+        // A later answer may have taken the line meanwhile.
+        if (!log.element.isConnected) return;
+        update(text, how === 'cut' ? 'bad' : 'good');
+        this.#announcement.textContent = `${name}: ${text}, ${formatCount(log.count, 'event')}`;
+      },
+    };
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} status
+   * @param {string} tone
+   * @param {readonly string[]} facts
+   */
+  #write(name, status, tone, facts) {
+    this.#summary.replaceChildren(
+      element('span', `state ${tone}`, status),
+      element('b', '', name),
+      ...facts.map((fact) => element('span', '', fact)),
+    );
+  }
+
+  /** @param {string} label */
+  #name(label) {
+    this.#toggle.disabled = false;
+    this.#toggle.textContent = label;
+  }
+
+  /** @param {boolean} isOpen */
+  #open(isOpen) {
+    this.#details.hidden = !isOpen;
+    this.#toggle.setAttribute('aria-expanded', String(isOpen));
+  }
+}
+
+/** @param {Answer} answer */
+function statusOf({ status, statusText, result }) {
+  if (status === null) return { text: 'Failed', tone: 'bad' };
+  // HTTP/2 has no reason phrases.
+  const code = statusText ? `${status} ${statusText}` : String(status);
+  const errors = result.errors?.length ?? 0;
+  if (errors === 0) return { text: code, tone: 'good' };
+  const text = `${code}, ${formatCount(errors, 'error')}`;
+  return { text, tone: result.data == null ? 'bad' : 'mixed' };
+}
+
+/** @param {Answer} answer */
+function* answerDetails({ result, requestId }) {
+  const { gateway, cost, fields } = result.extensions ?? {};
+  for (const { message, extensions } of result.errors ?? []) {
+    const code = extensions?.code;
+    yield element('p', 'error', ...(code ? [element('b', '', code), ' '] : []), message);
+  }
+  if (gateway && gateway.length > 0) {
+    const rows = gateway.map(({ operation, source, ms }) =>
+      element(
+        'tr',
+        '',
+        element('td', '', operation),
+        element('td', '', SOURCES[source]),
+        element('td', 'number', source === 'cache' ? '–' : formatMs(ms)),
+      ),
+    );
+    const head = element('tr', '', ...['Gateway operation', 'Answered by', 'Time'].map(heading));
+    yield element('table', '', element('thead', '', head), element('tbody', '', ...rows));
+  } else if (gateway) yield element('p', '', 'No gateway call was needed.');
+  const facts = [
+    requestId && `request id ${requestId}`,
+    cost !== undefined && `cost ${cost}`,
+    fields !== undefined && formatCount(fields, 'field'),
+  ];
+  yield element('p', 'quiet', facts.filter(Boolean).join(' · '));
+}
+
+/** @param {string} text */
+function heading(text) {
+  const cell = element('th', '', text);
+  cell.scope = 'col';
+  return cell;
+}
+
+const SOURCES = { call: 'a call', cache: 'the cache', shared: 'a call shared with others' };

@@ -1,0 +1,191 @@
+import { readEventStream } from './event-stream.js';
+
+/**
+ * @typedef {import('./types.d.ts').Operation} Operation
+ * @typedef {import('./types.d.ts').GraphQLResult} GraphQLResult
+ * @typedef {import('./types.d.ts').FetcherOptions} FetcherOptions
+ * @typedef {import('./sign-in.js').SignIn} SignIn
+ * @typedef {import('./answer-bar.js').AnswerBar} AnswerBar
+ */
+
+/**
+ * Sends GraphiQL's operations. The text goes to the server as it is, and failures come back as
+ * GraphQL errors: one that is thrown would be shown with its stack.
+ *
+ * @param {{ endpoint: string, signIn: SignIn, answers: AnswerBar }} parts
+ */
+export function createFetcher({ endpoint, signIn, answers }) {
+  /**
+   * @param {Operation} operation
+   * @param {FetcherOptions} [options]
+   */
+  return async function fetchOperation({ query, variables, operationName }, options = {}) {
+    const isIntrospection = operationName === 'IntrospectionQuery';
+    const chosen = chosenOperation(query, operationName);
+    const name = chosen ?? 'Operation';
+    const controller = new AbortController();
+    const startedMs = performance.now();
+    const elapsed = () => performance.now() - startedMs;
+    try {
+      const headers = await headersOf(signIn, options);
+      const response = await fetch(endpoint, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ query, variables, operationName: chosen }),
+        signal: controller.signal,
+      });
+      const body = response.body;
+      if (body && response.headers.get('content-type')?.startsWith('text/event-stream')) {
+        const log = answers.openStream(name);
+        return events(body, controller, log, (result) => reportRefusal(signIn, headers, result));
+      }
+      const bytes = await response.arrayBuffer();
+      const result = resultOf(bytes, response);
+      await reportRefusal(signIn, headers, result);
+      if (!isIntrospection) {
+        const { status, statusText } = response;
+        const requestId = response.headers.get('x-request-id');
+        const ms = elapsed();
+        answers.show({
+          name,
+          status,
+          statusText,
+          ms,
+          bytes: bytes.byteLength,
+          requestId,
+          result,
+        });
+      }
+      return result;
+    } catch (error) {
+      const result = failure(error);
+      if (!isIntrospection) {
+        answers.show({
+          name,
+          status: null,
+          statusText: '',
+          ms: elapsed(),
+          bytes: 0,
+          requestId: null,
+          result,
+        });
+      }
+      return result;
+    }
+  };
+}
+
+/**
+ * The operation to execute. Just after a change of tabs GraphiQL still has the name of the former
+ * tab's, which the query then lacks.
+ *
+ * @param {string} query
+ * @param {string | null | undefined} operationName
+ */
+function chosenOperation(query, operationName) {
+  const text = query.replaceAll(/#.*/g, '');
+  const names = [...text.matchAll(/\b(?:query|mutation|subscription)\s+([_A-Za-z]\w*)/g)];
+  const isThere = names.some(([, name]) => name === operationName);
+  return isThere ? operationName : names[0]?.[1];
+}
+
+/**
+ * What the Headers pane says comes before the chosen user.
+ *
+ * @param {SignIn} signIn
+ * @param {FetcherOptions} options
+ */
+async function headersOf(signIn, options) {
+  const own = new Headers();
+  for (const [name, value] of Object.entries(options.headers ?? {})) own.set(name, String(value));
+  const headers = new Headers({
+    'content-type': 'application/json',
+    // The server answers with what fits the operation: one result, or events of a subscription.
+    accept: 'application/graphql-response+json, application/json, text/event-stream',
+  });
+  if (!own.has('authorization')) {
+    const authorization = await signIn.authorization();
+    if (authorization !== null) headers.set('authorization', authorization);
+  }
+  own.forEach((value, name) => {
+    headers.set(name, value);
+  });
+  return headers;
+}
+
+/**
+ * @param {ArrayBuffer} bytes
+ * @param {Response} response
+ * @returns {GraphQLResult}
+ */
+function resultOf(bytes, { status }) {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return { errors: [{ message: `The server answered ${status} without JSON.` }] };
+  }
+}
+
+/**
+ * @param {SignIn} signIn
+ * @param {Headers} headers
+ * @param {GraphQLResult} result
+ */
+async function reportRefusal(signIn, headers, { errors }) {
+  const authorization = headers.get('authorization');
+  const isRefused = errors?.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
+  if (isRefused && authorization !== null) await signIn.refused(authorization);
+}
+
+/**
+ * @param {unknown} error
+ * @returns {GraphQLResult}
+ */
+function failure(error) {
+  const isNetwork = error instanceof TypeError;
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    errors: [{ message: isNetwork ? `The server cannot be reached: ${message}` : message }],
+  };
+}
+
+/**
+ * The events of a subscription, which `return` ends at once: a generator would end only after its
+ * next event.
+ *
+ * @param {ReadableStream<Uint8Array>} body
+ * @param {AbortController} controller
+ * @param {ReturnType<AnswerBar['openStream']>} log
+ * @param {(result: GraphQLResult) => Promise<void>} onResult
+ * @returns {AsyncIterableIterator<GraphQLResult>}
+ */
+function events(body, controller, log, onResult) {
+  const source = readEventStream(body);
+  const encoder = new TextEncoder();
+  const iterator = {
+    async next() {
+      try {
+        const { value, done } = await source.next();
+        if (done) {
+          log.end('complete');
+          return { value: undefined, done: true };
+        }
+        /** @type {GraphQLResult} */
+        const result = JSON.parse(value);
+        log.add({ at: new Date(), bytes: encoder.encode(value).length, result });
+        await onResult(result);
+        return { value: result, done: false };
+      } catch {
+        log.end(controller.signal.aborted ? 'stopped' : 'cut');
+        return { value: undefined, done: true };
+      }
+    },
+    async return() {
+      log.end('stopped');
+      controller.abort();
+      return { value: undefined, done: true };
+    },
+    [Symbol.asyncIterator]: () => iterator,
+  };
+  return /** @type {AsyncIterableIterator<GraphQLResult>} */ (iterator);
+}

@@ -1,0 +1,29 @@
+/** @param {number} ms */
+export function formatMs(ms) {
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** @param {number} bytes */
+export function formatBytes(bytes) {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 1_000_000
+    ? `${(bytes / 1000).toFixed(1)} kB`
+    : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/**
+ * @param {number} count
+ * @param {string} noun
+ */
+export function formatCount(count, noun) {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** @param {readonly import('./types.d.ts').GatewayCall[]} calls */
+export function formatCalls(calls) {
+  const made = calls.filter(({ source }) => source === 'call').length;
+  const others = calls.length - made;
+  const text = formatCount(made, 'gateway call');
+  return others > 0 ? `${text}, ${others} from cache` : text;
+}

@@ -1,0 +1,79 @@
+/** What the server wrote into the page for its scripts. */
+export interface PageConfig {
+  readonly endpoint: string;
+  readonly workers: Readonly<Record<'editor' | 'json' | 'graphql', string>>;
+  readonly examples: readonly {
+    readonly query: string;
+    readonly variables?: Readonly<Record<string, unknown>>;
+  }[];
+  readonly users: readonly { readonly email: string }[] | null;
+  readonly token: string | null;
+}
+
+/** An operation as GraphiQL hands it over. */
+export interface Operation {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly operationName?: string | null;
+}
+
+export interface GraphQLResult {
+  readonly data?: unknown;
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly extensions?: { readonly code?: string };
+  }[];
+  readonly extensions?: {
+    readonly gateway?: readonly GatewayCall[];
+    readonly cost?: number;
+    readonly fields?: number;
+  };
+}
+
+/** A line of `extensions.gateway`. */
+export interface GatewayCall {
+  readonly operation: string;
+  readonly ms: number;
+  readonly source: 'call' | 'cache' | 'shared';
+}
+
+/** One answer to a query or a mutation, measured. */
+export interface Answer {
+  readonly name: string;
+  /** Null where no response came. */
+  readonly status: number | null;
+  readonly statusText: string;
+  readonly ms: number;
+  readonly bytes: number;
+  readonly requestId: string | null;
+  readonly result: GraphQLResult;
+}
+
+/** One event of a subscription. */
+export interface StreamEvent {
+  readonly at: Date;
+  readonly bytes: number;
+  readonly result: GraphQLResult;
+}
+
+export interface Tab {
+  readonly query: string;
+  readonly variables?: string;
+}
+
+export interface FetcherOptions {
+  readonly headers?: Readonly<Record<string, unknown>>;
+}
+
+declare global {
+  /** The bundle of GraphiQL; its options are the properties of its React component. */
+  const YogaGraphiQL: {
+    renderYogaGraphiQL(element: Element, options: Readonly<Record<string, unknown>>): void;
+  };
+  interface Window {
+    MonacoEnvironment?: {
+      globalAPI: boolean;
+      getWorkerUrl(moduleId: string, label: string): string;
+    };
+  }
+}

@@ -1,0 +1,107 @@
+import type { Assets } from './assets.ts';
+import type { DocumentationPage } from './documentation.ts';
+import { EXAMPLES } from './examples.ts';
+
+/** A user of the sandbox, all of whom have the same password. */
+export interface SandboxUser {
+  readonly email: string;
+  readonly about: string;
+}
+
+export interface ShellContent {
+  readonly assets: Assets;
+  /** Null without the sandbox: then the token comes from the Headers pane. */
+  readonly users: readonly SandboxUser[] | null;
+  /** Of the first user; null where the sign-in failed. */
+  readonly token: string | null;
+  readonly docs: readonly DocumentationPage[];
+}
+
+/**
+ * Everything comes from this server, and no script is inline. Styles have to be: the editor writes
+ * its own, and GraphiQL sizes its panes by attributes.
+ */
+export const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "font-src 'self' data:",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The HTML of the page: our own bars, and the element that GraphiQL fills. */
+export function shell({ assets, users, token, docs }: ShellContent): string {
+  const paths = [...assets.graphiql.keys(), ...assets.page.keys()];
+  const url = (name: string) => paths.find((path) => path.endsWith(`/${name}`)) ?? '';
+  const modules = [...assets.page.keys()].filter((path) => path.endsWith('.js'));
+  const config = {
+    endpoint: '/graphql',
+    workers: { editor: url('editor.js'), json: url('json.js'), graphql: url('graphql.js') },
+    examples: EXAMPLES,
+    users,
+    token,
+  };
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Trading Graph</title>
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href="${url('graphiql.css')}" />
+    <link rel="stylesheet" href="${url('page.css')}" />
+    ${modules.map((path) => `<link rel="modulepreload" href="${path}" />`).join('\n    ')}
+    <script type="application/json" id="config">${inScript(config)}</script>
+    <script defer src="${url('graphiql.js')}"></script>
+    <script type="module" src="${url('main.js')}"></script>
+  </head>
+  <body class="no-focus-outline">
+    <noscript>GraphiQL needs JavaScript.</noscript>
+    <header class="bar">
+      <h1>Trading Graph</h1>
+      <div class="bar-items">${users ? userSwitch(users) : ''}
+        <details class="menu" id="docs">
+          <summary>Docs</summary>
+          <nav aria-label="Documentation">
+            <a href="/schema.graphql" target="_blank">Schema</a>${docs.map(docLink).join('')}
+          </nav>
+        </details>
+      </div>
+    </header>
+    <main id="root" aria-label="GraphiQL"></main>
+    <section class="answer" aria-label="Last answer">
+      <div id="answer-details" role="region" aria-label="Details of the answer" tabindex="0" hidden></div>
+      <div class="answer-line">
+        <p id="answer-summary">Run an operation: its status, time, size and gateway calls appear here.</p>
+        <button type="button" id="answer-toggle" aria-expanded="false" aria-controls="answer-details" disabled>Details</button>
+      </div>
+      <p class="unseen" role="status" id="announcement"></p>
+    </section>
+  </body>
+</html>
+`;
+}
+
+function userSwitch(users: readonly SandboxUser[]): string {
+  const options = users.map(
+    ({ email, about }) => `<option value="${email}">${email.split('@')[0]}: ${about}</option>`,
+  );
+  return `
+        <label>User
+          <select id="user" autocomplete="off">${options.join('')}<option value="">nobody: no token</option></select>
+        </label>`;
+}
+
+function docLink({ title, path }: DocumentationPage): string {
+  return `<a href="${path}" target="_blank">${title}</a>`;
+}
+
+/** Escapes JSON inside a script element, so that it cannot close the element. */
+function inScript(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}

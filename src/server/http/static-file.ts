@@ -1,0 +1,25 @@
+import { pack } from '../../lib/pack.ts';
+import type { Reply } from './reply.ts';
+
+/** A file of a page, compressed once for all that ask for it. */
+export interface StaticFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly gzip: Buffer;
+  readonly br: Buffer;
+}
+
+export async function packFile(type: string, bytes: Buffer): Promise<StaticFile> {
+  const [gzip, br] = await Promise.all([pack(bytes, 'gzip', 'quick'), pack(bytes, 'br', 'quick')]);
+  return { type, bytes, gzip, br };
+}
+
+/** Sends a file whose path contains a hash of its content, so that it can be cached for good. */
+export async function sendFile(reply: Reply, file: StaticFile): Promise<void> {
+  reply.set('content-type', file.type);
+  reply.set('cache-control', 'public, max-age=31536000, immutable');
+  reply.set('vary', 'accept-encoding');
+  const encoding = reply.encodingFor(file.bytes.length);
+  if (encoding === null) await reply.send(200, file.bytes);
+  else reply.sendPacked(200, file[encoding], encoding);
+}

@@ -1,0 +1,167 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { ProofLedger } from '../../domain/auth/proof.ts';
+import type { Caller } from '../../gateway/caller.ts';
+import type { Log } from '../../lib/log.ts';
+import { redactTokens } from '../../lib/redact.ts';
+import { tokenHash } from '../../lib/token-hash.ts';
+import {
+  type CallSummary,
+  type RequestOrigin,
+  RequestSummary,
+} from '../../schema/request-summary.ts';
+
+export interface AccessLogOptions {
+  readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
+  /** The share of healthy, quick requests that is logged. */
+  readonly sample: number;
+  /** The key of the accounts' hashes; null for one of this process. */
+  readonly accountKey: string | null;
+  readonly ledger: Pick<ProofLedger, 'provedLogin' | 'acceptedClaim'>;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Called with each request that has ended, logged or not. */
+  readonly onEnded: (summary: RequestSummary, end: RequestEnd) => void;
+}
+
+export interface RequestEnd {
+  readonly durationMs: number;
+  /** Null over a WebSocket. */
+  readonly status: number | null;
+  /** The gateway has accepted the token. */
+  readonly isAccepted: boolean;
+}
+
+// A person notices that they wait.
+const SLOW_MS = 1_000;
+const HASH_LENGTH = 16;
+const ACCOUNTS = 10_000;
+
+/** Writes a line for each request when it has ended, and for a subscription also when it has begun. */
+export class AccessLog {
+  readonly #options: AccessLogOptions;
+  readonly #key: string | Buffer;
+  /** LOG_LEVEL does not change while the process runs. */
+  readonly #isLogged: boolean;
+  readonly #hashes = new LRUCache<string, string>({ max: ACCOUNTS });
+
+  constructor(options: AccessLogOptions) {
+    this.#options = options;
+    this.#key = options.accountKey ?? randomBytes(32);
+    this.#isLogged = options.log.isLevelEnabled('info');
+  }
+
+  begin(origin: RequestOrigin): RequestSummary {
+    return new RequestSummary(origin);
+  }
+
+  /** A subscription is followed from here on. */
+  subscribed(summary: RequestSummary, caller: Caller): void {
+    summary.hasStarted = true;
+    if (!this.#isLogged || !this.#isSampled(summary)) return;
+    let members = `${origin(summary)},"document":"${documentOf(summary)}"`;
+    members += this.#account(summary, this.#isAccepted(caller)) + client(summary);
+    this.#options.log.line(members, 'subscription started');
+  }
+
+  /** Counts once, however many signs of the end there are. */
+  ended(summary: RequestSummary, caller: Caller, status: number | null): void {
+    if (summary.hasEnded) return;
+    summary.hasEnded = true;
+    const durationMs = performance.now() - summary.startedAtMs;
+    const end = { durationMs, status, isAccepted: this.#isAccepted(caller) };
+    this.#options.onEnded(summary, end);
+    if (!this.#isLogged) return;
+    const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
+    if (summary.outcome === 'ok' && !isSlow && !this.#isSampled(summary)) return;
+    this.#options.log.line(
+      this.#members(summary, end),
+      summary.hasStarted ? 'subscription ended' : 'request',
+    );
+  }
+
+  #isSampled(summary: RequestSummary): boolean {
+    const { sample, random } = this.#options;
+    summary.isSampled ??= sample === 1 || random() < sample;
+    return summary.isSampled;
+  }
+
+  /** The text of the line, which is put together by hand: an object and its serialization take twice as long. */
+  #members(summary: RequestSummary, { durationMs, status, isAccepted }: RequestEnd): string {
+    const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
+    let members = origin(summary);
+    if (status !== null) members += `,"status":${status}`;
+    if (type !== null) members += `,"type":"${type}","document":"${documentOf(summary)}"`;
+    members += `,"outcome":"${outcome}"`;
+    if (codes.length > 0) members += `,"codes":["${codes.join('","')}"]`;
+    if (reason !== null) members += `,"reason":"${reason}"`;
+    members += `,"durationMs":${tenths(durationMs)}`;
+    if (callCount > 0) members += `,"gatewayMs":${tenths(summary.gatewayMs)}`;
+    if (callCount > 0) members += `,"calls":[${callTexts(calls)}]`;
+    if (callCount > calls.length) members += `,"callCount":${callCount}`;
+    if (summary.hasStarted) members += `,"events":${summary.results}`;
+    members += `,"bytesIn":${bytesIn},"bytesOut":${bytesOut}`;
+    members += this.#account(summary, isAccepted) + client(summary);
+    // Multiplies each healthy line to the number of requests that it stands for.
+    if (this.#options.sample < 1) members += `,"sample":${this.#options.sample}`;
+    return members;
+  }
+
+  /** A token that the gateway has not accepted may name somebody else's account. */
+  #account({ login }: RequestSummary, isAccepted: boolean): string {
+    if (login === null) return '';
+    return `,"${isAccepted ? 'account' : 'claimedAccount'}":"${this.#hashOf(login)}"`;
+  }
+
+  #hashOf(login: string): string {
+    const known = this.#hashes.get(login);
+    if (known !== undefined) return known;
+    const hash = createHmac('sha256', this.#key).update(login).digest('hex').slice(0, HASH_LENGTH);
+    this.#hashes.set(login, hash);
+    return hash;
+  }
+
+  #isAccepted({ token, hashed }: Caller): boolean {
+    if (token === null) return false;
+    const { ledger } = this.#options;
+    const hash = tokenHash(token, hashed);
+    return ledger.acceptedClaim(hash) !== null || ledger.provedLogin(hash) !== null;
+  }
+}
+
+/** The members that say which request it was. An id's characters need no escape. */
+function origin({ requestId, trace, transport, method, operationName }: RequestSummary): string {
+  // A client chooses its id, so it may be a token.
+  const id = requestId.includes('eyJ') ? redactTokens(requestId) : requestId;
+  let members = `"requestId":"${id}","transport":"${transport}"`;
+  const traceId = trace?.traceId;
+  if (traceId != null) members += `,"traceId":"${traceId}"`;
+  if (method !== null) members += `,"method":"${method}"`;
+  if (operationName !== null) members += `,"operationName":${JSON.stringify(operationName)}`;
+  return members;
+}
+
+function client({ client: naming }: RequestSummary): string {
+  if (naming === null) return '';
+  const { name, version } = naming;
+  const members = `,"client":${JSON.stringify(name)}`;
+  return version === null ? members : `${members},"clientVersion":${JSON.stringify(version)}`;
+}
+
+/** One text for each call: shorter in the log, and as easy to search, as an object. */
+function callTexts(calls: readonly CallSummary[]): string {
+  let texts = '';
+  for (const { operation, source, outcome, ms } of calls) {
+    const end = source === 'call' ? outcome : source;
+    texts += `${texts === '' ? '' : ','}"${operation} ${end} ${tenths(ms)}ms"`;
+  }
+  return texts;
+}
+
+function documentOf({ isTrusted }: RequestSummary): 'trusted' | 'other' {
+  return isTrusted ? 'trusted' : 'other';
+}
+
+function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

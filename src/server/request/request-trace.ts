@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import { forwardedTrace } from '../../lib/tracing/forwarded-trace.ts';
+import type { TraceHeaders } from '../../lib/tracing/trace-context.ts';
+import type { ReceivedRequest, RequestTrace, Trace, Tracing } from '../../lib/tracing/tracing.ts';
+import type { ClientAddresses } from './client-address.ts';
+
+type Addresses = Pick<ClientAddresses, 'isFromProxy'>;
+
+const ROUTE = '/graphql';
+const FIRST_SERVER_ERROR = 500;
+// A client may send any other word as its method.
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** The trace of an HTTP request. Addresses, user agents and query strings are personal, and left out. */
+export function requestTrace(
+  tracing: Tracing,
+  request: IncomingMessage,
+  addresses: Addresses,
+): RequestTrace {
+  const method = METHODS.has(request.method ?? '') ? String(request.method) : null;
+  return tracing.receive({
+    headers: request.headers,
+    isContinued: addresses.isFromProxy(request),
+    span: {
+      name: `${method ?? 'HTTP'} ${ROUTE}`,
+      attributes: {
+        'http.request.method': method ?? '_OTHER',
+        'http.route': ROUTE,
+        'url.path': ROUTE,
+        'url.scheme': 'http',
+        'network.protocol.version': request.httpVersion,
+      },
+    },
+  });
+}
+
+/** Null stands for a client that left before it was answered, which is no failure. */
+export function endRequestTrace(trace: RequestTrace, status: number | null): void {
+  if (status === null) trace.end({ errorType: null });
+  else {
+    trace.end({
+      errorType: status >= FIRST_SERVER_ERROR ? String(status) : null,
+      attributes: { 'http.response.status_code': status },
+    });
+  }
+}
+
+/**
+ * One operation of a socket. The trace of the upgrade is linked: continued, it would grow for as long
+ * as the socket lives.
+ */
+export function socketOperation(headers: TraceHeaders): ReceivedRequest {
+  return { headers, isContinued: false, span: null };
+}
+
+/** The headers alone, so that the request is not retained with them. */
+export function traceHeaders({
+  headers: { traceparent, tracestate, baggage },
+}: IncomingMessage): TraceHeaders {
+  return { traceparent, tracestate, baggage };
+}
+
+/** What the calls of a request send on of its trace where tracing is off. */
+export function forwardedFrom(
+  { headers, socket }: IncomingMessage,
+  addresses: Addresses,
+): Trace | undefined {
+  if (headers.traceparent === undefined && headers.baggage === undefined) return undefined;
+  return forwardedTrace(headers, addresses.isFromProxy({ socket }));
+}

@@ -1,0 +1,157 @@
+import type { Count, Counter } from '../lib/metrics/counter.ts';
+import type { Distribution, Histogram } from '../lib/metrics/histogram.ts';
+import type { Registry } from '../lib/metrics/registry.ts';
+import type { Outcome, RequestSummary, Transport } from '../schema/request-summary.ts';
+import type { RequestEnd } from './request/access-log.ts';
+
+const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
+const OUTCOMES: readonly Outcome[] = ['ok', 'caller', 'refused', 'fault', 'gone'];
+const TYPES = ['query', 'mutation', 'subscription', 'none'] as const;
+const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+const CLOSE_CODES = [
+  1000, 1001, 1002, 1005, 1006, 1007, 1009, 1011, 1012, 1013, 4400, 4401, 4403, 4406, 4408, 4409,
+  4429, 4500,
+];
+/** Above this the operations of a manifest count as `other`: each has dozens of series. */
+const MOST_DOCUMENTS = 50;
+const MOST_VERSIONS = 20;
+const OTHER = 'other';
+
+interface DocumentSeries {
+  readonly seconds: Distribution;
+  readonly outcomes: Readonly<Record<Transport, Readonly<Record<Outcome, Count>>>>;
+}
+
+/** What operators see of requests and connections. */
+export class ServerMetrics {
+  readonly http: Counter<'status'>;
+  readonly readersCut: Counter<'reason'>;
+  readonly sockets;
+  readonly sendBufferBytes;
+  readonly #operations: Counter<'document' | 'transport' | 'outcome'>;
+  readonly #seconds: Histogram<'document'>;
+  readonly #requestSeconds: Readonly<Record<Transport, Readonly<Record<Outcome, Distribution>>>>;
+  readonly #ownSeconds: Readonly<Record<(typeof TYPES)[number], Distribution>>;
+  readonly #clients: Counter<'client' | 'version'>;
+  readonly #versions = new Map<string, Map<string, Count>>();
+  readonly #socketsClosed: Counter<'code'>;
+  readonly #documents = new Map<string, DocumentSeries>();
+  readonly #other: DocumentSeries;
+
+  constructor(registry: Registry) {
+    this.http = registry.counter('http_requests_total', 'HTTP requests by status class.', {
+      status: ['2xx', '3xx', '4xx', '5xx'],
+    });
+    this.#operations = registry.counter(
+      'operations_total',
+      'GraphQL requests that have ended; a document is named where a manifest has it, else other.',
+      { document: [], transport: [], outcome: [] },
+    );
+    this.#seconds = registry.histogram(
+      'operation_seconds',
+      'Duration of queries and mutations, from the head to the last byte sent.',
+      SECONDS,
+      { document: [] },
+    );
+    this.#other = this.#seriesOf(OTHER);
+    const requestSeconds = registry.histogram(
+      'request_seconds',
+      'Duration of queries and mutations by transport and outcome.',
+      SECONDS,
+      { transport: TRANSPORTS, outcome: OUTCOMES },
+    );
+    this.#requestSeconds = each(TRANSPORTS, (transport) =>
+      each(OUTCOMES, (outcome) => requestSeconds.register(transport, outcome)),
+    );
+    const ownSeconds = registry.histogram(
+      'own_seconds',
+      'The part of a query or mutation with no gateway call under way.',
+      OWN_SECONDS,
+      { type: TYPES },
+    );
+    this.#ownSeconds = each(TYPES, (type) => ownSeconds.register(type));
+    this.#clients = registry.counter(
+      'client_requests_total',
+      'Requests by the clients that CLIENT_NAMES lists, and by major and minor version.',
+      { client: [OTHER], version: [OTHER] },
+    );
+    this.sockets = registry.gauge('sockets', 'WebSockets that are open.');
+    this.#socketsClosed = registry.counter(
+      'sockets_closed_total',
+      'WebSockets that were closed, by close code.',
+      { code: [...CLOSE_CODES.map(String), OTHER] },
+    );
+    this.sendBufferBytes = registry.gauge('send_buffer_bytes', 'Bytes not taken by their readers.');
+    this.readersCut = registry.counter(
+      'readers_cut_total',
+      'Connections that were cut because answers stayed unread, by the bound that was reached.',
+      { reason: ['idle', 'client', 'process'] },
+    );
+  }
+
+  /** Gives each client its series, so that they are there before its first request. */
+  listClients(names: readonly string[]): void {
+    for (const name of names) {
+      this.#versions.set(name, new Map([[OTHER, this.#clients.register(name, OTHER)]]));
+    }
+  }
+
+  /** Gives the operations of the manifests their series. */
+  listDocuments(names: Iterable<string>): void {
+    for (const name of names) {
+      if (this.#documents.size >= MOST_DOCUMENTS) return;
+      if (!this.#documents.has(name)) this.#documents.set(name, this.#seriesOf(name));
+    }
+  }
+
+  requestEnded(summary: RequestSummary, { durationMs, isAccepted }: RequestEnd): void {
+    const { transport, outcome, type, gatewayMs } = summary;
+    const name = summary.isTrusted ? summary.operationName : null;
+    const series = (name === null ? undefined : this.#documents.get(name)) ?? this.#other;
+    series.outcomes[transport][outcome].value += 1;
+    // The lifetime of a subscription says nothing about the service.
+    if (!summary.hasStarted) {
+      series.seconds.observe(durationMs / 1000);
+      this.#requestSeconds[transport][outcome].observe(durationMs / 1000);
+      this.#ownSeconds[type ?? 'none'].observe((durationMs - gatewayMs) / 1000);
+    }
+    this.#countClient(summary, isAccepted);
+  }
+
+  socketClosed(code: number): void {
+    this.#socketsClosed.add(CLOSE_CODES.includes(code) ? String(code) : OTHER);
+  }
+
+  /** Versions are the clients' own words: only those sent with an accepted token become labels. */
+  #countClient({ client }: RequestSummary, isAccepted: boolean): void {
+    const versions = client?.label ? this.#versions.get(client.label) : undefined;
+    if (client === null || versions === undefined) {
+      this.#clients.add(OTHER, OTHER);
+      return;
+    }
+    const version = /^\d{1,4}\.\d{1,4}(?=\.|$)/.exec(client.version ?? '')?.[0] ?? OTHER;
+    let count = versions.get(version);
+    if (count === undefined && isAccepted && versions.size <= MOST_VERSIONS) {
+      count = this.#clients.register(client.name, version);
+      versions.set(version, count);
+    }
+    (count ?? versions.get(OTHER))?.add();
+  }
+
+  #seriesOf(document: string): DocumentSeries {
+    return {
+      seconds: this.#seconds.register(document),
+      outcomes: each(TRANSPORTS, (transport) =>
+        each(OUTCOMES, (outcome) => this.#operations.register(document, transport, outcome)),
+      ),
+    };
+  }
+}
+
+function each<const Name extends string, T>(
+  names: readonly Name[],
+  make: (name: Name) => T,
+): Readonly<Record<Name, T>> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, T>;
+}

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/start.ts';
+import { eventually } from '../support/eventually.ts';
+
+const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+
+/** Runs the check at a terminal of its own, as `script` makes one. */
+function startAtTerminal(url: string) {
+  const child = spawn('script', ['-qec', `'${process.execPath}' '${main}' check`, '/dev/null'], {
+    env: { ...process.env, GATEWAY_URL: url, ORDER_STORE: 'memory', PORT: '0', ADMIN_PORT: '0' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let shown = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    shown += String(chunk);
+  });
+  const ended = once(child, 'close');
+  return {
+    ended: async () => ({ code: (await ended)[0] as number, shown }),
+    /** Types a line once the question is there. */
+    async answer(question: string, line: string) {
+      await eventually(() => shown.includes(question));
+      child.stdin.write(line);
+    },
+  };
+}
+
+// Elsewhere `script` has other arguments.
+test.skipIf(process.platform !== 'linux')('a password is asked for without an echo', async () => {
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+  const { answer, ended } = startAtTerminal(gateway.url);
+  await answer('E-mail (none to give a token): ', 'demo@example.com\r');
+  await answer('Password: ', 'demo\r');
+  const { code, shown } = await ended();
+  expect(shown).toContain('All is well.');
+  expect(code).toBe(0);
+  expect(shown.replaceAll('demo@example.com', '')).not.toContain('demo');
+});
+
+test.skipIf(process.platform !== 'linux')('Ctrl+C at a question gives up', async () => {
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+  const { answer, ended } = startAtTerminal(gateway.url);
+  await answer('E-mail (none to give a token): ', '\u0003');
+  const { code, shown } = await ended();
+  expect(code).toBe(1);
+  expect(shown).toContain('CHECK_TOKEN is unset');
+  expect(gateway.calls('login')).toBe(0);
+});

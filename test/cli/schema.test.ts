@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildClientSchema, type IntrospectionQuery } from 'graphql';
+import { expect, test } from 'vitest';
+import { printedSchema } from '../../src/schema/printed-schema.ts';
+import { runCli } from '../support/run-cli.ts';
+
+const SDL = readFileSync(join(import.meta.dirname, '..', '..', 'schema.graphql'), 'utf8');
+
+test('the schema is printed as it is checked in, whatever the server discloses', async () => {
+  const { code, out, err } = await runCli(['schema'], { INTROSPECTION: 'off' });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out).toBe(SDL);
+});
+
+test('as JSON it is the result of an introspection query', async () => {
+  const { code, out } = await runCli(['schema', '--json']);
+  expect(code).toBe(0);
+  const schema = buildClientSchema(JSON.parse(out) as IntrospectionQuery);
+  expect(`${printedSchema(schema)}\n`).toBe(SDL);
+});
+
+test.each([[['--yaml']], [['extra']]])('%j is a wrong command line: exit code 2', async (args) => {
+  const { code, out, err } = await runCli(['schema', ...args]);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toContain(args[0]);
+});

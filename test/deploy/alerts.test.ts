@@ -1,0 +1,137 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { scrape } from '../end-to-end/operations/scraped.ts';
+import { startTestApp } from '../support/app.ts';
+import { describeWithPromtool } from '../support/describe-with.ts';
+import { eventually } from '../support/eventually.ts';
+import { missingFrom, namedSeries } from './named-series.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const folder = join(root, 'deploy', 'prometheus');
+const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
+
+const rules = read('deploy', 'prometheus', 'alerts.yml');
+const ruleTests = read('deploy', 'prometheus', 'alerts.test.yml');
+const dashboard = read('deploy', 'grafana', 'trading-graph.json');
+const runbook = read('docs', 'operations.md');
+const alerts = rules.split(/^ {6}- alert: /m).slice(1);
+
+interface Panel {
+  readonly type: string;
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string }[];
+  readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
+}
+
+/** Live series, and the one that comes with a Redis alone. */
+let series: string[];
+beforeAll(async () => {
+  await using app = await startTestApp();
+  const token = await app.signIn();
+  await app.query('{ catalog { id } }', { token });
+  // Those about garbage collection are there once there was one, which scrapes bring about.
+  const scraped = await eventually(async () => {
+    const { series } = await scrape(app);
+    expect(series.has('trading_graph_catalog_left_seconds')).toBe(true);
+    expect([...series.keys()].some((one) => one.startsWith('nodejs_gc_'))).toBe(true);
+    return series;
+  });
+  series = [...scraped.keys(), 'trading_graph_redis_up'];
+});
+
+test('every series that the rules name is measured', () => {
+  const named = namedSeries(rules.replaceAll(/^\s*#.*$/gm, ''));
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.map((one) => missingFrom(series, one)).filter(Boolean)).toEqual([]);
+});
+
+describe('the dashboard', () => {
+  const { panels } = JSON.parse(dashboard) as { panels: readonly Panel[] };
+  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+
+  test('names only series that are measured, on every panel', () => {
+    for (const { type, targets, title } of panels) {
+      if (type !== 'row') expect(targets?.length, title).toBeGreaterThan(0);
+    }
+    for (const expression of expressions) {
+      const named = namedSeries(expression);
+      expect(named.length, expression).toBeGreaterThan(0);
+      expect(named.map((one) => missingFrom(series, one)).filter(Boolean)).toEqual([]);
+      // Without it a panel would show other services' processes too.
+      expect(expression.match(/\$instance/g)?.length, expression).toBe(named.length);
+    }
+  });
+
+  test('shows every metric of docs/metrics.md', () => {
+    const listed = [...read('docs', 'metrics.md').matchAll(/^\| `(trading_graph_\w+)`/gm)];
+    expect(listed.length).toBeGreaterThan(40);
+    const shown = new Set(
+      expressions.flatMap(namedSeries).map(({ metric }) => metric.replace(/_bucket$/, '')),
+    );
+    expect(listed.map(([, name = '']) => name).filter((name) => !shown.has(name))).toEqual([]);
+  });
+
+  test('lays no panel over another', () => {
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+  });
+});
+
+describe.each(alerts.map((text) => [/^\w+/.exec(text)?.[0] ?? '', text] as const))(
+  '%s',
+  (name, text) => {
+    test('leads to its entry in the runbook', () => {
+      const [, url] = /runbook_url: (\S+)/.exec(text) ?? [];
+      expect(url).toBe(`docs/operations.md#${name.toLowerCase()}`);
+      const [, entry = ''] = runbook.split(`\n### ${name}\n`);
+      const [body = ''] = entry.split(/\n##/);
+      for (const part of ['Meaning', 'Users see', 'Look at', 'Do', 'Do not', 'Rehearse']) {
+        expect(body).toMatch(new RegExp(`^- \\*\\*${part}:\\*\\* \\S`, 'm'));
+      }
+    });
+
+    test('says how urgent it is, and fires in a test of the rules', () => {
+      expect(text).toMatch(/severity: (page|ticket) /);
+      expect(ruleTests).toContain(`alertname="${name}"`);
+    });
+  },
+);
+
+test('the runbook has no entry for an alert that is gone', () => {
+  const entries = [...runbook.matchAll(/^### (TradingGraph\w+)$/gm)].map(([, name]) => name);
+  const names = new Set(alerts.map((text) => /^\w+/.exec(text)?.[0]));
+  expect(entries.filter((name) => !names.has(name))).toEqual([]);
+});
+
+test('the runbook names only metrics that are measured', () => {
+  const named = [...runbook.matchAll(/`((?:trading_graph|process|nodejs)_[^`]*)`/g)];
+  const missing = named
+    .flatMap(([, text = '']) => namedSeries(text))
+    .map(({ metric, labels }) => {
+      const isHistogram = series.some((one) => one.startsWith(`${metric}_count`));
+      return missingFrom(series, { metric: isHistogram ? `${metric}_count` : metric, labels });
+    });
+  expect(missing.length).toBeGreaterThan(20);
+  expect(missing.filter(Boolean)).toEqual([]);
+});
+
+describeWithPromtool('the rules', (promtool) => {
+  const run = (...args: string[]) =>
+    spawnSync(promtool, args, { cwd: folder, encoding: 'utf8', timeout: 50_000 });
+
+  test('are well-formed, as is the example of a scrape', () => {
+    const { status, stderr } = run('check', 'config', 'prometheus.yml');
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+  });
+
+  test('fire, clear and stay quiet as their tests say', () => {
+    const { status, stdout, stderr } = run('test', 'rules', 'alerts.test.yml');
+    expect(stdout + stderr).toContain('SUCCESS');
+    expect(status).toBe(0);
+  });
+});

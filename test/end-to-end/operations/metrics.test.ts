@@ -1,0 +1,418 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Metrics } from '../../../src/app/metrics.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { rawPost } from '../../support/raw-request.ts';
+import { startTestRedis } from '../../support/redis.ts';
+import { unsignedToken } from '../../support/tokens.ts';
+import { TRANSPORTS } from '../limits/every-transport.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
+import { moved, scrape, seriesValue } from './scraped.ts';
+
+const HOME = 'query Home { session { balance } positions { id } customerId }';
+const SYMBOLS = '{ instruments(first: 2) { nodes { symbol } } }';
+const LIVE = 'subscription Live { positionChanges { cursor } }';
+const [, askByStream] = TRANSPORTS[2] as (typeof TRANSPORTS)[number];
+
+const order = (key: string, symbol = 'AAPL') =>
+  `mutation { placeOrder(input: { symbol: "${symbol}", side: BUY, size: { units: 1 }, idempotencyKey: "${key}" }) { __typename } }`;
+
+let app: TestApp;
+let token: string;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'trading-graph-metrics-'));
+  const manifest = join(folder, 'manifest.json');
+  await writeFile(manifest, JSON.stringify({ home: HOME, live: LIVE }));
+  app = await startTestApp({
+    PERSISTED_DOCUMENTS: manifest,
+    CLIENT_NAMES: 'web, ios',
+    POSITIONS_POLL_MS: '100',
+    MAX_BODY_BYTES: '10000',
+    LOGIN_LIMIT_PER_MINUTE: '5',
+  });
+  token = await app.signIn();
+});
+afterEach(() => app.sandbox.clearFaults());
+afterAll(async () => {
+  await app.close();
+  await rm(folder, { recursive: true });
+});
+
+const failing = (
+  operation: 'getCustomerId' | 'getOpenPositions' | 'openPosition',
+  status: number,
+) => app.sandbox.fail({ operation, kind: 'status', status });
+
+test('every metric has its series from the start, in a text that Prometheus reads', async () => {
+  await using fresh = await startTestApp({ CLIENT_NAMES: 'web' });
+  const { text } = await scrape(fresh);
+  for (const { name, type } of new Metrics().registry.metrics) {
+    expect(text).toContain(`# TYPE ${name} ${type}\n`);
+    // These two are there once there is something to measure.
+    if (name.endsWith('redis_up') || name.endsWith('catalog_left_seconds')) continue;
+    const sample = type === 'histogram' ? `${name}_count` : name;
+    expect(
+      text.split('\n').some((line) => line.startsWith(sample)),
+      name,
+    ).toBe(true);
+  }
+  for (const line of text.trimEnd().split('\n')) {
+    expect(line).toMatch(/^(|# (HELP|TYPE) \S+ .+|[a-z_\d]+(\{([a-z_]+="[^"\n]*",?)+\})? \S+)$/);
+  }
+  for (const ofProcess of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
+    expect(text).toContain(`\n${ofProcess} `);
+  }
+  // The text is what Prometheus fetches every few seconds from each replica.
+  expect(text.split('\n').length).toBeLessThan(2_000);
+});
+
+describe('requests', () => {
+  test('are counted by document, transport and outcome', async () => {
+    const series = (document: string, transport: string, outcome: string) =>
+      `operations_total{document="${document}",transport="${transport}",outcome="${outcome}"}`;
+    await moved(app, series('Home', 'http', 'ok'), 1, () => app.query(HOME, { token }));
+    await moved(app, series('other', 'http', 'ok'), 1, () =>
+      app.query('query Stranger { customerId }', { token }),
+    );
+    await moved(app, series('other', 'http', 'caller'), 1, () => app.query('{ nothing }'));
+    failing('getCustomerId', 500);
+    await moved(app, series('Home', 'http', 'fault'), 1, () => app.query(HOME, { token }));
+    app.sandbox.clearFaults();
+    await moved(app, series('Live', 'sse', 'ok'), 1, () =>
+      askByStream(app, { query: LIVE }, token),
+    );
+    using socket = await initializedSocket(app, token);
+    await moved(app, series('Home', 'websocket', 'ok'), 1, async () => {
+      socket.subscribe('1', HOME);
+    });
+    const { text } = await scrape(app);
+    expect(text).not.toContain('Stranger');
+  });
+
+  test('are measured: in all, and without the gateway', async () => {
+    const count = 'operation_seconds_count{document="Home"}';
+    await moved(app, count, 1, () => app.query(HOME, { token }));
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 300, times: 1 });
+    const own = 'own_seconds_sum{type="query"}';
+    const all = 'request_seconds_sum{transport="http",outcome="ok"}';
+    const [ownBefore, allBefore] = [await seriesValue(app, own), await seriesValue(app, all)];
+    await moved(app, 'request_seconds_count{transport="http",outcome="ok"}', 1, () =>
+      app.query('{ customerId }', { token }),
+    );
+    const took = (await seriesValue(app, all)) - allBefore;
+    expect(took).toBeGreaterThan(0.29);
+    expect((await seriesValue(app, own)) - ownBefore).toBeLessThan(took - 0.25);
+    expect(await seriesValue(app, 'http_requests_total{status="2xx"}')).toBeGreaterThan(1);
+  });
+
+  test('are counted by the client that is listed, and its version', async () => {
+    const ask = (name: string, version: string, sent: string | null = token) =>
+      app.query('{ __typename }', {
+        token: sent,
+        headers: { 'apollographql-client-name': name, 'apollographql-client-version': version },
+      });
+    const series = (client: string, version: string) =>
+      `client_requests_total{client="${client}",version="${version}"}`;
+    await app.query(HOME, { token });
+    await ask('web', '3.14.159');
+    await moved(app, series('web', '3.14'), 1, () => ask('web', '3.14.2'));
+    await moved(app, series('ios', 'other'), 1, () => ask('ios', '9.9', null));
+    await moved(app, series('ios', 'other'), 1, () => ask('ios', 'nightly'));
+    await moved(app, series('other', 'other'), 1, () => ask('stranger', '1.0'));
+    // Strangers and floods of versions make no series.
+    for (let minor = 0; minor < 40; minor += 1) await ask('ios', `1.${minor}`);
+    const { text } = await scrape(app);
+    expect(text).not.toContain('stranger');
+    expect(text.match(/client_requests_total\{client="ios"/g)?.length).toBeLessThanOrEqual(21);
+  });
+});
+
+describe('errors and refusals', () => {
+  test('are counted by code and operation, ours and the gateway’s rate limits apart', async () => {
+    const errors = (code: string, operation: string) =>
+      `errors_total{code="${code}",operation="${operation}"}`;
+    failing('getCustomerId', 429);
+    await moved(app, errors('RATE_LIMITED', 'getCustomerId'), 1, () =>
+      app.query('{ customerId }', { token }),
+    );
+    await moved(app, errors('UNAUTHENTICATED', 'none'), 1, () => app.query('{ customerId }'));
+    await moved(app, errors('GRAPHQL_VALIDATION_FAILED', 'none'), 1, () =>
+      app.query('{ nothing }'),
+    );
+    await moved(app, errors('PAYLOAD_TOO_LARGE', 'none'), 1, () =>
+      rawPost(`${app.url}/graphql`, 'x'.repeat(20_000), {}),
+    );
+  });
+
+  test('are counted by limit', async () => {
+    const refusals = (limit: string) => `refusals_total{limit="${limit}"}`;
+    await moved(app, refusals('MAX_BODY_BYTES'), 1, () =>
+      rawPost(`${app.url}/graphql`, 'x'.repeat(20_000), {}),
+    );
+    const deep = `{ instruments { nodes ${'{ positions { instrument '.repeat(10)}{ id }${' } }'.repeat(10)} } }`;
+    await moved(app, refusals('MAX_DEPTH'), 1, () => app.query(deep, { token }));
+    const login =
+      'mutation { login(input: { email: "limited@example.com", password: "x" }) { __typename } }';
+    for (let at = 0; at < 5; at += 1) await app.query(login);
+    await moved(app, refusals('LOGIN_LIMIT_PER_MINUTE'), 1, () => app.query(login));
+    await using limited = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
+    await limited.query('{ __typename }');
+    await moved(limited, refusals('RATE_LIMIT_PER_MINUTE'), 1, () =>
+      limited.query('{ __typename }'),
+    );
+    expect(await seriesValue(limited, 'errors_total{code="RATE_LIMITED",operation="none"}')).toBe(
+      1,
+    );
+    expect(
+      await seriesValue(
+        limited,
+        'operations_total{document="other",transport="http",outcome="refused"}',
+      ),
+    ).toBe(1);
+  });
+});
+
+describe('the gateway', () => {
+  const calls = (operation: string, outcome: string, origin = 'request') =>
+    `gateway_calls_total{operation="${operation}",origin="${origin}",outcome="${outcome}"}`;
+
+  test('its calls by outcome, and its retries', async () => {
+    await moved(app, calls('getCustomerId', 'ok'), 1, () => app.query('{ customerId }', { token }));
+    expect(
+      await seriesValue(
+        app,
+        'gateway_call_seconds_count{operation="getCustomerId",origin="request"}',
+      ),
+    ).toBeGreaterThan(0);
+    failing('getCustomerId', 500);
+    await moved(app, 'gateway_retries_total{operation="getCustomerId"}', 2, () =>
+      app.query('{ customerId }', { token }),
+    );
+    app.sandbox.clearFaults();
+    for (const [fault, outcome] of [
+      [{ kind: 'status', status: 422 }, '4xx'],
+      [{ kind: 'status', status: 429 }, '429'],
+      [{ kind: 'status', status: 302 }, 'contract'],
+      [{ kind: 'reset-after' }, 'reset'],
+    ] as const) {
+      app.sandbox.fail({ operation: 'setValue', ...fault });
+      await moved(app, calls('setValue', outcome), 1, () =>
+        app.query('mutation { setValue(input: { key: "k", value: 1 }) { __typename } }', { token }),
+      );
+      app.sandbox.clearFaults();
+    }
+  });
+
+  test('polls apart from queries', async () => {
+    using socket = await initializedSocket(app, token);
+    const before = await seriesValue(app, calls('getOpenPositions', 'ok', 'poll'));
+    socket.subscribe('1', LIVE);
+    await eventually(
+      async () => (await seriesValue(app, calls('getOpenPositions', 'ok', 'poll'))) > before + 1,
+    );
+    expect(await seriesValue(app, 'feeds')).toBe(1);
+    expect(await seriesValue(app, 'subscriptions')).toBe(1);
+    expect(await seriesValue(app, 'sockets')).toBeGreaterThanOrEqual(1);
+    failing('getOpenPositions', 503);
+    await eventually(async () => (await seriesValue(app, 'feeds_delayed')) === 1);
+    await eventually(async () => (await seriesValue(app, 'feed_oldest_seconds')) > 0.2);
+    expect(await seriesValue(app, 'feed_polls_total{outcome="failed"}')).toBeGreaterThan(0);
+  });
+
+  test('its breakers and its connections', async () => {
+    await using other = await startTestApp();
+    expect(await seriesValue(other, 'circuit_open{backend="payments"}')).toBe(0);
+    other.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503 });
+    const tokens = ['demo', 'pro', 'fresh'].map((name) =>
+      other.sandbox.token({ email: `${name}@example.com` }),
+    );
+    await eventually(async () => {
+      await Promise.all(tokens.map((each) => other.query('{ customerId }', { token: each })));
+      return (await seriesValue(other, 'circuit_open{backend="payments"}')) === 1;
+    });
+    expect(await seriesValue(other, 'degraded{reason="gateway"}')).toBe(1);
+    await other.query('{ customerId }', { token: tokens[0] as string });
+    expect(await seriesValue(other, calls('getCustomerId', 'circuit'))).toBeGreaterThan(0);
+    expect(
+      await seriesValue(other, 'gateway_connections{area="rest",state="open"}'),
+    ).toBeGreaterThan(0);
+    expect(await seriesValue(other, 'gateway_connections{area="rest",state="max"}')).toBe(32);
+    expect(await seriesValue(other, 'gateway_calls_waiting{area="rest"}')).toBe(0);
+  });
+});
+
+describe('what is cached', () => {
+  test('the catalog, its age and its reads', async () => {
+    await using other = await startTestApp();
+    const own = await other.signIn();
+    expect(await seriesValue(other, 'catalogs')).toBe(0);
+    expect(await seriesValue(other, 'catalog_left_seconds')).toBeNaN();
+    await moved(other, 'catalog_fetches_total{outcome="modified"}', 1, () =>
+      other.query(SYMBOLS, { token: own }),
+    );
+    expect(await seriesValue(other, 'catalog_reads_total{source="wait"}')).toBeGreaterThan(0);
+    await moved(other, 'cache_reads_total{cache="response",result="hit"}', 1, () =>
+      other.query(SYMBOLS, { token: own }),
+    );
+    expect(await seriesValue(other, 'catalog_reads_total{source="memory"}')).toBeGreaterThan(0);
+    expect(await seriesValue(other, 'catalogs')).toBe(1);
+    expect(await seriesValue(other, 'catalog_instruments')).toBeGreaterThan(400);
+    expect(await seriesValue(other, 'catalog_left_seconds')).toBeGreaterThan(3_600);
+    expect(await seriesValue(other, 'catalog_skipped')).toBe(0);
+    expect(await seriesValue(other, 'cache_bytes{cache="response"}')).toBeGreaterThan(100);
+  });
+
+  test('documents and sessions', async () => {
+    await app.query('{ session { balance } }', { token });
+    await moved(app, 'cache_reads_total{cache="document",result="hit"}', 1, () =>
+      app.query('{ session { balance } }', { token }),
+    );
+    await moved(app, 'cache_reads_total{cache="document",result="miss"}', 1, () =>
+      app.query(`{ session { a${Date.now()}: balance } }`, { token }),
+    );
+    await moved(app, 'session_reads_total{source="cache"}', 1, () =>
+      app.query('{ session { balance } }', { token }),
+    );
+    await moved(app, 'session_reads_total{source="call"}', 1, () =>
+      app.query('{ session(maxAge: 0) { balance } }', { token }),
+    );
+    expect(await seriesValue(app, 'cache_bytes{cache="session"}')).toBeGreaterThan(100);
+    expect(await seriesValue(app, 'cache_bytes{cache="document"}')).toBeGreaterThan(100);
+  });
+});
+
+describe('live', () => {
+  test('events, and those that were merged', async () => {
+    using socket = await initializedSocket(app, token);
+    await moved(app, 'events_delivered_total', 1, async () => {
+      socket.subscribe('1', 'subscription { positionChanges(intervalMs: 2000) { cursor } }');
+      await socket.until('1', 'next');
+    });
+    const before = await seriesValue(app, 'events_merged_total');
+    // Changes come faster than this subscription takes events.
+    const ticks = setInterval(() => app.sandbox.tick(), 50);
+    try {
+      await eventually(async () => (await seriesValue(app, 'events_merged_total')) > before);
+    } finally {
+      clearInterval(ticks);
+    }
+  });
+
+  test('sockets by close code', async () => {
+    const socket = await initializedSocket(app, token);
+    await moved(app, 'sockets_closed_total{code="1000"}', 1, async () => socket.socket.close(1000));
+    using unauthorized = await initializedSocket(app, token);
+    unauthorized.subscribe('1', LIVE);
+    await unauthorized.until('1', 'next');
+    await moved(app, 'sockets_closed_total{code="4403"}', 1, async () => {
+      app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401, times: 1 });
+      await unauthorized.close();
+    });
+  });
+});
+
+describe('orders', () => {
+  test('by outcome, and repeats', async () => {
+    await using other = await startTestApp();
+    const own = await other.signIn();
+    const place = (key: string, symbol?: string) => other.query(order(key, symbol), { token: own });
+    await moved(other, 'orders_total{outcome="accepted"}', 1, () => place('a'));
+    await moved(other, 'order_replays_total', 1, () => place('a'));
+    await moved(other, 'orders_total{outcome="rejected"}', 1, () => place('b', 'TEST.REJECT'));
+    await moved(other, 'orders_total{outcome="unknown"}', 1, () => place('c', 'TEST.UNKNOWN'));
+    other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429 });
+    await moved(other, 'orders_total{outcome="unsent"}', 1, () => place('d'));
+    other.sandbox.clearFaults();
+    expect(await seriesValue(other, 'order_records')).toBe(3);
+    expect(await seriesValue(other, 'order_records_max')).toBe(200_000);
+    expect(await seriesValue(other, 'order_store_seconds_count{action="reserve"}')).toBeGreaterThan(
+      3,
+    );
+    expect(await seriesValue(other, 'order_store_seconds_count{action="settle"}')).toBeGreaterThan(
+      2,
+    );
+    other.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000, times: 1 });
+    const slow = place('e');
+    await eventually(
+      async () => (await seriesValue(other, 'order_oldest_under_way_seconds')) > 0.1,
+    );
+    expect(await seriesValue(other, 'orders_under_way')).toBe(1);
+    await slow;
+    expect(await seriesValue(other, 'orders_under_way')).toBe(0);
+    expect(await seriesValue(other, 'order_oldest_under_way_seconds')).toBe(0);
+  });
+
+  test('refused for want of room in the store', async () => {
+    await using full = await startTestApp({ ORDER_RECORDS_MAX: '1' });
+    const own = await full.signIn();
+    await full.query(order('a'), { token: own });
+    await moved(full, 'order_store_failures_total{action="reserve"}', 1, () =>
+      full.query(order('b'), { token: own }),
+    );
+    expect(await seriesValue(full, 'degraded{reason="order-store"}')).toBe(1);
+  });
+});
+
+describe('tokens and sign-ins', () => {
+  test('are counted by their end', async () => {
+    const signIn = (password: string) =>
+      app.query(
+        `mutation { login(input: { email: "pro@example.com", password: "${password}" }) { __typename } }`,
+      );
+    await moved(app, 'sign_ins_total{outcome="granted"}', 1, () => signIn('demo'));
+    await moved(app, 'sign_ins_total{outcome="rejected"}', 1, () => signIn('wrong'));
+    app.sandbox.fail({ operation: 'login', kind: 'status', status: 500 });
+    await moved(app, 'sign_ins_total{outcome="failed"}', 1, () => signIn('demo'));
+    app.sandbox.clearFaults();
+    for (let at = 0; at < 2; at += 1) await signIn('wrong');
+    await moved(app, 'sign_ins_total{outcome="limited"}', 1, () => signIn('demo'));
+    const fresh = app.sandbox.token({ email: 'user-7@example.com' });
+    await moved(app, 'tokens_total{result="accepted"}', 1, () =>
+      app.query('{ customerId session { balance } }', { token: fresh }),
+    );
+    const exp = Math.floor(Date.now() / 1000) + 600;
+    const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp });
+    await moved(app, 'tokens_total{result="refused"}', 1, () =>
+      app.query('{ customerId }', { token: forged }),
+    );
+    await moved(app, 'tokens_total{result="refused_here"}', 1, () =>
+      app.query('{ customerId }', { token: 'nonsense' }),
+    );
+  });
+});
+
+test('what runs, and whether it takes traffic', async () => {
+  const { series } = await scrape(app);
+  const names = [...series.keys()];
+  expect(names.find((name) => name.startsWith('trading_graph_build_info'))).toBe(
+    `trading_graph_build_info{version="0.1.0",node="${process.version}"}`,
+  );
+  expect(series.get('trading_graph_ready')).toBe(1);
+  expect(series.get('trading_graph_degraded{reason="settings"}')).toBe(0);
+  for (const path of ['live', 'ready']) {
+    const health = await fetch(`${app.adminUrl}/health/${path}`);
+    expect(health.status).toBe(200);
+    expect(await health.json()).toEqual({ status: 'ok' });
+  }
+});
+
+describeWithRedis('with Redis', (serverPath) => {
+  test('whether it is up, and how long it takes to count', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using sandbox = await startSandbox({ tickMs: 0, instruments: 10 });
+    await using shared = await startTestApp({ REDIS_URL: redis.url }, { gateway: sandbox });
+    expect(await seriesValue(shared, 'redis_up')).toBe(1);
+    await moved(shared, 'redis_count_seconds_count', 1, () => shared.query('{ __typename }'));
+    await redis.kill();
+    await eventually(async () => (await seriesValue(shared, 'redis_up')) === 0);
+    await shared.query('{ __typename }');
+    await eventually(async () => (await seriesValue(shared, 'degraded{reason="redis"}')) === 1);
+  });
+});

@@ -1,0 +1,39 @@
+import type { TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+
+/** One scrape: the values by series, as the text has them. */
+export async function scrape({ adminUrl }: Pick<TestApp, 'adminUrl'>) {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  const series = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
+    const at = line.lastIndexOf(' ');
+    series.set(line.slice(0, at), Number(line.slice(at + 1)));
+  }
+  return { text, series };
+}
+
+/** The value of one of our series; NaN where there is none. */
+export async function seriesValue(app: Pick<TestApp, 'adminUrl'>, name: string): Promise<number> {
+  const { series } = await scrape(app);
+  return series.get(`trading_graph_${name}`) ?? Number.NaN;
+}
+
+/** Runs `task`, then waits until the series has grown by as much. */
+export async function moved(
+  app: Pick<TestApp, 'adminUrl'>,
+  name: string,
+  by: number,
+  task: () => Promise<unknown>,
+): Promise<void> {
+  const before = await seriesValue(app, name);
+  if (Number.isNaN(before)) throw new Error(`${name} is not there from the start`);
+  await task();
+  await eventually(
+    async () => {
+      const grown = (await seriesValue(app, name)) - before;
+      if (grown !== by) throw new Error(`${name} has grown by ${grown} instead of ${by}`);
+    },
+    { withinMs: 5_000 },
+  );
+}

@@ -1,0 +1,4 @@
+import { describePanels } from './demo-panels.ts';
+import { DESKTOP } from './demo-visit.ts';
+
+describePanels(DESKTOP);

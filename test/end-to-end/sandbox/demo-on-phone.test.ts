@@ -1,0 +1,4 @@
+import { describePanels } from './demo-panels.ts';
+import { PHONE } from './demo-visit.ts';
+
+describePanels(PHONE);

@@ -1,0 +1,145 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse, validate } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as documents from '../../../page/src/documents.ts';
+import { snippetsOf } from '../../../page/src/snippets.ts';
+import { buildSchema } from '../../../src/schema/schema.ts';
+import { DemoPage } from '../../../src/server/demo-page/demo-page.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { rawRequest } from '../../support/raw-request.ts';
+
+const MOST_PACKED_BYTES = 150_000;
+const ASSET = /(?:href|src)="(\/demo\/[^"]+)"/g;
+const run = promisify(execFile);
+
+let app: TestApp;
+const openPage = (url = app.url) =>
+  rawRequest(url, { headers: { accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'br' } });
+/** Every file that the page names, in the order in which it names them. */
+async function assetsOf(url = app.url): Promise<string[]> {
+  const page = await rawRequest(url, { headers: { accept: 'text/html' } });
+  return [...new Set([...page.text.matchAll(ASSET)].map(([, path = '']) => path))];
+}
+
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+describe('the demonstration page', () => {
+  test('and all that it loads is small when packed', async () => {
+    const page = await openPage();
+    expect(page.headers['content-encoding']).toBe('br');
+    let bytes = page.bytes.length;
+    const assets = await assetsOf();
+    expect(assets.length).toBeGreaterThan(50);
+    for (const path of assets) {
+      const file = await rawRequest(app.url + path, { headers: { 'accept-encoding': 'br' } });
+      expect(file.status).toBe(200);
+      bytes += file.bytes.length;
+    }
+    expect(bytes).toBeLessThan(MOST_PACKED_BYTES);
+  });
+
+  test('lets nothing in but its own files, and one inline script, which is the import map', async () => {
+    const { headers, text } = await rawRequest(app.url, { headers: { accept: 'text/html' } });
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self' 'sha256-[\w+/=]+'; /);
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(text.match(/<script(?![^>]*\bsrc=)[^>]*>/g)).toEqual(['<script type="importmap">']);
+    expect(text).not.toMatch(/\son\w+=|\sstyle=/);
+    const links = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => link);
+    expect(links.filter((link) => !/^(?:\/(?!\/)|#|data:)/.test(link))).toEqual([]);
+  });
+
+  test('has its files cached for good under a hash of their content', async () => {
+    for (const path of await assetsOf()) {
+      const { headers, text } = await rawRequest(app.url + path);
+      expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
+      expect(headers['content-type']).toMatch(/^text\/(?:javascript|css); charset=utf-8$/);
+      expect(text).not.toMatch(/^import type|: string\b.*\{$/m);
+    }
+  });
+
+  test('serves no other file of the project', async () => {
+    const [first = ''] = await assetsOf();
+    const base = first.split('/', 3).join('/');
+    for (const path of ['package.json', 'src/main.ts', 'page/index.html', 'page/../package.json']) {
+      expect((await rawRequest(`${app.url}${base}/${path}`)).status).toBe(404);
+    }
+  });
+
+  test('is for browsers: other clients are led to the endpoint', async () => {
+    const { status, headers } = await rawRequest(app.url);
+    expect([status, headers.location]).toEqual([302, '/graphql']);
+  });
+
+  test('is not there in production, nor before a real gateway', async () => {
+    await using production = await startTestApp({ NODE_ENV: 'production', SANDBOX: 'on' });
+    await using real = await startTestApp({}, { gateway: app.sandbox });
+    const [asset = ''] = await assetsOf();
+    for (const { url } of [production, real]) {
+      expect((await openPage(url)).text).not.toContain('<main');
+      expect((await rawRequest(url + asset)).status).toBe(404);
+    }
+    expect((await openPage(real.url)).status).toBe(404);
+  });
+
+  test('is not there in an installation without its files', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'installation-'));
+    expect(DemoPage.find(folder)).toBeNull();
+    expect(DemoPage.find()).not.toBeNull();
+    rmSync(folder, { recursive: true });
+  });
+});
+
+test('its operations are valid', () => {
+  const schema = buildSchema();
+  const texts = Object.values(documents).filter((value) => typeof value === 'string');
+  expect(texts.length).toBeGreaterThan(5);
+  for (const text of texts) expect(validate(schema, parse(text)), text).toEqual([]);
+});
+
+describe('a snippet for curl', () => {
+  type Example = Parameters<typeof snippetsOf>[0];
+  const curlOf = async (example: Omit<Example, 'client'>) => {
+    const token = await app.signIn();
+    const all = snippetsOf({ ...example, client: '' }, `${app.url}/graphql`, token);
+    return all.find(({ title }) => title === 'curl')?.code ?? '';
+  };
+  const answerTo = async (example: Omit<Example, 'client'>) =>
+    JSON.parse((await run('bash', ['-c', await curlOf(example)])).stdout);
+
+  test('runs when it is pasted', async () => {
+    const answer = await answerTo({ document: documents.START_SCREEN });
+    expect(answer.data.positions).toHaveLength(6);
+  });
+
+  test('keeps quotation marks of variables', async () => {
+    const variables = { text: `it's "apple" \\ $HOME`, since: '' };
+    const answer = await answerTo({ document: documents.SEARCH_AND_SYNC, variables });
+    expect(answer.errors).toBeUndefined();
+    expect(answer.data.instruments.totalCount).toBe(0);
+  });
+
+  test('follows a subscription', async () => {
+    const snippet = await curlOf({ document: documents.LIVE_POSITIONS });
+    const curl = spawn('bash', ['-c', `exec ${snippet}`], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let events = '';
+    curl.stdout.on('data', (text) => {
+      events += text;
+    });
+    await eventually(() => events.includes('"snapshot":true'));
+    const ended = once(curl, 'exit');
+    curl.kill();
+    await ended;
+    expect(events).toContain('event: next');
+  });
+});

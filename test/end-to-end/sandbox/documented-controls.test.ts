@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/sandbox.md'), 'utf8');
+
+// Bodies for the controls that need one.
+const BODIES = new Map([
+  ['POST /sandbox/faults', { operation: 'getCustomerId', kind: 'status', times: 9 }],
+  ['POST /sandbox/tokens', { email: 'demo@example.com' }],
+  ['POST /sandbox/tokens/revoke', { login: 700003 }],
+  ['POST /sandbox/market', { symbol: 'AAPL', price: 150 }],
+]);
+
+/** The table's rows: each control, and the shape of its answer. */
+const ROWS = [...PAGE.matchAll(/^\| `((?:GET|POST|DELETE) \S+)` \|.*\| `(\{.*\})` \|$/gm)].map(
+  ([, control = '', shape = '']) => ({ control, shape }),
+);
+
+let app: TestApp;
+let token: string;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  token = await app.signIn();
+  const order = `mutation { placeOrder(input: {
+    symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "documented"
+  }) { __typename } }`;
+  const { data } = await app.query(order, { token });
+  expect(data.placeOrder.__typename).toBe('OrderAccepted');
+});
+afterAll(() => app.close());
+
+test('the page lists the controls', () => {
+  expect(ROWS.length).toBe(13);
+});
+
+test.each(ROWS)('$control on the public port answers as documented', async ({ control, shape }) => {
+  const [method = '', path] = control.split(' ');
+  const body = BODIES.get(control);
+  // A control may have emptied the list of requests before.
+  await app.query('{ __typename customerId }', { token });
+  const response = await fetch(`${app.url}${path}`, {
+    method,
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  expect(response.status).toBe(200);
+  expect(shapeOf(await response.json())).toBe(shape);
+});
+
+/** The shape of an answer as the page writes it. Faults have a table of their own there. */
+function shapeOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${shapeOf(value[0])}]`;
+  const fields = Object.entries(Object(value)).map(([name, each]) => {
+    if (name === 'operations') return `${name}: { name: count }`;
+    if (name === 'logins') return `${name}: { login: { name: count } }`;
+    if (name === 'faults') return `${name}: [fault]`;
+    return Array.isArray(each) ? `${name}: ${shapeOf(each)}` : name;
+  });
+  return `{ ${fields.join(', ')} }`;
+}

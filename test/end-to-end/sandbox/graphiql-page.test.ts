@@ -1,0 +1,405 @@
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EXAMPLES } from '../../../src/server/graphiql/examples.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import {
+  clickAsAPerson,
+  openPage,
+  overflowsSideways,
+  type Violation,
+  violations,
+} from '../../support/browser-page.ts';
+import { describeWithChromium } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const DESKTOP = { width: 1280, height: 800 };
+const WIDE = { width: 1920, height: 1080 };
+const PHONE = { width: 390, height: 844 };
+
+const NAMES = EXAMPLES.map(
+  ({ query }) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1],
+);
+
+describeWithChromium('GraphiQL', (executablePath) => {
+  let app: TestApp;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    app = await startTestApp({ SANDBOX_TICK_MS: '200', POSITIONS_POLL_MS: '200' });
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await app.close();
+  });
+
+  const open = async (options = {}, rest = '') => {
+    const opened = await openPage(browser, `${app.url}/graphql${rest}`, {
+      viewport: DESKTOP,
+      ...options,
+    });
+    await opened.page.locator('.graphiql-tab-active').waitFor();
+    return opened;
+  };
+  const run = (page: Page) => page.getByRole('button', { name: /execute query/i }).click();
+  const stop = (page: Page) => page.getByRole('button', { name: /^stop/i }).click();
+  const result = (page: Page) => page.locator('.result-window');
+  const summary = (page: Page) => page.locator('#answer-summary');
+  const activeTab = (page: Page) => page.locator('.graphiql-tab-active').innerText();
+  const tabNames = (page: Page) => page.locator('.graphiql-tab-button').allInnerTexts();
+  const link = (query: string, variables?: unknown) =>
+    new URLSearchParams({
+      query,
+      ...(variables !== undefined && { variables: JSON.stringify(variables) }),
+    });
+
+  test.each([DESKTOP, WIDE, PHONE])(
+    'at $width×$height a click on a tab opens it, and Run executes what it shows',
+    async (viewport) => {
+      await using opened = await open({ viewport });
+      const { page, problems } = opened;
+      expect(await tabNames(page)).toEqual(NAMES);
+      // As where a font arrives late: tabs that change their widths get a transform that stays.
+      await page.addStyleTag({ content: '.graphiql-tab-button { letter-spacing: 2px }' });
+      await eventually(() =>
+        page.locator('.graphiql-tab[style*=translateX]').count().then(Boolean),
+      );
+      // From the last to the first, so that no tab is the open one already.
+      for (const [at, name] of [...NAMES.entries()].reverse()) {
+        await clickAsAPerson(page, `#graphiql-session-tab-${at}`);
+        expect(await activeTab(page)).toBe(name);
+        await run(page);
+        await eventually(async () => (await summary(page).locator('b').innerText()) === name);
+        if (name === 'Live') await stop(page);
+        else expect(await summary(page).innerText()).toContain('200 OK');
+      }
+      expect(await overflowsSideways(page)).toBe(false);
+      expect(problems).toEqual([]);
+    },
+  );
+
+  test.each([DESKTOP, PHONE])(
+    'at $width×$height every control works, and nothing overflows',
+    async (viewport) => {
+      await using opened = await open({ viewport });
+      const { page, problems } = opened;
+      await run(page);
+      await result(page).getByText('"balance"').waitFor();
+
+      for (const control of ['Documentation Explorer', 'GraphiQL Explorer', 'History']) {
+        await page.getByRole('button', { name: `Show ${control}` }).click();
+        const pane = await page.locator('.graphiql-plugin').boundingBox();
+        expect(pane?.width).toBeGreaterThan(199);
+        expect(await overflowsSideways(page)).toBe(false);
+        await page.getByRole('button', { name: `Hide ${control}` }).click();
+      }
+      for (const dialog of ['Open short keys dialog', 'Open settings dialog']) {
+        await page.getByRole('button', { name: dialog }).click();
+        await page.getByRole('dialog').waitFor();
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
+      await page.getByRole('button', { name: /re-fetch/i }).click();
+      for (const pane of ['Variables', 'Headers']) {
+        await page.getByRole('button', { name: pane, exact: true }).click();
+        await page.getByRole('region', { name: pane }).waitFor();
+      }
+      for (const command of [/prettify/i, /merge/i, /copy/i]) {
+        await page.getByRole('toolbar').getByRole('button', { name: command }).click();
+      }
+      await page.getByRole('button', { name: 'New tab' }).click();
+      await eventually(async () => (await activeTab(page)) === '<untitled>');
+      await page.locator('.graphiql-tab-active').getByRole('button', { name: 'Close Tab' }).click();
+      await eventually(async () => (await tabNames(page)).length === NAMES.length);
+      expect(await overflowsSideways(page)).toBe(false);
+      expect(problems).toEqual([]);
+    },
+  );
+
+  test.each([DESKTOP, PHONE])(
+    'at $width×$height axe finds nothing of ours in either theme',
+    async (viewport) => {
+      await using opened = await open({ viewport });
+      const { page } = opened;
+      await clickAsAPerson(page, `#graphiql-session-tab-${NAMES.indexOf('Errors')}`);
+      await run(page);
+      await summary(page).getByText('1 error').waitFor();
+      await page.getByRole('button', { name: 'Details' }).click();
+      await page.locator('#docs summary').click();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await violations(page, { exclude: ['#root'] })).toEqual([]);
+        const others = await violations(page, { include: ['#root'] });
+        expect(others.filter((violation) => !isOfGraphiQL(violation))).toEqual([]);
+      }
+    },
+  );
+
+  test('on a phone the panes are stacked, each as wide as the window', async () => {
+    await using opened = await open({ viewport: PHONE, hasTouch: true, isMobile: true });
+    const { page } = opened;
+    await run(page);
+    await result(page).getByText('"balance"').waitFor();
+    const editor = await page.locator('.graphiql-query-editor').boundingBox();
+    const response = await page.locator('.graphiql-response').boundingBox();
+    if (!editor || !response) throw new Error('a pane is not visible');
+    expect(editor.width).toBeGreaterThan(370);
+    expect(response.width).toBeGreaterThan(370);
+    expect(response.y).toBeGreaterThan(editor.y + editor.height);
+    expect(Math.min(editor.height, response.height)).toBeGreaterThan(200);
+  });
+
+  test('a syntax error is its message and place, without a stack', async () => {
+    await using opened = await open({}, `#${link('query Broken { customerId')}`);
+    const { page, problems } = opened;
+    await run(page);
+    await result(page).getByText('Syntax Error: Expected Name').waitFor();
+    const text = await result(page).innerText();
+    expect(text).toContain('GRAPHQL_PARSE_FAILED');
+    expect(text).not.toMatch(/stack|graphiql\.js/);
+    expect(await summary(page).innerText()).toMatch(/400 Bad Request, 1 error\s+Broken/);
+    expect(problems).toEqual([expect.stringContaining('status of 400')]);
+  });
+
+  test('a server that is gone is told without a stack', async () => {
+    const own = await startTestApp();
+    await using opened = await openPage(browser, `${own.url}/graphql`);
+    const { page } = opened;
+    await page.locator('.graphiql-tab-active').waitFor();
+    await run(page);
+    await result(page).getByText('"balance"').waitFor();
+    await own.close();
+    await run(page);
+    await result(page).getByText('The server cannot be reached').waitFor();
+    expect(await result(page).innerText()).not.toMatch(/stack|graphiql\.js/);
+    expect(await summary(page).innerText()).toContain('Failed');
+  });
+
+  test('the line below has status, time, size and gateway calls of each answer', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const asked = page.waitForResponse(
+      (response) => response.request().postData()?.includes('query Home') ?? false,
+    );
+    await run(page);
+    const response = await asked;
+    const { extensions } = await response.json();
+    await summary(page).getByText('200 OK').waitFor();
+    const text = await summary(page).innerText();
+    const bytes = (await response.body()).length;
+    expect(text).toMatch(/[\d.]+ (ms|s)\b/);
+    expect(text).toContain(`${(bytes / 1000).toFixed(1)} kB`);
+    const made = extensions.gateway.filter(({ source }: { source: string }) => source === 'call');
+    expect(text).toContain(`${made.length} gateway call`);
+    expect(await page.getByRole('status').innerText()).toMatch(/^Home: 200 OK, /);
+
+    const details = page.locator('#answer-details');
+    expect(await details.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Details' }).click();
+    expect(await details.locator('tbody tr').count()).toBe(extensions.gateway.length);
+    for (const { operation } of extensions.gateway) {
+      expect(await details.locator('tbody').innerText()).toContain(operation);
+    }
+    expect(await details.innerText()).toContain(response.headers()['x-request-id']);
+    await page.getByRole('button', { name: 'Details' }).click();
+    expect(await details.isVisible()).toBe(false);
+  });
+
+  test('a subscription has a log of its events, which open to their JSON', async () => {
+    await using opened = await open();
+    const { page, problems } = opened;
+    await clickAsAPerson(page, `#graphiql-session-tab-${NAMES.indexOf('Live')}`);
+    await run(page);
+    const events = page.locator('.events > li');
+    await eventually(async () => (await events.count()) >= 4);
+    expect(await summary(page).innerText()).toContain('Streaming');
+    await stop(page);
+    await summary(page).getByText('Stopped').waitFor();
+    const count = await events.count();
+    expect(await summary(page).innerText()).toContain(`${count} events`);
+    // Newest first: the snapshot is at the end.
+    await events.last().locator('summary').click();
+    expect(await events.last().locator('pre').innerText()).toContain('"snapshot": true');
+    await events.first().locator('summary').click();
+    expect(await events.first().locator('pre').innerText()).toContain('"snapshot": false');
+    expect(problems).toEqual([]);
+  });
+
+  test('stopping a subscription ends it on the server as well', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const subscriptions = async () => {
+      const text = await (await fetch(`${app.adminUrl}/metrics`)).text();
+      return Number(/^\S*subscriptions(?:\{[^}]*\})? (\d+)$/m.exec(text)?.[1]);
+    };
+    await clickAsAPerson(page, `#graphiql-session-tab-${NAMES.indexOf('Live')}`);
+    await run(page);
+    await eventually(async () => (await subscriptions()) === 1);
+    await stop(page);
+    await eventually(async () => (await subscriptions()) === 0);
+  });
+
+  test('history lists what was run and opens it again', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await run(page);
+    await result(page).getByText('"balance"').waitFor();
+    await clickAsAPerson(page, `#graphiql-session-tab-${NAMES.indexOf('Search')}`);
+    await page.getByRole('button', { name: 'Show History' }).click();
+    await page.locator('.graphiql-history-item').getByText('Home').click();
+    await page.locator('.graphiql-query-editor').getByText('withdrawalMethods').waitFor();
+  });
+
+  test('the user switch changes whose data is answered', async () => {
+    await using opened = await open({}, `#${link('{ positions { id } }')}`);
+    const { page } = opened;
+    const user = page.getByLabel('User');
+    const positionsOf = async (email: string) => {
+      await user.selectOption(email);
+      const asked = page.waitForResponse(
+        (response) => response.request().postData()?.includes('{ positions') ?? false,
+      );
+      await run(page);
+      return (await asked).json();
+    };
+    expect((await positionsOf('pro@example.com')).data.positions.length).toBe(25);
+    expect((await positionsOf('fresh@example.com')).data.positions.length).toBe(0);
+    expect((await positionsOf('demo@example.com')).data.positions.length).toBeGreaterThan(5);
+    expect((await positionsOf('')).errors[0].extensions.code).toBe('UNAUTHENTICATED');
+  });
+
+  test('a token in the Headers pane comes before the chosen user', async () => {
+    await using opened = await open({}, `#${link('{ positions { id } }')}`);
+    const { page } = opened;
+    const token = app.sandbox.token({ email: 'fresh@example.com' });
+    await page.getByRole('button', { name: 'Headers', exact: true }).click();
+    await page.getByRole('region', { name: 'Headers' }).locator('.monaco-editor').last().click();
+    await page.keyboard.insertText(JSON.stringify({ Authorization: `Bearer ${token}` }));
+    await run(page);
+    await result(page).getByText('"positions": []').waitFor();
+  });
+
+  test('a token that is refused is replaced for the next run', async () => {
+    await using own = await startTestApp();
+    await using opened = await openPage(browser, `${own.url}/graphql#${link('{ customerId }')}`);
+    const { page } = opened;
+    own.sandbox.revoke({ login: 700001 });
+    await run(page);
+    await result(page).getByText('UNAUTHENTICATED').waitFor();
+    await run(page);
+    await result(page).getByText('cus_700001').waitFor();
+  });
+
+  test.each(['#', '?'])(
+    '%squery= opens a tab with the operation and its variables, and runs nothing',
+    async (sign) => {
+      const query = 'query Linked($id: ID!) { instrument(id: $id) { name } }';
+      await using opened = await open({}, `${sign}${link(query, { id: 'AAPL' })}`);
+      const { page, problems } = opened;
+      expect(await tabNames(page)).toEqual(['Linked', ...NAMES]);
+      expect(await activeTab(page)).toBe('Linked');
+      expect(await result(page).innerText()).toBe('');
+      expect(page.url()).toBe(`${app.url}/graphql`);
+      await run(page);
+      await result(page).getByText('Apple Inc.').waitFor();
+      // A tab that is left and opened again keeps its variables.
+      await clickAsAPerson(page, '#graphiql-session-tab-1');
+      await clickAsAPerson(page, '#graphiql-session-tab-0');
+      await page.getByRole('region', { name: 'Variables' }).getByText('AAPL').waitFor();
+      expect(problems).toEqual([]);
+    },
+  );
+
+  test('a link that is followed on the page itself opens its tab as well', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await page.evaluate(
+      `location.hash = ${JSON.stringify(String(link('query Later { customerId }')))}`,
+    );
+    await eventually(async () => (await activeTab(page)) === 'Later');
+  });
+
+  test('tabs and their variables are there again after a reload, none twice', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await clickAsAPerson(page, `#graphiql-session-tab-${NAMES.indexOf('Page')}`);
+    await eventually(async () => (await activeTab(page)) === 'Page');
+    await page.reload();
+    await page.locator('.graphiql-tab-active').waitFor();
+    expect(await tabNames(page)).toEqual(NAMES);
+    // The editor shows the open tab, not what was shown last.
+    await page.locator('.graphiql-query-editor').getByText('withdrawalMethods').waitFor();
+    await clickAsAPerson(page, `#graphiql-session-tab-${NAMES.indexOf('Page')}`);
+    await page.getByRole('region', { name: 'Variables' }).getByText('"first"').waitFor();
+  });
+
+  test('the docs menu leads to pages that are there', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await page.locator('#docs summary').click();
+    const links: string[] = await page.evaluate(
+      "[...document.querySelectorAll('#docs a')].map(({ href }) => href)",
+    );
+    expect(links).toHaveLength(7);
+    for (const each of links) {
+      const response = await fetch(each);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    }
+    await page.mouse.click(600, 400);
+    expect(await page.locator('#docs a').first().isVisible()).toBe(false);
+  });
+
+  test('our bars work by keyboard alone', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const focused = () =>
+      page.evaluate('document.activeElement.id || document.activeElement.textContent.trim()');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('user');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getByLabel('User').inputValue()).toBe('pro@example.com');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Docs');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Schema');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('#docs a').first().isVisible()).toBe(false);
+    expect(await focused()).toBe('Docs');
+
+    await page.locator('.graphiql-query-editor .monaco-editor').first().click();
+    await page.keyboard.press('Control+Enter');
+    await summary(page).getByText('200 OK').waitFor();
+    await page.locator('#answer-toggle').focus();
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#answer-details').isVisible()).toBe(true);
+    await page.keyboard.press('Shift+Tab');
+    expect(await focused()).toBe('answer-details');
+  });
+
+  test('the theme chosen in the settings is that of our bars', async () => {
+    await using opened = await open({ colorScheme: 'light' });
+    const { page } = opened;
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(await background()).toBe('rgb(255, 255, 255)');
+    await page.getByRole('button', { name: 'Open settings dialog' }).click();
+    await page.getByRole('button', { name: 'Dark', exact: true }).click();
+    expect(await background()).toBe('rgb(33, 42, 59)');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.getByRole('button', { name: 'Light', exact: true }).click();
+    expect(await background()).toBe('rgb(255, 255, 255)');
+  });
+});
+
+/** What the packaged GraphiQL breaks itself, in markup and colours that no option of it changes. */
+const OF_GRAPHIQL = new Map([
+  // Each tab is a list item with the role of a tab, around a button that opens and one that closes it.
+  ['nested-interactive', /^li|\.graphiql-tab/],
+  // The editor's own colours of brackets, numbers and line numbers.
+  ['color-contrast', /\.mtk\d|\.view-line|\.line-numbers|\.bracket/],
+]);
+
+function isOfGraphiQL({ rule, target }: Violation): boolean {
+  return OF_GRAPHIQL.get(rule)?.test(target) ?? false;
+}

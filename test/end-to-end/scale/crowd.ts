@@ -1,0 +1,89 @@
+import { WebSocket } from 'ws';
+import { type Client, createClient } from '../../../client/src/create-client.ts';
+import type { PositionsState } from '../../../client/src/live/positions-state.ts';
+import type { Sandbox } from '../../../src/sandbox/start.ts';
+import { eventually } from '../../support/eventually.ts';
+
+/** An app that follows its account's positions over a socket of its own. */
+export class Viewer {
+  readonly email: string;
+  readonly #client: Client;
+  /** Every state that it has shown. */
+  readonly states: PositionsState[] = [];
+
+  constructor({ email, url, sandbox, route }: ViewerOptions) {
+    this.email = email;
+    this.#client = createClient({
+      url,
+      token: () => sandbox.token({ email }),
+      route,
+      environment: { WebSocket: WebSocket as unknown as typeof globalThis.WebSocket },
+    });
+    this.#client.positions((state) => this.states.push(state));
+  }
+
+  get state(): PositionsState | undefined {
+    return this.states.at(-1);
+  }
+
+  dispose(): void {
+    this.#client.dispose();
+  }
+}
+
+interface ViewerOptions {
+  readonly email: string;
+  readonly url: string;
+  readonly sandbox: Sandbox;
+  readonly route: boolean;
+}
+
+export interface CrowdOptions {
+  readonly url: string;
+  readonly sandbox: Sandbox;
+  readonly accounts: number;
+  readonly socketsPerAccount: number;
+  /** False: the clients do not say where they belong. */
+  readonly route?: boolean;
+}
+
+const OPENED_AT_ONCE = 25;
+
+/** The viewers of many accounts, all of whom have their list. */
+export class Crowd implements Disposable {
+  readonly viewers: Viewer[] = [];
+
+  static async open(options: CrowdOptions): Promise<Crowd> {
+    const crowd = new Crowd();
+    await crowd.add(options);
+    return crowd;
+  }
+
+  async add({ url, sandbox, accounts, socketsPerAccount, route = true }: CrowdOptions) {
+    for (let n = 0; n < accounts * socketsPerAccount; n += 1) {
+      const email = `user-${1 + (n % accounts)}@example.com`;
+      this.viewers.push(new Viewer({ email, url, sandbox, route }));
+      if (n % OPENED_AT_ONCE === 0) await this.allLive();
+    }
+    await this.allLive();
+  }
+
+  async allLive(): Promise<void> {
+    await eventually(() => this.viewers.every(({ state }) => state?.status === 'LIVE'));
+  }
+
+  /** The viewers whose list is not the one of the others of their account. */
+  disagreeing(): readonly Viewer[] {
+    const lists = new Map<string, string>();
+    return this.viewers.filter(({ email, state }) => {
+      const list = JSON.stringify(state?.positions);
+      const first = lists.get(email) ?? list;
+      lists.set(email, first);
+      return list !== first;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    for (const viewer of this.viewers) viewer.dispose();
+  }
+}

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { describeWithHaproxy } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Replicas, startReplicas } from '../../support/replicas.ts';
+import { Crowd, type CrowdOptions } from './crowd.ts';
+
+const ACCOUNTS = 50;
+const SOCKETS_PER_ACCOUNT = 6;
+const SOCKETS = ACCOUNTS * SOCKETS_PER_ACCOUNT;
+
+describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
+  let sandbox: Sandbox;
+  let replicas: Replicas;
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ seed: 'scale', instruments: 40, tickMs: 200 });
+    replicas = await startReplicas(haproxyPath, {
+      GATEWAY_URL: sandbox.url,
+      ORDER_STORE: 'memory',
+      RATE_LIMIT_PER_MINUTE: '1000000',
+    });
+  });
+  afterAll(async () => {
+    await replicas?.[Symbol.asyncDispose]();
+    await sandbox?.close();
+  });
+
+  const crowd = (
+    accounts: number,
+    socketsPerAccount: number,
+    changed: Partial<CrowdOptions> = {},
+  ) =>
+    Crowd.open({
+      url: `${replicas.url}/graphql`,
+      sandbox,
+      accounts,
+      socketsPerAccount,
+      ...changed,
+    });
+  const nobody = () => eventually(async () => (await replicas.feeds()) === 0);
+
+  test('that name their account cost one poll for each account, also after a replica died and came back', async () => {
+    using viewers = await crowd(ACCOUNTS, SOCKETS_PER_ACCOUNT);
+    expect(await replicas.sockets()).toSatisfy((each: number[]) => each.every((n) => n > 0));
+    expect(await replicas.feeds()).toBe(ACCOUNTS);
+    const [victim] = replicas.all;
+    await victim?.kill();
+    await eventually(() => viewers.viewers.some(({ state }) => state?.status === 'OFFLINE'));
+    await viewers.allLive();
+    expect(await replicas.feeds()).toBe(ACCOUNTS);
+
+    await victim?.start();
+    await eventually(async () => {
+      using probe = await crowd(ACCOUNTS, 1);
+      expect(probe.viewers).toHaveLength(ACCOUNTS);
+      // Until the sockets of before reconnect, the accounts that belong to the replica that is back are polled twice.
+      const remapped = (await replicas.sockets())[0] ?? 0;
+      expect(remapped).toBeGreaterThan(ACCOUNTS / 8);
+      expect(await replicas.feeds()).toBe(ACCOUNTS + remapped);
+    });
+    viewers[Symbol.dispose]();
+    await nobody();
+    using again = await crowd(ACCOUNTS, SOCKETS_PER_ACCOUNT);
+    expect(again.viewers).toHaveLength(SOCKETS);
+    expect(await replicas.feeds()).toBe(ACCOUNTS);
+  });
+
+  test('that name no account are spread evenly', async () => {
+    await nobody();
+    using viewers = await crowd(SOCKETS, 1, { route: false });
+    expect(viewers.viewers).toHaveLength(SOCKETS);
+    for (const sockets of await replicas.sockets()) expect(sockets).toBeGreaterThan(SOCKETS / 5);
+  });
+
+  test('that all bear one hint do not take a replica over one and a half times its share', async () => {
+    await nobody();
+    const url = `${replicas.url}/graphql?route=abcd`;
+    using viewers = await crowd(ACCOUNTS, SOCKETS_PER_ACCOUNT, { url, route: false });
+    expect(viewers.viewers).toHaveLength(SOCKETS);
+    const sockets = await replicas.sockets();
+    expect(Math.max(...sockets)).toBeLessThanOrEqual((1.5 * SOCKETS) / replicas.all.length);
+  });
+});

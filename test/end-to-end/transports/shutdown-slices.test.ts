@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Environment } from '../../../src/config.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
+
+const SOCKETS = 40;
+const STREAMS = 10;
+
+let sandbox: Sandbox;
+let token: string;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ seed: 'slices', tickMs: 0 });
+  token = sandbox.token({ email: 'demo@example.com' });
+});
+beforeEach(() => {
+  sandbox.clearFaults();
+  sandbox.clearCalls();
+});
+afterAll(() => sandbox.close());
+
+interface End {
+  readonly atMs: number;
+  /** Null for an event stream. */
+  readonly code: number | null;
+}
+
+function start(environment: Environment) {
+  return startTestApp(
+    { ORDER_STORE: 'memory', RATE_LIMIT_PER_MINUTE: '1000000', ...environment },
+    { gateway: sandbox },
+  );
+}
+
+/** Resolves when the socket is acknowledged, or when a first answer to `query` has come. */
+async function openSocket(url: string, query: string | null = null): Promise<WebSocket> {
+  const socket = new WebSocket(url, 'graphql-transport-ws');
+  await once(socket, 'open');
+  const payload = { authorization: `Bearer ${token}` };
+  socket.send(JSON.stringify({ type: 'connection_init', payload }));
+  await once(socket, 'message');
+  if (query === null) return socket;
+  send(socket, query);
+  await once(socket, 'message');
+  return socket;
+}
+
+function send(socket: WebSocket, query: string): void {
+  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
+}
+
+async function closeOf(socket: WebSocket): Promise<End> {
+  const [code] = (await once(socket, 'close')) as [number];
+  return { atMs: performance.now(), code };
+}
+
+/** Resolves when the stream is open; its end resolves when it is cut. */
+async function openStream(url: string): Promise<{ readonly end: Promise<End> }> {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      authorization: `Bearer ${token}`,
+    },
+    body: JSON.stringify({ query: 'subscription { positions { id } }' }),
+  });
+  expect(response.status).toBe(200);
+  const end = response.text().then(
+    () => ({ atMs: performance.now(), code: null }),
+    () => ({ atMs: performance.now(), code: null }),
+  );
+  return { end };
+}
+
+/** Opens sockets and streams; the answer is how each of them ends. */
+async function openMany(app: { url: string; webSocketUrl: string }): Promise<Promise<End>[]> {
+  const query = 'subscription { positions { id } }';
+  const sockets = await Promise.all(
+    Array.from({ length: SOCKETS }, () => openSocket(app.webSocketUrl, query)),
+  );
+  const streams = await Promise.all(Array.from({ length: STREAMS }, () => openStream(app.url)));
+  return [...sockets.map(closeOf), ...streams.map(({ end }) => end)];
+}
+
+/** How many tenths of a second saw an end. */
+function tenths(ends: readonly End[]): number {
+  return new Set(ends.map(({ atMs }) => Math.floor(atMs / 100))).size;
+}
+
+function expectAllClosed(ends: readonly End[]): void {
+  const codes = ends.map(({ code }) => code);
+  expect(codes.filter((code) => code === 1012)).toHaveLength(SOCKETS);
+  expect(codes.filter((code) => code === null)).toHaveLength(STREAMS);
+}
+
+test('with a delay, sockets and event streams close spread over it', async () => {
+  const app = await start({ SHUTDOWN_DELAY_MS: '2000' });
+  const opened = await openMany(app);
+  const startedAtMs = performance.now();
+  const closing = app.close();
+  const ends = await Promise.all(opened);
+  expectAllClosed(ends);
+  const afterMs = ends.map(({ atMs }) => atMs - startedAtMs).sort((a, b) => a - b);
+  // Even pace: a quarter of them in each quarter of the time, give or take a busy machine.
+  expect(afterMs[12]).toBeGreaterThan(250);
+  expect(afterMs[25]).toBeGreaterThan(700);
+  expect(afterMs[37]).toBeGreaterThan(1100);
+  expect(tenths(ends)).toBeGreaterThanOrEqual(8);
+  await closing;
+  expect(performance.now() - startedAtMs).toBeGreaterThan(1900);
+});
+
+test('during the delay sockets are still accepted, and closed before its end', async () => {
+  const app = await start({ SHUTDOWN_DELAY_MS: '1500', SHUTDOWN_GRACE_MS: '60000' });
+  const first = await openSocket(app.webSocketUrl);
+  const firstEnd = closeOf(first);
+  const startedAtMs = performance.now();
+  const closing = app.close();
+  const second = await openSocket(app.webSocketUrl);
+  const secondEnd = closeOf(second);
+  expect((await firstEnd).code).toBe(1012);
+  expect((await secondEnd).code).toBe(1012);
+  await closing;
+  expect(performance.now() - startedAtMs).toBeLessThan(30_000);
+});
+
+test('without a delay they close spread over the beginning of the grace period', async () => {
+  const app = await start({ SHUTDOWN_GRACE_MS: '4000', ORDER_TIMEOUT_MS: '3000' });
+  const opened = await openMany(app);
+  const idle = await openSocket(app.webSocketUrl);
+  const idleEnd = closeOf(idle);
+  const startedAtMs = performance.now();
+  const closing = app.close();
+  await expect(openSocket(app.webSocketUrl)).rejects.toThrow('ECONNREFUSED');
+  const ends = await Promise.all(opened);
+  expectAllClosed(ends);
+  expect((await idleEnd).code).toBe(1012);
+  expect(tenths(ends)).toBeGreaterThanOrEqual(5);
+  await closing;
+  expect(performance.now() - startedAtMs).toBeLessThan(4000);
+  expect(app.logged.join()).not.toContain('the time to drain is over');
+});
+
+test('a socket whose turn has come sends its answer first', async () => {
+  const app = await start({ SHUTDOWN_DELAY_MS: '200' });
+  sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 800 });
+  const socket = await openSocket(app.webSocketUrl);
+  send(socket, '{ customerId }');
+  const received: string[] = [];
+  socket.on('message', (data) => received.push(String(data)));
+  const end = closeOf(socket);
+  await eventually(() => sandbox.calls('getCustomerId') === 1);
+  await app.close();
+  expect((await end).code).toBe(1012);
+  expect(received.join()).toContain('"cus_700001"');
+});
+
+test('the end of the grace period cuts a socket that is still busy', async () => {
+  const app = await start({
+    SHUTDOWN_GRACE_MS: '1000',
+    ORDER_TIMEOUT_MS: '400',
+    GATEWAY_TIMEOUT_MS: '60000',
+  });
+  sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
+  const socket = await openSocket(app.webSocketUrl);
+  send(socket, '{ customerId }');
+  const busy = closeOf(socket);
+  const idle = closeOf(await openSocket(app.webSocketUrl));
+  await eventually(() => sandbox.calls('getCustomerId') === 1);
+  const startedAtMs = performance.now();
+  await app.close();
+  expect((await idle).code).toBe(1012);
+  expect((await busy).code).toBe(1006);
+  // Long before the hanging call's own deadline.
+  expect(performance.now() - startedAtMs).toBeLessThan(30_000);
+  expect(app.logged.join()).toContain('the time to drain is over');
+});
+
+test('a second SIGTERM ends it at once', async () => {
+  await using facade = await startFacadeProcess({
+    GATEWAY_URL: sandbox.url,
+    ORDER_STORE: 'memory',
+    SHUTDOWN_DELAY_MS: '120000',
+  });
+  const sockets = await Promise.all(
+    Array.from({ length: SOCKETS }, () => openSocket(facade.webSocketUrl)),
+  );
+  const ends = sockets.map(closeOf);
+  const startedAtMs = performance.now();
+  facade.signal('SIGTERM');
+  await eventually(() => facade.logged.some((line) => line.includes('"msg":"draining"')));
+  facade.signal('SIGTERM');
+  expect(await facade.ended()).toBe(1);
+  expect(performance.now() - startedAtMs).toBeLessThan(60_000);
+  expect(await Promise.all(ends)).toHaveLength(SOCKETS);
+});

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+);
+
+export interface OpenedPage extends AsyncDisposable {
+  readonly page: Page;
+  /** Errors in the console, uncaught errors, failed requests, and requests to another host. */
+  readonly problems: string[];
+}
+
+/** Selectors of what axe looks at. */
+export type Part = Readonly<Partial<Record<'include' | 'exclude', readonly string[]>>>;
+
+export interface Violation {
+  readonly rule: string;
+  readonly target: string;
+}
+
+/** A page in a browser context of its own, closed at the end of its scope. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<OpenedPage> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(15_000);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const { host } = new URL(url);
+  page.on('request', (request) => {
+    const { protocol, host: asked } = new URL(request.url());
+    if (protocol.startsWith('http') && asked !== host) problems.push(`request to ${request.url()}`);
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText;
+    // A page ends its own subscriptions.
+    if (reason !== 'net::ERR_ABORTED') problems.push(`${request.url()}: ${reason}`);
+  });
+  await page.goto(url);
+  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Presses the mouse where the element is and lets go, without scripts that move the element under the pointer. */
+export async function clickAsAPerson(page: Page, selector: string): Promise<void> {
+  const element = page.locator(selector);
+  await element.scrollIntoViewIfNeeded();
+  const box = await element.boundingBox();
+  if (box === null) throw new Error(`${selector} is not visible`);
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+  await page.mouse.down();
+  // A person holds the button for longer than a frame, in which the page may move things.
+  await page.evaluate(
+    'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+  );
+  await page.mouse.up();
+}
+
+/** What axe finds against WCAG 2.1 A and AA and its best practices. */
+export async function violations(page: Page, part: Part): Promise<Violation[]> {
+  await page.evaluate(axeSource);
+  return page.evaluate(`axe.run(${JSON.stringify(part)}).then(({ violations }) => violations.flatMap(
+    ({ id, nodes }) => nodes.map(({ target }) => ({ rule: id, target: target.join(' ') }))))`);
+}
+
+/** Whether something is wider than the window. */
+export function overflowsSideways(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth > innerWidth');
+}

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { Environment } from '../../src/config.ts';
+import { eventually } from './eventually.ts';
+import { type FacadeProcess, startFacadeProcess } from './facade-process.ts';
+import { freePort, freePorts } from './free-ports.ts';
+
+const CONFIGURATION = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url));
+/** The configuration names as many. */
+const COUNT = 3;
+
+export interface Replica extends FacadeProcess {
+  readonly adminUrl: string;
+}
+
+export interface Replicas extends AsyncDisposable {
+  /** The load balancer's. */
+  readonly url: string;
+  readonly webSocketUrl: string;
+  readonly all: readonly Replica[];
+  /** The sockets of each replica that runs, as its metrics say. */
+  sockets(): Promise<number[]>;
+  /** The accounts that all of them poll, where one that two poll counts twice. */
+  feeds(): Promise<number>;
+}
+
+/** Three replicas of the program behind haproxy, configured as in `deploy/haproxy`. */
+export async function startReplicas(
+  haproxyPath: string,
+  environment: Environment & { readonly GATEWAY_URL: string },
+): Promise<Replicas> {
+  await using started = new AsyncDisposableStack();
+  const all = await Promise.all(
+    Array.from({ length: COUNT }, async () => started.use(await startReplica(environment))),
+  );
+  const port = await freePort();
+  const addresses = all.map(({ url }, at) => [`REPLICA_${at + 1}`, new URL(url).host]);
+  const haproxy = spawn(haproxyPath, ['-db', '-f', CONFIGURATION], {
+    env: { BIND: `127.0.0.1:${port}`, ...Object.fromEntries(addresses) },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  started.defer(() => end(haproxy));
+  await eventually(() => canConnect(port));
+  const owned = started.move();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    webSocketUrl: `ws://127.0.0.1:${port}/graphql`,
+    all,
+    sockets: () => gauges(all, 'trading_graph_sockets'),
+    feeds: async () => (await gauges(all, 'trading_graph_feeds')).reduce((a, b) => a + b, 0),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Its ports stay the same over restarts, since the load balancer knows it by them. */
+async function startReplica(
+  environment: Environment & { readonly GATEWAY_URL: string },
+): Promise<Replica> {
+  const [port, adminPort] = await freePorts(2);
+  const adminUrl = `http://127.0.0.1:${adminPort}`;
+  const facade = await startFacadeProcess({
+    TRUSTED_PROXIES: '127.0.0.1',
+    ...environment,
+    PORT: String(port),
+    ADMIN_PORT: String(adminPort),
+  });
+  return Object.defineProperties({} as Replica, {
+    ...Object.getOwnPropertyDescriptors(facade),
+    [Symbol.asyncDispose]: { value: facade[Symbol.asyncDispose] },
+    adminUrl: { value: adminUrl },
+  });
+}
+
+async function gauges(replicas: readonly Replica[], name: string): Promise<number[]> {
+  const read = replicas.map(({ adminUrl }) => gauge(adminUrl, name).catch(() => null));
+  return (await Promise.all(read)).filter((value) => value !== null);
+}
+
+async function gauge(adminUrl: string, name: string): Promise<number> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+  if (line === undefined) throw new Error(`there is no metric ${name}`);
+  return Number(line.split(' ')[1]);
+}
+
+async function canConnect(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}

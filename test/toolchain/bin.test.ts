@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly bin: Readonly<Record<string, string>>;
+};
+const bin = join(root, manifest.bin['trading-graph'] ?? '');
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'trading-graph-bin-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Runs the command as npx does: by a link, in a folder of the caller's. */
+function start(...args: string[]) {
+  const link = join(mkdtempSync(join(folder, 'bin-')), 'trading-graph');
+  symlinkSync(bin, link);
+  return spawn(process.execPath, [link, ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, SANDBOX_INSTRUMENTS: '10' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+}
+
+async function run(...args: string[]) {
+  const child = start(...args);
+  child.stdin.end();
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { code, out, err };
+}
+
+test('the bin can be executed', () => {
+  expect(statSync(bin).mode & 0o111).toBe(0o111);
+  expect(readFileSync(bin, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+});
+
+test('the command runs from anywhere, and its output is its own', async () => {
+  const { code, out, err } = await run('schema');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out).toBe(readFileSync(join(root, 'schema.graphql'), 'utf8'));
+});
+
+test('the exit code is that of the command', async () => {
+  expect((await run('nope')).code).toBe(2);
+  expect((await run('documents', 'check', 'missing.json')).code).toBe(1);
+});
+
+test.each(['start', 'sandbox', 'check', 'schema', 'documents', 'orders'])(
+  '%s explains itself',
+  async (name) => {
+    const { code, out } = await run(name, '--help');
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`^Usage: trading-graph ${name}`));
+  },
+);
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s ends the program behind it in order',
+  async (signal) => {
+    const child = start('sandbox', '--port', '0');
+    const ended = once(child, 'exit');
+    const [line] = await once(createInterface({ input: child.stdout }), 'line');
+    const url = String(line).split(' ').at(-1) ?? '';
+    expect((await fetch(`${url}/sandbox/calls`)).status).toBe(200);
+    child.kill(signal);
+    expect(await ended).toEqual([0, null]);
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+  },
+);

@@ -1,0 +1,191 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+const script = (name: string) => join(root, 'scripts', name);
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'packages-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+interface LockEntry {
+  readonly dev?: true;
+  readonly optional?: true;
+  readonly link?: true;
+}
+
+function lockPackages(packages: Readonly<Record<string, LockEntry>>): void {
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages }));
+}
+
+function install(name: string, manifest: object): void {
+  mkdirSync(join(folder, 'node_modules', name), { recursive: true });
+  writeFileSync(join(folder, 'node_modules', name, 'package.json'), JSON.stringify(manifest));
+}
+
+function checkLicenses() {
+  const { status, stderr } = spawnSync(process.execPath, [script('check-licenses.ts'), folder], {
+    encoding: 'utf8',
+  });
+  return { status, stderr };
+}
+
+describe('the check of licences', () => {
+  test.each(['MIT', 'BlueOak-1.0.0', '(MIT OR GPL-3.0-only)', 'MIT AND ISC'])(
+    'allows %s',
+    (license) => {
+      lockPackages({ '': {}, 'node_modules/a': {} });
+      install('a', { license });
+      expect(checkLicenses()).toEqual({ status: 0, stderr: '' });
+    },
+  );
+
+  test.each([
+    ['GPL-3.0-only', 'the licence GPL-3.0-only is not allowed'],
+    ['MIT AND GPL-3.0-only', 'the licence MIT AND GPL-3.0-only is not allowed'],
+    ['SEE LICENSE IN LICENSE.md', 'the licence SEE LICENSE IN LICENSE.md is not allowed'],
+    [undefined, 'no licence is named in its package.json'],
+  ])('names a package with %s', (license, problem) => {
+    lockPackages({ '': {}, 'node_modules/a': {}, 'node_modules/b': {} });
+    install('a', { license });
+    install('b', { license: 'MIT' });
+    expect(checkLicenses()).toEqual({ status: 1, stderr: `node_modules/a: ${problem}\n` });
+  });
+
+  test('looks at packages within packages, and not at those of development', () => {
+    lockPackages({
+      '': {},
+      'node_modules/a': {},
+      'node_modules/a/node_modules/b': {},
+      'node_modules/tool': { dev: true },
+    });
+    install('a', { license: 'MIT' });
+    install('a/node_modules/b', { license: 'AGPL-3.0-only' });
+    install('tool', { license: 'AGPL-3.0-only' });
+    expect(checkLicenses()).toEqual({
+      status: 1,
+      stderr: 'node_modules/a/node_modules/b: the licence AGPL-3.0-only is not allowed\n',
+    });
+  });
+
+  test('fails where a package is missing, unless it is optional', () => {
+    lockPackages({ '': {}, 'node_modules/a': {}, 'node_modules/b': { optional: true } });
+    expect(checkLicenses()).toEqual({ status: 1, stderr: 'node_modules/a: not installed\n' });
+  });
+
+  test('fails where it finds no packages at all', () => {
+    lockPackages({ '': {} });
+    expect(checkLicenses().status).toBe(1);
+  });
+});
+
+interface Component {
+  readonly 'bom-ref': string;
+  readonly name: string;
+  readonly version: string;
+  readonly licenses?: readonly unknown[];
+}
+
+test('the bill of materials holds the production packages, with licences, and no others', () => {
+  const output = execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: root, encoding: 'utf8' });
+  const bill = JSON.parse(output) as {
+    bomFormat: string;
+    metadata: { component: Component };
+    components: Component[];
+    dependencies: { ref: string; dependsOn: string[] }[];
+  };
+  expect(bill.bomFormat).toBe('CycloneDX');
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, LockEntry & { readonly version: string }>>;
+  };
+  const inProduction = Object.entries(packages)
+    .filter(([path, { dev, link }]) => path !== '' && !dev && !link)
+    .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`);
+  const listed = bill.components.map(({ name, version }) => `${name}@${version}`);
+  expect(listed.sort()).toEqual([...new Set(inProduction)].sort());
+  expect(bill.metadata.component.name).toBe('trading-graph');
+  expect(output).not.toContain('cdx:npm:package:development');
+  // Whatever it refers to is in it.
+  const references = bill.dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn]);
+  const known = [bill.metadata.component, ...bill.components].map((one) => one['bom-ref']);
+  expect(references.filter((one) => !known.includes(one))).toEqual([]);
+  expect(references.length).toBeGreaterThan(bill.components.length);
+  expect(bill.components.filter(({ licenses }) => !licenses?.length)).toEqual([]);
+});
+
+describe('the audit', () => {
+  const advisory = (severity: string) => ({
+    ws: [
+      {
+        id: 1,
+        url: 'https://example.com/advisory',
+        title: 'Frames of death',
+        severity,
+        vulnerable_versions: '*',
+        cwe: [],
+        cvss: { score: 0, vectorString: null },
+      },
+    ],
+  });
+
+  /** Runs it against a registry that answers the question for advisories, and knows nothing else. */
+  async function audit(answer: RequestListener) {
+    const asked: string[] = [];
+    const registry = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      if (request.url === '/-/npm/v1/security/advisories/bulk') answer(request, response);
+      else response.writeHead(404).end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(registry, 'listening');
+    const { port } = registry.address() as AddressInfo;
+    try {
+      const child = execFile(process.execPath, [script('audit.ts')], {
+        cwd: root,
+        env: {
+          ...process.env,
+          npm_config_registry: `http://127.0.0.1:${port}/`,
+          npm_config_cache: folder,
+        },
+      });
+      const lines: string[] = [];
+      child.stdout?.on('data', (text: string) => lines.push(text));
+      const [code] = await once(child, 'close');
+      expect(asked).toContain('POST /-/npm/v1/security/advisories/bulk');
+      return { code, text: lines.join('') };
+    } finally {
+      registry.closeAllConnections();
+      registry.close();
+    }
+  }
+
+  test.each([
+    ['high', 1],
+    ['critical', 1],
+    ['moderate', 0],
+  ])('with a %s vulnerability ends with %i', async (severity, code) => {
+    const outcome = await audit((_, response) => response.end(JSON.stringify(advisory(severity))));
+    expect(outcome.text).toContain(`${severity}: ws: Frames of death https://example.com/advisory`);
+    expect(outcome.code).toBe(code);
+  });
+
+  test('passes where nothing is known', async () => {
+    expect(await audit((_, response) => response.end('{}'))).toEqual({
+      code: 0,
+      text: '0 packages with known vulnerabilities, 0 of them high or critical\n',
+    });
+  });
+
+  test('says that the registry did not answer, and fails nothing', async () => {
+    const outcome = await audit((_, response) => response.writeHead(405).end('{}'));
+    expect(outcome.text).toMatch(/^The registry did not answer, .*405/);
+    expect(outcome.code).toBe(0);
+  });
+});
