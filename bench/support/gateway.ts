@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../test/support/free-ports.ts';
+import { accepting } from './accepting.ts';
 import { GATEWAY_CORE } from './cores.ts';
 import type { GatewayCounts, GatewayOrder } from './gateway-process.ts';
-import { accepting, freePort } from './ports.ts';
 import { ProbedProcess } from './probed-process.ts';
 
 export interface Gateway extends AsyncDisposable {

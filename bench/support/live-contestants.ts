@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../test/support/free-ports.ts';
+import { accepting } from './accepting.ts';
 import { CONTESTANT_CORE } from './cores.ts';
 import { LiveCrowd } from './live-crowd.ts';
 import type { LiveGateway } from './live-gateway.ts';
-import { accepting, freePort } from './ports.ts';
 import { ProbedProcess } from './probed-process.ts';
 
 export type LiveName = 'ours' | 'bare loop' | 'libraries alone';

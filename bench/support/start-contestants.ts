@@ -2,10 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../test/support/free-ports.ts';
 import type { PreparedAnswers } from '../contestants/wire.ts';
+import { accepting } from './accepting.ts';
 import { Contestant, type ContestantOptions } from './contestant.ts';
 import { CONTESTANT_CORE } from './cores.ts';
-import { accepting, freePort } from './ports.ts';
 import { ProbedProcess } from './probed-process.ts';
 import type { Workload } from './workloads.ts';
 

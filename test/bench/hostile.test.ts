@@ -5,8 +5,6 @@ import { runHostile } from '../../bench/support/hostile/run-hostile.ts';
 const MAX_COST = 5_000;
 
 test('the search finds for each kind a document that comes near to what the limits allow', {
-  // A machine that is too busy has had a connection end without an answer.
-  retry: 1,
   timeout: 180_000,
 }, async () => {
   const { findings, text } = await runHostile({

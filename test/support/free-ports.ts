@@ -1,15 +1,35 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Reserves all of them together, so that they differ; then releases them. */
+/**
+ * Below the ports that systems hand out by themselves: else a server or a connection of another
+ * process could be given one of these before the process that it is meant for listens there.
+ */
+const LOWEST = 20_000;
+const HIGHEST = 30_000;
+
+/** Free ports that differ. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = randomInt(LOWEST, HIGHEST);
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
 }
 
 export async function freePort(): Promise<number> {
   return (await freePorts(1))[0] as number;
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  await once(server.close(), 'close');
+  return true;
 }

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
+import { freePort } from '../../../test/support/free-ports.ts';
+import { accepting } from '../accepting.ts';
 import { CONTESTANT_CORE } from '../cores.ts';
-import { accepting, freePort } from '../ports.ts';
 import { ProbedProcess } from '../probed-process.ts';
 import { bodyOf, headersOf } from './hostile-client.ts';
 import type { HostileGateway } from './hostile-gateway.ts';
@@ -41,12 +42,14 @@ export async function startHostileFacade(
   });
   await accepting(child, port);
   const ask = async (token: string, text: string) => {
-    const { body } = await request(`http://127.0.0.1:${port}/graphql`, {
+    const { statusCode, body } = await request(`http://127.0.0.1:${port}/graphql`, {
       method: 'POST',
       headers: headersOf(token),
       body: bodyOf({ text, variables: {} }),
     });
-    return ((await body.json()) as { data?: unknown }).data ?? null;
+    const reply = await body.text();
+    if (reply === '') throw new Error(`status ${statusCode} without a body`);
+    return (JSON.parse(reply) as { data?: unknown }).data ?? null;
   };
   for (const token of [gateway.hostile, ...gateway.bystanders]) {
     if ((await ask(token, WARM)) === null) throw new Error(`the facade refuses ${WARM}`);

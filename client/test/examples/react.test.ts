@@ -207,6 +207,7 @@ describeWithChromium('examples/react', (executablePath) => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('An earlier order: unknown').waitFor();
     await page.getByRole('button', { name: 'I have looked' }).click();
+    await page.getByText('An earlier order').waitFor({ state: 'detached' });
     await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).click();
     await isLive(page);

@@ -21,8 +21,12 @@ export function EarlierOrders() {
   }, [orders]);
 
   async function forget(order: ResumedOrder) {
-    setEarlier((shown) => shown.filter((each) => each !== order));
-    await order.forget().catch(() => {});
+    try {
+      await order.forget();
+      setEarlier((shown) => shown.filter((each) => each !== order));
+    } catch {
+      // Still stored, so it would be back after a reload: it goes on being shown.
+    }
   }
 
   return earlier.map((order) => (

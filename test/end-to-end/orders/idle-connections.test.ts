@@ -20,7 +20,11 @@ test('a gateway that closes idle connections after two seconds leaves no order u
   const outcomes = new Map<string, number>();
   await Promise.all(
     Array.from({ length: FACADES }, async (_, facadeNumber) => {
-      await using facade = await startOrderFacade({ GATEWAY_CONNECTIONS: '64' }, sandbox);
+      await using facade = await startOrderFacade(
+        // A busy machine needs seconds to connect; an idle connection is what is tested here.
+        { GATEWAY_CONNECTIONS: '64', GATEWAY_TIMEOUT_MS: '30000', ORDER_TIMEOUT_MS: '30000' },
+        sandbox,
+      );
       const clients = Array.from({ length: 10 }, (_, n) =>
         facade.client({ email: `user-${facadeNumber * 10 + n + 1}@example.com` }),
       );
@@ -42,8 +46,5 @@ test('a gateway that closes idle connections after two seconds leaves no order u
       }
     }),
   );
-  const { OrderAccepted = 0, ...others } = Object.fromEntries(outcomes);
-  expect(OrderAccepted).toBeGreaterThan(0.9 * FACADES * ROUNDS * BURST);
-  // A machine that is too busy to connect in time has some orders that were never sent.
-  expect(Object.keys(others).filter((end) => !end.includes('GATEWAY_UNAVAILABLE'))).toEqual([]);
+  expect([...outcomes]).toEqual([['OrderAccepted', FACADES * ROUNDS * BURST]]);
 }, 60_000);

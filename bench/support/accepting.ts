@@ -1,18 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProbedProcess } from './probed-process.ts';
 
 const STARTS_WITHIN_MS = 30_000;
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Resolves when the process accepts connections; throws its output where it does not. */
 export async function accepting(child: ProbedProcess, port: number): Promise<void> {
