@@ -157,7 +157,7 @@ describe('the image', () => {
 function filesOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((path) => {
     const stats = lstatSync(join(folder, path));
-    // What is made in a folder changes it too, but has a line of its own.
+    // A new file changes its folder as well, but has a line of its own.
     return stats.isDirectory() ? [] : [`${path} ${stats.size} ${stats.mtimeMs}`];
   });
 }

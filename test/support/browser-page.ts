@@ -64,7 +64,7 @@ export async function clickAsAPerson(page: Page, selector: string): Promise<void
   await page.mouse.up();
 }
 
-/** What axe finds against WCAG 2.1 A and AA and its best practices. */
+/** The violations of WCAG 2.1 A and AA and of axe's best practices. */
 export async function violations(page: Page, part: Part): Promise<Violation[]> {
   await page.evaluate(axeSource);
   return page.evaluate(`axe.run(${JSON.stringify(part)}).then(({ violations }) => violations.flatMap(
