@@ -1,9 +1,10 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isInContext, parseDockerfile, parseGlobalArguments } from '../support/dockerfile.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { bareEnvironment, buildImage, type Image } from './image-build.ts';
 
@@ -134,7 +135,8 @@ describe('the image', () => {
       stream.setEncoding('utf8').on('data', (text: string) => output.push(text));
     }
     try {
-      await becomesHealthy(server, () => isHealthy(image, env), output);
+      await eventually(() => server.exitCode !== null || isHealthy(image, env));
+      expect(server.exitCode, output.join('')).toBeNull();
       const metrics = await fetch(`http://127.0.0.1:${adminPort}/metrics`);
       expect(metrics.status).toBe(200);
       const ended = once(server, 'exit');
@@ -154,7 +156,7 @@ describe('the image', () => {
 function filesOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((path) => {
     const stats = lstatSync(join(folder, path));
-    // What is made in a folder changes it too, but has a line of its own.
+    // A new file changes its folder as well, but has a line of its own.
     return stats.isDirectory() ? [] : [`${path} ${stats.size} ${stats.mtimeMs}`];
   });
 }
@@ -168,15 +170,4 @@ function bytesIn(folder: string): number {
 function isHealthy(image: Image, env: Record<string, string>): boolean {
   expect(image.healthCheck[0]).toBe('node');
   return spawnSync(process.execPath, image.healthCheck.slice(1), { env }).status === 0;
-}
-
-async function becomesHealthy(
-  server: ChildProcess,
-  isUp: () => boolean,
-  output: readonly string[],
-): Promise<void> {
-  while (!isUp()) {
-    if (server.exitCode !== null) throw new Error(`the server ended:\n${output.join('')}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }
