@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { cpuTable } from './cpu-table.ts';
 import { latencyTable } from './latency-table.ts';
+import { outageTable } from './outage-table.ts';
 import { profileTable } from './profile-table.ts';
 import { refreshTable } from './refresh-table.ts';
 import { pinOwnProcess } from './support/cores.ts';
@@ -12,13 +13,14 @@ import { openField } from './support/field.ts';
 
 const USAGE = `npm run bench -- [options] [what]
   what      a row of the first table (home, home-still, search, search-fresh, catalog, catalog-gzip,
-            catalog-br, positions, positions-still, customer-id), latency, refresh, live, profile;
+            catalog-br, positions, positions-still, customer-id), latency, refresh, outage, live, profile;
             without it everything but profile
             hostile: the worst that one account can do to the others, with options of its own (bench/hostile.ts)
             peers: the rows beside servers made of other libraries, which are installed for it
   --quick   a first impression in less than a minute, without live
   --rounds  how often each contestant has its turn
-  --beside  one more of this project's processes: a folder with another checkout of it, or a flag of Node`;
+  --beside  one more of this project's processes: a folder with another checkout of it, a flag of Node, or a
+            setting as NAME=value`;
 
 const ROWS_ALONE = ['home', 'search', 'positions', 'customer-id'];
 
@@ -66,6 +68,7 @@ async function run(): Promise<void> {
     print(await latencyTable(field, alone, pace));
   }
   if (isWanted('refresh')) print(await refreshTable(field, quick ? 4_000 : 15_000));
+  if (isWanted('outage')) print(await outageTable(field, pace));
   if (isWanted('live', quick)) runScript('live.ts', ['--quick']);
 }
 

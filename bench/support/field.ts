@@ -26,7 +26,7 @@ const INSTRUMENTS = 5_000;
 const CLIENTS = 16;
 
 export interface Guests {
-  /** More of this project's processes: flags of Node, or folders of other checkouts. */
+  /** More of this project's processes: flags of Node, settings as NAME=value, or folders of other checkouts. */
   readonly besides: readonly string[];
   /** Servers made of other libraries; then only with the rows that they are set up for. */
   readonly peers: boolean;
@@ -36,7 +36,11 @@ export interface Guests {
 export async function openField({ besides, peers }: Guests): Promise<Field> {
   await using opened = new AsyncDisposableStack();
   const gateway = opened.use(await startGateway(INSTRUMENTS, CLIENTS));
-  const surroundings = { gatewayUrl: gateway.url, tokens: gateway.tokens };
+  const surroundings = {
+    gatewayUrl: gateway.url,
+    instruments: INSTRUMENTS,
+    tokens: gateway.tokens,
+  };
   const join = async (starting: Promise<Contestant>) => {
     const contestant = await starting;
     opened.use(contestant.process);
@@ -71,12 +75,12 @@ export async function openField({ besides, peers }: Guests): Promise<Field> {
   };
 }
 
-/** A flag of Node, or the folder of another checkout. */
 function variantOf(beside: string): Variant {
   const name = `ours, ${beside}`;
-  return beside.startsWith('--')
-    ? { name, nodeFlags: [beside] }
-    : { name, folder: resolve(beside) };
+  if (beside.startsWith('--')) return { name, nodeFlags: [beside] };
+  const [, setting, value] = /^([A-Z_]+)=(.*)$/.exec(beside) ?? [];
+  if (setting !== undefined) return { name, environment: { [setting]: value ?? '' } };
+  return { name, folder: resolve(beside) };
 }
 
 async function instrumentsOf(ours: Contestant) {

@@ -8,7 +8,11 @@ import { type Recording, record } from './recording.ts';
 /** `still`: positions are the same bytes each time; `moving`: other prices in each answer. */
 export type Market = 'still' | 'moving';
 
+export type GatewayFault = 'status' | 'reset';
+
 export type GatewayOrder =
+  /** From now on every call fails. */
+  | { readonly fault: GatewayFault }
   | { readonly market: Market }
   /** True: every fetch of the catalog finds something changed. */
   | { readonly renewsCatalog: boolean }
@@ -25,6 +29,9 @@ const NOT_FOUND = Buffer.from('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r
 
 const { INSTRUMENTS, TOKENS, PORT } = process.env;
 const recording = await record(Number(INSTRUMENTS), Number(TOKENS));
+const UNAVAILABLE = Buffer.from('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n');
+
+let fault: GatewayFault | null = null;
 let market: Market = 'still';
 let renewsCatalog = false;
 let calls = 0;
@@ -37,6 +44,7 @@ createServer({ noDelay: true }, serve).listen(Number(PORT), '127.0.0.1');
 process.on('message', (order: GatewayOrder | { readonly ask: string }) => {
   // The probe's.
   if ('ask' in order) return;
+  if ('fault' in order) fault = order.fault;
   if ('market' in order) market = order.market;
   if ('renewsCatalog' in order) renewsCatalog = order.renewsCatalog;
   const isAboutTokens = 'tells' in order && order.tells === 'tokens';
@@ -52,6 +60,11 @@ function serve(socket: Socket): void {
     for (;;) {
       const end = pending.indexOf(HEAD_END);
       if (end === -1) return;
+      if (fault === 'reset') {
+        calls += 1;
+        socket.resetAndDestroy();
+        return;
+      }
       socket.write(answerTo(pending.slice(0, end), recording));
       pending = pending.slice(end + HEAD_END.length);
     }
@@ -61,6 +74,7 @@ function serve(socket: Socket): void {
 /** Only reads are sent here, so a head is all there is. */
 function answerTo(head: string, said: Recording): Buffer {
   calls += 1;
+  if (fault === 'status') return UNAVAILABLE;
   const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'));
   if (path === '/trading/positions') {
     if (market === 'moving') positions += 1;

@@ -12,6 +12,7 @@ import type { Workload } from './workloads.ts';
 
 export interface Surroundings {
   readonly gatewayUrl: string;
+  readonly instruments: number;
   readonly tokens: readonly string[];
 }
 

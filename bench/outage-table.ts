@@ -1,0 +1,54 @@
+import type { Contestant } from './support/contestant.ts';
+import type { Field } from './support/field.ts';
+import { startGateway } from './support/gateway.ts';
+import type { GatewayFault } from './support/gateway-process.ts';
+import { table } from './support/markdown.ts';
+import { measure, type Pace } from './support/measure.ts';
+import { startOurs } from './support/start-contestants.ts';
+
+const FAULTS: readonly (readonly [GatewayFault, string])[] = [
+  ['status', 'answers 503'],
+  ['reset', 'resets connections'],
+];
+// The line of a request is part of its cost.
+const OURS = { name: 'ours', environment: { LOG_LEVEL: 'info' } };
+
+/** The CPU of a home screen while the gateway fails, beside a healthy one in turn. */
+export async function outageTable(field: Field, pace: Pace): Promise<string> {
+  const { surroundings, workloads, gateway } = field;
+  const home = workloads.find(({ name }) => name === 'home');
+  if (home === undefined) throw new Error('there is no home screen');
+  const healthy = await startOurs(surroundings, OURS);
+  await using _healthy = healthy.process;
+  const rows: string[][] = [];
+  for (const [fault, title] of FAULTS) {
+    await using failing = await startGateway(surroundings.instruments, surroundings.tokens.length);
+    const stricken = await startOurs(
+      { ...surroundings, ...failing, gatewayUrl: failing.url },
+      OURS,
+    );
+    await using _stricken = stricken.process;
+    // The catalog and the session are in memory when it begins.
+    await stricken.ask(home.next());
+    await failing.order({ fault });
+    const figures = await measure(gateway, [healthy, stricken], home, pace);
+    const [usual, outage] = [figures.get(healthy), figures.get(stricken)];
+    if (!usual || !outage) throw new Error('nothing was measured');
+    rows.push([
+      title,
+      `${usual.cpu.toFixed(0)} µs`,
+      `${outage.cpu.toFixed(0)} µs`,
+      outage.ratio.toFixed(2),
+      String(linesOf(stricken)),
+    ]);
+  }
+  return table(
+    ['CPU of a home screen while the gateway …', 'healthy', 'in the outage', 'ratio', 'warnings'],
+    rows,
+  );
+}
+
+/** The lines above `info`, since each request has one of its own. */
+function linesOf({ process }: Contestant): number {
+  return process.output.split('\n').filter((line) => /"level":"(warn|error)"/.test(line)).length;
+}
