@@ -1,12 +1,13 @@
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Prover } from '../account/prover.ts';
+import { UnauthenticatedError } from '../auth/errors.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import type { Orders, Placed } from './orders.ts';
 import type { Ticket } from './ticket.ts';
 
-/** `unsent`: the order was surely not taken, for whatever reason. */
+/** `unsent`: the order was surely not taken, for whatever reason but its caller's mistake. */
 type OrderEnd = 'accepted' | 'rejected' | 'unknown' | 'unsent' | 'replayed';
 
 /** Places a viewer's orders in the account's records, which requires proof: a claim is not enough. */
@@ -28,7 +29,8 @@ export class OrderDesk {
       this.#onEnd(placed.replayed ? 'replayed' : placed.outcome.outcome);
       return placed;
     } catch (error) {
-      if (!(error instanceof InputError)) this.#onEnd('unsent');
+      // Input and tokens are the caller's own: a stranger's forged ones must not look like a fault.
+      if (!(error instanceof InputError || isRefusedToken(error))) this.#onEnd('unsent');
       throw error;
     }
   }
@@ -48,6 +50,13 @@ export class OrderDesk {
       });
     }
   }
+}
+
+function isRefusedToken(error: unknown): boolean {
+  return (
+    error instanceof UnauthenticatedError ||
+    (error instanceof GatewayError && error.kind === 'unauthenticated')
+  );
 }
 
 function isAboutSender({ kind }: GatewayError): boolean {

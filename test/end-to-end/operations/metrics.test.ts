@@ -330,6 +330,11 @@ describe('orders', () => {
     other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429 });
     await moved(other, 'orders_total{outcome="unsent"}', 1, () => place('d'));
     other.sandbox.clearFaults();
+    // Strangers place orders with forged tokens, callers with old ones: nothing of ours has failed.
+    const exp = Math.floor(Date.now() / 1000) + 600;
+    const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp });
+    for (const token of [forged, 'nonsense', null]) await other.query(order('x'), { token });
+    expect(await seriesValue(other, 'orders_total{outcome="unsent"}')).toBe(1);
     expect(await seriesValue(other, 'order_records')).toBe(3);
     expect(await seriesValue(other, 'order_records_max')).toBe(200_000);
     expect(await seriesValue(other, 'order_store_seconds_count{action="reserve"}')).toBeGreaterThan(
