@@ -10,7 +10,7 @@ const FORBIDDEN: readonly (readonly [string, RegExp])[] = [
   // Longer than a request id, which may begin like a token by chance.
   ['a token', /eyJ[\w-]{20}/],
   ['an e-mail address', /[\w.+-]@[\w-]+\.[a-z]{2}/i],
-  ['a login', /(?<![\w.:-])70000[1-8](?![\w.])/],
+  ['a login', /(?<![\w.])70000[1-8](?![\w.])/],
   ['a password in an address', /:\/\/[^\s"@/]*:(?!\*)[^\s"@/]+@/],
   ['the password of Redis', new RegExp(REDIS_PASSWORD)],
 ];
