@@ -95,9 +95,7 @@ function describeApp(
   const query = (document: string, options: QueryOptions = {}) =>
     postQuery(`${url}/graphql`, document, options);
   const close = async () => {
-    const metrics = await readMetrics(adminUrl);
     await app.close();
-    assertNoLeak('metrics', [metrics], sandbox.requests());
     assertNoLeak('log', logged, sandbox.requests());
   };
   return {
@@ -116,7 +114,11 @@ function describeApp(
       return data.login.accessToken;
     },
     close,
-    [Symbol.asyncDispose]: close,
+    async [Symbol.asyncDispose]() {
+      const metrics = await readMetrics(adminUrl);
+      await close();
+      assertNoLeak('metrics', [metrics], sandbox.requests());
+    },
   };
 }
 

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterEach(() => app.sandbox.clearFaults());
 afterAll(async () => {
-  await app.close();
+  await app[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
 });
 
@@ -415,7 +415,17 @@ describeWithRedis('with Redis', (serverPath) => {
     await using shared = await startTestApp({ REDIS_URL: redis.url }, { gateway: sandbox });
     expect(await seriesValue(shared, 'redis_up')).toBe(1);
     await moved(shared, 'redis_count_seconds_count', 1, () => shared.query('{ __typename }'));
+    const errors = (kind: string) => seriesValue(shared, `redis_errors_total{kind="${kind}"}`);
+    expect([await errors('connection'), await errors('timeout'), await errors('refused')]).toEqual([
+      0, 0, 0,
+    ]);
+    await redis.command('CONFIG', 'SET', 'maxmemory', '1');
+    await shared.query('{ __typename }');
+    await eventually(async () => (await errors('refused')) > 0);
+    redis.signal('SIGSTOP');
+    await eventually(async () => (await errors('timeout')) > 0);
     await redis.kill();
+    await eventually(async () => (await errors('connection')) > 0);
     await eventually(async () => (await seriesValue(shared, 'redis_up')) === 0);
     await shared.query('{ __typename }');
     await eventually(async () => (await seriesValue(shared, 'degraded{reason="redis"}')) === 1);

@@ -155,8 +155,8 @@ export const SCENES: readonly Scene[] = [
     alerts: ['TradingGraphOrderStoreDegraded', 'TradingGraphOrdersUnsent'],
     lines: [
       {
-        says: '`…/orders.db …: the disk is full …`',
-        fits: ({ msg }) => String(msg).includes('orders.db'),
+        says: '`…/orders.db cannot grow: make room on the disk`',
+        fits: ({ msg }) => String(msg).includes('orders.db cannot grow'),
       },
     ],
     reasons: ['order-store'],

@@ -70,7 +70,10 @@ export function startTraffic(options: TrafficOptions): Disposable {
   return {
     [Symbol.dispose]() {
       clearInterval(timer);
-      for (const watcher of watchers) void watcher.dispose();
+      for (const watcher of watchers) {
+        // It rejects where it was about to connect to a service that is away.
+        Promise.resolve(watcher.dispose()).catch(() => {});
+      }
     },
   };
 }
