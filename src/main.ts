@@ -61,7 +61,7 @@ function welcome({ url }: App): void {
 
   Open       ${url}/   (what it does, live: you are signed in as the demo user)
   GraphiQL   ${url}/graphql
-  Try        { session { balance equity } positions { symbol profit instrument { name } } }
+  Try        { session { id balance } positions { id symbol profit instrument { id name } } }
   Sign in    mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }
              pro@example.com and fresh@example.com have the same password
   Stop       Ctrl+C

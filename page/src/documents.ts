@@ -34,9 +34,9 @@ export interface ScreenData {
 }
 
 export const START_SCREEN: TypedText<ScreenData, Record<string, never>> = `query StartScreen {
-  session { balance equity currency }
-  positions { symbol profit instrument { name leverage } }
-  withdrawalMethods { title status }
+  session { id balance equity currency }
+  positions { id symbol profit instrument { id name leverage } }
+  withdrawalMethods { id title status }
   customerId
 }`;
 
@@ -63,7 +63,7 @@ export const SEARCH_AND_SYNC: TypedText<
 > = `query SearchAndSync($text: String!, $since: String!) {
   instruments(first: 6, filter: { search: $text }) {
     totalCount
-    nodes { symbol name leverage }
+    nodes { id symbol name leverage }
   }
   catalog {
     version ageSeconds
@@ -118,6 +118,6 @@ export const PENDING_ORDERS: TypedText<
 
 /** Two fields that two calls of the gateway answer, so that one can fail beside the other. */
 export const TWO_CALLS = `query TwoCalls {
-  session { balance equity }
-  positions { symbol profit }
+  session { id balance equity }
+  positions { id symbol profit }
 }`;

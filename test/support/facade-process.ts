@@ -37,6 +37,8 @@ export async function startFacadeProcess(
   let adminUrl = '';
 
   async function start() {
+    const isRunning = child !== null && child.exitCode === null && child.signalCode === null;
+    if (isRunning) throw new Error('the facade runs already');
     const started = spawn(process.execPath, [main], {
       cwd: folder,
       env: { PORT: '0', ADMIN_PORT: '0', ...environment },

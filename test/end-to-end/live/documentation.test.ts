@@ -31,7 +31,8 @@ beforeEach(async () => {
   await eventually(() => witness.last !== undefined);
 });
 afterEach(async () => {
-  for (const dispose of disposals.splice(0)) dispose();
+  // A client that is connecting while the server closes would fail to be disposed of.
+  await Promise.all(disposals.splice(0).map((dispose) => dispose()));
   await app.close();
 });
 

@@ -17,7 +17,7 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  for (const client of clients.splice(0)) client.dispose();
+  await Promise.all(clients.splice(0).map((client) => client.dispose()));
   await app.close();
 });
 

@@ -15,7 +15,7 @@ beforeEach(async () => {
   app = await startTestApp({ POSITIONS_POLL_MS: '100' });
 });
 afterEach(async () => {
-  for (const client of clients.splice(0)) client.dispose();
+  await Promise.all(clients.splice(0).map((client) => client.dispose()));
   await app.close();
 });
 

@@ -13,7 +13,6 @@ async function packagesLoadedWith(environment: Readonly<Record<string, string>>)
     NODE_OPTIONS: `--import=${hook}`,
     ...environment,
   });
-  await facade.start();
   return facade.logged.flatMap((line) => /^loaded package (\S+)$/.exec(line)?.[1] ?? []);
 }
 
