@@ -1,6 +1,5 @@
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Prover } from '../account/prover.ts';
-import { UnauthenticatedError } from '../auth/errors.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
@@ -29,7 +28,7 @@ export class OrderDesk {
       this.#onEnd(placed.replayed ? 'replayed' : placed.outcome.outcome);
       return placed;
     } catch (error) {
-      // Input and tokens are the caller's own: a stranger's forged ones must not look like a fault.
+      // Input and tokens are the caller's own: forged tokens must not look like a fault of the gateway's.
       if (!(error instanceof InputError || isRefusedToken(error))) this.#onEnd('unsent');
       throw error;
     }
@@ -53,10 +52,7 @@ export class OrderDesk {
 }
 
 function isRefusedToken(error: unknown): boolean {
-  return (
-    error instanceof UnauthenticatedError ||
-    (error instanceof GatewayError && error.kind === 'unauthenticated')
-  );
+  return error instanceof GatewayError && error.kind === 'unauthenticated';
 }
 
 function isAboutSender({ kind }: GatewayError): boolean {
