@@ -5,6 +5,7 @@ import { LONG_SUITES } from '../test/support/long-suites.ts';
 import {
   chromiumPath,
   haproxyPath,
+  prometheusPath,
   promtoolPath,
   redisServerPath,
 } from '../test/support/machine.ts';
@@ -17,6 +18,7 @@ const TOOLS = [
   { name: 'chromium', path: chromiumPath, variable: 'CHROMIUM_PATH' },
   // Debian and Ubuntu have promtool in the package of the server.
   { name: 'prometheus', path: promtoolPath, variable: 'PROMTOOL_PATH' },
+  { name: 'prometheus', path: prometheusPath, variable: 'PROMETHEUS_PATH' },
 ];
 
 for (const { name, path, variable } of TOOLS) {

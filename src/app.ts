@@ -152,11 +152,11 @@ export async function startApp(
   // Everything that may prove unusable opens together, so that one start reports all problems.
   const [stores, trusted] = await openAll([
     kept(
-      openConfiguredStores(
-        config,
-        (message) => log.warn({}, message),
-        (ms) => metrics.store.counterSeconds.observe(ms / 1000),
-      ),
+      openConfiguredStores(config, {
+        onWarn: (message) => log.warn({}, message),
+        onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
+        onRedisFailed: (kind) => metrics.store.redisErrors.add(kind),
+      }),
     ),
     kept(
       openConfiguredDocuments(config, documents, log, (names) =>

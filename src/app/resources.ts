@@ -10,7 +10,7 @@ import {
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { ListenError, probeAddress } from '../server/listen.ts';
-import { openStores, type Stores } from '../store/open-stores.ts';
+import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
 import { StoreError } from '../store/store-error.ts';
 
 const PUBLIC = { port: 'PORT', host: 'HOST' } as const;
@@ -30,8 +30,7 @@ const USABLE = {
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
 export async function openConfiguredStores(
   { redisUrl, redisPrefix, orderStore, orderRecordsMax }: Config,
-  onWarn: (message: string) => void,
-  onCounted: (ms: number) => void = () => {},
+  observer: Pick<StoreOptions, 'onWarn' | 'onCounted' | 'onRedisFailed'>,
 ): Promise<Stores> {
   try {
     return await openStores({
@@ -40,8 +39,7 @@ export async function openConfiguredStores(
       orderStore,
       orderRecordsMax,
       clock: systemClock,
-      onWarn,
-      onCounted,
+      ...observer,
     });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -126,7 +124,7 @@ export async function findUnusable(
   const isMeant = (...names: SettingName[]) => !names.some((name) => faulty.has(name));
   const attempts: Promise<unknown>[] = [];
   if (isMeant('REDIS_URL', 'REDIS_PREFIX')) {
-    attempts.push(openConfiguredStores(config, () => {}).then((stores) => stores.close()));
+    attempts.push(openConfiguredStores(config, { onWarn() {} }).then((stores) => stores.close()));
   }
   const { persistedDocuments: path } = config;
   if (path !== null) attempts.push(readManifests(path).catch(manifestProblems(path)));

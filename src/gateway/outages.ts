@@ -15,6 +15,7 @@ interface Outage {
   readonly sinceMs: number;
   failed: number;
   lastFailureAtMs: number;
+  readonly accounts: Set<string>;
   minute: Minute;
   cancel: () => void;
 }
@@ -71,12 +72,14 @@ export class Outages {
   #failed(backend: Backend, call: WireCall, outcome: CallOutcome, known: Outage | undefined): void {
     const nowMs = this.#options.clock.now();
     const outage = known ?? this.#begin(backend, call, outcome, nowMs);
-    const { operations, accounts, outcomes } = outage.minute;
+    const { operations, outcomes } = outage.minute;
     outage.failed += 1;
     outage.lastFailureAtMs = nowMs;
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     operations.add(call.operation);
-    if (accounts.size < MOST_ACCOUNTS) accounts.add(accountOf(call.caller));
+    for (const accounts of [outage.accounts, outage.minute.accounts]) {
+      if (accounts.size < MOST_ACCOUNTS) accounts.add(accountOf(call.caller));
+    }
   }
 
   #passed(backend: Backend, outcome: CallOutcome, outage: Outage): void {
@@ -94,6 +97,7 @@ export class Outages {
       sinceMs: nowMs,
       failed: 0,
       lastFailureAtMs: nowMs,
+      accounts: new Set(),
       minute: newMinute(),
       cancel: () => {},
     };
@@ -133,7 +137,12 @@ export class Outages {
     outage.cancel();
     this.#outages.delete(backend);
     this.#options.log.info(
-      { backend, seconds: this.#secondsOf(outage), failed: outage.failed },
+      {
+        backend,
+        seconds: this.#secondsOf(outage),
+        failed: outage.failed,
+        accounts: outage.accounts.size,
+      },
       'a backend of the gateway fails no more',
     );
   }

@@ -8,6 +8,7 @@ import { createMemoryRateCounters } from './memory-rate-counters.ts';
 import { type OrderRecords, RECORD_LIFE_MS } from './order-records.ts';
 import type { RateCounters } from './rate-counters.ts';
 import { type CatalogVersions, openRedisCatalogVersions } from './redis-catalog-versions.ts';
+import type { RedisError } from './redis-client.ts';
 import { openRedisOrderRecords } from './redis-order-records.ts';
 import { openRedisRateCounters } from './redis-rate-counters.ts';
 import { openSqliteOrderRecords } from './sqlite-order-records.ts';
@@ -24,6 +25,8 @@ export interface StoreOptions {
   readonly onWarn: (message: string) => void;
   /** Called with the duration of each count in Redis. */
   readonly onCounted?: (ms: number) => void;
+  /** Called with each failure of Redis. */
+  readonly onRedisFailed?: (kind: RedisError) => void;
 }
 
 /** The state that outlives a request. */
@@ -79,9 +82,12 @@ async function openRecords({
   orderRecordsMax,
   clock,
   onWarn,
+  onRedisFailed: onFailed,
 }: StoreOptions): Promise<OrderRecords & { readonly redisIsUp?: () => boolean }> {
   const options = { max: orderRecordsMax, uptimeMs: () => performance.now(), onWarn };
-  if (redisUrl !== null) return openRedisOrderRecords({ ...options, url: redisUrl, prefix, clock });
+  if (redisUrl !== null) {
+    return openRedisOrderRecords({ ...options, url: redisUrl, prefix, clock, onFailed });
+  }
   if (orderStore === 'memory') return createMemoryOrderRecords(options);
   assertNoJournal(FORMER_JOURNAL, clock.now());
   await checkFilePath(orderStore);
@@ -108,15 +114,18 @@ async function openCounters({
   clock,
   onWarn,
   onCounted,
+  onRedisFailed: onFailed,
 }: StoreOptions): Promise<RateCounters> {
   if (url === null) return createMemoryRateCounters();
-  return openRedisRateCounters({ url, prefix, clock, onWarn, ...(onCounted && { onCounted }) });
+  const options = { url, prefix, clock, onWarn, onFailed };
+  return openRedisRateCounters({ ...options, ...(onCounted && { onCounted }) });
 }
 
 async function openVersions({
   redisUrl: url,
   redisPrefix: prefix,
   onWarn,
+  onRedisFailed: onFailed,
 }: StoreOptions): Promise<CatalogVersions | null> {
-  return url === null ? null : openRedisCatalogVersions({ url, prefix, onWarn });
+  return url === null ? null : openRedisCatalogVersions({ url, prefix, onWarn, onFailed });
 }

@@ -1,8 +1,6 @@
-import { connectRedis } from './redis-connection.ts';
+import { connectRedis, type RedisConnectionOptions } from './redis-connection.ts';
 
-export interface RedisCatalogVersionsOptions {
-  readonly url: string;
-  readonly onWarn: (message: string) => void;
+export interface RedisCatalogVersionsOptions extends RedisConnectionOptions {
   readonly prefix?: string;
 }
 
@@ -21,11 +19,10 @@ const GET = `return redis.call('GET', KEYS[1])`;
 
 /** Losing it costs a client the whole catalog instead of its changes, nothing else. */
 export async function openRedisCatalogVersions({
-  url,
-  onWarn,
   prefix = 'trading-graph:',
+  ...connection
 }: RedisCatalogVersionsOptions): Promise<CatalogVersions> {
-  const redis = await connectRedis({ url, onWarn });
+  const redis = await connectRedis(connection);
   const keyOf = (key: string) => `${prefix}catalog:${key}`;
   return {
     async put(key, text) {

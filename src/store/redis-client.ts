@@ -2,6 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis, RedisOptions } from 'ioredis';
 import { StoreError } from './store-error.ts';
 
+export const REDIS_ERRORS = ['connection', 'timeout', 'refused'] as const;
+export type RedisError = (typeof REDIS_ERRORS)[number];
+
 export interface RedisClientOptions {
   readonly url: string;
   readonly commandTimeoutMs: number;
@@ -10,6 +13,8 @@ export interface RedisClientOptions {
   /** Rejects with the reason where Redis refuses what the configuration asks for. */
   readonly onError: (error: Error, refusal: string | null) => void;
   readonly onReady?: () => void;
+  /** Called with each failure of the connection or of a command. */
+  readonly onFailed?: ((kind: RedisError) => void) | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 1_000;
@@ -22,9 +27,12 @@ const CONNECT_TIMEOUT_MS = 1_000;
 export async function openRedisClient(options: RedisClientOptions): Promise<Redis> {
   const { Redis } = await import('ioredis');
   const redis: Redis = new Redis(options.url, connectionOptions(options));
+  const { onFailed = () => {} } = options;
+  countFailures(redis, onFailed);
   let refusal: string | null = null;
   let isOpen = false;
   redis.on('error', (error: Error) => {
+    onFailed(kindOf(error));
     const refused = refusalOf(error);
     // The client would go on in database 0, whose keys belong to others.
     if (refused === NO_DATABASE) redis.disconnect(true);
@@ -42,6 +50,24 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   }
   isOpen = true;
   return redis;
+}
+
+function countFailures(redis: Redis, onFailed: (kind: RedisError) => void): void {
+  const { sendCommand } = redis;
+  redis.sendCommand = (command, stream) => {
+    command.promise.catch((error: Error) => {
+      // A script that Redis does not have yet is sent to it in full, and what ioredis says of itself
+      // older servers do not know.
+      const isUsual = error.message.startsWith('NOSCRIPT') || command.name === 'client';
+      if (!isUsual) onFailed(kindOf(error));
+    });
+    return Reflect.apply(sendCommand, redis, [command, stream]);
+  };
+}
+
+function kindOf({ name, message }: Error): RedisError {
+  if (name === 'ReplyError') return 'refused';
+  return message === 'Command timed out' ? 'timeout' : 'connection';
 }
 
 function connectionOptions(options: RedisClientOptions) {

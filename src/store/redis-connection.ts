@@ -1,5 +1,5 @@
 import { RecordsUnavailableError } from './order-records.ts';
-import { openRedisClient } from './redis-client.ts';
+import { openRedisClient, type RedisError } from './redis-client.ts';
 
 export interface RedisConnection {
   /** Runs a script or fails immediately: nothing is queued for a Redis that is unreachable. */
@@ -22,6 +22,7 @@ export class RedisSilentError extends RecordsUnavailableError {}
 export interface RedisConnectionOptions {
   readonly url: string;
   readonly onWarn: (message: string) => void;
+  readonly onFailed?: ((kind: RedisError) => void) | undefined;
 }
 
 const COMMAND_TIMEOUT_MS = 1_000;
@@ -32,6 +33,7 @@ const RECONNECT_MAX_MS = 500;
 export async function connectRedis({
   url,
   onWarn,
+  onFailed,
 }: RedisConnectionOptions): Promise<RedisConnection> {
   const reported = new Set<string>();
   const redis = await openRedisClient({
@@ -40,6 +42,7 @@ export async function connectRedis({
     // A half-open connection is dropped; heartbeats keep a living one busy.
     socketTimeoutMs: 3 * COMMAND_TIMEOUT_MS,
     reconnectMaxMs: RECONNECT_MAX_MS,
+    onFailed,
     onReady() {
       if (reported.size > 0) onWarn('Redis is back');
       reported.clear();

@@ -17,14 +17,14 @@ import { RecordTable, type RecordTableOptions, type TableRecord } from './record
 import {
   connectRedis,
   type RedisConnection,
+  type RedisConnectionOptions,
   RedisSilentError,
   warnOfSettings,
 } from './redis-connection.ts';
 import { REDIS_TIMING, RedisEpoch, type RedisTiming, toList } from './redis-epoch.ts';
 import { FIND, MERGE, RELEASE, RESERVE, type RedisKeys } from './redis-scripts.ts';
 
-export interface RedisOrderRecordsOptions extends RecordTableOptions {
-  readonly url: string;
+export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConnectionOptions {
   readonly clock: Clock;
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;

@@ -2,7 +2,7 @@ import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../lib/clock.ts';
 import { createMemoryRateCounters } from './memory-rate-counters.ts';
 import type { RateCounter, RateCounters, RateState } from './rate-counters.ts';
-import { openRedisClient } from './redis-client.ts';
+import { openRedisClient, type RedisError } from './redis-client.ts';
 
 export interface RedisRateCountersOptions {
   readonly url: string;
@@ -12,6 +12,7 @@ export interface RedisRateCountersOptions {
   readonly prefix?: string;
   /** Called with the duration of each count in Redis. */
   readonly onCounted?: (ms: number) => void;
+  readonly onFailed?: ((kind: RedisError) => void) | undefined;
 }
 
 // Each request waits for its count: a Redis that is slow must not make the facade slow.
@@ -29,11 +30,13 @@ export async function openRedisRateCounters({
   onWarn,
   prefix = 'trading-graph:',
   onCounted = () => {},
+  onFailed,
 }: RedisRateCountersOptions): Promise<RateCounters> {
   const redis = await openRedisClient({
     url,
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
     reconnectMaxMs: RECONNECT_MAX_MS,
+    onFailed,
     // Failures show at the commands.
     onError() {},
   });

@@ -1,4 +1,5 @@
 import type { Registry } from '../lib/metrics/registry.ts';
+import { REDIS_ERRORS } from './redis-client.ts';
 
 export const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find'] as const;
 export type StoreAction = (typeof STORE_ACTIONS)[number];
@@ -12,6 +13,7 @@ export class StoreMetrics {
   readonly records;
   readonly recordsMax;
   readonly redisUp;
+  readonly redisErrors;
   readonly counterSeconds;
 
   constructor(registry: Registry) {
@@ -31,6 +33,11 @@ export class StoreMetrics {
     this.redisUp = registry.gauge(
       'redis_up',
       '1 while Redis takes commands; without REDIS_URL there is no such series.',
+    );
+    this.redisErrors = registry.counter(
+      'redis_errors_total',
+      'Connections to Redis that failed or broke, commands without an answer in time, commands refused.',
+      { kind: REDIS_ERRORS },
     );
     this.counterSeconds = registry
       .histogram(

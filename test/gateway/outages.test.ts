@@ -62,6 +62,7 @@ test('failures of a backend are logged when they begin, once a minute, and when 
       backend: 'reads',
       seconds: 120,
       failed: 1_002,
+      accounts: 7,
       msg: 'a backend of the gateway fails no more',
     },
   ]);

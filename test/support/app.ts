@@ -3,6 +3,7 @@ import { type App, type ConnectionLimits, startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
+import { assertNoLeak, readMetrics } from './leaks.ts';
 
 export interface GraphQLAnswer {
   readonly status: number;
@@ -36,6 +37,7 @@ export interface TestApp extends AsyncDisposable {
   query(document: string, options?: QueryOptions): Promise<GraphQLAnswer>;
   /** Signs in through the facade; the answer is the token. */
   signIn(email?: string): Promise<string>;
+  /** Rejects where the service has written a secret. */
   close(): Promise<void>;
 }
 
@@ -92,6 +94,10 @@ function describeApp(
   const { url, adminUrl } = app;
   const query = (document: string, options: QueryOptions = {}) =>
     postQuery(`${url}/graphql`, document, options);
+  const close = async () => {
+    await app.close();
+    assertNoLeak('log', logged, sandbox.requests());
+  };
   return {
     url,
     webSocketUrl: `${url.replace('http', 'ws')}/graphql`,
@@ -107,8 +113,12 @@ function describeApp(
       );
       return data.login.accessToken;
     },
-    close: () => app.close(),
-    [Symbol.asyncDispose]: () => app.close(),
+    close,
+    async [Symbol.asyncDispose]() {
+      const metrics = await readMetrics(adminUrl);
+      await close();
+      assertNoLeak('metrics', [metrics], sandbox.requests());
+    },
   };
 }
 

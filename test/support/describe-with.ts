@@ -1,5 +1,11 @@
 import { describe } from 'vitest';
-import { chromiumPath, haproxyPath, promtoolPath, redisServerPath } from './machine.ts';
+import {
+  chromiumPath,
+  haproxyPath,
+  prometheusPath,
+  promtoolPath,
+  redisServerPath,
+} from './machine.ts';
 
 /** A suite on a real Redis; where the machine has none it is skipped, with the reason in its name. */
 export function describeWithRedis(name: string, suite: (redisServerPath: string) => void): void {
@@ -19,6 +25,14 @@ export function describeWithChromium(name: string, suite: (chromiumPath: string)
 /** A suite on Prometheus' own checker; where the machine has none it is skipped, with the reason in its name. */
 export function describeWithPromtool(name: string, suite: (promtoolPath: string) => void): void {
   describeWith('promtool', promtoolPath, name, suite);
+}
+
+/** A suite under a real Prometheus; where the machine has none it is skipped, with the reason in its name. */
+export function describeWithPrometheus(
+  name: string,
+  suite: (prometheusPath: string) => void,
+): void {
+  describeWith('prometheus', prometheusPath, name, suite);
 }
 
 function describeWith(

@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../src/config.ts';
+import { assertNoLeak, readMetrics } from './leaks.ts';
 
 export interface FacadeProcess extends AsyncDisposable {
   /** Changes with each start: ports are free ones. */
   readonly url: string;
   readonly webSocketUrl: string;
+  readonly adminUrl: string;
   /** Every line of all its lives, on stdout and on stderr. */
   readonly logged: readonly string[];
   /** Resolves when it serves. */
@@ -21,6 +23,7 @@ export interface FacadeProcess extends AsyncDisposable {
 }
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const SERVING = /"adminUrl":"([^"]+)","url":"([^"]+)","msg":"serving"/;
 const folder = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The program itself, as operators run it, against a gateway that outlives it. */
@@ -31,6 +34,7 @@ export async function startFacadeProcess(
   let child: ChildProcess | null = null;
   let exit: Promise<number | null> = Promise.resolve(0);
   let url = '';
+  let adminUrl = '';
 
   async function start() {
     const isRunning = child !== null && child.exitCode === null && child.signalCode === null;
@@ -50,8 +54,10 @@ export async function startFacadeProcess(
       exit.then((code) => reject(new Error(`the facade left with ${code} before it served`)));
       createInterface({ input: started.stdout }).on('line', (line) => {
         logged.push(line);
-        const address = /"url":"([^"]+)","msg":"serving"/.exec(line)?.[1];
-        if (address) resolve(address);
+        const [, admin, address] = SERVING.exec(line) ?? [];
+        if (!admin || !address) return;
+        adminUrl = admin;
+        resolve(address);
       });
     });
   }
@@ -69,12 +75,20 @@ export async function startFacadeProcess(
     get webSocketUrl() {
       return `${url.replace('http', 'ws')}/graphql`;
     },
+    get adminUrl() {
+      return adminUrl;
+    },
     logged,
     start,
     kill,
     signal: (signal) => void child?.kill(signal),
     ended: () => exit,
-    [Symbol.asyncDispose]: kill,
+    async [Symbol.asyncDispose]() {
+      const metrics = await readMetrics(adminUrl);
+      await kill();
+      assertNoLeak('metrics', [metrics]);
+      assertNoLeak('log', logged);
+    },
   };
 }
 

@@ -19,6 +19,9 @@ export interface TestRedis {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Each Redis of the tests asks for it, so that no test's log may hold it. */
+export const REDIS_PASSWORD = 'canary-of-redis';
+
 export interface TestRedisOptions {
   /** More arguments of redis-server, such as `--appendonly yes`. */
   readonly args?: readonly string[];
@@ -31,7 +34,10 @@ export async function startTestRedis(
 ): Promise<TestRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'trading-graph-redis-'));
   const port = await freePort();
-  const fixed = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
+  const fixed = [
+    ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
+    ...['--requirepass', REDIS_PASSWORD],
+  ];
   let server: ChildProcess | null = null;
 
   async function start() {
@@ -56,9 +62,9 @@ export async function startTestRedis(
 
   await start();
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `redis://:${REDIS_PASSWORD}@127.0.0.1:${port}`,
     async command(name, ...commandArgs) {
-      const redis = new Redis(port, '127.0.0.1');
+      const redis = new Redis(port, '127.0.0.1', { password: REDIS_PASSWORD });
       try {
         return await redis.call(name, ...commandArgs);
       } finally {

@@ -11,15 +11,11 @@ const CONFIGURATION = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', 
 /** The configuration names as many. */
 const COUNT = 3;
 
-export interface Replica extends FacadeProcess {
-  readonly adminUrl: string;
-}
-
 export interface Replicas extends AsyncDisposable {
   /** The load balancer's. */
   readonly url: string;
   readonly webSocketUrl: string;
-  readonly all: readonly Replica[];
+  readonly all: readonly FacadeProcess[];
   /** The sockets of each replica that runs, as its metrics say. */
   sockets(): Promise<number[]>;
   /** The accounts that all of them poll, where one that two poll counts twice. */
@@ -57,23 +53,17 @@ export async function startReplicas(
 /** Its ports stay the same over restarts, since the load balancer knows it by them. */
 async function startReplica(
   environment: Environment & { readonly GATEWAY_URL: string },
-): Promise<Replica> {
+): Promise<FacadeProcess> {
   const [port, adminPort] = await freePorts(2);
-  const adminUrl = `http://127.0.0.1:${adminPort}`;
-  const facade = await startFacadeProcess({
+  return startFacadeProcess({
     TRUSTED_PROXIES: '127.0.0.1',
     ...environment,
     PORT: String(port),
     ADMIN_PORT: String(adminPort),
   });
-  return Object.defineProperties({} as Replica, {
-    ...Object.getOwnPropertyDescriptors(facade),
-    [Symbol.asyncDispose]: { value: facade[Symbol.asyncDispose] },
-    adminUrl: { value: adminUrl },
-  });
 }
 
-async function gauges(replicas: readonly Replica[], name: string): Promise<number[]> {
+async function gauges(replicas: readonly FacadeProcess[], name: string): Promise<number[]> {
   const read = replicas.map(({ adminUrl }) => gauge(adminUrl, name).catch(() => null));
   return (await Promise.all(read)).filter((value) => value !== null);
 }

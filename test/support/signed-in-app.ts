@@ -24,7 +24,7 @@ export function useSignedInApp(): SignedInApp {
     app.sandbox.clearCalls();
   });
   afterEach(() => app.sandbox.clearFaults());
-  afterAll(() => app.close());
+  afterAll(() => app[Symbol.asyncDispose]());
   return {
     get app() {
       return app;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { eventually } from './eventually.ts';
+import { assertNoLeak } from './leaks.ts';
 
 /** A span as a collector received it. */
 export interface CollectedSpan {
@@ -128,6 +129,7 @@ export async function startSpanCollector({
       server.close();
       server.closeAllConnections();
       await closed;
+      assertNoLeak('spans', bodies);
     },
   };
 }

@@ -6,7 +6,7 @@ import { InputError } from '../input-error.ts';
 import type { Orders, Placed } from './orders.ts';
 import type { Ticket } from './ticket.ts';
 
-/** `unsent`: the order was surely not taken, for whatever reason. */
+/** `unsent`: the order was surely not taken, for whatever reason but its caller's mistake. */
 type OrderEnd = 'accepted' | 'rejected' | 'unknown' | 'unsent' | 'replayed';
 
 /** Places a viewer's orders in the account's records, which requires proof: a claim is not enough. */
@@ -28,7 +28,8 @@ export class OrderDesk {
       this.#onEnd(placed.replayed ? 'replayed' : placed.outcome.outcome);
       return placed;
     } catch (error) {
-      if (!(error instanceof InputError)) this.#onEnd('unsent');
+      // Input and tokens are the caller's own: forged tokens must not look like a fault of the gateway's.
+      if (!(error instanceof InputError || isRefusedToken(error))) this.#onEnd('unsent');
       throw error;
     }
   }
@@ -48,6 +49,10 @@ export class OrderDesk {
       });
     }
   }
+}
+
+function isRefusedToken(error: unknown): boolean {
+  return error instanceof GatewayError && error.kind === 'unauthenticated';
 }
 
 function isAboutSender({ kind }: GatewayError): boolean {

@@ -20,4 +20,6 @@ export interface Connection extends PingTarget, Record<PropertyKey, unknown> {
   client: ClientNaming | null;
   /** The size of the message that is handled now. */
   bytesIn: number;
+  /** The request that the message begins. */
+  begun: RequestSummary | null;
 }

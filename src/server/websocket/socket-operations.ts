@@ -63,6 +63,7 @@ export class SocketOperations {
     },
     onSubscribe: async ({ extra, subscriptions }, id, payload) => {
       const summary = this.#begin(extra);
+      extra.begun = summary;
       const refuse = (error: GraphQLError) => {
         this.#settings.engine.refused([error], summary);
         return this.#refused(summary, extra, [error]);

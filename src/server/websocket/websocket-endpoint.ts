@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../lib/clock.ts';
+import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { LastingConnections } from '../closing-in-slices.ts';
 import { isAllowedPage } from '../http/cors.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
@@ -148,6 +149,7 @@ export class WebSocketEndpoint implements LastingConnections {
       summaries: new Map(),
       client: this.#settings.clientNames.fromHeaders(request.headers),
       bytesIn: 0,
+      begun: null,
       lastReceivedAtMs: clock.now(),
     };
     this.#connections.set(socket, connection);
@@ -170,7 +172,11 @@ export class WebSocketEndpoint implements LastingConnections {
             paced.received();
             const text = String(data);
             connection.bytesIn = text.length;
-            handle(readMessage(text)).catch((error: unknown) => this.#failed(socket, error));
+            connection.begun = null;
+            const handled = handle(readMessage(text));
+            // Begun in this turn of the event loop, so it is no other message's.
+            const { begun } = connection;
+            handled.catch((error: unknown) => this.#failed(connection, begun, error));
           });
         },
       },
@@ -193,14 +199,22 @@ export class WebSocketEndpoint implements LastingConnections {
   }
 
   /** A message that only a server may send is the client's mistake, and not logged as an error. */
-  #failed(socket: WebSocket, error: unknown): void {
+  #failed({ paced }: Connection, begun: RequestSummary | null, error: unknown): void {
+    const { socket } = paced;
     // So is a ping whose payload nests too deep to be echoed.
     const isClients = error instanceof Error && error.message.startsWith('Unexpected message');
-    if (isClients || error instanceof RangeError) {
+    if (begun === null && (isClients || error instanceof RangeError)) {
       socket.close(CloseCode.BadRequest, 'Invalid message received');
       return;
     }
-    this.#settings.log.error({ err: error }, 'a WebSocket message could not be handled');
+    const { log, accessLog } = this.#settings;
+    log.error(
+      { err: error, requestId: begun?.requestId },
+      'a WebSocket message could not be handled',
+    );
+    // graphql-ws calls no hook for an operation that throws.
+    begun?.failed('INTERNAL', false);
+    if (begun !== null) accessLog.ended(begun, paced.caller, null);
     socket.close(CloseCode.InternalServerError, 'Internal server error');
   }
 

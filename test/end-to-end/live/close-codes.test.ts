@@ -175,11 +175,11 @@ describe('a server that shuts down', () => {
     const logged: string[] = [];
     const engine = {
       open() {
-        throw new Error('out of order');
+        throw new RangeError('out of order');
       },
     } as unknown as Engine;
     const log = createLog({
-      level: 'error',
+      level: 'info',
       format: 'json',
       destination: { write: (line) => void logged.push(line) },
     });
@@ -220,7 +220,11 @@ describe('a server that shuts down', () => {
     using raw = await initializedSocket({ webSocketUrl: `ws://127.0.0.1:${port}/graphql` });
     raw.subscribe('1', '{ __typename }');
     expect(await raw.close()).toEqual({ code: 4500, reason: 'Internal server error' });
-    expect(logged.join()).toContain('out of order');
+    const [fault, line] = logged.map((each) => JSON.parse(each));
+    expect(fault).toMatchObject({ level: 'error', err: { message: 'out of order' } });
+    expect(line).toMatchObject({ transport: 'websocket', outcome: 'fault', codes: ['INTERNAL'] });
+    expect(line.requestId).toBe(fault.requestId);
+    expect(logged).toHaveLength(2);
     server.close();
   });
 });

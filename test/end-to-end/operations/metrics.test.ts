@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterEach(() => app.sandbox.clearFaults());
 afterAll(async () => {
-  await app.close();
+  await app[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
 });
 
@@ -330,6 +330,11 @@ describe('orders', () => {
     other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429 });
     await moved(other, 'orders_total{outcome="unsent"}', 1, () => place('d'));
     other.sandbox.clearFaults();
+    // Strangers place orders with forged tokens, callers with old ones: nothing of ours has failed.
+    const exp = Math.floor(Date.now() / 1000) + 600;
+    const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp });
+    for (const token of [forged, 'nonsense', null]) await other.query(order('x'), { token });
+    expect(await seriesValue(other, 'orders_total{outcome="unsent"}')).toBe(1);
     expect(await seriesValue(other, 'order_records')).toBe(3);
     expect(await seriesValue(other, 'order_records_max')).toBe(200_000);
     expect(await seriesValue(other, 'order_store_seconds_count{action="reserve"}')).toBeGreaterThan(
@@ -404,13 +409,23 @@ test('what runs, and whether it takes traffic', async () => {
 });
 
 describeWithRedis('with Redis', (serverPath) => {
-  test('whether it is up, and how long it takes to count', async () => {
+  test('whether it is up, how long it takes to count, and how it fails', async () => {
     await using redis = await startTestRedis(serverPath);
     await using sandbox = await startSandbox({ tickMs: 0, instruments: 10 });
     await using shared = await startTestApp({ REDIS_URL: redis.url }, { gateway: sandbox });
     expect(await seriesValue(shared, 'redis_up')).toBe(1);
     await moved(shared, 'redis_count_seconds_count', 1, () => shared.query('{ __typename }'));
-    await redis.kill();
+    const errors = (kind: string) => seriesValue(shared, `redis_errors_total{kind="${kind}"}`);
+    const come = async (kind: string, trouble: () => unknown) => {
+      const before = await errors(kind);
+      await trouble();
+      await shared.query('{ __typename }');
+      await eventually(async () => (await errors(kind)) > before);
+    };
+    expect(await errors('refused')).toBe(0);
+    await come('refused', () => redis.command('CONFIG', 'SET', 'maxmemory', '1'));
+    await come('timeout', () => redis.signal('SIGSTOP'));
+    await come('connection', () => redis.kill());
     await eventually(async () => (await seriesValue(shared, 'redis_up')) === 0);
     await shared.query('{ __typename }');
     await eventually(async () => (await seriesValue(shared, 'degraded{reason="redis"}')) === 1);

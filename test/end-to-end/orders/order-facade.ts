@@ -2,6 +2,7 @@ import { startApp } from '../../../src/app.ts';
 import { type Environment, readConfig } from '../../../src/config.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
+import { assertNoLeak, readMetrics } from '../../support/leaks.ts';
 import { OrderClient, type OrderServer } from './order-client.ts';
 
 export interface OrderFacade extends OrderServer, AsyncDisposable {
@@ -46,8 +47,11 @@ export async function startOrderFacade(
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(clients.map((client) => client.close()));
+      const metrics = await readMetrics(app.adminUrl);
       await app.close();
       if (!isShared) await sandbox.close();
+      assertNoLeak('metrics', [metrics], sandbox.requests());
+      assertNoLeak('log', logged, sandbox.requests());
     },
   };
 }

@@ -1,0 +1,76 @@
+import { REDIS_PASSWORD } from './redis.ts';
+
+/** A request that the gateway has received, as the sandbox shows it. */
+interface Received {
+  readonly body: string;
+}
+
+/** Never to be written, whatever a test is about. */
+const FORBIDDEN: readonly (readonly [string, RegExp])[] = [
+  // Longer than a request id, which may begin like a token by chance.
+  ['a token', /eyJ[\w-]{20}/],
+  ['an e-mail address', /[\w.+-]@[\w-]+\.[a-z]{2}/i],
+  ['a login', /(?<![\w.])70000[1-8](?![\w.])/],
+  ['a password in an address', /:\/\/[^\s"@/]*:(?!\*)[^\s"@/]+@/],
+  ['the password of Redis', new RegExp(REDIS_PASSWORD)],
+];
+/** The members of the gateway's requests that hold somebody's secret, or their own words. */
+const SECRET_MEMBERS = new Set(['password', 'email', 'phone', 'address', 'token', 'comment']);
+// Shorter ones are in other words by chance.
+const LEAST_LENGTH = 8;
+// Tests of load send thousands, all alike.
+const MOST_VALUES = 50;
+const EXCERPT = 60;
+
+/**
+ * Throws where something that the service has written holds a secret: one that looks like one, or a
+ * value that reached the gateway in one of its requests. All tests' services are checked at their end.
+ */
+export function assertNoLeak(
+  source: string,
+  texts: Iterable<string>,
+  received: readonly Received[] = [],
+): void {
+  const text = [...texts].join('\n');
+  for (const [kind, pattern] of FORBIDDEN) {
+    const at = text.search(pattern);
+    if (at >= 0) throw new Error(`${kind} is in the ${source}: ${excerpt(text, at)}`);
+  }
+  for (const secret of secretsOf(received)) {
+    const at = text.indexOf(secret);
+    if (at >= 0) throw new Error(`"${secret}" is in the ${source}: ${excerpt(text, at)}`);
+  }
+}
+
+/** The metrics as they are, before the service is closed; empty where it is closed already. */
+export async function readMetrics(adminUrl: string): Promise<string> {
+  try {
+    return await (
+      await fetch(`${adminUrl}/metrics`, { signal: AbortSignal.timeout(1_000) })
+    ).text();
+  } catch {
+    return '';
+  }
+}
+
+function secretsOf(received: readonly Received[]): Set<string> {
+  const secrets = new Set<string>();
+  for (const { body } of received) {
+    if (secrets.size >= MOST_VALUES) break;
+    if (body === '') continue;
+    try {
+      JSON.parse(body, (name, value: unknown) => {
+        const isSecret = SECRET_MEMBERS.has(name) && typeof value === 'string';
+        if (isSecret && value.length >= LEAST_LENGTH) secrets.add(value);
+        return value;
+      });
+    } catch {
+      // Some tests send what is no JSON.
+    }
+  }
+  return secrets;
+}
+
+function excerpt(text: string, at: number): string {
+  return text.slice(Math.max(0, at - EXCERPT), at + EXCERPT);
+}

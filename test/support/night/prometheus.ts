@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../eventually.ts';
+import { freePort } from '../free-ports.ts';
+
+export interface FiringAlert {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly runbook: string;
+}
+
+export interface Prometheus extends AsyncDisposable {
+  firing(): Promise<readonly FiringAlert[]>;
+}
+
+export interface PrometheusOptions {
+  /** The host and the port of what it scrapes. */
+  readonly target: string;
+  /** Times of the rules are divided by it. */
+  readonly hastenedBy: number;
+}
+
+interface AlertsAnswer {
+  readonly data: {
+    readonly alerts: readonly {
+      readonly state: string;
+      readonly labels: Readonly<Record<string, string>>;
+      readonly annotations: Readonly<Record<string, string>>;
+    }[];
+  };
+}
+
+const RULES = new URL('../../../deploy/prometheus/alerts.yml', import.meta.url);
+const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+
+/** A Prometheus with the rules of `deploy/prometheus`, which scrapes and judges each second. */
+export async function startPrometheus(
+  path: string,
+  { target, hastenedBy }: PrometheusOptions,
+): Promise<Prometheus> {
+  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-prometheus-'));
+  const config = join(folder, 'prometheus.yml');
+  await writeFile(join(folder, 'alerts.yml'), hastened(await readRules(), hastenedBy));
+  await writeFile(config, configuration(target));
+  const port = await freePort();
+  const server = spawn(
+    path,
+    [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--log.level=error',
+    ],
+    { stdio: ['ignore', 'inherit', 'inherit'] },
+  );
+  const exited = once(server, 'exit');
+  const url = `http://127.0.0.1:${port}`;
+  const close = async () => {
+    server.kill('SIGKILL');
+    await exited;
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await eventually(async () => (await fetch(`${url}/-/ready`)).ok);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    async firing() {
+      const { data } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as AlertsAnswer;
+      return data.alerts
+        .filter(({ state }) => state === 'firing')
+        .map(({ labels, annotations }) => ({
+          name: labels.alertname ?? '',
+          labels,
+          runbook: annotations.runbook_url ?? '',
+        }));
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+export function readRules(): Promise<string> {
+  return readFile(RULES, 'utf8');
+}
+
+/** The rules with every `for` and every window of an expression shorter; all else stays as it is. */
+export function hastened(rules: string, by: number): string {
+  return rules.replace(/(\bfor: |\[)(\d+)([smhd])/g, (_whole, before, count, unit) => {
+    const seconds = Number(count) * SECONDS[unit as keyof typeof SECONDS];
+    return `${before}${Math.round((seconds * 1_000) / by)}ms`;
+  });
+}
+
+/** The times by which a rule judges, as the file has them: its `for`, and the windows it looks at. */
+export function timesOf(rules: string, alert: string): string {
+  const [, text = ''] = rules.split(`- alert: ${alert}\n`);
+  const [rule = ''] = text.split(/- (?:alert|record): |- name: /);
+  const pending = /\bfor: (\w+)/.exec(rule)?.[1];
+  const windows = [...rule.matchAll(/(?:\[|ratio_rate)(\d+[smhd])/g)].map(([, window]) => window);
+  return [
+    ...(pending === undefined ? [] : [`for ${pending}`]),
+    ...[...new Set(windows)].map((window) => `over ${window}`),
+  ].join(', ');
+}
+
+function configuration(target: string): string {
+  return JSON.stringify({
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: ['alerts.yml'],
+    scrape_configs: [{ job_name: 'trading-graph', static_configs: [{ targets: [target] }] }],
+  });
+}
