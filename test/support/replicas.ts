@@ -8,9 +8,6 @@ import { type FacadeProcess, startFacadeProcess } from './facade-process.ts';
 import { freePort, freePorts } from './free-ports.ts';
 
 const CONFIGURATION = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url));
-/** The configuration names as many. */
-const COUNT = 3;
-
 export interface Replica extends FacadeProcess {
   readonly adminUrl: string;
 }
@@ -26,14 +23,15 @@ export interface Replicas extends AsyncDisposable {
   feeds(): Promise<number>;
 }
 
-/** Three replicas of the program behind haproxy, configured as in `deploy/haproxy`. */
+/** Replicas of the program behind haproxy, configured as in `deploy/haproxy`, which knows up to eight. */
 export async function startReplicas(
   haproxyPath: string,
   environment: Environment & { readonly GATEWAY_URL: string },
+  count = 3,
 ): Promise<Replicas> {
   await using started = new AsyncDisposableStack();
   const all = await Promise.all(
-    Array.from({ length: COUNT }, async () => started.use(await startReplica(environment))),
+    Array.from({ length: count }, async () => started.use(await startReplica(environment))),
   );
   const port = await freePort();
   const addresses = all.map(({ url }, at) => [`REPLICA_${at + 1}`, new URL(url).host]);
