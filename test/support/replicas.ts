@@ -33,23 +33,33 @@ export async function startReplicas(
   const all = await Promise.all(
     Array.from({ length: count }, async () => started.use(await startReplica(environment))),
   );
-  const port = await freePort();
   const addresses = all.map(({ url }, at) => [`REPLICA_${at + 1}`, new URL(url).host]);
-  const haproxy = spawn(haproxyPath, ['-db', '-f', CONFIGURATION], {
-    env: { BIND: `127.0.0.1:${port}`, ...Object.fromEntries(addresses) },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  started.defer(() => end(haproxy));
-  await eventually(() => canConnect(port));
+  const balancer = await startHaproxy(haproxyPath, CONFIGURATION, Object.fromEntries(addresses));
+  started.use(balancer);
   const owned = started.move();
   return {
-    url: `http://127.0.0.1:${port}`,
-    webSocketUrl: `ws://127.0.0.1:${port}/graphql`,
+    url: balancer.url,
+    webSocketUrl: `${balancer.url.replace('http', 'ws')}/graphql`,
     all,
     sockets: () => gauges(all, 'trading_graph_sockets'),
     feeds: async () => (await gauges(all, 'trading_graph_feeds')).reduce((a, b) => a + b, 0),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Resolves when it accepts connections, on a free port in place of the one in BIND. */
+export async function startHaproxy(
+  haproxyPath: string,
+  configuration: string,
+  environment: Environment,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const port = await freePort();
+  const haproxy = spawn(haproxyPath, ['-db', '-f', configuration], {
+    env: { ...environment, BIND: `127.0.0.1:${port}` },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await eventually(() => canConnect(port));
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => end(haproxy) };
 }
 
 /** Its ports stay the same over restarts, since the load balancer knows it by them. */

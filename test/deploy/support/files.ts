@@ -8,6 +8,10 @@ export function readDeployed(...path: string[]): string {
   return readFileSync(join(deployFolder, ...path), 'utf8');
 }
 
+export function readProject(...path: string[]): string {
+  return readFileSync(join(root, ...path), 'utf8');
+}
+
 /** The assignments of a file with one `NAME=value` a line. */
 export function parseEnvironmentFile(text: string): Record<string, string> {
   return Object.fromEntries(
