@@ -21,6 +21,8 @@ export interface Replicas extends AsyncDisposable {
   sockets(): Promise<number[]>;
   /** The accounts that all of them poll, where one that two poll counts twice. */
   feeds(): Promise<number>;
+  /** A metric without labels of each replica that runs. */
+  gauges(name: string): Promise<number[]>;
 }
 
 /** Replicas of the program behind haproxy, configured as in `deploy/haproxy`, which knows up to eight. */
@@ -43,6 +45,7 @@ export async function startReplicas(
     all,
     sockets: () => gauges(all, 'trading_graph_sockets'),
     feeds: async () => (await gauges(all, 'trading_graph_feeds')).reduce((a, b) => a + b, 0),
+    gauges: (name) => gauges(all, name),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
