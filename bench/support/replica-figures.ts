@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '../../test/support/eventually.ts';
 import { Contestant, type Question } from './contestant.ts';
 import { HOME, POSITIONS, SEARCH } from './documents.ts';
 import { QUERY } from './live-contestants.ts';
@@ -89,8 +90,8 @@ async function perRequest(
   next: () => Question,
   { warmMs, sampleMs }: ReplicaPace,
 ): Promise<number> {
-  // It fails where the answer has an error, which the load would not notice.
-  await client.ask(next());
+  // It fails where the answer has an error, which the load would not notice; the first order may wait for Redis.
+  await eventually(() => client.ask(next()));
   const load = (durationMs: number) =>
     fire({
       port: field.port,

@@ -24,14 +24,14 @@ export function replicaTables(figures: readonly ReplicaFigures[]): string {
     '### CPU for a unit of work, µs',
     table(
       head,
-      costs.map(([name, ...each]) => [name, ...each.map((value) => value.toFixed(0))]),
+      costs.map(([name, ...each]) => [name, ...each.map((value) => shown(value))]),
     ),
     '### What one core carries of it alone, a second (computed: a second over the CPU)',
     table(
       head,
       costs.map(([name, ...each]) => [
         name,
-        ...each.map((value) => (SECOND_MICROSECONDS / value).toFixed(0)),
+        ...each.map((value) => shown(SECOND_MICROSECONDS / value)),
       ]),
     ),
     '### Resident memory of each process, by part',
@@ -39,8 +39,13 @@ export function replicaTables(figures: readonly ReplicaFigures[]): string {
       head,
       parts.map(([name, part, unit, sign]) => [
         name,
-        ...figures.map(({ memory }) => `${(memory[part] / unit).toFixed(1)} ${sign}`),
+        ...figures.map(({ memory }) => `${shown(memory[part] / unit, 1)} ${sign}`),
       ]),
     ),
   ].join('\n\n');
+}
+
+/** A difference of two measurements can come out below nothing, where the crowd was small or the machine busy. */
+function shown(value: number, digits = 0): string {
+  return value > 0 ? value.toFixed(digits) : 'noise';
 }
