@@ -7,7 +7,12 @@ const texts = z.array(z.string());
 /** Strict, so that a misspelt key is found: as far as the project's file goes. */
 const service = z.strictObject({
   image: z.string(),
-  build: z.string().optional(),
+  build: z
+    .union([
+      z.string(),
+      z.strictObject({ context: z.literal('../..'), target: z.literal('bundle') }),
+    ])
+    .optional(),
   command: texts.optional(),
   environment: z.record(z.string(), z.string()).default({}),
   volumes: texts.default([]),
