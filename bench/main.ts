@@ -16,6 +16,7 @@ const USAGE = `npm run bench -- [options] [what]
             catalog-br, positions, positions-still, customer-id), latency, refresh, outage, live, profile;
             without it everything but profile
             hostile: the worst that one account can do to the others, with options of its own (bench/hostile.ts)
+            replicas: one, two and three processes behind haproxy; --quick alone (bench/replicas.ts)
             peers: the rows beside servers made of other libraries, which are installed for it
   --quick   a first impression in less than a minute, without live
   --rounds  how often each contestant has its turn
@@ -25,10 +26,10 @@ const USAGE = `npm run bench -- [options] [what]
 const ROWS_ALONE = ['home', 'search', 'positions', 'customer-id'];
 
 const given = process.argv.slice(2);
-// A bench of its own has options of its own.
-const isHostile = given[0] === 'hostile';
+// Benches of their own have options of their own.
+const alone = ['hostile', 'replicas'].find((name) => name === given[0]);
 const { values, positionals } = parseArgs({
-  args: isHostile ? [] : given,
+  args: alone ? [] : given,
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
@@ -46,7 +47,7 @@ const usual = quick
 const pace = { ...usual, rounds: Number(values.rounds ?? usual.rounds) };
 
 if (values.help) print(USAGE);
-else if (isHostile) runScript('hostile.ts', given.slice(1));
+else if (alone) runScript(`${alone}.ts`, given.slice(1));
 else await run();
 
 async function run(): Promise<void> {

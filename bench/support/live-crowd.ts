@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
+import { routedUrl, routeHint } from '../../client/src/route.ts';
 
 interface Watcher {
   readonly socket: WebSocket;
@@ -20,14 +21,21 @@ const AT_ONCE = 50;
 /** Many sockets from many addresses of this machine, like clients at home; each event is counted, not parsed. */
 export class LiveCrowd {
   readonly #port: number;
+  readonly #isRouted: boolean;
   readonly #watchers: Watcher[] = [];
   #lateAfterMs = Number.POSITIVE_INFINITY;
   #events = 0;
   #late = 0;
   #longestGapMs = 0;
 
-  constructor(port: number) {
+  /** `isRouted`: each socket names its account, as the client does, for a load balancer. */
+  constructor(port: number, { isRouted = false } = {}) {
     this.#port = port;
+    this.#isRouted = isRouted;
+  }
+
+  get size(): number {
+    return this.#watchers.length;
   }
 
   /** Opens one socket per token, through `connection_init` and no further. */
@@ -98,7 +106,9 @@ export class LiveCrowd {
 
   async #connect(token: string, at: number): Promise<void> {
     const home = Math.floor(at / SOCKETS_PER_ADDRESS);
-    const socket = new WebSocket(`ws://127.0.0.1:${this.#port}/graphql`, 'graphql-transport-ws', {
+    const hint = this.#isRouted ? await routeHint(loginOf(token)) : null;
+    const url = routedUrl(`ws://127.0.0.1:${this.#port}/graphql`, hint);
+    const socket = new WebSocket(url, 'graphql-transport-ws', {
       localAddress: `127.1.${home >> 8}.${home & 255 || 1}`,
       perMessageDeflate: false,
     });
@@ -126,4 +136,9 @@ export class LiveCrowd {
     if (gapMs > this.#lateAfterMs) this.#late += 1;
     this.#longestGapMs = Math.max(this.#longestGapMs, gapMs);
   }
+}
+
+function loginOf(token: string): string {
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+  return String((claims as { login: unknown }).login);
 }

@@ -8,8 +8,9 @@ import { type FacadeProcess, startFacadeProcess } from './facade-process.ts';
 import { freePort, freePorts } from './free-ports.ts';
 
 const CONFIGURATION = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url));
-/** The configuration names as many. */
-const COUNT = 3;
+export interface Replica extends FacadeProcess {
+  readonly adminUrl: string;
+}
 
 export interface Replicas extends AsyncDisposable {
   /** The load balancer's. */
@@ -20,34 +21,48 @@ export interface Replicas extends AsyncDisposable {
   sockets(): Promise<number[]>;
   /** The accounts that all of them poll, where one that two poll counts twice. */
   feeds(): Promise<number>;
+  /** A metric without labels of each replica that runs. */
+  gauges(name: string): Promise<number[]>;
 }
 
-/** Three replicas of the program behind haproxy, configured as in `deploy/haproxy`. */
+/** Replicas of the program behind haproxy, configured as in `deploy/haproxy`, which knows up to eight. */
 export async function startReplicas(
   haproxyPath: string,
   environment: Environment & { readonly GATEWAY_URL: string },
+  count = 3,
 ): Promise<Replicas> {
   await using started = new AsyncDisposableStack();
   const all = await Promise.all(
-    Array.from({ length: COUNT }, async () => started.use(await startReplica(environment))),
+    Array.from({ length: count }, async () => started.use(await startReplica(environment))),
   );
-  const port = await freePort();
   const addresses = all.map(({ url }, at) => [`REPLICA_${at + 1}`, new URL(url).host]);
-  const haproxy = spawn(haproxyPath, ['-db', '-f', CONFIGURATION], {
-    env: { BIND: `127.0.0.1:${port}`, ...Object.fromEntries(addresses) },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  started.defer(() => end(haproxy));
-  await eventually(() => canConnect(port));
+  const balancer = await startHaproxy(haproxyPath, CONFIGURATION, Object.fromEntries(addresses));
+  started.use(balancer);
   const owned = started.move();
   return {
-    url: `http://127.0.0.1:${port}`,
-    webSocketUrl: `ws://127.0.0.1:${port}/graphql`,
+    url: balancer.url,
+    webSocketUrl: `${balancer.url.replace('http', 'ws')}/graphql`,
     all,
     sockets: () => gauges(all, 'trading_graph_sockets'),
     feeds: async () => (await gauges(all, 'trading_graph_feeds')).reduce((a, b) => a + b, 0),
+    gauges: (name) => gauges(all, name),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Resolves when it accepts connections, on a free port in place of the one in BIND. */
+export async function startHaproxy(
+  haproxyPath: string,
+  configuration: string,
+  environment: Environment,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const port = await freePort();
+  const haproxy = spawn(haproxyPath, ['-db', '-f', configuration], {
+    env: { ...environment, BIND: `127.0.0.1:${port}` },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await eventually(() => canConnect(port));
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => end(haproxy) };
 }
 
 /** Its ports stay the same over restarts, since the load balancer knows it by them. */

@@ -8,8 +8,8 @@ import { eventually } from '../../support/eventually.ts';
 export class Viewer {
   readonly email: string;
   readonly #client: Client;
-  /** Every state that it has shown. */
-  readonly states: PositionsState[] = [];
+  /** What it shows now. */
+  state: PositionsState | undefined;
 
   constructor({ email, url, sandbox, route }: ViewerOptions) {
     this.email = email;
@@ -19,11 +19,9 @@ export class Viewer {
       route,
       environment: { WebSocket: WebSocket as unknown as typeof globalThis.WebSocket },
     });
-    this.#client.positions((state) => this.states.push(state));
-  }
-
-  get state(): PositionsState | undefined {
-    return this.states.at(-1);
+    this.#client.positions((state) => {
+      this.state = state;
+    });
   }
 
   dispose(): void {

@@ -1,0 +1,226 @@
+/**
+ * A rolling restart of three processes behind haproxy, under sockets and requests: counts failed requests, lists that differ from
+ * the gateway's, stretched feeds and polls. `npm run soak:rolling -- [--sockets 5000] [--accounts 1000] [--rate 200]`
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { Crowd } from '../../test/end-to-end/scale/crowd.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { haproxyPath } from '../../test/support/machine.ts';
+import { type Replica, type Replicas, startReplicas } from '../../test/support/replicas.ts';
+import { RequestLoad } from './request-load.ts';
+
+export interface RollingOptions {
+  readonly haproxyPath: string;
+  readonly accounts: number;
+  readonly socketsPerAccount: number;
+  readonly pollMs: number;
+  readonly requestsPerSecond: number;
+  /** How long sockets of a replica take to close, each time. */
+  readonly delayMs: number;
+  /** How long the load goes on before the first restart and after the last one. */
+  readonly aroundMs: number;
+  readonly onStep?: (text: string) => void;
+}
+
+export interface RollingResult {
+  readonly requests: number;
+  readonly skipped: number;
+  /** One line for each failed request. */
+  readonly failures: readonly string[];
+  readonly sockets: number;
+  /** Sockets whose list, once the market stands still, is not the gateway's. */
+  readonly gaps: number;
+  /** Positions that closed meanwhile, each opened before: where there is none the lists prove little. */
+  readonly closed: number;
+  /** The largest factor by which a process lengthened its poll intervals; 1 where it did not. */
+  readonly stretch: number;
+  /** The longest time for which a socket had no newer list, in milliseconds. */
+  readonly oldestListMs: number;
+  /** The polls of each sample in the time of one interval. */
+  readonly polls: readonly number[];
+  /** The same over the whole run, for each account. */
+  readonly pollsPerAccount: number;
+  readonly restartSeconds: number;
+}
+
+const TICK_MS = 500;
+const SAMPLE_MS = 500;
+/** Each account once, and once more while some of its sockets have moved and others have not yet. */
+const MOST_POLLS_PER_ACCOUNT = 1.2;
+
+export async function rollingRestart(options: RollingOptions): Promise<RollingResult> {
+  const { accounts, socketsPerAccount, pollMs, requestsPerSecond, delayMs, aroundMs } = options;
+  const onStep = options.onStep ?? (() => {});
+  await using sandbox = await startSandbox({ seed: 'rolling', instruments: 100, tickMs: 0 });
+  const ticking = setInterval(() => sandbox.tick(), TICK_MS);
+  using _ticking = { [Symbol.dispose]: () => clearInterval(ticking) };
+  await using replicas = await startReplicas(options.haproxyPath, {
+    NODE_ENV: 'production',
+    GATEWAY_URL: sandbox.url,
+    ORDER_STORE: 'memory',
+    // The line that says where it serves has to come.
+    LOG_SAMPLE: '0',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    POSITIONS_POLL_MS: String(pollMs),
+    SHUTDOWN_DELAY_MS: String(delayMs),
+  });
+  const url = `${replicas.url}/graphql`;
+  using crowd = await Crowd.open({ url, sandbox, accounts, socketsPerAccount });
+  onStep(`${crowd.viewers.length} sockets: ${await replicas.sockets()}`);
+  const emails = [...new Set(crowd.viewers.map(({ email }) => email))];
+  const tokens = emails.map((email) => sandbox.token({ email }));
+  const before = countOf(await listsOf(sandbox, tokens));
+
+  const load = new RequestLoad({ url: replicas.url, tokens, perSecond: requestsPerSecond });
+  const watch = new Watch(sandbox, replicas, crowd, pollMs);
+  await delay(aroundMs);
+  const startedAtMs = performance.now();
+  for (const replica of replicas.all) {
+    await restart(replica, replicas);
+    onStep(`restarted, sockets: ${await replicas.sockets()}; ${load.failures.length} failures`);
+  }
+  const restartSeconds = (performance.now() - startedAtMs) / 1_000;
+  await crowd.allLive();
+  await delay(aroundMs);
+  await load.end();
+  const { polls, stretch, oldestListMs } = await watch.end();
+
+  clearInterval(ticking);
+  const lists = await listsOf(sandbox, tokens);
+  const expected = new Map(emails.map((email, at) => [email, textOf(lists[at])]));
+  const differing = () =>
+    crowd.viewers.filter(({ email, state }) => textOf(state?.positions) !== expected.get(email));
+  // The last change of the market reaches a list with the account's next poll.
+  await eventually(() => differing().length === 0, { withinMs: 4 * pollMs }).catch(() => {});
+  return {
+    ...{ requests: load.sent, skipped: load.skipped, failures: load.failures },
+    ...{ sockets: crowd.viewers.length, gaps: differing().length },
+    closed: before + sandbox.orders().length - countOf(lists),
+    ...{ stretch, oldestListMs, polls, restartSeconds },
+    pollsPerAccount: polls.reduce((sum, each) => sum + each, 0) / polls.length / accounts,
+  };
+}
+
+/** As an operator would: SIGTERM, its end, its start, and the next one when the load balancer sends it requests again. */
+async function restart(replica: Replica, replicas: Replicas): Promise<void> {
+  replica.signal('SIGTERM');
+  const code = await replica.ended();
+  if (code !== 0) throw new Error(`a replica left with ${code}`);
+  await replica.start();
+  await eventually(async () => {
+    // Without a hint it goes anywhere, so that each replica answers some.
+    await fetch(`${replicas.url}/health/live`);
+    const metrics = await (await fetch(`${replica.adminUrl}/metrics`)).text();
+    return /^trading_graph_operations_total\{[^\n]*\} [1-9]/m.test(metrics);
+  });
+}
+
+/** Samples while it runs: polls by interval, how stretched feeds are, how old the oldest list is. */
+class Watch {
+  readonly #read: () => Promise<void>;
+  readonly #running: Promise<void>;
+  #isOn = true;
+  readonly polls: number[] = [];
+  stretch = 1;
+  oldestListMs = 0;
+
+  constructor(sandbox: Sandbox, replicas: Replicas, crowd: Crowd, pollMs: number) {
+    let from = sandbox.calls('getOpenPositions');
+    let sinceMs = performance.now();
+    this.#read = async () => {
+      const nowMs = performance.now();
+      if (nowMs >= sinceMs + pollMs) {
+        const until = sandbox.calls('getOpenPositions');
+        // A busy machine looks late.
+        this.polls.push(Math.round(((until - from) * pollMs) / (nowMs - sinceMs)));
+        from = until;
+        sinceMs = nowMs;
+      }
+      for (const { state } of crowd.viewers) {
+        const ageMs = Date.now() - (state?.asOf?.getTime() ?? 0);
+        this.oldestListMs = Math.max(this.oldestListMs, ageMs);
+      }
+      const factors = await replicas.gauges('trading_graph_feed_poll_stretch');
+      this.stretch = Math.max(this.stretch, ...factors);
+    };
+    this.#running = this.#run();
+  }
+
+  async end(): Promise<this> {
+    this.#isOn = false;
+    await this.#running;
+    return this;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isOn) {
+      await this.#read();
+      await delay(SAMPLE_MS);
+    }
+  }
+}
+
+interface Row {
+  readonly id: string;
+  readonly profit: number | null;
+}
+
+function textOf(rows: readonly Row[] = []): string {
+  return JSON.stringify(rows.map(({ id, profit }) => [id, profit]).sort());
+}
+
+function countOf(lists: readonly (readonly Row[])[]): number {
+  return lists.reduce((sum, rows) => sum + rows.length, 0);
+}
+
+/** Each account's positions at the gateway. */
+async function listsOf(sandbox: Sandbox, tokens: readonly string[]): Promise<readonly Row[][]> {
+  const lists: Row[][] = [];
+  for (const token of tokens) {
+    const headers = { authorization: `Bearer ${token}` };
+    const response = await fetch(`${sandbox.url}/trading/positions`, { headers });
+    const { positions } = (await response.json()) as {
+      positions: readonly { id: string | number; profit: number }[];
+    };
+    lists.push(positions.map(({ id, profit }) => ({ id: String(id), profit })));
+  }
+  return lists;
+}
+
+if (import.meta.main) await main();
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      sockets: { type: 'string', default: '5000' },
+      accounts: { type: 'string', default: '1000' },
+      rate: { type: 'string', default: '200' },
+    },
+  });
+  if (haproxyPath === null) throw new Error('haproxy is not here');
+  const accounts = Number(values.accounts);
+  const result = await rollingRestart({
+    haproxyPath,
+    accounts,
+    socketsPerAccount: Math.round(Number(values.sockets) / accounts),
+    pollMs: 5_000,
+    requestsPerSecond: Number(values.rate),
+    delayMs: 10_000,
+    aroundMs: 20_000,
+    onStep: (text) => process.stdout.write(`${text}\n`),
+  });
+  const { failures, polls, stretch, oldestListMs, restartSeconds, pollsPerAccount, ...counts } =
+    result;
+  for (const failure of new Set(failures)) process.stdout.write(`failed: ${failure}\n`);
+  process.stdout.write(`${JSON.stringify({ ...counts, failed: failures.length })}
+restarted in ${restartSeconds.toFixed(0)} s; stretch ${stretch}; oldest list ${oldestListMs} ms
+polls an interval: ${polls.join(' ')}; for each account ${pollsPerAccount.toFixed(2)} (at most ${MOST_POLLS_PER_ACCOUNT})
+`);
+  const isFine =
+    failures.length + counts.gaps === 0 &&
+    stretch === 1 &&
+    pollsPerAccount <= MOST_POLLS_PER_ACCOUNT;
+  process.exitCode = isFine ? 0 : 1;
+}

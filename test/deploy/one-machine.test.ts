@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parseEnvironment } from '../../src/config.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
+import { OrderClient } from '../end-to-end/orders/order-client.ts';
+import { buying } from '../end-to-end/orders/order-request.ts';
+import { describeWithHaproxy } from '../support/describe-with.ts';
+import { systemdAnalyzePath } from '../support/machine.ts';
+import { startReplicas } from '../support/replicas.ts';
+import { deployFolder, parseEnvironmentFile, readDeployed, root } from './support/files.ts';
+import { UnitFile } from './support/unit-file.ts';
+
+const text = readDeployed('one-machine', 'trading-graph@.service');
+const balancer = parseEnvironmentFile(readDeployed('one-machine', 'haproxy.env'));
+const replicas = Object.keys(balancer).filter((name) => name.startsWith('REPLICA_'));
+const units = replicas.map((_, at) => new UnitFile(text, String(at + 1)));
+const gateway = { GATEWAY_URL: 'https://gateway.example.com' };
+
+async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'one-machine-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
+
+test('the unit is one that systemd takes', async () => {
+  await using folder = await temporaryFolder();
+  // The Node of this machine may be elsewhere than in the unit.
+  const here = text.replace('/usr/bin/node', process.execPath);
+  expect(here).not.toBe(text);
+  await writeFile(join(folder.path, 'trading-graph@.service'), here);
+  if (systemdAnalyzePath !== null) {
+    const { status, stdout, stderr } = spawnSync(
+      systemdAnalyzePath,
+      ['verify', '--man=no', join(folder.path, 'trading-graph@1.service')],
+      { encoding: 'utf8' },
+    );
+    // A machine's own units may be worth a remark as well.
+    const remarks = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('trading-'));
+    expect(remarks).toEqual([]);
+    expect(status).toBe(0);
+  }
+  for (const line of text.split('\n').filter((one) => one !== '')) {
+    expect(line).toMatch(/^(#.*|\[(Unit|Service|Install)\]|[A-Z]\w+=.*)$/);
+  }
+});
+
+test('the unit gives every process a configuration that the service accepts, and time to stop', () => {
+  for (const unit of units) {
+    const { config, problems, warnings } = parseEnvironment({ ...gateway, ...unit.environment });
+    expect([...problems, ...warnings]).toEqual([]);
+    const { shutdownDelayMs, shutdownGraceMs, orderStore } = config;
+    const stopMs = Number(unit.value('TimeoutStopSec')) * 1_000;
+    expect(stopMs).toBeGreaterThanOrEqual(shutdownDelayMs + shutdownGraceMs + 15_000);
+    expect(orderStore).toBe(`/var/lib/${unit.value('StateDirectory')}/orders.db`);
+    const [, script = ''] = unit.value('ExecStart')?.split(' ') ?? [];
+    expect(existsSync(join(root, script))).toBe(true);
+  }
+});
+
+test('the unit can write to its state alone and gains no privileges', () => {
+  const [unit] = units;
+  expect(unit?.value('User')).toBe('trading-graph');
+  expect(unit?.value('ProtectSystem')).toBe('strict');
+  expect(unit?.value('ReadWritePaths')).toBeUndefined();
+  expect(unit?.value('NoNewPrivileges')).toBe('yes');
+  expect(unit?.value('CapabilityBoundingSet')).toBe('');
+  expect(unit?.value('AmbientCapabilities')).toBeUndefined();
+});
+
+test('the load balancer is given the address of each process', () => {
+  expect(replicas.length).toBeGreaterThan(1);
+  const addresses = units.map(({ environment: { HOST, PORT } }) => `${HOST}:${PORT}`);
+  expect(replicas.map((name) => balancer[name])).toEqual(addresses);
+  const [, path = ''] = balancer.CONFIG?.split('/opt/trading-graph/deploy/') ?? [];
+  expect(existsSync(join(deployFolder, path))).toBe(true);
+});
+
+describeWithHaproxy('on one machine', (haproxyPath) => {
+  test('the settings of the load balancer are complete', () => {
+    const file = join(deployFolder, 'haproxy', 'haproxy.cfg');
+    const { status, stderr } = spawnSync(haproxyPath, ['-c', '-f', file], {
+      env: balancer,
+      encoding: 'utf8',
+    });
+    expect(status, stderr).toBe(0);
+  });
+
+  test('a key that is repeated on another process, or through the load balancer, is one order', async () => {
+    await using folder = await temporaryFolder();
+    await using sandbox = await startSandbox({ tickMs: 0 });
+    await using processes = await startReplicas(
+      haproxyPath,
+      {
+        ...units[0]?.environment,
+        ORDER_STORE: join(folder.path, 'orders.db'),
+        GATEWAY_URL: sandbox.url,
+      },
+      units.length,
+    );
+    const token = sandbox.token({ email: 'demo@example.com' });
+    const request = buying('one-machine');
+    const { url, webSocketUrl, all } = processes;
+    const servers = [...all, { url, webSocketUrl }];
+    const replies = [];
+    for (const server of servers) {
+      replies.push(await new OrderClient(server, token).place(request));
+    }
+    const [order] = sandbox.orders();
+    expect(replies).toEqual(
+      servers.map((_, at) => ({
+        kind: 'outcome',
+        type: 'OrderAccepted',
+        orderId: order?.orderId,
+        replayed: at > 0,
+      })),
+    );
+    expect(sandbox.calls('openPosition')).toBe(1);
+  });
+});

@@ -1,0 +1,69 @@
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { parseDockerfile, parsePairs } from '../../support/dockerfile.ts';
+import { readDeployed, readProject } from './files.ts';
+
+const texts = z.array(z.string());
+/** Strict, so that a misspelt key is found: as far as the project's file goes. */
+const service = z.strictObject({
+  image: z.string(),
+  build: z
+    .union([
+      z.string(),
+      z.strictObject({ context: z.literal('../..'), target: z.literal('bundle') }),
+    ])
+    .optional(),
+  command: texts.optional(),
+  environment: z.record(z.string(), z.string()).default({}),
+  volumes: texts.default([]),
+  ports: texts.default([]),
+  depends_on: z.record(z.string(), z.strictObject({ condition: z.string() })).default({}),
+  networks: z.strictObject({ default: z.strictObject({ ipv4_address: z.ipv4() }) }).optional(),
+  healthcheck: z
+    .strictObject({ test: texts, interval: z.string(), start_period: z.string().optional() })
+    .optional(),
+  restart: z.literal('unless-stopped'),
+  stop_grace_period: z
+    .string()
+    .regex(/^\d+s$/)
+    .optional(),
+  read_only: z.boolean().default(false),
+  tmpfs: texts.default([]),
+  cap_drop: texts.default([]),
+  security_opt: texts.default([]),
+});
+const composeFile = z.strictObject({
+  name: z.string(),
+  'x-hardened': z.unknown(),
+  'x-replica': z.unknown(),
+  services: z.record(z.string(), service),
+  networks: z.unknown(),
+  volumes: z.record(z.string(), z.null()),
+});
+
+export type ComposeService = z.infer<typeof service>;
+
+export const IMAGE = 'trading-graph';
+
+export const compose = composeFile.parse(
+  parse(readDeployed('compose', 'compose.yaml'), { merge: true }),
+);
+
+export function serviceNamed(name: string): ComposeService {
+  const found = compose.services[name];
+  if (found === undefined) throw new Error(`there is no service ${name}`);
+  return found;
+}
+
+/** Those that run the service itself. */
+export const replicas = Object.entries(compose.services).filter(
+  ([, { image, command }]) => image.startsWith(`${IMAGE}:`) && command === undefined,
+);
+
+/** The environment that a container of the project's image has before its own settings. */
+export const imageEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
+  parseDockerfile(readProject('Dockerfile'))
+    .at(-1)
+    ?.instructions.filter(({ name }) => name === 'ENV')
+    .flatMap(({ rest }) => Object.entries(parsePairs(rest))) ?? [],
+);

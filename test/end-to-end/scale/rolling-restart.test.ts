@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { rollingRestart } from '../../../scripts/soak-replicas/rolling.ts';
+import { describeWithHaproxy } from '../../support/describe-with.ts';
+
+const ACCOUNTS = 50;
+
+describeWithHaproxy('a rolling restart of three replicas', (haproxyPath) => {
+  test('fails no request, leaves no list behind the gateway and makes hardly more polls', async () => {
+    const { failures, polls, ...result } = await rollingRestart({
+      ...{ haproxyPath, accounts: ACCOUNTS, socketsPerAccount: 6 },
+      ...{ pollMs: 2_000, requestsPerSecond: 40, delayMs: 3_000, aroundMs: 1_000 },
+    });
+    expect(failures).toEqual([]);
+    expect(result).toMatchObject({ sockets: 6 * ACCOUNTS, gaps: 0, stretch: 1 });
+    expect(result.closed).toBeGreaterThan(0);
+    // Sockets that go anywhere would have each account polled by two or three replicas all the time.
+    expect(result.pollsPerAccount).toBeLessThanOrEqual(1.5);
+    expect(Math.min(...polls)).toBeGreaterThan(0);
+  });
+});
