@@ -58,7 +58,10 @@ export async function startTestRedis(
   return {
     url: `redis://127.0.0.1:${port}`,
     async command(name, ...commandArgs) {
-      const redis = new Redis(port, '127.0.0.1');
+      const password = args[args.indexOf('--requirepass') + 1];
+      const redis = new Redis(port, '127.0.0.1', {
+        ...(args.includes('--requirepass') && { password }),
+      });
       try {
         return await redis.call(name, ...commandArgs);
       } finally {
