@@ -182,7 +182,7 @@ async function allTakeOrders(facades: readonly FacadeProcess[]): Promise<void> {
 
 async function takesOrders(url: string): Promise<boolean> {
   const readiness = await (await fetch(`${url}/health/ready`)).text();
-  return !/order|Redis/i.test(readiness);
+  return !readiness.includes('order-store');
 }
 
 /** Long enough for the others to consider its orders lost. */
