@@ -97,7 +97,6 @@ export class RedisEpoch {
         randomUUID(),
         graceMs,
         Math.max(graceMs, leaseMs),
-        leaseMs,
         ...this.#peers,
       ]);
       if (epoch === this.#epoch || this.#closed) return;
