@@ -9,6 +9,8 @@ import { redisServerPath } from '../test/support/machine.ts';
 /** About half of a run's steps are orders under a new key. */
 const STEPS_PER_ORDER = 1.9;
 const STEPS_PER_ROUND = 2_000;
+/** An account's session grows with its orders, and the rehearsal's facades take answers of 100 kB. */
+const ORDERS_PER_RUN = 2_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -28,16 +30,22 @@ process.exitCode = problems.length > 0 ? 1 : 0;
 
 async function soakOrders(orders: number): Promise<readonly string[]> {
   if (redisServerPath === null) return ['There is no redis-server here.'];
-  const steps = Math.ceil(orders * STEPS_PER_ORDER);
-  const rounds = Math.max(1, Math.round(steps / STEPS_PER_ROUND));
-  const { stories, replies, contradictions } = await rehearseWithFailingRedis(redisServerPath, {
-    seed,
-    steps,
-    rounds,
-  });
-  const counts = [...replies].map(([name, count]) => `${name} ${count}`).join(', ');
-  console.log(`seed ${seed}, ${rounds} rounds of faults: ${stories.length} orders (${counts})`);
-  return contradictions;
+  const found: string[] = [];
+  let [placed, run] = [0, seed];
+  while (placed < orders && found.length === 0) {
+    const steps = Math.ceil(Math.min(ORDERS_PER_RUN, orders - placed) * STEPS_PER_ORDER);
+    const { stories, replies, contradictions } = await rehearseWithFailingRedis(redisServerPath, {
+      seed: run,
+      steps,
+      rounds: Math.ceil(steps / STEPS_PER_ROUND),
+    });
+    const counts = [...replies].map(([name, count]) => `${name} ${count}`).join(', ');
+    console.log(`seed ${run}: ${stories.length} orders (${counts})`);
+    found.push(...contradictions);
+    placed += stories.length;
+    run += 1;
+  }
+  return found;
 }
 
 async function soakCursors(faults: number): Promise<readonly string[]> {

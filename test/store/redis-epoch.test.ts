@@ -69,7 +69,11 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
   test.each([
     [
       'the list of replicas survived',
+      // Redis was away for an hour, without heartbeats.
       `redis.call('ZADD', KEYS[2], redis.call('TIME')[1] * 1000, 'dead')
+       for _, one in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
+         redis.call('ZINCRBY', KEYS[2], -3600000, one)
+       end
        redis.call('HSET', KEYS[1], 'run', 'another')`,
       false,
     ],
@@ -90,8 +94,13 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
       const after = await redis.command('ZSCORE', MEMBERS, own);
       await eventually(async () => (await redis.command('ZSCORE', MEMBERS, own)) !== after);
     }
-    await redis.command('EVAL', loss, 2, MARKER, MEMBERS);
     const startedAtMs = performance.now();
+    await redis.command('EVAL', loss, 2, MARKER, MEMBERS);
+    // A heartbeat notices it, and must not forget the dead one for having been away.
+    await eventually(async () => {
+      const run = await redis.command('HGET', MARKER, 'run');
+      return run !== null && run !== 'another';
+    });
     await reserved(a.records, '1', 'new');
     expect(performance.now() - startedAtMs).toBeGreaterThan(1_500);
   });
@@ -125,6 +134,13 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     const keys = [MARKER, MEMBERS, EXPECTED, `${PREFIX}:index`];
     const answer = await redis.command('EVAL', RESTORED, 4, ...keys, 'late', 'an earlier epoch');
     expect(answer).toEqual(['foreign']);
+  });
+
+  test('forgets a replica whose lease is over', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using _a = await openReplica(redis.url);
+    await redis.command('ZADD', MEMBERS, 1, 'dead');
+    await eventually(async () => (await membersOf(redis)).length === 1);
   });
 
   test('does not wait for one that an earlier epoch waited for', async () => {
