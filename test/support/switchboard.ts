@@ -39,10 +39,15 @@ export async function startSwitchboard(...urls: readonly string[]): Promise<Swit
   function pass(from: Socket, to: Socket): void {
     from.setNoDelay(true);
     from.on('error', () => {});
-    from.on('data', async (chunk) => {
-      // Delays are equal, so that chunks keep their order.
-      if (board.delayMs > 0) await delay(board.delayMs);
-      if (!to.destroyed) to.write(chunk);
+    let before = Promise.resolve();
+    from.on('data', (chunk) => {
+      const dueAtMs = performance.now() + board.delayMs;
+      // After the chunk before it, which may have had a longer delay.
+      before = before.then(async () => {
+        const leftMs = dueAtMs - performance.now();
+        if (leftMs > 0) await delay(leftMs);
+        if (!to.destroyed) to.write(chunk);
+      });
     });
     from.once('close', () => to.destroy());
   }
