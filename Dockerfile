@@ -6,6 +6,21 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --no-audit --no-fund
 
+# One file in place of two thousand modules, and Node's compile cache for it.
+FROM ${NODE_IMAGE} AS bundle
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+COPY image ./image
+RUN npm ci --workspace=image --no-audit --no-fund
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json ./
+COPY src ./src
+RUN node ../build/image/bundle.ts src dist
+# Portable, for else a cache is of use to the user alone who wrote it.
+ENV NODE_ENV=production NODE_COMPILE_CACHE=compile-cache NODE_COMPILE_CACHE_PORTABLE=1
+RUN mkdir data && node ../build/image/warm.ts dist/main.js && chmod -R a+rX compile-cache
+
 FROM ${NODE_IMAGE}
 ARG NODE_IMAGE
 ARG REVISION=unknown
@@ -17,12 +32,15 @@ LABEL org.opencontainers.image.title="trading-graph" \
     org.opencontainers.image.base.name="${NODE_IMAGE}"
 WORKDIR /app
 ENV NODE_ENV=production \
+    NODE_COMPILE_CACHE=compile-cache \
+    NODE_COMPILE_CACHE_PORTABLE=1 \
     HOST=0.0.0.0 \
     ADMIN_HOST=0.0.0.0 \
     SHUTDOWN_DELAY_MS=5000
-COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
-COPY src ./src
+COPY --from=bundle /app/dist ./dist
+# It belongs to root, so that nobody in the container can put code into it.
+COPY --from=bundle /app/compile-cache ./compile-cache
 # The order records live here; without a volume they end with the container.
 RUN mkdir -m 700 data && chown 1000:1000 data
 # The image's user `node`, by number: Kubernetes cannot tell from a name that it is not root.
@@ -32,4 +50,4 @@ EXPOSE 4000 4001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 4000}/health/live`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is process 1, so that SIGTERM reaches the server and nothing in between.
-CMD ["node", "src/main.ts"]
+CMD ["node", "dist/main.js"]

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { GraphQLSchema } from 'graphql';
+import { graphiqlUsers, startEmbeddedSandbox } from './app/embedded-sandbox.ts';
 import { Metrics } from './app/metrics.ts';
 import { programVersion } from './app/program-version.ts';
 import {
@@ -9,6 +9,7 @@ import {
   openConfiguredStores,
   withAddressProblems,
 } from './app/resources.ts';
+import { createShutdown } from './app/shutdown.ts';
 import { openConfiguredTracing } from './app/tracing.ts';
 import { WrongSettings } from './app/wrong-settings.ts';
 import type { Config } from './config.ts';
@@ -23,22 +24,20 @@ import { EventPace } from './engine/live/event-pace.ts';
 import { SubscriptionSlots } from './engine/live/subscription-slots.ts';
 import { Publisher } from './engine/publisher.ts';
 import { RequestQuota } from './engine/request-quota.ts';
-import type { GatewayClient } from './gateway/client.ts';
 import { createGateway } from './gateway/create-gateway.ts';
 import { watchAddress } from './gateway/watch-address.ts';
 import { steadyClock, systemClock } from './lib/clock.ts';
 import type { Eventually } from './lib/eventually.ts';
 import { FairScheduler } from './lib/fair-scheduler.ts';
 import { createLog, type Log } from './lib/log.ts';
-import { type Sandbox, startSandbox } from './sandbox/start.ts';
+import type { Sandbox } from './sandbox/start.ts';
 import { printedSchema } from './schema/printed-schema.ts';
 import { buildSchema } from './schema/schema.ts';
 import { AdminServer } from './server/admin/admin-server.ts';
-import { DEGRADED_CODES, Readiness } from './server/admin/readiness.ts';
+import { Readiness } from './server/admin/readiness.ts';
 import { SendBuffers } from './server/back-pressure/send-buffers.ts';
-import { closeInSlices } from './server/closing-in-slices.ts';
 import { DemoPage } from './server/demo-page/demo-page.ts';
-import { GraphiQL, type GraphiQLOptions } from './server/graphiql/graphiql.ts';
+import { GraphiQL } from './server/graphiql/graphiql.ts';
 import { HttpServer } from './server/http/http-server.ts';
 import { SandboxProxy } from './server/http/sandbox-proxy.ts';
 import { AccessLog } from './server/request/access-log.ts';
@@ -291,10 +290,7 @@ export async function startApp(
   metrics.store.recordsMax.from(() => config.orderRecordsMax);
   const { redisIsUp } = stores;
   if (redisIsUp !== null) metrics.store.redisUp.from(() => (redisIsUp() ? 1 : 0));
-  for (const code of DEGRADED_CODES) {
-    metrics.degraded.from(() => (readiness.isDegradedBy(code) ? 1 : 0), code);
-  }
-  metrics.ready.from(() => (readiness.isServing ? 1 : 0));
+  metrics.showReadiness(readiness);
   metrics.buildInfo.from(() => 1, programVersion(), process.version);
   const admin = new AdminServer(metrics.registry, readiness);
   const adminPort = await atAddress(config, 'admin', (port, host) =>
@@ -312,71 +308,25 @@ export async function startApp(
   started.defer(unwatchAddress);
   const resources = started.move();
 
-  const lasting = [webSockets, server.eventStreams];
-
-  async function drain(closeOverMs: number): Promise<void> {
-    await Promise.all([
-      webSockets.drain(),
-      server.drain(),
-      closeInSlices(lasting, { clock: steadyClock, overMs: closeOverMs, endsEarly: true }),
-    ]);
-    // An order outlives its request, so its outcome is recorded before the process ends.
-    await domain.orders.drain();
-  }
-
-  async function close(): Promise<void> {
-    readiness.draining();
-    const { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs } = config;
-    if (delayMs > 0) {
-      await closeInSlices(lasting, { clock: steadyClock, overMs: delayMs, endsEarly: false });
-    }
-    const isDrained = await Promise.race([
-      drain(delayMs > 0 ? 0 : graceMs / 2).then(() => true),
-      delay(graceMs, false, { ref: false }),
-    ]);
-    if (!isDrained) log.warn({}, 'the time to drain is over; what is left is cut off');
-    webSockets.terminate();
-    server.terminate();
-    await resources.disposeAsync();
-  }
-
   return {
     url: addressOf(config.host, port),
     adminUrl: addressOf(config.adminHost, adminPort),
     sandbox,
-    close,
+    close: createShutdown({
+      delayMs: config.shutdownDelayMs,
+      graceMs: config.shutdownGraceMs,
+      readiness,
+      webSockets,
+      server,
+      orders: domain.orders,
+      resources,
+      log,
+    }),
   };
 }
 
 export function createAppLog(config: Config): Log {
   return createLog({ level: config.logLevel, format: config.sandbox ? 'compact' : 'json' });
-}
-
-function startEmbeddedSandbox(config: Config): Promise<Sandbox> {
-  return startSandbox({
-    seed: config.sandboxSeed,
-    instruments: config.sandboxInstruments,
-    tickMs: config.sandboxTickMs,
-    secret: config.jwtSecret ?? undefined,
-    loginClaim: config.gatewayLoginClaim,
-    groupClaim: config.gatewayGroupClaim,
-    directionField: config.gatewayDirectionField,
-    mobileWallet: config.gatewayMobileWallet,
-  });
-}
-
-function graphiqlUsers(client: GatewayClient): NonNullable<GraphiQLOptions['sandbox']> {
-  return {
-    users: [
-      { email: 'demo@example.com', about: '6 positions' },
-      { email: 'pro@example.com', about: '25 positions' },
-      { email: 'fresh@example.com', about: 'nothing yet' },
-    ],
-    async firstToken() {
-      const answer = await client.login({ token: null }, 'demo@example.com', 'demo');
-      return 'accessToken' in answer ? answer.accessToken : null;
-    },
-  };
 }
 
 function addressOf(host: string, port: number): string {

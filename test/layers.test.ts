@@ -30,6 +30,7 @@ describe('the check', () => {
       "import type { Config } from './config.ts';\nimport { sandbox } from './sandbox/start.ts';",
     'app/resources.ts':
       "import type { Config } from '../config.ts';\nimport { run } from '../server/http.ts';",
+    'app/sandbox.ts': "import { sandbox } from '../sandbox/start.ts';",
     'cli/sandbox.ts': "const { sandbox } = await import('../sandbox/start.ts');",
     'server/http.ts':
       "import { run } from '../engine/run.ts';\nimport { createYoga } from 'graphql-yoga';",

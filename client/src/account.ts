@@ -14,7 +14,7 @@ export interface AccountsOptions {
   readonly onLogin: (login: string) => void;
 }
 
-/** Whose the tokens are, as the server says: a token's own claims are nobody's word. */
+/** Asks the server for the account of each token, because a token's own claims are not verified here. */
 export class Accounts {
   readonly #options: AccountsOptions;
   readonly #listeners = new Set<(login: string | null) => void>();

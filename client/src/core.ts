@@ -39,7 +39,7 @@ export interface Sink<Data> {
   connected?(): void;
 }
 
-/** What the parts of the client share. */
+/** The state and functions that the parts of the client share. */
 export interface Core {
   readonly environment: Environment;
   readonly storage: ClientStorage | null;

@@ -11,7 +11,7 @@ import { createOrders, type Orders } from './orders/create-orders.ts';
 import type { TokenSource } from './request/tokens.ts';
 import type { ClientStorage } from './storage.ts';
 
-/** What a client is made with. */
+/** The options of `createClient`. */
 export interface ClientOptions<Field extends InstrumentField = InstrumentField> {
   /** The GraphQL endpoint, such as `https://example.com/graphql`; the WebSocket's address follows from it. */
   readonly url: string;
@@ -28,7 +28,7 @@ export interface ClientOptions<Field extends InstrumentField = InstrumentField> 
   readonly onSignedOut?: (error: TradingGraphError) => void;
   /** Adds `?route=`, four hex digits of a hash of the login, for load balancers that hash by account. */
   readonly route?: boolean;
-  /** What the platform lacks or does differently, as React Native does. */
+  /** Replacements for functions that the platform lacks or that differ on it, as on React Native. */
   readonly environment?: Partial<Environment>;
 }
 

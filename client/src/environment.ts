@@ -1,4 +1,4 @@
-/** What the client needs of the platform; tests and React Native give their own. */
+/** The functions of the platform that the client uses; tests and React Native give their own. */
 export interface Environment {
   readonly fetch: typeof globalThis.fetch;
   /** Null where the platform has none. */

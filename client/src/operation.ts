@@ -16,7 +16,7 @@ export type TypedText<Data, Variables> = string & {
   readonly __apiType?: (variables: Variables) => Data;
 };
 
-/** What the client executes. */
+/** An operation that the client can execute. */
 export type Operation<Data, Variables> =
   | TypedText<Data, Variables>
   | TypedDocument<Data, Variables>

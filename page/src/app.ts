@@ -11,7 +11,7 @@ const PASSWORD = 'demo';
 const CATALOG = /query (?:TradingGraph|Whole)Catalog/;
 export const ENDPOINT = new URL('/graphql', location.href).href;
 
-/** What the panels share. */
+/** The objects that the panels share. */
 export interface App {
   readonly client: Client;
   readonly session: Session;

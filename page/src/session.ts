@@ -12,7 +12,7 @@ export const USERS: readonly [DemoUser, ...DemoUser[]] = [
 const EMAIL = 'trading-graph:email';
 const TOKEN = 'trading-graph:token';
 
-/** Who is signed in. The token outlives a reload, as an app's does, and ends with the tab. */
+/** The signed-in user. The token outlives a reload, as an app's does, and ends with the tab. */
 export class Session {
   readonly #signIn: (email: string) => Promise<string>;
 
@@ -35,7 +35,7 @@ export class Session {
     sessionStorage.removeItem(TOKEN);
   }
 
-  /** What the client asks before each request; with `force` the last token was refused. */
+  /** Called by the client before each request; with `force` the last token was refused. */
   async token({ force }: { readonly force: boolean }): Promise<string> {
     const held = this.heldToken;
     if (held !== null && !force) return held;

@@ -2,6 +2,7 @@ import { DomainMetrics } from '../domain/domain-metrics.ts';
 import { EngineMetrics } from '../engine/engine-metrics.ts';
 import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { Registry } from '../lib/metrics/registry.ts';
+import { DEGRADED_CODES, type Readiness } from '../server/admin/readiness.ts';
 import { ServerMetrics } from '../server/server-metrics.ts';
 import { StoreMetrics } from '../store/store-metrics.ts';
 
@@ -33,4 +34,11 @@ export class Metrics {
     'version',
     'node',
   );
+
+  showReadiness(readiness: Readiness): void {
+    for (const code of DEGRADED_CODES) {
+      this.degraded.from(() => (readiness.isDegradedBy(code) ? 1 : 0), code);
+    }
+    this.ready.from(() => (readiness.isServing ? 1 : 0));
+  }
 }

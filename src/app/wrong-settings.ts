@@ -100,7 +100,7 @@ export class WrongSettings implements ConfigurationSigns {
     this.#options.log.info({ settings: ['GATEWAY_URL'] }, 'a setting looks right again');
   }
 
-  /** What operators should look at, or null. */
+  /** The settings that operators should look at, with the reason, or null. */
   degradedReason(): string | null {
     if (this.#suspected.size > 0) this.#judge();
     const details = [...this.#suspected].map(describe);

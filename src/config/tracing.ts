@@ -5,7 +5,7 @@ import { LONGEST_MS } from './kinds.ts';
 export interface ReadTracing {
   /** Null where tracing is off. */
   readonly tracing: TracingSettings | null;
-  /** What is wrong with the variables; as OpenTelemetry wants it, none of it stops a start. */
+  /** The mistakes in the variables; OpenTelemetry specifies that none of them stops a start. */
   readonly warnings: readonly string[];
 }
 

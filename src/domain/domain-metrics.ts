@@ -11,7 +11,7 @@ interface Watched {
 
 const POLL_OUTCOMES = ['changed', 'unchanged', 'failed', 'refused'] as const;
 
-/** What operators see of the business: orders, catalogs, sessions, live feeds, tokens. */
+/** The metrics of the business: orders, catalogs, sessions, live feeds, tokens. */
 export class DomainMetrics {
   readonly orders;
   readonly replays;

@@ -45,7 +45,7 @@ export interface CacheReads {
 
 const CACHES = ['response', 'document'] as const;
 
-/** What operators see of the engine: errors, refusals, caches. */
+/** The metrics of the engine: errors, refusals, caches. */
 export class EngineMetrics {
   readonly #errors = new Map<string, Count>();
   readonly #refusals = new Map<string, Count>();

@@ -260,7 +260,7 @@ export class OpenedOperation implements Ready {
     }
     const { prepared, cost } = this.#input;
     const { requestId, summary } = incoming;
-    // What an event reads is no part of a request that ended long ago.
+    // The gateway calls of an event do not belong to the trace of a request that ended long ago.
     const { trace: _, ...caller } = incoming.caller;
     // By now the subscription has proved its token, so its account is known.
     const { key } = this.#parts.clients.of(caller);

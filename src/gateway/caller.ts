@@ -5,7 +5,7 @@ import type { OperationName } from './operations.ts';
 /** Where an answer came from: a call of this request, the cache, or another request's in-flight call. */
 export type ReceiptSource = 'call' | 'cache' | 'shared';
 
-/** What became of a call on the wire, however it is judged; `circuit` and `busy`: it was not even begun. */
+/** The result of a call on the wire, however it is judged; `circuit` and `busy`: it was not even begun. */
 export type CallOutcome =
   | 'ok'
   | 'connect'

@@ -19,7 +19,7 @@ const BACKENDS: readonly Backend[] = [
   ...new Set(OPERATION_NAMES.map((name) => OPERATIONS[name].backend)),
 ];
 
-/** What operators see of the gateway. A live feed's polls are told apart from what clients wait for. */
+/** The metrics of gateway calls. A live feed's polls are counted apart from calls that clients wait for. */
 export class GatewayMetrics {
   readonly #ofRequests: Readonly<Record<string, CallSeries>>;
   readonly #ofPolls: CallSeries;

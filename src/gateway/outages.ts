@@ -19,7 +19,7 @@ interface Outage {
   cancel: () => void;
 }
 
-/** What happened since the last line. */
+/** The calls since the last line of the log. */
 interface Minute {
   succeeded: number;
   /** Calls that an open breaker did not let through. */

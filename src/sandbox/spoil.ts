@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import { drainedOrClosed } from '../lib/drained-or-closed.ts';
 import type { Fault, FaultKind } from './faults.ts';
 import { json, type Reply } from './http.ts';
 import { reset, respond } from './respond.ts';
@@ -147,16 +148,4 @@ function gzipBomb(response: ServerResponse, reply: Reply, bytes: number): void {
 
 function typed(headers: Reply['headers']) {
   return { 'content-type': 'application/json; charset=utf-8', ...headers };
-}
-
-function drainedOrClosed(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done);
-      response.off('close', done);
-      resolve();
-    };
-    response.on('drain', done);
-    response.on('close', done);
-  });
 }

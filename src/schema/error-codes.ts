@@ -7,7 +7,7 @@ export interface ErrorCode {
   readonly advice: string;
   /** A message for the user. */
   readonly show: string;
-  /** Who answers for it in the operators' figures: the caller, a limit here, or the service. */
+  /** The side to which operators' figures attribute it: the caller, a limit here, or the service. */
   readonly outcome: 'caller' | 'refused' | 'fault';
 }
 

@@ -7,7 +7,7 @@ import { type Code, ERROR_CODES } from './error-codes.ts';
 export type Transport = 'http' | 'sse' | 'websocket';
 
 /**
- * Who answers for the end of a request: `caller` (a wrong document, token or input), `refused` (over
+ * The side that caused the end of a request: `caller` (a wrong document, token or input), `refused` (over
  * a limit here), `fault` (the gateway or the facade), `gone` (the client left before its answer).
  */
 export type Outcome = 'ok' | 'caller' | 'refused' | 'fault' | 'gone';
@@ -20,7 +20,7 @@ export interface CallSummary {
   readonly ms: number;
 }
 
-/** What is known of a request before its document is read. */
+/** The facts about a request that are known before its document is read. */
 export interface RequestOrigin {
   readonly requestId: string;
   readonly transport: Transport;
@@ -29,7 +29,7 @@ export interface RequestOrigin {
   readonly bytesIn: number;
 }
 
-/** What a client says of itself, as far as it may be logged. */
+/** The name and version that a client gives for itself, as far as they may be logged. */
 export interface ClientNaming {
   readonly name: string;
   readonly version: string | null;
@@ -47,7 +47,7 @@ const SEVERITY: Readonly<Record<Outcome, number>> = {
   fault: 4,
 };
 
-/** What one request was and what came of it, collected while it runs, for its line in the log and its metrics. */
+/** A request and its outcome, collected while it runs, for its line in the log and its metrics. */
 export class RequestSummary {
   readonly requestId: string;
   readonly method: string | null;

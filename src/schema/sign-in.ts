@@ -93,7 +93,7 @@ const LoginResult = builder.unionType('LoginResult', {
 });
 
 const LoginInput = builder.inputType('LoginInput', {
-  description: 'Who signs in.',
+  description: 'An e-mail address and its password.',
   fields: (t) => ({
     email: t.string({ required: true, description: 'The e-mail address.' }),
     password: t.string({ required: true, description: 'The password.' }),
@@ -113,7 +113,7 @@ builder.mutationFields((t) => ({
     nullable: true,
     description:
       'Signs in. A token sent along is not looked at. At most one `login` in an operation.',
-    args: { input: t.arg({ type: LoginInput, required: true, description: 'Who signs in.' }) },
+    args: { input: t.arg({ type: LoginInput, required: true, description: 'The credentials.' }) },
     resolve: async (_root, { input }, context) => {
       const { client, signInLimits, onSignIn } = context.services;
       const signIn = context.write(async ({ caller }) => {

@@ -41,7 +41,7 @@ const KEY_DESCRIPTION =
 const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
   description: 'An order at the market, or one that waits for its price.',
   fields: (t) => ({
-    symbol: t.id({ required: true, description: 'What to trade.' }),
+    symbol: t.id({ required: true, description: 'The instrument to trade.' }),
     side: t.field({ type: Side, required: true, description: 'Buy or sell.' }),
     size: t.field({ type: OrderSize, required: true, description: 'How much.' }),
     price: t.float({
@@ -62,7 +62,7 @@ const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
 const PlaceLimitOrderInput = builder.inputType('PlaceLimitOrderInput', {
   description: 'An order that always waits for its price.',
   fields: (t) => ({
-    symbol: t.id({ required: true, description: 'What to trade.' }),
+    symbol: t.id({ required: true, description: 'The instrument to trade.' }),
     side: t.field({ type: Side, required: true, description: 'Buy or sell.' }),
     amount: t.float({ required: true, description: 'How much, in USD.' }),
     price: t.float({ required: true, description: 'The price to wait for, above 0.' }),

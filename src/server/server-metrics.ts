@@ -23,7 +23,7 @@ interface DocumentSeries {
   readonly outcomes: Readonly<Record<Transport, Readonly<Record<Outcome, Count>>>>;
 }
 
-/** What operators see of requests and connections. */
+/** The metrics of requests and connections. */
 export class ServerMetrics {
   readonly http: Counter<'status'>;
   readonly readersCut: Counter<'reason'>;

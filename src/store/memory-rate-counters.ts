@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { growingLru } from '../lib/growing-lru.ts';
 import type { RateCounter, RateCounters, RateRule } from './rate-counters.ts';
 
 export interface MemoryRateCountersOptions {
@@ -32,7 +32,7 @@ function createMemoryCounter(
   maxKeys: number,
   uptimeMs: () => number,
 ): RateCounter {
-  const windows = new LRUCache<string, Window>({ max: maxKeys });
+  const windows = growingLru<string, Window>(maxKeys);
   return {
     limit,
     windowSeconds,

@@ -5,7 +5,7 @@ export type StoreAction = (typeof STORE_ACTIONS)[number];
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** What operators see of the stores. */
+/** The metrics of the stores. */
 export class StoreMetrics {
   readonly seconds;
   readonly failures;

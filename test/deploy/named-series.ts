@@ -17,14 +17,14 @@ export function namedSeries(text: string): NamedSeries[] {
       .filter(([, name = '']) => !OF_THE_SCRAPE.includes(name))
       .map(([, name = '', operator, value = '']) => ({
         name,
-        // What is left out has to be a value of the label as well, or it is misspelt.
+        // An excluded value (`!=`, `!~`) has to be one of the label's as well, or it is misspelt.
         value:
           operator === '=' || operator === '!=' ? literal(value) : new RegExp(`^(?:${value})$`),
       })),
   }));
 }
 
-/** What a scrape lacks of it, in words; null where it has it. */
+/** Names the part of a series that a scrape lacks; null where the scrape has it. */
 export function missingFrom(
   series: Iterable<string>,
   { metric, labels }: NamedSeries,

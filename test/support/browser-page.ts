@@ -9,11 +9,16 @@ const axeSource = readFileSync(
 
 export interface OpenedPage extends AsyncDisposable {
   readonly page: Page;
-  /** Errors in the console, uncaught errors, failed requests, and requests to another host. */
+  /** Errors and warnings in the console, uncaught errors, failed requests, and connections to another host. */
   readonly problems: string[];
 }
 
-/** Selectors of what axe looks at. */
+export interface PageOptions extends BrowserContextOptions {
+  /** True for a problem that the test causes itself. */
+  readonly isExpected?: (problem: string) => boolean;
+}
+
+/** Selectors of what axe looks at; without any it is the whole page. */
 export type Part = Readonly<Partial<Record<'include' | 'exclude', readonly string[]>>>;
 
 export interface Violation {
@@ -25,25 +30,31 @@ export interface Violation {
 export async function openPage(
   browser: Browser,
   url: string,
-  options: BrowserContextOptions = {},
+  { isExpected = () => false, ...options }: PageOptions = {},
 ): Promise<OpenedPage> {
   const context = await browser.newContext(options);
-  context.setDefaultTimeout(15_000);
   const page = await context.newPage();
   const problems: string[] = [];
+  const note = (problem: string) => {
+    if (!isExpected(problem)) problems.push(problem);
+  };
   const { host } = new URL(url);
-  page.on('request', (request) => {
-    const { protocol, host: asked } = new URL(request.url());
-    if (protocol.startsWith('http') && asked !== host) problems.push(`request to ${request.url()}`);
-  });
+  const noteOutside = (target: string) => {
+    const { protocol, host: asked } = new URL(target);
+    if (/^(http|ws)/.test(protocol) && asked !== host) note(`request to ${target}`);
+  };
+  page.on('request', (request) => noteOutside(request.url()));
+  page.on('websocket', (socket) => noteOutside(socket.url()));
   page.on('console', (message) => {
-    if (message.type() === 'error') problems.push(message.text());
+    if (['error', 'warning'].includes(message.type())) {
+      note(`${message.text()} ${message.location().url}`);
+    }
   });
-  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('pageerror', (error) => note(String(error.stack)));
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText;
     // A page ends its own subscriptions.
-    if (reason !== 'net::ERR_ABORTED') problems.push(`${request.url()}: ${reason}`);
+    if (reason !== 'net::ERR_ABORTED') note(`${request.url()}: ${reason}`);
   });
   await page.goto(url);
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
@@ -64,8 +75,8 @@ export async function clickAsAPerson(page: Page, selector: string): Promise<void
   await page.mouse.up();
 }
 
-/** What axe finds against WCAG 2.1 A and AA and its best practices. */
-export async function violations(page: Page, part: Part): Promise<Violation[]> {
+/** The violations of WCAG 2.1 A and AA and of axe's best practices. */
+export async function violations(page: Page, part: Part = {}): Promise<Violation[]> {
   await page.evaluate(axeSource);
   return page.evaluate(`axe.run(${JSON.stringify(part)}).then(({ violations }) => violations.flatMap(
     ({ id, nodes }) => nodes.map(({ target }) => ({ rule: id, target: target.join(' ') }))))`);

@@ -68,7 +68,7 @@ function problemOfFile(
     return isSeen ? null : 'the sandbox sees only lib and the wire';
   }
   if (isSandbox(target)) {
-    return path === 'app.ts' || path.startsWith('cli/') ? null : 'the sandbox is for app and cli';
+    return /^(app\.ts$|app\/|cli\/)/.test(path) ? null : 'the sandbox is for app and cli';
   }
   const [from, to] = [rankOf(path), rankOf(target)];
   return from === null || to === null || from <= to ? null : 'that is a layer to the left';

@@ -1,4 +1,4 @@
-/** What builds whole apps or visits pages for minutes: `npm test` leaves it out, CI and `npm run test:all` run it. */
+/** Suites that take minutes: `npm test` leaves them out, CI and `npm run test:all` run them. */
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**',
   'client/test/guides/{apollo,pages,relay,trusted-documents,urql}.test.ts',

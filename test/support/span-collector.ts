@@ -25,7 +25,7 @@ export interface SpanCollector extends AsyncDisposable {
   readonly url: string;
   /** In the order in which they arrived. */
   readonly spans: readonly CollectedSpan[];
-  /** What the spans said of their process. */
+  /** The attributes by which the spans describe their process. */
   readonly resource: Readonly<Record<string, unknown>>;
   /** The path and the headers of each export. */
   readonly exports: readonly { readonly path: string; readonly headers: IncomingHttpHeaders }[];

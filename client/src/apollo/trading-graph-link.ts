@@ -15,7 +15,7 @@ interface Observer {
   complete(): void;
 }
 
-/** What the link reads of an operation's `context`. */
+/** The fields of an operation's `context` that the link reads. */
 export interface LinkContext {
   /** Sends no token, as signing in does. */
   readonly anonymous?: boolean;
@@ -24,7 +24,7 @@ export interface LinkContext {
   /** Called when the line of a subscription is lost, which goes on by itself on the next one. */
   readonly disconnected?: (error: TradingGraphError | null) => void;
   readonly fetchOptions?: { readonly signal?: AbortSignal };
-  /** What Apollo's link for persisted queries says. */
+  /** Set by Apollo's link for persisted queries. */
   readonly http?: { readonly includeQuery?: boolean };
 }
 
@@ -54,7 +54,7 @@ function ask(client: LinkClient, operation: ApolloLink.Operation, observer: Obse
   const send = operation.operationType === 'mutation' ? client.mutate : client.query;
   void send(documentOf(operation), operation.variables, options).then((result) => {
     const [error] = result.errors;
-    // What came all the same, such as an order's outcome, is not thrown away.
+    // Data that arrived beside the error, such as an order's outcome, is passed on.
     if (error !== undefined && isOwnError(error) && result.data === null) observer.error(error);
     else {
       observer.next(formattedResult(result));

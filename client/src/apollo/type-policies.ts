@@ -2,7 +2,7 @@ import type { FieldPolicy, TypePolicies } from '@apollo/client/cache';
 import { generatedTypePolicies } from '../generated/type-policies.ts';
 
 /**
- * What Apollo's cache has to know of the schema. Positions, orders and instruments are kept by type and id, as Apollo does
+ * The schema's type policies for Apollo's cache. Positions, orders and instruments are kept by type and id, as Apollo does
  * by itself; the account's session and the catalog are one object each, whether an id is selected or not. A cache therefore
  * belongs to one account: `clearStore()` when another one signs in.
  */

@@ -1,6 +1,6 @@
 import { type ApolloCache, gql, type TypedDocumentNode } from '@apollo/client';
 
-/** What is needed of an event of `positionChanges`. */
+/** The fields that an event of `positionChanges` must have selected. */
 export interface WrittenChanges {
   readonly snapshot: boolean;
   readonly upserted: readonly { readonly id: string }[];

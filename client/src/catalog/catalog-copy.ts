@@ -1,7 +1,7 @@
 import { type CatalogSearch, createSearch } from './catalog-search.ts';
 import type { KeyFields } from './instrument.ts';
 
-/** What leads from one copy to the next. */
+/** The difference between one copy and the next. */
 export interface CopyChanges<Row> {
   readonly version: string;
   readonly reset: boolean;

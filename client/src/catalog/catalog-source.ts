@@ -35,7 +35,7 @@ export class CatalogSource {
     return data?.session?.login === login ? data.session.group : null;
   }
 
-  /** What leads from a version to the present one; everything where the version is none. */
+  /** The changes from a version to the present one; the whole catalog where the server does not know the version. */
   async changes(since: string, login: string, signal: AbortSignal): Promise<FetchedChanges> {
     const options = { account: login, signal, repeats: true };
     if (!this.#isPaged) {

@@ -30,7 +30,7 @@ export interface Instrument {
 
 export type InstrumentField = keyof Instrument;
 
-/** What each copy has, because it is sorted and searched by these. */
+/** The fields that each copy has, because it is sorted and searched by them. */
 export type KeyField = 'id' | 'symbol' | 'name' | 'description';
 export type KeyFields = Pick<Instrument, KeyField>;
 

@@ -1,7 +1,7 @@
 import { CatalogCopy } from './catalog-copy.ts';
 import { KEY_FIELDS, type KeyFields } from './instrument.ts';
 
-/** Whose copy it is: the group decides which instruments there are, and on what terms. */
+/** The account that a copy belongs to; its group decides which instruments there are, and on what terms. */
 export interface Owner {
   readonly login: string;
   readonly group: string;

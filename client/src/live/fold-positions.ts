@@ -1,6 +1,6 @@
 import type { Position, PositionChanges, PositionTotals } from './positions-operation.ts';
 
-/** What the events so far amount to. The list and its cursor are one value, so that neither is newer than the other. */
+/** The result of all events so far. The list and its cursor are one value, so that neither is newer than the other. */
 export interface FoldedPositions {
   /** The next `after`. */
   readonly cursor: string;
@@ -45,7 +45,7 @@ export function foldPositions(
       event.status === state.status && Date.parse(event.asOf) === state.asOf.getTime();
     return isLate || isSameNews ? state : next(state, event, known);
   }
-  // What is late and was never seen may be what the present list lacks.
+  // An older event that has not been applied arrived out of order: the present list may lack its changes.
   if (isLate) return null;
   if (event.snapshot) return replace();
   const positions = applyChanges(state.positions, event);

@@ -18,7 +18,7 @@ export interface Position {
   readonly digits: number | null;
   /** Profit, or loss where it is below 0. */
   readonly profit: number | null;
-  /** What holding it overnight has cost or brought. */
+  /** The cost or gain so far of holding it overnight. */
   readonly storage: number | null;
   readonly stopLoss: number | null;
   readonly takeProfit: number | null;

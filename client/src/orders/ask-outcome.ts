@@ -5,8 +5,8 @@ import { PLACED_ORDER } from './operations.ts';
 import { type OrderOutcome, type OrderUnsent, readAnswer } from './outcome.ts';
 
 /**
- * What the server knows of a key; null where it has no record. Sends no order. Throws a TradingGraphError where
- * there is no answer in time, or another account is signed in.
+ * The outcome that the server has recorded for a key; null where it has no record. Sends no order. Throws a
+ * TradingGraphError where there is no answer in time, or another account is signed in.
  */
 export async function askOutcome(
   core: Core,

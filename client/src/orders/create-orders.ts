@@ -10,7 +10,7 @@ export interface Orders {
   /** A new order. Nothing is stored or sent before it is placed. */
   ticket(): Ticket;
   /**
-   * What became of the orders of this account that had no outcome when the app ended. Sends no order. Call it at the
+   * The outcomes of this account's orders that had none when the app ended. Sends no order. Call it at the
    * start of the app and after signing in. Rejects with a TradingGraphError where nobody is signed in, the server
    * cannot be reached, or the storage cannot be read; empty where there is no storage.
    */

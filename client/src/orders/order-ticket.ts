@@ -20,7 +20,7 @@ const WITHIN_MS = 30_000;
 /** A request without an answer is then sent over a new one: the server joins both. */
 const ATTEMPT_MS = 10_000;
 
-/** What the tickets of one client share. */
+/** The state that the tickets of one client share. */
 export interface TicketContext {
   readonly core: Core;
   readonly keys: StoredKeys | null;

@@ -32,7 +32,7 @@ export interface OrderUnknown {
   /** When it was sent, in ISO 8601. */
   readonly sentAt: string;
   readonly message: string | null;
-  /** What stood in the way of an answer; null where the server itself says that nobody knows. */
+  /** The reason why no answer came; null where the server answered that the outcome is unknown. */
   readonly error: TradingGraphError | null;
 }
 
@@ -43,7 +43,7 @@ export interface OrderUnsent {
   readonly error: TradingGraphError;
 }
 
-/** What is known of an order. */
+/** The outcome of an order, as far as it is known. */
 export type OrderOutcome = OrderAccepted | OrderRejected | OrderUnknown | OrderUnsent;
 
 /** The outcome as a server sends it; nothing of it is certain before it is checked. */

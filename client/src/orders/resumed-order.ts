@@ -3,7 +3,7 @@ import type { KeyAge } from './key-age.ts';
 import type { OrderAccepted, OrderRejected, OrderUnknown } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 
-/** What became of an order that was placed in an earlier run of the app, or is being placed by another tab. */
+/** An order that was placed in an earlier run of the app, or is being placed by another tab, with its outcome. */
 export interface ResumedOrder {
   readonly idempotencyKey: string;
   /** When it was first placed, by this device's clock, in ISO 8601; null where that cannot be read. */

@@ -62,7 +62,7 @@ function parse(key: string, text: string): StoredKey {
     const isDate = typeof at === 'number' && Math.abs(at) <= LATEST_DATE;
     if (typeof digest === 'string' && isDate) return { key, digest, at };
   } catch {
-    // What is not JSON is not an entry of this version either.
+    // Like JSON of another form, it was not written by this version.
   }
   return { key, digest: null, at: null };
 }

@@ -84,7 +84,7 @@ export class CatalogStore {
   readonly refresh = async (): Promise<void> => {
     this.#loads += 1;
     const load = this.#loads;
-    // What is tried again has not failed yet, where nothing can be shown meanwhile.
+    // Without a copy to show, the error gives way to `loading` while the catalog is fetched again.
     if (this.#client.catalog.version === null) this.#fail(null);
     try {
       await this.#client.catalog.sync();

@@ -9,7 +9,7 @@ import type {
 import type { PlaceOptions, Ticket } from '../orders/ticket.ts';
 import type { AnyClient } from './provider.ts';
 
-/** What is known of a form's order. */
+/** The state of a form's order. */
 export type TicketState =
   | { readonly status: 'ready'; readonly outcome: null }
   /** It is under way. The outcome is the former one where an order is placed again. */
@@ -46,7 +46,7 @@ export class TicketFormStore {
   #placing: Placing | null = null;
   #outcome: OrderOutcome | null = null;
   #underWay = 0;
-  /** Whose order the outcome is about; the ticket itself forgets it where nothing was sent. */
+  /** The account of the order with this outcome; the ticket itself forgets it where nothing was sent. */
   #account: string | null = null;
 
   constructor(client: AnyClient) {
@@ -87,7 +87,7 @@ export class TicketFormStore {
   async #run(placing: Placing, options?: PlaceOptions): Promise<OrderOutcome> {
     this.#ticket ??= this.client.orders.ticket();
     const ticket = this.#ticket;
-    // What may have been sent already stays what is repeated.
+    // An order that may have been sent already is the one that `retry` repeats, whatever is placed after it.
     if (this.#underWay === 0 && (this.#outcome === null || this.#outcome.status === 'unsent'))
       this.#placing = placing;
     this.#underWay += 1;

@@ -1,7 +1,7 @@
 import type { Operation } from '../operation.ts';
 import { print } from './print.ts';
 
-/** What a request says of its document. */
+/** A document, or the id of a trusted one, as a request names it. */
 export type RequestedDocument = { readonly query: string } | { readonly documentId: string };
 
 /** The parameters of a request that name its document. */

@@ -78,7 +78,7 @@ function readAnswer(response: Response, text: string): Result<unknown> {
   };
 }
 
-// What stands between client and server answers in its own form, and passes as an outage does.
+// A proxy between client and server fails with an answer that is not GraphQL; such a failure may be retried.
 function notGraphQL(status: number, requestId: string | null, retryAfter: number | null) {
   if (status < 500 && status !== 408 && status !== 429) {
     return protocolError(`The answer is not GraphQL (HTTP ${status}).`, requestId);

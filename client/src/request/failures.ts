@@ -49,7 +49,7 @@ export function abortedError(): TradingGraphError {
   return new TradingGraphError('The request was aborted.', { code: 'ABORTED', retryable: false });
 }
 
-/** What was thrown, as an error of the client's own kind; compared by name, since an app may hold two copies of the class. */
+/** Converts what was thrown to a TradingGraphError, which is known by its name: an app may hold two copies of the class. */
 export function asTradingGraphError(thrown: unknown): TradingGraphError {
   if (isTradingGraphError(thrown)) return thrown;
   return networkError(thrown instanceof Error ? thrown.message : 'The request failed.', thrown);

@@ -68,7 +68,7 @@ export class Requests {
       } as const;
       const result = await this.#untilSettled(request);
       if (abort.signal.aborted) return failed(this.#isDisposed ? disposedError() : abortedError());
-      // What the data is like is the operation's type to say.
+      // The type of the data follows from the operation; it cannot be checked here.
       return result as Result<Data>;
     } catch (thrown) {
       if (abort.signal.aborted) return failed(this.#isDisposed ? disposedError() : abortedError());
@@ -108,8 +108,8 @@ export class Requests {
       return result;
     }
     const renewing = tokens.renewed(token);
-    // What came is never withheld for a renewal. With `repeats: false` the caller decides: a new token may be another
-    // account's.
+    // A partial answer is returned at once, without waiting for the renewal. With `repeats: false` the caller decides
+    // whether to repeat: a new token may be another account's.
     if (request.options.repeats === false || !isWhollyRefused(result)) {
       renewing.catch(() => {});
       return result;

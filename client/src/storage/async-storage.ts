@@ -1,7 +1,7 @@
 import type { ClientStorage } from '../storage.ts';
 import { KeyQueue } from './key-queue.ts';
 
-/** What is needed of React Native's `@react-native-async-storage/async-storage`. */
+/** The methods that are used of React Native's `@react-native-async-storage/async-storage`. */
 export interface AsyncStorageLike {
   getItem(key: string): Promise<string | null>;
   setItem(key: string, value: string): Promise<void>;

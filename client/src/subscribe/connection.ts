@@ -208,7 +208,7 @@ export class Connection {
     this.#options.tokens.accepted(token);
   }
 
-  /** What passes is tried again on the same line; the rest is the subscription's end. */
+  /** After a retryable error the subscription starts again on the same line; any other end is final. */
   #ended(subscription: Subscription, error: TradingGraphError | null): void {
     subscription.leave = () => {};
     if (error?.retryable !== true) {

@@ -2,7 +2,7 @@ import type { Result } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { RequestedDocument } from '../request/document.ts';
 
-/** What a connection carries its subscriptions over: a WebSocket, or an event stream. It is opened once and lost once. */
+/** The transport under a connection's subscriptions: a WebSocket, or an event stream. It is opened once and lost once. */
 export interface Line {
   /** Whether further subscriptions can begin on it. */
   readonly isReusable: boolean;

@@ -139,7 +139,7 @@ export class SocketLine implements Line {
   }
 }
 
-/** What graphql-ws constructs its socket with: it gets the one that is there. */
+/** A constructor for graphql-ws, which returns the socket that is already open. */
 function constructorOf(socket: WebSocket): unknown {
   const { CONNECTING, OPEN, CLOSING, CLOSED } = socket;
   return Object.assign(

@@ -153,7 +153,7 @@ function resultOf(text: string, requestId: string | null): Result<unknown> {
   try {
     body = JSON.parse(text);
   } catch {
-    // What is no JSON has neither data nor errors.
+    // Text that is not JSON has neither data nor errors.
   }
   const { data, errors } = isObject(body) ? body : {};
   return {

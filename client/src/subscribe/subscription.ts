@@ -85,7 +85,7 @@ export class Subscription {
     this.leave();
   }
 
-  // What the app's own code throws must not end the line of the others.
+  // An error thrown by the app's own code must not close the connection that other subscriptions share.
   #call(notify: () => void): void {
     try {
       notify();

@@ -49,7 +49,7 @@ export class Subscriptions {
     sink: Sink<Data>,
   ): () => void {
     const { onThrown } = this.#options;
-    // What the data is like is the operation's type to say.
+    // The type of the data follows from the operation; it cannot be checked here.
     const untyped = sink as Sink<unknown>;
     const subscription = new Subscription(requestedDocument(operation), variables, {
       sink: untyped,

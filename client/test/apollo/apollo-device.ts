@@ -15,7 +15,7 @@ export interface ApolloDeviceOptions {
 
 export interface ApolloDevice extends Disposable {
   readonly apollo: ApolloClient;
-  /** What the app was told by `onSignedOut`. */
+  /** The reasons that `onSignedOut` was called with. */
   readonly signedOut: readonly string[];
 }
 

@@ -105,7 +105,7 @@ describe('positionChanges', () => {
       await moves(follower);
       const lines = world.proxy.accepted;
       world.proxy.stall();
-      // What happens while the line is dead: the market moves and a position is opened.
+      // While the line is dead the market moves and a position is opened.
       world.sandbox.tick();
       await world.witness.query(
         `mutation { placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "gap-${round}" }) { __typename } }`,

@@ -42,7 +42,7 @@ afterEach(async () => {
 interface Ticker {
   readonly out: string;
   readonly err: string;
-  /** What it has written since the last call. */
+  /** The output since the last call. */
   news(): string;
   interrupt(): Promise<unknown>;
   readonly ended: Promise<unknown[]>;

@@ -53,7 +53,7 @@ interface World {
 
 const HOME_FIELDS = '{ positions { id symbol units profit } }';
 
-/** What each guide promises, tried with the code of its page. */
+/** Tests the promises of a guide with the code of its page. */
 export function testPromises(start: () => Promise<GuideApp>): void {
   const inWorld = (
     name: string,

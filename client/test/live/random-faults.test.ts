@@ -157,7 +157,7 @@ test(
     const shown = audience.states.filter(({ totals }) => totals !== null).map(printOf);
     const places = history.places(shown);
     const strange = new Set(shown.filter((_, at) => places[at] === -1));
-    // What comes ahead of its turn shows until the event before it comes, which no real line does.
+    // After a swap the later event's list is shown until the earlier one arrives; no real line swaps events.
     expect(strange.size).toBeLessThanOrEqual(counts.get('swap') ?? 0);
     expect(new Set(shown).size).toBeGreaterThan(FAULTS / 6);
     expect(counts.size).toBe(Object.keys(faults).length);

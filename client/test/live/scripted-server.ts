@@ -17,7 +17,7 @@ export class ScriptedServer {
   sink: Sink<PositionChangesData> | null = null;
   begun = 0;
   reconnects = 0;
-  /** What the feed would send now as its cursor. */
+  /** The cursor that the feed would send now. */
   variables: () => unknown = () => null;
   /** How much longer the machine has been asleep than its timers say. */
   asleepMs = 0;

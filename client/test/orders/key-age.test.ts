@@ -82,7 +82,7 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
   });
 });
 
-/** What a phone goes through; times in minutes. */
+/** A stretch of a phone's life; times in minutes. */
 interface Span {
   readonly awake: number;
   readonly asleep: number;

@@ -19,7 +19,7 @@ export interface HooksPage {
     ...args: Parameters<TestPage[Name]>
   ): Promise<Awaited<ReturnType<TestPage[Name]>>>;
   signIn(email: string | null): Promise<void>;
-  /** What the first component of the kind shows, once that is as the test wants it. */
+  /** The value that the first component of the kind shows, once it is as the test wants it. */
   shows<T>(kind: string, wanted: (value: T) => boolean): Promise<T>;
 }
 

@@ -14,7 +14,7 @@ export interface ChangesData {
 export const CHANGES: TypedText<ChangesData, { after: string | null }> =
   'subscription ($after: String) { positionChanges(after: $after) { cursor snapshot status totals { count } } }';
 
-/** What a sink was told. */
+/** A sink that records its calls. */
 export class Events implements Sink<ChangesData> {
   readonly results: Result<ChangesData>[] = [];
   readonly line: ('connected' | 'disconnected')[] = [];

@@ -40,7 +40,7 @@ export interface ExampleApp extends AsyncDisposable {
 
 export interface OpenedExample {
   readonly page: Page;
-  /** What the page threw, and what it wrote to the console as an error, but for the browser's own lines on the network. */
+  /** Errors that the page threw or wrote to the console, except the browser's own lines on the network. */
   readonly errors: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What happens to a request between the client and the service. */
+/** The fault that a request meets between the client and the service. */
 export type LineFault =
   | 'none'
   /** It goes no further, and its connection is reset. */

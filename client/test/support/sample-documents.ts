@@ -44,7 +44,7 @@ export function documentsOf({ page, line, language, text }: Sample): readonly Sa
   });
 }
 
-/** What is wrong with the documents of one page, which may use one another's fragments. */
+/** The errors in the documents of one page, which may use one another's fragments. */
 export function problemsOf(documents: readonly SampleDocument[]): readonly string[] {
   const parsed = documents.map(({ place, text }) => ({ place, document: parse(text) }));
   const fragments = new Map(

@@ -114,7 +114,7 @@ export async function createSampleProject(
   };
 }
 
-/** What `npm create vite` gives an app in TypeScript, apart from what only formats. */
+/** The compiler options that `npm create vite` gives an app in TypeScript, except those of style alone. */
 const TSCONFIG = {
   compilerOptions: {
     target: 'es2023',

@@ -18,7 +18,7 @@ export interface Sample {
 export interface SamplePage {
   readonly samples: readonly Sample[];
   /**
-   * What its samples may take for granted: the declarations of a comment that readers do not see,
+   * Declarations that its samples may take for granted, from a comment that readers do not see:
    * `<!-- globals … -->`.
    */
   readonly globals: string;

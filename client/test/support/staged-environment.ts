@@ -9,7 +9,7 @@ export interface StagedEnvironment extends Environment {
   hide(): void;
 }
 
-/** What passes of time by itself, beside the true clock, is up to the test. */
+/** The time of a staged environment: the real one, or a clock that the test sets. */
 export interface ManualTime {
   now(): number;
   uptime(): number;

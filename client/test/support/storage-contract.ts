@@ -31,7 +31,7 @@ const KEYS = [
   `${'long '.repeat(400)}!`,
 ];
 
-/** What every adapter keeps to. */
+/** The contract of every storage adapter. */
 export function testStorageContract(open: () => Promise<StorageUnderTest>): void {
   test('a text is found under its key, and nothing under others', async () => {
     const { storage } = await open();

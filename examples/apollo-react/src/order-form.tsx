@@ -38,7 +38,7 @@ export function OrderForm({ symbol }: { symbol: string }) {
   return (
     <form className="order card" onSubmit={submit}>
       <h2>{symbol}</h2>
-      {/* What is sent again under its key has to be the same order. */}
+      {/* An order that is sent again under its key has to be the same, so it can no longer be edited. */}
       <fieldset disabled={loading || outcome !== null || error !== undefined}>
         <div className="sides">
           {(['BUY', 'SELL'] as const).map((each) => (

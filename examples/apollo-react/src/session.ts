@@ -15,7 +15,7 @@ const SIGN_IN = graphql(`
 
 interface Session {
   readonly token: string | null;
-  /** What the sign-in form says. */
+  /** The message of the sign-in form. */
   readonly notice: string | null;
 }
 

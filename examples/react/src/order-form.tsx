@@ -8,7 +8,7 @@ export function OrderForm({ symbol }: { readonly symbol: string }) {
   const [side, setSide] = useState<Side>('BUY');
   const [units, setUnits] = useState('1');
   const [placed, setPlaced] = useState<OrderInput | null>(null);
-  // What may have been sent is not edited any more; what was not may be.
+  // An order that may have been sent can no longer be edited.
   const isOpen = ticket.status === 'ready' || ticket.status === 'unsent';
 
   function place(event: FormEvent) {

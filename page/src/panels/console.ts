@@ -21,12 +21,12 @@ const KIND_WORDS: Readonly<Record<Fault['kind'], string>> = {
 };
 const FLASH_MS = 600;
 
-/** Who is signed in, what the gateway does wrong, and how often it is called. */
+/** The console: the signed-in user, the gateway's faults, and the number of its calls. */
 export function startConsole(app: App): void {
   new CodeBox('console-code', app, {
     document: TWO_CALLS,
     client: `const { data, errors } = await client.query(\`${TWO_CALLS}\`);
-// What failed is in errors, beside the data that came.
+// A field that failed is in errors, beside the data of the others.
 for (const { code, path, retryable } of errors) console.log(code, path, retryable);`,
   });
   startUsers(app);

@@ -34,7 +34,7 @@ interface Row {
   update(position: Position): void;
 }
 
-/** What goes over the line, told in a few lines under the list. */
+/** Describes the traffic of the live connection in a few lines under the list. */
 export class LineLog implements LineObserver {
   #lostAtMs: number | null = null;
   #after: string | null = null;

@@ -134,7 +134,7 @@ async function placeAndKill(app: App, { symbol, side, units }: Form): Promise<vo
   location.reload();
 }
 
-/** What became of the orders of an earlier run of this page. */
+/** Shows the outcomes of orders from an earlier run of this page. */
 async function resume(app: App): Promise<void> {
   const killed = sessionStorage.getItem(KILLED);
   sessionStorage.removeItem(KILLED);

@@ -47,7 +47,7 @@ export interface Called {
 }
 
 const COMPARED: ReadonlySet<Purpose> = new Set(['sign in', 'read', 'find the login']);
-/** What takes more of its limit than this fails on a bad day. */
+/** A call that needs more than this share of its limit is likely to exceed it on a bad day. */
 export const NEAR_LIMIT = 0.5;
 
 /** One run of the check: makes its calls, and keeps what they have shown. */

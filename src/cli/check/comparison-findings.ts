@@ -9,7 +9,7 @@ const COSTS = {
   answer: 'the whole answer cannot be used (GATEWAY_CONTRACT)',
 } as const;
 
-/** What differs from the interface: a finding for each field, and one for all that are only missing. */
+/** The differences from the interface: a finding for each field, and one for all that are only missing. */
 export function comparisonFindings(operation: ProbeName, comparison: Comparison): Finding[] {
   const different = comparison.fields.filter(({ isWrong, loss }) => isWrong || loss !== 'nothing');
   const isMissing = ({ isWrong, loss }: SeenField) => !isWrong && loss === 'value';

@@ -41,7 +41,7 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
 async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
-    // What else is wrong with it shows when it is opened.
+    // Any other problem with the file shows when it is opened.
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
   );
 }

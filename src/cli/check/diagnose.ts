@@ -6,10 +6,10 @@ import type { ProbeAnswer, ProbeName } from '../../gateway/probe.ts';
 import type { Finding } from './finding.ts';
 
 /**
- * What an exchange says before its JSON is looked at:
+ * The meaning of an exchange before its JSON is looked at:
  * - `answered`: a 2xx (or 304) with JSON;
  * - `refused`: 401 or 403, in whatever shape;
- * - `elsewhere`: what answers is not the gateway, or not at this address;
+ * - `elsewhere`: something other than the gateway answers, or the gateway is not at this address;
  * - `unreachable`: there is no answer at all;
  * - `failing`: the gateway is there and fails.
  */
@@ -141,7 +141,7 @@ function noAnswer(
   }
 }
 
-/** What stands behind a code of a failed connection, and what to mend. */
+/** The causes of failed connections by their codes, with the setting to correct. */
 const CONNECT_FAILURES: readonly (readonly [RegExp, string, Finding['setting']])[] = [
   [
     /^(ENOTFOUND|EAI_AGAIN|EAI_NODATA|EAI_FAIL)$/,

@@ -1,7 +1,7 @@
 import type { SettingName } from '../../config/settings.ts';
 import type { ProbeName } from '../../gateway/probe.ts';
 
-/** What an operator can mend: settings of the service, or the variables of the check itself. */
+/** The variables that an operator can correct: the service's settings, or those of the check itself. */
 export type Mendable =
   | SettingName
   | 'CHECK_TOKEN'
@@ -14,7 +14,7 @@ export interface Finding {
   /** A `problem` fails the check; a `warning` costs something; a `note` is good to know. */
   readonly level: 'problem' | 'warning' | 'note';
   readonly text: string;
-  /** What to mend, where that is a setting. */
+  /** The setting to correct, where there is one. */
   readonly setting?: Mendable;
   readonly operation?: ProbeName;
 }

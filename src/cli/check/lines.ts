@@ -47,7 +47,7 @@ function fieldsIn(fields: NonNullable<CallReport['comparison']>['fields']): stri
   return `${fitting} of ${seen.length} fields as described${others}`;
 }
 
-/** What was found out where the interface is silent. */
+/** The answers to questions that the interface leaves open. */
 export function unknownLines({
   claimsUsed: { login, group },
   times,

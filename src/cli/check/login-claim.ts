@@ -2,7 +2,7 @@ import { isRow } from '../../gateway/wire/scalars.ts';
 import type { CheckRun } from './check-run.ts';
 import type { Account } from './sign-in.ts';
 
-/** What op 10 has confirmed. */
+/** A session that op 10 has confirmed, and the claim by which it was found. */
 export interface Session {
   readonly login: string;
   readonly loginClaim: string;

@@ -1,6 +1,6 @@
 import { decodeClaims, EXPIRY_LEEWAY_MS, toLogin } from '../../domain/auth/claims.ts';
 
-/** What a token says of itself. Values stay in here, but for those that calls are made with. */
+/** The claims of a token. Their values stay in here, except those that calls are made with. */
 export interface ReadToken {
   /** The names of its claims with their types. */
   readonly claims: readonly { readonly name: string; readonly type: string }[];

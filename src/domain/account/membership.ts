@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
 
 interface Seen {
   sequence: number;
@@ -15,7 +15,7 @@ const SCOPES = 50_000;
  * opened or closed, so its balance and orders cannot be trusted either.
  */
 export class Membership {
-  readonly #seen = new LRUCache<string, Seen>({ max: SCOPES });
+  readonly #seen = growingLru<string, Seen>(SCOPES);
 
   saw(scope: string, { sequence, positions }: PositionsAnswer): void {
     const before = this.#seen.get(scope);

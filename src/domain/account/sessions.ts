@@ -3,6 +3,7 @@ import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
@@ -46,8 +47,8 @@ export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cache: LRUCache<string, CachedSnapshot>;
   readonly #inFlight = new Map<string, InFlightRead>();
-  readonly #orderCounts = new LRUCache<string, number>({ max: ACCOUNTS });
-  readonly #staleSince = new LRUCache<string, number>({ max: ACCOUNTS });
+  readonly #orderCounts = growingLru<string, number>(ACCOUNTS);
+  readonly #staleSince = growingLru<string, number>(ACCOUNTS);
   // Separate from the accounts', so that a login is never read as the hash of a token.
   readonly #seenByToken = new Membership();
   readonly #seenByAccount = new Membership();

@@ -9,7 +9,7 @@ export class UnauthenticatedError extends Error {
   }
 }
 
-/** What may be the configuration's mistake: the name of the login's claim, or the key. */
+/** The setting that may be to blame for a refused token: the name of the login's claim, or the key. */
 export type TokenFault = 'login' | 'key' | 'other';
 
 /** A client exceeded a limit on attempts that applies to it alone. */

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
 import { tokenHash } from '../../lib/token-hash.ts';
 import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './claims.ts';
 import { type TokenFault, UnauthenticatedError } from './errors.ts';
@@ -29,7 +29,7 @@ const KNOWN_TOKENS = 50_000;
 /** Maps a token to a viewer: synchronously for a known token, and never by a gateway call. */
 export function createIdentity(options: IdentityOptions): Identify {
   const { clock, claimNames, verify, ledger, onRefused = () => {} } = options;
-  const known = new LRUCache<string, Known>({ max: KNOWN_TOKENS });
+  const known = growingLru<string, Known>(KNOWN_TOKENS);
 
   function read(token: string, hash: string): Known {
     const before = known.get(hash);

@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../gateway/errors.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import { addressKey } from '../../lib/address-key.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -31,8 +31,8 @@ export class ProofAttempts {
   readonly #clock: Clock;
   readonly #perMinute: number;
   /** The time of the last refusal, by token and operation. */
-  readonly #refusals = new LRUCache<string, Map<string, number>>({ max: MOST_REMEMBERED });
-  readonly #byAddress = new LRUCache<string, Attempts>({ max: MOST_REMEMBERED });
+  readonly #refusals = growingLru<string, Map<string, number>>(MOST_REMEMBERED);
+  readonly #byAddress = growingLru<string, Attempts>(MOST_REMEMBERED);
 
   constructor({ clock, perMinute = 120 }: ProofAttemptsOptions) {
     this.#clock = clock;

@@ -1,6 +1,7 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
 import type { Viewer } from './viewer.ts';
 
 // Not exported, so that no other file can make a proof and no claim can become the key of a shared cache.
@@ -69,7 +70,7 @@ export class ProofLedger {
     this.#onJudged = onJudged ?? (() => {});
     this.#clock = clock;
     this.#proofMs = proofMs;
-    this.#entries = new LRUCache({ max: maxTokens });
+    this.#entries = growingLru(maxTokens);
   }
 
   account(viewer: Viewer): AccountProof | null {

@@ -3,7 +3,7 @@ import { costRange } from '../limits/cost-range.ts';
 import type { Documents } from './documents.ts';
 import { schemaUseOf } from './schema-use.ts';
 
-/** What the server makes of a document before anybody sends it. */
+/** The server's judgement of a document before anybody sends it. */
 export type DocumentReport = ValidDocument | InvalidDocument;
 
 export interface ValidDocument {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { GraphQLRequest } from '../request.ts';
@@ -32,7 +33,7 @@ export class DocumentSource {
     maxSize: AUTOMATIC_BYTES,
     sizeCalculation: (text, id) => text.length + id.length,
   });
-  readonly #logged = new LRUCache<string, true>({ max: MAX_LOGGED });
+  readonly #logged = growingLru<string, true>(MAX_LOGGED);
 
   constructor(options: DocumentSourceOptions) {
     this.#options = options;

@@ -14,7 +14,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 
-/** What a document uses of the schema, by schema coordinates such as `Query.positions`. */
+/** The parts of the schema that a document uses, by schema coordinates such as `Query.positions`. */
 export interface SchemaUse {
   readonly fields: ReadonlySet<string>;
   /** Fields, arguments, input fields and enum values that are deprecated, with the reason. */

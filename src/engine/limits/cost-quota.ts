@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { growingLru } from '../../lib/growing-lru.ts';
 import type { RateCounter, RateCounters, RateState } from '../../store/rate-counters.ts';
 import type { ClientKey } from '../client-key.ts';
 import { type Quota, waiting } from '../request-quota.ts';
@@ -32,8 +33,8 @@ export class CostQuota {
     this.#counter = counters.counter('cost', { limit: fieldsPerMinute, windowSeconds: MINUTE });
     this.#uptimeMs = uptimeMs ?? (() => performance.now());
     this.#batch = Math.floor(fieldsPerMinute * SHARE_UNCOUNTED);
-    this.#uncounted = new LRUCache({ max: MAX_CLIENTS });
-    this.#fullUntilMs = new LRUCache({ max: MAX_CLIENTS });
+    this.#uncounted = growingLru(MAX_CLIENTS);
+    this.#fullUntilMs = growingLru(MAX_CLIENTS);
   }
 
   /** A refusal while the client's budget of the minute is used up, else null. */

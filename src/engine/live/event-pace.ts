@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
 
 export interface EventPaceOptions {
   readonly fieldsPerMinute: number;
@@ -32,13 +32,13 @@ const MINUTE_MS = 60_000;
 export class EventPace {
   readonly #fieldsPerMinute: number;
   readonly #clock: Clock;
-  readonly #accounts = new LRUCache<string, Account>({
-    max: MAX_ACCOUNTS,
+  readonly #accounts = growingLru<string, Account>(
+    MAX_ACCOUNTS,
     // Evicting an account must not strand its queued events, so all of them are released.
-    dispose: (account) => {
+    (account) => {
       for (const { go } of account.waiting.splice(0)) go(0);
     },
-  });
+  );
 
   constructor({ fieldsPerMinute, clock }: EventPaceOptions) {
     this.#fieldsPerMinute = fieldsPerMinute;

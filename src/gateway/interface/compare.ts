@@ -142,14 +142,14 @@ function shownName(name: string): string {
   return PLAIN_NAME.test(name) && redact(name) === name ? name : '[…]';
 }
 
-/** What the description calls the type. */
+/** The name of the type in the interface's description. */
 function nameOf(shape: Shape): string {
   if (shape.kind === 'list' || shape.kind === 'object') return shape.kind;
   if (shape.oneOf) return `one of ${shape.oneOf.join(', ')}`;
   return shape.isWhole ? 'whole number' : shape.kind;
 }
 
-/** What the value is, in the words of its description where it fits. */
+/** The type of the value; where it fits its description, in the words of that. */
 function typeIn(shape: Shape, value: unknown): string {
   const type = plainTypeOf(value);
   if (shape.kind === 'list' || shape.kind === 'object' || type !== shape.kind) return type;

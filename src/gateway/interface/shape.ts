@@ -15,7 +15,7 @@ export interface ScalarShape {
 export interface ListShape {
   readonly kind: 'list';
   readonly of: Shape;
-  /** What a wrong entry costs. */
+  /** The loss caused by a wrong entry. */
   readonly wrong: Loss;
 }
 
@@ -26,14 +26,14 @@ export interface ObjectShape {
 
 export interface FieldShape {
   readonly shape: Shape;
-  /** What it costs where the field is missing, or null. */
+  /** The loss where the field is missing, or null. */
   readonly missing: Loss;
-  /** What it costs where its type is another one. */
+  /** The loss where its type is another one. */
   readonly wrong: Loss;
 }
 
 /**
- * What the service loses by a field that is not as described: nothing, the value (it is null), the row
+ * The loss to the service where a field is not as described: nothing, the value (it is null), the row
  * (an instrument is left out), or the whole answer (GATEWAY_CONTRACT).
  */
 export type Loss = 'nothing' | 'value' | 'row' | 'answer';

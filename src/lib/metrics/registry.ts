@@ -54,7 +54,7 @@ export class Registry {
     return this.#add(new Gauge({ name: PREFIX + name, help }, labelNames, 'counter'));
   }
 
-  /** What is registered, in the order of registration. */
+  /** All metrics, in the order of registration. */
   get metrics(): readonly Metric[] {
     return this.#metrics;
   }

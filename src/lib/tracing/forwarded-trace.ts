@@ -11,7 +11,7 @@ import type { Trace } from './tracing.ts';
 const PARENT_ID_BYTES = 8;
 
 /**
- * What is sent on of a request's trace where nothing is recorded here; undefined where it has none.
+ * The part of a request's trace that is forwarded where nothing is recorded here; undefined where it has none.
  * A sender that is not trusted keeps its trace id, by which logs can be compared, but does not make
  * the next service record: the sampled flag is cleared, under a new parent id as W3C's specification
  * asks, and `tracestate`, in which vendors keep sampling decisions of their own, is dropped.

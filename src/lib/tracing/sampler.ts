@@ -33,7 +33,7 @@ export class RequestSampler implements Sampler {
 
   shouldSample(context: Context, traceId: string, ...rest: RestOfSampling): SamplingResult {
     const parent = trace.getSpanContext(context);
-    // What belongs to one request is sampled as a whole.
+    // All spans of one request are sampled, or none.
     if (parent && !parent.isRemote) return decisionOf(parent.traceFlags);
     if (this.#samplesAlways && context.getValue(ALWAYS_SAMPLED) === true) return SAMPLED;
     if (parent && this.#isParentBased) return decisionOf(parent.traceFlags);

@@ -98,7 +98,7 @@ export class SdkTracing implements Tracing {
   }
 
   async close(): Promise<void> {
-    // What a collector does not take by then is lost with the process.
+    // Spans that the collector does not take by then are lost with the process.
     const flushed = this.#provider.shutdown().catch(() => {});
     await Promise.race([flushed, delay(CLOSE_MS, undefined, { ref: false })]);
   }

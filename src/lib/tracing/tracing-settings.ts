@@ -21,7 +21,7 @@ export interface TracingSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly compression: 'gzip' | 'none';
-  /** What the spans say of this process, `service.name` among it. */
+  /** The attributes by which spans describe this process, `service.name` among them. */
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: SamplerSettings;
   readonly batch: BatchSettings;

@@ -6,7 +6,7 @@ import { packFile, type StaticFile } from '../http/static-file.ts';
 /** The files of the page by their URL paths. */
 export interface Assets {
   readonly graphiql: ReadonlyMap<string, StaticFile>;
-  /** What is the project's own: its modules import each other by relative paths. */
+  /** The project's own files: its modules import each other by relative paths. */
   readonly page: ReadonlyMap<string, StaticFile>;
 }
 

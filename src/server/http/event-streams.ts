@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { drainedOrClosed } from '../../lib/drained-or-closed.ts';
 import type { SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { LastingConnections } from '../closing-in-slices.ts';
 
@@ -70,16 +71,4 @@ export async function sendStream(
     // The client may have disconnected before the listener was added.
     leave();
   }
-}
-
-function drainedOrClosed(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done);
-      response.off('close', done);
-      resolve();
-    };
-    response.on('drain', done);
-    response.on('close', done);
-  });
 }

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { ProofLedger } from '../../domain/auth/proof.ts';
 import type { Caller } from '../../gateway/caller.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { redactTokens } from '../../lib/redact.ts';
 import { tokenHash } from '../../lib/token-hash.ts';
@@ -43,7 +43,7 @@ export class AccessLog {
   readonly #key: string | Buffer;
   /** LOG_LEVEL does not change while the process runs. */
   readonly #isLogged: boolean;
-  readonly #hashes = new LRUCache<string, string>({ max: ACCOUNTS });
+  readonly #hashes = growingLru<string, string>(ACCOUNTS);
 
   constructor(options: AccessLogOptions) {
     this.#options = options;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { LRUCache } from 'lru-cache';
+import { growingLru } from '../../lib/growing-lru.ts';
 import { redact } from '../../lib/redact.ts';
 import type { ClientNaming } from '../../schema/request-summary.ts';
 
@@ -14,7 +14,7 @@ const REMEMBERED = 1_000;
 export class ClientNames {
   readonly #listed: ReadonlySet<string>;
   /** Redacting takes longer than all else of a request's line, and clients are few. */
-  readonly #known = new LRUCache<string, ClientNaming>({ max: REMEMBERED });
+  readonly #known = growingLru<string, ClientNaming>(REMEMBERED);
 
   constructor(listed: readonly string[]) {
     this.#listed = new Set(listed);

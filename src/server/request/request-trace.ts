@@ -60,7 +60,7 @@ export function traceHeaders({
   return { traceparent, tracestate, baggage };
 }
 
-/** What the calls of a request send on of its trace where tracing is off. */
+/** The part of a request's trace that its gateway calls forward where tracing is off. */
 export function forwardedFrom(
   { headers, socket }: IncomingMessage,
   addresses: Addresses,

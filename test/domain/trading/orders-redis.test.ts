@@ -1,14 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Orders } from '../../../src/domain/trading/orders.ts';
 import type { OrderGateway } from '../../../src/domain/trading/submitter.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { openRedisOrderRecords } from '../../../src/store/redis-order-records.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { acceptedAs, createTestLog, proofOf, ticketOf, viewerOf } from './order-stage.ts';
 
 const viewer = viewerOf('token-1');
 const proof = proofOf(viewer);
+const ORDER_MS = 5;
 const timing = { beatMs: 50, graceMs: 800, leaseMs: 3_000, patienceMs: 3_000 };
 
 async function startReplica(url: string, sent: string[]) {
@@ -23,7 +26,8 @@ async function startReplica(url: string, sent: string[]) {
   const gateway: OrderGateway = {
     async openPosition(_viewer, { symbol }) {
       sent.push(symbol);
-      await new Promise<void>((resolve) => setTimeout(resolve, 5));
+      // Orders take their time, so that Redis also fails while one is under way.
+      await delay(ORDER_MS);
       return acceptedAs(`o-${symbol}`);
     },
     placeLimitOrder: () => Promise.reject(new Error('not used here')),
@@ -40,6 +44,8 @@ async function startReplica(url: string, sent: string[]) {
   return { orders, records };
 }
 
+type Replica = Awaited<ReturnType<typeof startReplica>>;
+
 describeWithRedis('orders of two replicas', (serverPath) => {
   test('are sent once each while Redis is emptied, killed and restarted without its data', async () => {
     await using redis = await startTestRedis(serverPath);
@@ -52,12 +58,10 @@ describeWithRedis('orders of two replicas', (serverPath) => {
       for (let n = worker; !stop; n += 1) {
         // Each key is repeated, at either replica.
         const key = `k${(n * 13) % 300}`;
-        const replica = replicas[(n + worker) % 2];
-        const placed = await replica?.orders
-          .place(viewer, proof, ticketOf(key, key))
-          .catch(() => null);
+        const { orders, records } = replicas[(n + worker) % 2] as Replica;
+        const placed = await orders.place(viewer, proof, ticketOf(key, key)).catch(() => null);
         if (placed?.outcome.outcome === 'accepted') accepted.add(key);
-        if (!placed) await new Promise<void>((resolve) => setTimeout(resolve, 20));
+        if (!placed) await eventually(() => records.redisIsUp());
       }
     }
 

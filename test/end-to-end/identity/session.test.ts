@@ -108,13 +108,7 @@ describe('the session', () => {
 
   test('that names another login is refused', async () => {
     const body = { login: 700002, balance: 1, group: 'pro-usd' };
-    screen.app.sandbox.fail({
-      operation: 'getSession',
-      kind: 'status',
-      status: 200,
-      body,
-      times: 1,
-    });
+    answerSessionOnce(body);
     const { data, errors } = await screen.app.query('{ session { balance } }', {
       token: screen.token,
     });
@@ -124,13 +118,7 @@ describe('the session', () => {
 
   test('may lack any field, and what is of another type is null', async () => {
     const body = { balance: '5', equity: null, Invested: 1, access: [], orders: null, extra: {} };
-    screen.app.sandbox.fail({
-      operation: 'getSession',
-      kind: 'status',
-      status: 200,
-      body,
-      times: 1,
-    });
+    answerSessionOnce(body);
     const data = await screen.read(
       '{ session { login balance equity invested profits access { id } orders { id } positions { id } } orders { id } }',
     );
@@ -156,13 +144,7 @@ describe('the session', () => {
     { orders: {} },
     { positions: [null] },
   ])('with a row without a distinct id is outside the interface: %j', async (body) => {
-    screen.app.sandbox.fail({
-      operation: 'getSession',
-      kind: 'status',
-      status: 200,
-      body,
-      times: 1,
-    });
+    answerSessionOnce(body);
     const { errors } = await screen.app.query('{ session { login } }', { token: screen.token });
     expect(errors[0]?.extensions.code).toBe('GATEWAY_CONTRACT');
   });
@@ -192,15 +174,15 @@ describe('the session', () => {
   });
 });
 
-function answerPositions(
-  positions: readonly object[],
-  more: { delayMs?: number; times?: number } = {},
-) {
+function answerSessionOnce(body: object) {
+  screen.app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body, times: 1 });
+}
+
+function answerPositions(positions: readonly object[]) {
   screen.app.sandbox.fail({
     operation: 'getOpenPositions',
     kind: 'status',
     status: 200,
     body: { positions },
-    ...more,
   });
 }

@@ -21,7 +21,7 @@ const NAMES = Object.keys(ALL) as (keyof typeof ALL)[];
 
 type Forwarded = Partial<Record<keyof typeof ALL, string>>;
 
-/** What the last call of the gateway carried of the request behind it. */
+/** The headers that the last gateway call forwarded from the request behind it. */
 function forwarded(app: TestApp): Forwarded {
   const headers = app.sandbox.requests('getCustomerId').at(-1)?.headers ?? {};
   return Object.fromEntries(

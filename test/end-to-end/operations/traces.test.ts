@@ -46,7 +46,7 @@ const exportingTo = (collector: Pick<SpanCollector, 'url'>, environment: Environ
 const isRequest = ({ name }: CollectedSpan) => name === 'POST /graphql';
 const namesOf = (spans: readonly CollectedSpan[]) => spans.map(({ name }) => name).toSorted();
 
-/** What a call of the gateway carried of the request behind it. */
+/** The headers that the last gateway call forwarded from the request behind it. */
 function carried(app: TestApp, operation: 'getCustomerId' | 'getOpenPositions' = 'getCustomerId') {
   const { traceparent, tracestate, baggage, ...headers } =
     app.sandbox.requests(operation).at(-1)?.headers ?? {};

@@ -50,6 +50,18 @@ test('orders in flight at SIGTERM are answered, and recorded where the client ha
   }
 }, 60_000);
 
+test('an order whose client has left is waited for, though nothing is connected', async () => {
+  await using stage = await start(2_000);
+  const { sandbox, facade, client } = stage;
+  const left = client.place(SLOW, { disconnectsAfterMs: 300 });
+  await eventually(() => sandbox.calls('openPosition') === 1);
+  expect(await left).toEqual({ kind: 'cut' });
+  facade.signal('SIGTERM');
+  expect(await facade.ended()).toBe(0);
+  await facade.start();
+  expect(await client.placed('slow')).toMatchObject({ type: 'OrderAccepted', replayed: true });
+}, 60_000);
+
 test('an order the gateway never answers keeps the process for its own deadline only', async () => {
   await using stage = await start(60_000, { ORDER_TIMEOUT_MS: '1000' });
   const { sandbox, facade, client } = stage;
@@ -65,7 +77,8 @@ test('an order the gateway never answers keeps the process for its own deadline 
 test.each(['second SIGTERM', 'SIGKILL'] as const)(
   'after a %s with an order in flight the outcome is unknown, and nothing is sent again',
   async (end) => {
-    await using stage = await start(1_000);
+    // The record of an order that nobody finishes is held until its deadline.
+    await using stage = await start(1_000, { ORDER_TIMEOUT_MS: '4000' });
     const { sandbox, facade, client } = stage;
     const order = client.place(SLOW);
     await eventually(() => sandbox.calls('openPosition') === 1);

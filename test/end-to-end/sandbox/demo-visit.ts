@@ -1,6 +1,6 @@
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
 
 export interface Size {
   readonly name: string;
@@ -33,43 +33,22 @@ export interface Visit extends AsyncDisposable {
 export async function visit(
   browser: Browser,
   url: string,
-  { size, colorScheme = 'light', isExpected = () => false }: VisitOptions,
+  { size: { width, height }, colorScheme = 'light', isExpected }: VisitOptions,
 ): Promise<Visit> {
-  const context = await browser.newContext({
-    viewport: { width: size.width, height: size.height },
+  const opened = await openPage(browser, url, {
+    viewport: { width, height },
     colorScheme,
     reducedMotion: 'reduce',
+    ...(isExpected && { isExpected }),
   });
-  const page = await context.newPage();
-  const problems: string[] = [];
-  const { host } = new URL(url);
-  const note = (problem: string) => {
-    if (!isExpected(problem)) problems.push(problem);
-  };
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) {
-      note(`${message.text()} ${message.location().url}`);
-    }
-  });
-  page.on('pageerror', (error) => note(String(error.stack)));
-  page.on('request', (request) => {
-    const target = new URL(request.url());
-    if (target.protocol !== 'data:' && target.host !== host) note(`outside: ${request.url()}`);
-  });
-  page.on('websocket', (socket) => {
-    if (new URL(socket.url()).host !== host) note(`outside: ${socket.url()}`);
-  });
-  await page.goto(url);
+  const { page, problems } = opened;
   await page.locator('#live .live-status[data-status=LIVE]').waitFor();
   // The first measurement precedes what the other panels load.
   await page.locator('#screen-graph-calls li').waitFor();
   await page.locator('#search-results li').first().waitFor();
   const isSound = async () => {
     expect(problems).toEqual([]);
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(overflow).toBe(0);
+    expect(await overflowsSideways(page)).toBe(false);
   };
   return {
     page,
@@ -86,17 +65,8 @@ export async function visit(
     isSound,
     async isFlawless() {
       await isSound();
-      await page.evaluate(axe.source);
-      const violations = await page.evaluate(async () => {
-        // biome-ignore lint/suspicious/noExplicitAny: the page itself does not know axe
-        const results = await (globalThis as any).axe.run();
-        return results.violations.map(
-          // biome-ignore lint/suspicious/noExplicitAny: as above
-          ({ id, nodes }: any) => `${id}: ${nodes.map((node: any) => node.html).join(' ')}`,
-        );
-      });
-      expect(violations).toEqual([]);
+      expect(await violations(page)).toEqual([]);
     },
-    [Symbol.asyncDispose]: () => context.close(),
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   };
 }

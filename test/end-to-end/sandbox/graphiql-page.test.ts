@@ -392,7 +392,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
   });
 });
 
-/** What the packaged GraphiQL breaks itself, in markup and colours that no option of it changes. */
+/** The rules that the packaged GraphiQL breaks itself, in markup and colours that no option of it changes. */
 const OF_GRAPHIQL = new Map([
   // Each tab is a list item with the role of a tab, around a button that opens and one that closes it.
   ['nested-interactive', /^li|\.graphiql-tab/],

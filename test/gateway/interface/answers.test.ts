@@ -28,7 +28,7 @@ const WHOLE: Readonly<Record<ReadName, unknown>> = {
   getCustomerId: { customerId: 'c-1' },
 };
 
-/** What the readers make of a body: a text that names everything they kept, or null. */
+/** The gateway's readers by operation: each returns everything that it keeps of a body, or null. */
 const READERS: Readonly<Record<ReadName, (body: unknown) => Promise<unknown> | unknown>> = {
   async getAllTickers(body) {
     const { instruments } = await toInstruments(body as unknown[]);

@@ -5,7 +5,7 @@ import type { OrderInput } from '../../../src/orders/order-input.ts';
 import type { PlaceOptions } from '../../../src/orders/ticket.ts';
 import { app, shown, type View } from './view.ts';
 
-/** What a test does with the page. */
+/** The functions of the page that tests call. */
 export interface TestPage {
   token: string | null;
   newClient(): void;

@@ -14,7 +14,7 @@ export interface View {
   readonly intervalMs?: number;
 }
 
-/** What the components showed last. */
+/** The state that the components showed last. */
 export interface Shown {
   ticket: TicketForm | null;
   catalogs: CatalogState[];

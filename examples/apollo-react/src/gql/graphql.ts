@@ -11,7 +11,7 @@ export type FeedStatus =
   /** The gateway confirmed the list at the last poll. */
   | 'LIVE';
 
-/** Who signs in. */
+/** An e-mail address and its password. */
 export type LoginInput = {
   /** The e-mail address. */
   email: string;
@@ -40,7 +40,7 @@ export type PlaceOrderInput = {
   size: OrderSize;
   /** Where to stop a loss. */
   stopLoss?: Protection | null | undefined;
-  /** What to trade. */
+  /** The instrument to trade. */
   symbol: string | number;
   /** Where to take a profit. */
   takeProfit?: Protection | null | undefined;

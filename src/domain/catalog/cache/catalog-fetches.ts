@@ -126,7 +126,7 @@ export class CatalogFetches {
     // Without a cached copy the readers get the error, and it is logged with their requests.
     if (!catalog.copy || !isFirst) return;
     const { group } = catalog;
-    // What the gateway did needs no stack, and its backend's own lines go on while it lasts.
+    // A gateway's failure needs no stack, and its backend is logged every minute while the failure lasts.
     const about = err instanceof GatewayError ? { group, reason: err.message } : { group, err };
     log.warn(about, 'a catalog could not be renewed');
   }

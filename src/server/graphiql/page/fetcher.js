@@ -90,7 +90,7 @@ function chosenOperation(query, operationName) {
 }
 
 /**
- * What the Headers pane says comes before the chosen user.
+ * A token in the Headers pane takes precedence over the chosen user's.
  *
  * @param {SignIn} signIn
  * @param {FetcherOptions} options

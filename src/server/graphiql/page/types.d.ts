@@ -1,4 +1,4 @@
-/** What the server wrote into the page for its scripts. */
+/** The settings that the server writes into the page for its scripts. */
 export interface PageConfig {
   readonly endpoint: string;
   readonly workers: Readonly<Record<'editor' | 'json' | 'graphql', string>>;
