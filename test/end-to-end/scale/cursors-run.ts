@@ -42,7 +42,7 @@ export async function runCursors({ seed, faults, onFault }: CursorRun): Promise<
   const differences: string[] = [];
   await world.settles();
   for (let done = 1; done <= faults && differences.length === 0; done += 1) {
-    const fault = await world.strike();
+    const fault = await world.strike(KINDS[done % KINDS.length] ?? 'kill');
     counts.set(fault, (counts.get(fault) ?? 0) + 1);
     const difference = await world.settles().then(
       () => null,
@@ -128,11 +128,10 @@ class World {
     return this.#parts.watchers;
   }
 
-  /** One fault, while the list changes; returns its name when all replicas run again. */
-  async strike(): Promise<string> {
+  /** One fault of a kind, while the list changes; returns its name when all replicas run again. */
+  async strike(name: (typeof KINDS)[number]): Promise<string> {
     const { random, replicas, board } = this.#parts;
     const victim = random.pick(replicas);
-    const name = random.pick(KINDS);
     const changing = this.#changeWhile(async () => {
       if (name === 'kill') await this.#kill(victim);
       else if (name === 'freeze') await this.#freeze(victim);
