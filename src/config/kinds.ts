@@ -1,5 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
+import { isSentinelUrl, readSentinelUrl } from '../lib/sentinel-url.ts';
 
 /** A kind of value: how its text is parsed, and the message for a text that is not valid. */
 export interface Kind<T> {
@@ -76,8 +77,15 @@ export const baseUrl: Kind<string> = {
 };
 
 export const redisUrl: Kind<string> = {
-  schema: z.string().refine((value) => /^\/[^/]/.test(value) || isRedisUrl(parseUrl(value))),
-  allowed: 'a redis:// or rediss:// address with the number of a database, or the path of a socket',
+  schema: z
+    .string()
+    .refine((value) =>
+      isSentinelUrl(value)
+        ? readSentinelUrl(value) !== null
+        : /^\/[^/]/.test(value) || isRedisUrl(parseUrl(value)),
+    ),
+  allowed:
+    'a redis:// or rediss:// address with the number of a database, the path of a socket, or redis-sentinel://host:port,host:port/name-of-the-primary',
 };
 
 /** Origins as a browser writes them; any other spelling could never match. */

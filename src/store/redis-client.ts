@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis, RedisOptions } from 'ioredis';
+import { readSentinelUrl, type SentinelUrl } from '../lib/sentinel-url.ts';
 import { StoreError } from './store-error.ts';
 
 export const REDIS_ERRORS = ['connection', 'timeout', 'refused'] as const;
@@ -26,22 +27,44 @@ const CONNECT_TIMEOUT_MS = 1_000;
  */
 export async function openRedisClient(options: RedisClientOptions): Promise<Redis> {
   const { Redis } = await import('ioredis');
-  const redis: Redis = new Redis(options.url, connectionOptions(options));
+  const sentinel = readSentinelUrl(options.url);
+  const redis: Redis = sentinel
+    ? new Redis({ ...connectionOptions(options), ...sentinelOptions(sentinel, options) })
+    : new Redis(options.url, connectionOptions(options));
   const { onFailed = () => {} } = options;
   countFailures(redis, onFailed);
   let refusal: string | null = null;
   let isOpen = false;
+  const failed = (error: Error, refused: string | null) => {
+    refusal ??= refused;
+    // At the start the refusal itself is the message.
+    if (isOpen || refusal === null) options.onError(error, refused);
+  };
   redis.on('error', (error: Error) => {
     onFailed(kindOf(error));
     const refused = refusalOf(error);
     // The client would go on in database 0, whose keys belong to others.
     if (refused === NO_DATABASE) redis.disconnect(true);
-    refusal ??= refused;
-    // At the start the refusal itself is the message.
-    if (isOpen || refusal === null) options.onError(error, refused);
+    failed(error, refused);
   });
-  if (options.onReady) redis.on('ready', options.onReady);
-  const connected = redis.connect().catch(() => {});
+  redis.on('sentinelError', (error: Error) => {
+    failed(error, error.message.includes('No such master') ? NO_PRIMARY : null);
+  });
+  const ready = async () => {
+    // Without the right to INFO it is taken for what is asked for.
+    const info = await redis.info('cluster').catch(() => '');
+    if (!info.includes('cluster_enabled:1')) return options.onReady?.();
+    failed(new Error(CLUSTER), CLUSTER);
+    redis.disconnect(true);
+  };
+  let checked = Promise.resolve<void>(undefined);
+  redis.on('ready', () => {
+    checked = ready();
+  });
+  const connected = redis.connect().then(
+    () => checked,
+    () => {},
+  );
   // A Redis that accepts connections and is silent would be waited for twice: to connect and to answer.
   await Promise.race([connected, delay(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
   if (refusal !== null) {
@@ -73,6 +96,8 @@ function kindOf({ name, message }: Error): RedisError {
 function connectionOptions(options: RedisClientOptions) {
   return {
     lazyConnect: true,
+    // A user with few rights may not say which library this is.
+    disableClientInfo: true,
     enableOfflineQueue: false,
     // A command that was sent before the connection broke must not be resent automatically.
     autoResendUnfulfilledCommands: false,
@@ -80,13 +105,33 @@ function connectionOptions(options: RedisClientOptions) {
     commandTimeout: options.commandTimeoutMs,
     connectTimeout: CONNECT_TIMEOUT_MS,
     ...(options.socketTimeoutMs && { socketTimeout: options.socketTimeoutMs }),
-    retryStrategy: (attempt: number) => Math.min(50 * attempt, options.reconnectMaxMs),
+    retryStrategy: retryDelay(options),
     // After a failover the old primary refuses writes: the address may lead to the new one by now.
     reconnectOnError: (error: Error) => error.message.includes('READONLY'),
   } satisfies RedisOptions;
 }
 
+function retryDelay({ reconnectMaxMs }: RedisClientOptions) {
+  return (attempt: number) => Math.min(50 * attempt, reconnectMaxMs);
+}
+
+function sentinelOptions(sentinel: SentinelUrl, options: RedisClientOptions) {
+  const { isEncrypted, sentinels, ...rest } = sentinel;
+  return {
+    ...rest,
+    sentinels: [...sentinels],
+    // A Sentinel that hangs must not keep the others from being asked.
+    sentinelCommandTimeout: options.commandTimeoutMs,
+    sentinelRetryStrategy: retryDelay(options),
+    ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+  } satisfies RedisOptions;
+}
+
 const NO_DATABASE = 'Redis has no such database';
+const NO_PRIMARY = 'the Sentinels know no primary of this name';
+// A script's keys would have to be on one node, and each primary may fail over by itself.
+const CLUSTER =
+  'it is a Redis Cluster, which is not supported: use one primary, with Sentinel if you like';
 
 /** Returns null for an error that may pass. */
 function refusalOf(

@@ -61,7 +61,9 @@ export async function connectRedis({
       try {
         return await redis.eval(script, keys.length, ...keys, ...args);
       } catch (cause) {
-        throw new RedisSilentError('Redis did not answer', { cause });
+        const isReply = cause instanceof Error && cause.name === 'ReplyError';
+        const message = isReply ? `Redis refuses: ${cause.message}` : 'Redis did not answer';
+        throw new RedisSilentError(message, { cause });
       }
     },
     info: (section) => redis.info(section).catch(() => null),

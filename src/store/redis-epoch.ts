@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
+import { reasonOf } from '../lib/reason-of.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { BEAT, JOIN, LEAVE, RESTORED, type RedisKeys } from './redis-scripts.ts';
 
@@ -96,7 +97,6 @@ export class RedisEpoch {
         randomUUID(),
         graceMs,
         Math.max(graceMs, leaseMs),
-        leaseMs,
         ...this.#peers,
       ]);
       if (epoch === this.#epoch || this.#closed) return;
@@ -126,8 +126,9 @@ export class RedisEpoch {
       try {
         if (redis.isReady()) await this.#beat();
         if (redis.isReady() && this.#state === 'being written back') await this.join();
-      } catch {
-        // The connection has logged it already; the next heartbeat retries.
+      } catch (error) {
+        // The next heartbeat retries. Until then orders are refused for the same reason.
+        this.#state = reasonOf(error);
       }
       this.#beatLater();
     });

@@ -44,18 +44,15 @@ local function held(key)
 end
 `;
 
-/** ARGV: member, epoch to open, grace, longest wait, lease, then the peers this replica knew of. */
+/** ARGV: member, epoch to open, grace, longest wait, then the peers this replica knew of. */
 export const JOIN = `${COMMON}
 local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
 local current = run()
 if not mark[1] or mark[2] ~= current then
   redis.call('DEL', expected)
-  -- No heartbeat arrives while Redis is away: the last ones say which replicas lived then.
-  local last = redis.call('ZREVRANGE', members, 0, 0, 'WITHSCORES')
-  if last[2] then
-    for _, peer in ipairs(redis.call('ZRANGEBYSCORE', members, last[2] - ARGV[5], '+inf')) do
-      redis.call('ZADD', expected, 1, peer)
-    end
+  -- No heartbeat arrives while Redis is away: the list is as the last one left it, without the dead.
+  for _, peer in ipairs(redis.call('ZRANGE', members, 0, -1)) do
+    redis.call('ZADD', expected, 1, peer)
   end
   mark = {ARGV[2], current, now + ARGV[3], now + ARGV[4]}
   redis.call('HSET', marker, 'epoch', mark[1], 'run', mark[2], 'opensAt', mark[3], 'latestAt', mark[4])
@@ -63,7 +60,7 @@ end
 if recovering(mark[3], mark[4]) then
   -- NX: one that has written back already is not waited for again because it is named again.
   redis.call('ZADD', expected, 'NX', 1, ARGV[1])
-  for i = 6, #ARGV do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
+  for i = 5, #ARGV do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
 end
 redis.call('ZADD', members, now, ARGV[1])
 return {'joined', mark[1]}
@@ -101,8 +98,7 @@ local no = refusal(ARGV[1])
 if no then return no end
 local key, id = KEYS[5], ARGV[2]
 local record = held(key)
-if record and record[2] ~= ARGV[3] then return record end
-if record then return {'reserved', redis.call('ZCARD', index)} end
+if record then return record end
 local ends = redis.call('ZSCORE', index, id)
 if ends and tonumber(ends) > now then return {'evicted'} end
 -- No write before this: after any write Redis would let the script exceed its memory.

@@ -3,9 +3,11 @@ import { systemClock } from '../../src/lib/clock.ts';
 import type { RecordedOutcome } from '../../src/store/order-records.ts';
 import type { RedisTiming } from '../../src/store/redis-epoch.ts';
 import { openRedisOrderRecords } from '../../src/store/redis-order-records.ts';
+import { RESTORED } from '../../src/store/redis-scripts.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../support/redis.ts';
+import { startSwitchboard } from '../support/switchboard.ts';
 import { accepted, rejected, request, reserved, unknown } from './order-records-contract.ts';
 
 // No replica's lease ends within a test: these are about which replicas are waited for.
@@ -67,7 +69,11 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
   test.each([
     [
       'the list of replicas survived',
+      // Redis was away for an hour, without heartbeats.
       `redis.call('ZADD', KEYS[2], redis.call('TIME')[1] * 1000, 'dead')
+       for _, one in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
+         redis.call('ZINCRBY', KEYS[2], -3600000, one)
+       end
        redis.call('HSET', KEYS[1], 'run', 'another')`,
       false,
     ],
@@ -88,10 +94,65 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
       const after = await redis.command('ZSCORE', MEMBERS, own);
       await eventually(async () => (await redis.command('ZSCORE', MEMBERS, own)) !== after);
     }
-    await redis.command('EVAL', loss, 2, MARKER, MEMBERS);
     const startedAtMs = performance.now();
+    await redis.command('EVAL', loss, 2, MARKER, MEMBERS);
+    // A heartbeat notices it, and must not forget the dead one for having been away.
+    await eventually(async () => {
+      const run = await redis.command('HGET', MARKER, 'run');
+      return run !== null && run !== 'another';
+    });
     await reserved(a.records, '1', 'new');
     expect(performance.now() - startedAtMs).toBeGreaterThan(1_500);
+  });
+
+  test('waits for one that still writes back, though nobody else knew of it', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using line = await startSwitchboard(redis.url);
+    const open = (url: string, beatMs: number) =>
+      openRedisOrderRecords({
+        ...{ url, max: 1_000, clock: systemClock, uptimeMs: () => performance.now() },
+        onWarn() {},
+        timing: { ...timing, beatMs, patienceMs: 20_000 },
+      });
+    // One that has not seen an open epoch at a heartbeat yet has no peers, itself included.
+    const a = await open(`redis://:${REDIS_PASSWORD}@${line.address}`, 60_000);
+    for (let n = 0; n < 450; n += 1) await reserved(a, '1', `k${n}`);
+    line.delayMs = 150;
+    await redis.command('FLUSHALL');
+    const noticed = a.find('1', 'none');
+    await eventually(async () => (await redis.command('EXISTS', MARKER)) === 1);
+    expect(await membersOf(redis)).toHaveLength(1);
+    const b = await open(redis.url, timing.beatMs);
+    expect(await b.reserve(request('1', 'k449'))).toMatchObject({ reserved: false });
+    expect(await noticed).toBe(null);
+    await Promise.all([a.close(), b.close()]);
+  });
+
+  test('does not take what was written back to an earlier one for its own', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using _a = await openReplica(redis.url);
+    const keys = [MARKER, MEMBERS, EXPECTED, `${PREFIX}:index`];
+    const answer = await redis.command('EVAL', RESTORED, 4, ...keys, 'late', 'an earlier epoch');
+    expect(answer).toEqual(['foreign']);
+  });
+
+  test('forgets a replica whose lease is over', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using _a = await openReplica(redis.url);
+    await redis.command('ZADD', MEMBERS, 1, 'dead');
+    await eventually(async () => (await membersOf(redis)).length === 1);
+  });
+
+  test('does not wait for one that an earlier epoch waited for', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await redis.command(
+      'EVAL',
+      `redis.call('ZADD', KEYS[2], 1, 'gone') redis.call('HSET', KEYS[1], 'run', 'another')`,
+      ...[2, MARKER, EXPECTED],
+    );
+    // Were it waited for, for its lease, this would be refused.
+    await reserved(a.records, '1', 'new');
   });
 
   test('does not wait for a replica that has left', async () => {

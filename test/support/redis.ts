@@ -36,7 +36,7 @@ export async function startTestRedis(
   const port = await freePort();
   const fixed = [
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
-    ...['--requirepass', REDIS_PASSWORD],
+    ...['--requirepass', REDIS_PASSWORD, '--masterauth', REDIS_PASSWORD],
   ];
   let server: ChildProcess | null = null;
 

@@ -62,6 +62,8 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
     const disruption = disruptions[next];
     next += 1;
     disrupted = disrupted.then(() => disruption?.(bring));
+    // It is awaited below; until then it must not end the process, and leave the facades behind.
+    disrupted.catch(() => {});
   };
   async function bring(facade: FacadeProcess, end: 'SIGKILL' | 'SIGTERM') {
     serving.delete(facade);

@@ -5,7 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
-import { startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { startSwitchboard } from '../../support/switchboard.ts';
 import { LARGEST_ANSWER_BYTES, LATE_MS, ORDER_TIMEOUT_MS } from './fault-injector.ts';
 import { type Disruption, type LedgerReport, runLedger } from './ledger-run.ts';
 
@@ -17,6 +18,7 @@ export interface Rehearsal {
 }
 
 const FREEZE_MS = 4_000;
+const REPLICAS = 3;
 
 /** Two facades that share a file of order records, killed and restarted in turn. */
 export async function rehearseWithSqlite({ seed, steps, rounds = 1 }: Rehearsal) {
@@ -65,6 +67,81 @@ export function rehearseWithForgetfulRedis(redisServerPath: string, rehearsal: R
   ]);
 }
 
+/** Three replicas, and a Redis that has each failure of docs/redis.md in turn. */
+export async function rehearseWithFailingRedis(
+  redisServerPath: string,
+  { seed, steps, rounds = 1 }: Rehearsal,
+) {
+  await using started = new AsyncDisposableStack();
+  const sandbox = started.use(await startLedgerSandbox());
+  const start = async (args: readonly string[] = []) =>
+    started.use(
+      await startTestRedis(redisServerPath, {
+        args: ['--repl-diskless-sync-delay', '0', ...args],
+      }),
+    );
+  let redis = await start();
+  const address = started.use(await startSwitchboard(redis.url));
+  const facades = await Promise.all(
+    Array.from({ length: REPLICAS }, async () =>
+      started.use(
+        await startFacadeProcess({
+          ...environment(sandbox),
+          REDIS_URL: `redis://:${REDIS_PASSWORD}@${address.address}`,
+        }),
+      ),
+    ),
+  );
+  const disruptions: (() => Promise<void>)[] = [
+    // Stopped, and back with what it had a second before.
+    async () => {
+      await redis.command('SAVE');
+      await delay(1_000);
+      await restart(redis);
+      // One that was promoted in an earlier round would start as a replica again.
+      await redis.command('REPLICAOF', 'NO', 'ONE');
+      await allTakeOrders(facades);
+    },
+    async () => {
+      redis.signal('SIGSTOP');
+      await delay(FREEZE_MS / 2);
+      redis.signal('SIGCONT');
+      await allTakeOrders(facades);
+    },
+    async () => {
+      address.delayMs = 100;
+      await delay(FREEZE_MS);
+      address.delayMs = 0;
+    },
+    async () => {
+      await redis.command('FLUSHALL');
+      await allTakeOrders(facades);
+    },
+    async () => {
+      const replica = await start(['--replicaof', `127.0.0.1 ${new URL(redis.url).port}`]);
+      await eventually(async () => Number(await replica.command('DBSIZE')) > 0);
+      await replica.command('REPLICAOF', 'NO', 'ONE');
+      await delay(500);
+      await redis.kill();
+      address.to(replica.url);
+      redis = replica;
+      await allTakeOrders(facades);
+    },
+  ];
+  const report = await runLedger({
+    seed,
+    steps,
+    sandbox,
+    facades,
+    mayForget: true,
+    disruptions: repeated(rounds, disruptions),
+  });
+  return withFaults(
+    report,
+    facades.flatMap(({ logged }) => logged),
+  );
+}
+
 async function rehearseReplicas(
   redisServerPath: string,
   args: readonly string[],
@@ -99,14 +176,16 @@ async function rehearseReplicas(
 async function restart(redis: TestRedis, writers: readonly FacadeProcess[] = []): Promise<void> {
   await redis.kill();
   await redis.start();
-  await Promise.all(
-    writers.map(({ url }) => eventually(() => takesOrders(url), { withinMs: 30_000 })),
-  );
+  await allTakeOrders(writers);
+}
+
+async function allTakeOrders(facades: readonly FacadeProcess[]): Promise<void> {
+  await Promise.all(facades.map(({ url }) => eventually(() => takesOrders(url))));
 }
 
 async function takesOrders(url: string): Promise<boolean> {
   const readiness = await (await fetch(`${url}/health/ready`)).text();
-  return !/order|Redis/i.test(readiness);
+  return !readiness.includes('order-store');
 }
 
 /** Long enough for the others to consider its orders lost. */

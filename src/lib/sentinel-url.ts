@@ -1,0 +1,49 @@
+/** The Sentinels that know which Redis is the primary at present, and how to sign in there. */
+export interface SentinelUrl {
+  readonly sentinels: readonly { readonly host: string; readonly port: number }[];
+  /** The name under which the Sentinels know the primary. */
+  readonly name: string;
+  readonly db: number;
+  readonly isEncrypted: boolean;
+  readonly username?: string;
+  readonly password?: string;
+  readonly sentinelUsername?: string;
+  readonly sentinelPassword?: string;
+}
+
+const SENTINEL_URL =
+  /^redis(?<tls>s?)-sentinel:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?<hosts>[^@/?#]+)\/(?<name>[\w.-]+)(?:\/(?<db>\d{1,5}))?(?:\?(?<query>[^#]*))?$/;
+const HOST = /^(?:\[(?<ipv6>[\da-f:.]+)\]|(?<host>[a-z\d.-]+))(?::(?<port>\d{1,5}))?$/i;
+const PORT = 26_379;
+const QUERY = ['sentinelUsername', 'sentinelPassword'];
+
+export function isSentinelUrl(text: string): boolean {
+  return /^rediss?-sentinel:/.test(text);
+}
+
+/** Reads `redis-sentinel://user:password@host:port,host:port/name/database`; null where it is none. */
+export function readSentinelUrl(text: string): SentinelUrl | null {
+  const { tls, user, password, hosts, name, db, query } = SENTINEL_URL.exec(text)?.groups ?? {};
+  if (hosts === undefined || name === undefined) return null;
+  const sentinels = hosts.split(',').map((each) => {
+    const { ipv6, host = ipv6, port = PORT } = HOST.exec(each)?.groups ?? {};
+    return host === undefined || Number(port) > 65_535 ? null : { host, port: Number(port) };
+  });
+  const parameters = Object.fromEntries(new URLSearchParams(query));
+  if (sentinels.includes(null) || Object.keys(parameters).some((key) => !QUERY.includes(key))) {
+    return null;
+  }
+  try {
+    return {
+      sentinels: sentinels.filter((each) => each !== null),
+      name,
+      db: Number(db ?? 0),
+      isEncrypted: tls === 's',
+      ...(user && { username: decodeURIComponent(user) }),
+      ...(password && { password: decodeURIComponent(password) }),
+      ...parameters,
+    };
+  } catch {
+    return null;
+  }
+}

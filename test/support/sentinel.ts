@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-ports.ts';
+import { REDIS_PASSWORD, startTestRedis, type TestRedis } from './redis.ts';
+
+export interface Watched extends AsyncDisposable {
+  /** Host and port of the Sentinel. */
+  readonly address: string;
+  readonly primary: TestRedis;
+  readonly replica: TestRedis;
+}
+
+export const SENTINEL_PASSWORD = 'watch';
+
+/** A primary by the name of `orders`, its replica, and a Sentinel that promotes it; with passwords. */
+export async function startWatchedRedis(serverPath: string): Promise<Watched> {
+  await using started = new AsyncDisposableStack();
+  // Without the delay, in which more replicas could come, the first copy is made at once.
+  const args = ['--repl-diskless-sync-delay', '0'];
+  const primary = started.use(await startTestRedis(serverPath, { args }));
+  const port = new URL(primary.url).port;
+  const replica = started.use(
+    await startTestRedis(serverPath, { args: [...args, '--replicaof', `127.0.0.1 ${port}`] }),
+  );
+  const sentinelPort = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-sentinel-'));
+  started.defer(() => rm(folder, { recursive: true, force: true }));
+  const configuration = join(folder, 'sentinel.conf');
+  await writeFile(
+    configuration,
+    `port ${sentinelPort}
+bind 127.0.0.1
+dir ${folder}
+requirepass ${SENTINEL_PASSWORD}
+sentinel monitor orders 127.0.0.1 ${port} 1
+sentinel auth-pass orders ${REDIS_PASSWORD}
+sentinel down-after-milliseconds orders 1000
+`,
+  );
+  const sentinel = spawn(serverPath, [configuration, '--sentinel'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  started.defer(() => ended(sentinel));
+  await eventually(async () => {
+    const redis = new Redis(sentinelPort, '127.0.0.1', { password: SENTINEL_PASSWORD });
+    redis.on('error', () => {});
+    try {
+      const [one] = (await redis.call('SENTINEL', 'replicas', 'orders')) as unknown[];
+      return /master-link-status"[:,]"ok"/.test(JSON.stringify(one));
+    } finally {
+      redis.disconnect();
+    }
+  });
+  const owned = started.move();
+  return {
+    address: `127.0.0.1:${sentinelPort}`,
+    primary,
+    replica,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}

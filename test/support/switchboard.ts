@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface Switchboard extends AsyncDisposable {
+  /** Host and port. */
+  readonly address: string;
+  /** Where new connections go from now on, in turn; one that is refused goes to the next. */
+  to(...urls: readonly string[]): void;
+  /** How much later each chunk of bytes arrives, in either direction. */
+  delayMs: number;
+  /** Resets all connections. */
+  cut(): void;
+}
+
+/** One address in front of servers that come and go, as a load balancer or a moving address is. */
+export async function startSwitchboard(...urls: readonly string[]): Promise<Switchboard> {
+  let targets = urls;
+  let turn = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer(async (client) => {
+    sockets.add(client);
+    client.once('close', () => sockets.delete(client));
+    client.on('error', () => {});
+    turn += 1;
+    const upstream = await firstThatConnects([
+      ...targets.slice(turn % targets.length),
+      ...targets.slice(0, turn % targets.length),
+    ]);
+    if (upstream === null || client.destroyed) {
+      upstream?.destroy();
+      client.destroy();
+      return;
+    }
+    pass(client, upstream);
+    pass(upstream, client);
+  });
+
+  function pass(from: Socket, to: Socket): void {
+    from.setNoDelay(true);
+    from.on('error', () => {});
+    let before = Promise.resolve();
+    from.on('data', (chunk) => {
+      const dueAtMs = performance.now() + board.delayMs;
+      // After the chunk before it, which may have had a longer delay.
+      before = before.then(async () => {
+        const leftMs = dueAtMs - performance.now();
+        if (leftMs > 0) await delay(leftMs);
+        if (!to.destroyed) to.write(chunk);
+      });
+    });
+    from.once('close', () => to.destroy());
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const board: Switchboard = {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    to(...next) {
+      targets = next;
+    },
+    delayMs: 0,
+    cut() {
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      board.cut();
+      await closed;
+    },
+  };
+  return board;
+}
+
+async function firstThatConnects(urls: readonly string[]): Promise<Socket | null> {
+  for (const url of urls) {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    try {
+      await once(socket, 'connect');
+      return socket;
+    } catch {
+      socket.destroy();
+    }
+  }
+  return null;
+}
