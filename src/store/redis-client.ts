@@ -48,6 +48,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
     failed(error, refused);
   });
   redis.on('sentinelError', (error: Error) => {
+    onFailed(kindOf(error));
     failed(error, error.message.includes('No such master') ? NO_PRIMARY : null);
   });
   const ready = async () => {

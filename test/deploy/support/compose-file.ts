@@ -65,5 +65,7 @@ export const imageEnvironment: Readonly<Record<string, string>> = Object.fromEnt
   parseDockerfile(readProject('Dockerfile'))
     .at(-1)
     ?.instructions.filter(({ name }) => name === 'ENV')
-    .flatMap(({ rest }) => Object.entries(parsePairs(rest))) ?? [],
+    .flatMap(({ rest }) => Object.entries(parsePairs(rest)))
+    // The cache of the image's bundle, which is not what runs here.
+    .filter(([name]) => !name.startsWith('NODE_COMPILE_CACHE')) ?? [],
 );

@@ -27,7 +27,7 @@ export async function startComposed(
   const gateway = started.use(await startGateway());
   const here: Record<string, string> = {
     'gateway:4010': new URL(gateway.url).host,
-    'valkey:6379': new URL(valkey.url).host,
+    'redis://valkey:6379': valkey.url,
     [proxyAddress()]: '127.0.0.1',
   };
   const local = (environment: Readonly<Record<string, string>>) =>

@@ -8,8 +8,10 @@ import { eventually } from '../../support/eventually.ts';
 export class Viewer {
   readonly email: string;
   readonly #client: Client;
-  /** What it shows now. */
+  /** The state that it shows now. */
   state: PositionsState | undefined;
+  /** The status of each state so far. */
+  readonly statuses: PositionsState['status'][] = [];
 
   constructor({ email, url, sandbox, route }: ViewerOptions) {
     this.email = email;
@@ -21,6 +23,7 @@ export class Viewer {
     });
     this.#client.positions((state) => {
       this.state = state;
+      this.statuses.push(state.status);
     });
   }
 

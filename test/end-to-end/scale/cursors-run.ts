@@ -167,21 +167,21 @@ class World {
 
   async #kill(victim: FacadeProcess): Promise<void> {
     const { viewers } = this.#parts;
-    const before = viewers.map(({ states }) => states.length);
+    const before = viewers.map(({ statuses }) => statuses.length);
     const killedAtMs = performance.now();
     await victim.kill();
     const restarted = victim.start();
     await Promise.all(
-      viewers.map(async ({ states }, at) => {
-        const since = () => states.slice(before[at]);
+      viewers.map(async ({ statuses }, at) => {
+        const since = () => statuses.slice(before[at]);
         // Where it has its line elsewhere, it goes on.
         const isHit = await eventually(() => since().length > 0).then(() =>
-          since().some(({ status }) => status === 'OFFLINE'),
+          since().includes('OFFLINE'),
         );
         if (!isHit) return;
         await eventually(() => {
-          const offline = since().findIndex(({ status }) => status === 'OFFLINE');
-          return since().findIndex(({ status }, n) => n > offline && status === 'LIVE') > 0;
+          const offline = since().indexOf('OFFLINE');
+          return since().indexOf('LIVE', offline) > 0;
         });
         this.liveAgainMs.push(performance.now() - killedAtMs);
       }),
