@@ -17,6 +17,7 @@ const USAGE = `npm run bench -- [options] [what]
             without it everything but profile
             hostile: the worst that one account can do to the others, with options of its own (bench/hostile.ts)
             replicas: one, two and three processes behind haproxy; --quick alone (bench/replicas.ts)
+            start: what a start costs, and an idle process holds; --no-peers, --rounds (bench/start.ts)
             peers: the rows beside servers made of other libraries, which are installed for it
   --quick   a first impression in less than a minute, without live
   --rounds  how often each contestant has its turn
@@ -27,7 +28,7 @@ const ROWS_ALONE = ['home', 'search', 'positions', 'customer-id'];
 
 const given = process.argv.slice(2);
 // Benches of their own have options of their own.
-const alone = ['hostile', 'replicas'].find((name) => name === given[0]);
+const alone = ['hostile', 'replicas', 'start'].find((name) => name === given[0]);
 const { values, positionals } = parseArgs({
   args: alone ? [] : given,
   allowPositionals: true,

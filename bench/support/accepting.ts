@@ -16,7 +16,8 @@ export async function accepting(child: ProbedProcess, port: number): Promise<voi
   }
 }
 
-function accepts(port: number): Promise<boolean> {
+/** True where something listens on the port. */
+export function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
     socket.once('error', () => resolve(false));

@@ -5,7 +5,7 @@ import type { Contestant } from './contestant.ts';
 import { type Surroundings, start } from './start-contestants.ts';
 
 /** The usual alternatives, by the file that sets each up. */
-const PEERS = [
+export const PEERS = [
   { name: 'yoga, Pothos', file: 'yoga.mjs', endpoint: '/graphql' },
   { name: 'Mercurius, jit', file: 'mercurius.mjs', endpoint: '/graphql' },
   { name: 'Apollo Server', file: 'apollo.mjs', endpoint: '/' },
@@ -22,34 +22,34 @@ export const ROWS_OF_PEERS = [
   'customer-id',
 ];
 
-const FOLDER = fileURLToPath(new URL('../peers', import.meta.url));
+export const PEERS_FOLDER = fileURLToPath(new URL('../peers/', import.meta.url));
 
 export function startPeers(surroundings: Surroundings): Promise<Contestant>[] {
-  install();
+  installPeers();
   return PEERS.map(({ name, file, endpoint }) =>
     start(surroundings, {
       name,
       speaks: 'graphql',
       endpoint,
-      script: FOLDER + file,
+      script: PEERS_FOLDER + file,
       environment: { NODE_ENV: 'production' },
     }),
   );
 }
 
 /** Their packages are none of the project's: they are installed on demand. */
-function install(): void {
-  const wanted = readFileSync(`${FOLDER}package-lock.json`, 'utf8');
-  if (existsSync(`${FOLDER}node_modules/.package-lock.json`) && isInstalled(wanted)) return;
+export function installPeers(): void {
+  const wanted = readFileSync(`${PEERS_FOLDER}package-lock.json`, 'utf8');
+  if (existsSync(`${PEERS_FOLDER}node_modules/.package-lock.json`) && isInstalled(wanted)) return;
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { status } = spawnSync('npm', args, { cwd: FOLDER, stdio: 'inherit' });
+  const { status } = spawnSync('npm', args, { cwd: PEERS_FOLDER, stdio: 'inherit' });
   if (status !== 0) throw new Error('npm could not install the peers');
 }
 
 function isInstalled(wanted: string): boolean {
   const { packages: all } = JSON.parse(wanted) as { packages: Packages };
   const { packages: present } = JSON.parse(
-    readFileSync(`${FOLDER}node_modules/.package-lock.json`, 'utf8'),
+    readFileSync(`${PEERS_FOLDER}node_modules/.package-lock.json`, 'utf8'),
   ) as { packages: Packages };
   return Object.entries(all).every(
     ([path, { version, optional }]) =>

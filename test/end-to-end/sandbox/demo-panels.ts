@@ -56,7 +56,14 @@ export function describePanels(size: Size): void {
         300,
       );
       await page.getByRole('checkbox', { name: /Phone/ }).uncheck();
-      await eventually(async () => (await msOf()) < 150);
+      const settled = page.locator('#screen-demo:not([aria-busy])');
+      await eventually(async () => {
+        await settled.waitFor();
+        if ((await msOf()) < 150) return true;
+        // A busy machine may take as long as a phone's network.
+        await visitor.click('Measure again');
+        return false;
+      });
       app.sandbox.clearCalls();
       await visitor.click('Measure again');
       // The gateway is called five times by the browser itself.
