@@ -16,7 +16,7 @@ export type GatewayOrder =
   | { readonly market: Market }
   /** True: every fetch of the catalog finds something changed. */
   | { readonly renewsCatalog: boolean }
-  | { readonly tells: 'tokens' | 'counts' };
+  | { readonly tells: 'tokens' | 'strangers' | 'counts' };
 
 export interface GatewayCounts {
   readonly calls: number;
@@ -47,9 +47,10 @@ process.on('message', (order: GatewayOrder | { readonly ask: string }) => {
   if ('fault' in order) fault = order.fault;
   if ('market' in order) market = order.market;
   if ('renewsCatalog' in order) renewsCatalog = order.renewsCatalog;
-  const isAboutTokens = 'tells' in order && order.tells === 'tokens';
   const counts: GatewayCounts = { calls, catalogs };
-  process.send?.({ answer: isAboutTokens ? recording.tokens : counts });
+  const { tokens, strangers } = recording;
+  const tells = 'tells' in order ? order.tells : 'counts';
+  process.send?.({ answer: { tokens, strangers, counts }[tells] });
 });
 
 function serve(socket: Socket): void {

@@ -8,6 +8,8 @@ import { ProbedProcess } from './probed-process.ts';
 export interface Gateway extends AsyncDisposable {
   readonly url: string;
   readonly tokens: readonly string[];
+  /** Tokens of other accounts, which its answers are not for. */
+  readonly strangers: readonly string[];
   /** Answers how often it was called so far. */
   order(order: GatewayOrder): Promise<GatewayCounts>;
 }
@@ -29,6 +31,7 @@ export async function startGateway(instruments: number, tokens: number): Promise
   return {
     url: `http://127.0.0.1:${port}`,
     tokens: (await child.exchange({ tells: 'tokens' })) as string[],
+    strangers: (await child.exchange({ tells: 'strangers' })) as string[],
     order: async (order) => (await child.exchange(order)) as GatewayCounts,
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };

@@ -14,6 +14,9 @@ export interface ProcessOptions {
 
 const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url));
 
+// A service that logs each request writes hundreds of megabytes.
+const KEPT_CHARACTERS = 20_000;
+
 /** The process has ended; the message is its last output. */
 export class ProcessEndedError extends Error {
   constructor(output: string) {
@@ -24,7 +27,7 @@ export class ProcessEndedError extends Error {
 /** A Node process on a core of its own that reports its resource usage. */
 export class ProbedProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
-  readonly #output: string[] = [];
+  #output = '';
   readonly #ended: Promise<void>;
   #asking: Promise<unknown> = Promise.resolve();
 
@@ -43,7 +46,9 @@ export class ProbedProcess implements AsyncDisposable {
     });
     this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()));
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream?.on('data', (chunk) => this.#output.push(String(chunk)));
+      stream?.on('data', (chunk) => {
+        this.#output = (this.#output + String(chunk)).slice(-KEPT_CHARACTERS);
+      });
     }
   }
 
@@ -56,9 +61,9 @@ export class ProbedProcess implements AsyncDisposable {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Its output, which has the reason where it did not start. */
+  /** The end of its output, which has the reason where it did not start. */
   get output(): string {
-    return this.#output.join('');
+    return this.#output;
   }
 
   ask<A extends ProbeQuestion['ask']>(

@@ -4,6 +4,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
 const EMAIL = 'pro@example.com';
 /** The number of lists of positions, each with other prices. */
 const TICKS = 64;
+const STRANGERS = 4;
 const EDITIONS = 4;
 const CHANGED_ROWS = 25;
 // The others are not for this user's group.
@@ -17,6 +18,8 @@ export interface Recording {
   readonly positions: readonly Buffer[];
   readonly catalogs: readonly { readonly plain: Buffer; readonly zipped: Buffer }[];
   readonly tokens: readonly string[];
+  /** A token each of other accounts, which the answers are not for. */
+  readonly strangers: readonly string[];
 }
 
 /** Records every answer of the sandbox gateway once, so that it can be replayed at next to no cost. */
@@ -38,6 +41,9 @@ export async function record(instruments: number, tokens: number): Promise<Recor
     ),
     positions: await positionsOf(sandbox, () => get('/trading/positions')),
     tokens: Array.from({ length: tokens }, () => sandbox.token({ email: EMAIL })),
+    strangers: Array.from({ length: STRANGERS }, (_, n) =>
+      sandbox.token({ email: `user-${n + 1}@example.com` }),
+    ),
   };
 }
 
