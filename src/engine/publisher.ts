@@ -4,6 +4,7 @@ import { GatewayError } from '../gateway/errors.ts';
 import { CircuitOpenError } from '../gateway/resilience/breakers.ts';
 import type { Log } from '../lib/log.ts';
 import { redact } from '../lib/redact.ts';
+import { withoutStack } from '../lib/without-stack.ts';
 import type { Context } from '../schema/context.ts';
 import type { Code } from '../schema/error-codes.ts';
 import { describe, placesOf, publicExtensions } from '../schema/public-error.ts';
@@ -72,11 +73,9 @@ export class Publisher {
       known.set(cause, described);
       this.#count(described.extensions, summary, cause);
       if (described === error) return error;
-      return new GraphQLError(described.message, {
-        ...placesOf(error),
-        path: error.path,
-        extensions: described.extensions,
-      });
+      const { message, extensions } = described;
+      const places = { ...placesOf(error), path: error.path };
+      return withoutStack(() => new GraphQLError(message, { ...places, extensions }));
     });
   }
 

@@ -1,3 +1,4 @@
+import { StacklessError } from '../lib/stackless-error.ts';
 import type { OperationName } from './operations.ts';
 import type { Refusal } from './wire/answers.ts';
 
@@ -26,7 +27,8 @@ export interface GatewayErrorDetails {
   readonly cause?: unknown;
 }
 
-export class GatewayError extends Error {
+/** In an outage each field of each request has one. */
+export class GatewayError extends StacklessError {
   override readonly name = 'GatewayError';
   readonly kind: GatewayErrorKind;
   readonly operation: OperationName;
@@ -59,7 +61,7 @@ export class DeadlineError extends Error {
 }
 
 /** The reason for which a call was not attempted: our own decision, which says nothing about the gateway. */
-export class NotAttemptedError extends Error {
+export class NotAttemptedError extends StacklessError {
   override readonly name: string = 'NotAttemptedError';
 }
 

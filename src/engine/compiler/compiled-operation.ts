@@ -2,10 +2,12 @@ import {
   type ExecutionResult,
   executeRootSelectionSet,
   Kind,
+  locatedError,
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
 import type { Eventually } from '../../lib/eventually.ts';
+import { withoutStack } from '../../lib/without-stack.ts';
 import type { Selections } from '../documents/selections.ts';
 import { withinBudget } from '../limits/budget-end.ts';
 import type { Meter } from '../limits/meter.ts';
@@ -31,9 +33,10 @@ const NO_FLAGS: Flags = new Map();
 
 /**
  * Executes one operation: with the reference executor while it is rare, then with compiled code.
- * Compiled code reports no errors. A field of the root that fails is run again by the reference
- * executor with the same memoized context, so that every error, its path and its null propagation
- * are the reference executor's own. Where null would leave the field, the whole answer is.
+ * Compiled code reports one kind of error: that of a nullable field of the root whose resolver failed.
+ * Where a field fails further down, its field of the root is run again by the reference executor with the same memoized context, so that
+ * every error, its path and its null propagation are the reference executor's own. Where null would
+ * leave the field, the whole answer is.
  */
 export class CompiledOperation {
   readonly #metering: Metering;
@@ -89,8 +92,9 @@ export class CompiledOperation {
   ): Eventually<ExecutionResult> {
     if (answer === null) return this.#reference(args, run.meter);
     const { left } = run;
-    if (left.length === 0 || !answer.data) return answer;
-    const { data } = answer;
+    if (!answer.data) return answer;
+    const own = withFailures(answer, run);
+    if (left.length === 0) return own;
     const selections = left.flatMap(({ nodes }) => nodes);
     const operation: OperationDefinitionNode = {
       ...this.#operation,
@@ -98,8 +102,8 @@ export class CompiledOperation {
     };
     const rest = this.#reference({ ...args, operation }, run.meter, run.fieldsBesideLeft);
     return rest instanceof Promise
-      ? rest.then((settled) => merged(data, settled))
-      : merged(data, rest);
+      ? rest.then((settled) => merged(own, settled))
+      : merged(own, rest);
   }
 
   /** Compiles on the first run, for documents that are known to be used. */
@@ -164,7 +168,23 @@ function begin(
   }
 }
 
+/** The answer with the errors of the fields of the root whose resolvers failed. */
+function withFailures(answer: ExecutionResult, { failures }: Run): ExecutionResult {
+  if (failures.length === 0) return answer;
+  const errors = failures.map(({ field: { key, nodes }, error }) =>
+    // The cause keeps its own stack, and this one would only lead here.
+    withoutStack(() => locatedError(error, nodes, [key])),
+  );
+  return { ...answer, errors };
+}
+
 /** The reference executor's fields in their places; an answer over its budget has none. */
-function merged(data: Record<string, unknown>, rest: ExecutionResult): ExecutionResult {
-  return rest.data ? { ...rest, data: Object.assign(data, rest.data) } : rest;
+function merged({ data, errors = [] }: ExecutionResult, rest: ExecutionResult): ExecutionResult {
+  if (!rest.data) return rest;
+  const all = [...errors, ...(rest.errors ?? [])];
+  return {
+    ...rest,
+    ...(all.length > 0 && { errors: all }),
+    data: Object.assign(data ?? {}, rest.data),
+  };
 }

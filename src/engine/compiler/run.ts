@@ -4,6 +4,7 @@ import { JsonWriter } from '../json-writer.ts';
 import {
   COSTLY_FIELDS,
   extraForList,
+  FIELDS_PER_ERROR,
   type Meter,
   OVER_BUDGET,
   weightOfKey,
@@ -44,6 +45,8 @@ export class Run {
   /** The tasks that the answer waits for. */
   pending = 0;
   #isOver = false;
+  /** The fields of the root whose resolvers failed, in the order of their failures. */
+  readonly failures: { readonly field: RootField; readonly error: unknown }[] = [];
   readonly #rootFields: readonly RootField[];
   /** The field of the root that is being completed, and the fields counted before it was entered. */
   #root = 0;
@@ -135,11 +138,18 @@ export class Run {
     // A foreign thenable may call back synchronously, in the middle of a literal.
     Promise.resolve(value).then(
       (resolved) => this.#resolved(root, resolved, complete, target, key),
-      (error) =>
-        this.#attempt(root, () => {
-          throw error;
-        }),
+      (error) => this.#attempt(root, () => this.#rejected(error, target, key)),
     );
+  }
+
+  /** A nullable field of the root becomes null, with nothing to propagate. Others are for the reference executor. */
+  #rejected(error: unknown, target: Target, key: string): void {
+    const field = this.#rootFields[this.#root];
+    const isOfRoot = target === this.#whole?.data;
+    if (!isOfRoot || !field?.isNullable) throw error;
+    this.count(FIELDS_PER_ERROR);
+    target[key] = null;
+    this.failures.push({ field, error });
   }
 
   /** True when the rest has to wait for a later turn of the event loop. */

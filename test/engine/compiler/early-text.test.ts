@@ -18,7 +18,7 @@ import { Metering } from '../../../src/engine/limits/metering.ts';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 
 const schema = buildSchema(`
-  type Query { rows: [Row!] slow: [Row!] failing(after: Int): [Row!] strict: [Row!]! }
+  type Query { rows: [Row!] slow: [Row!] failing(after: Int): [Row!] gone: [Row!] strict: [Row!]! }
   type Row { id: ID! text: String children: [Row] late: Row lateChildren: [Row!] }
 `);
 
@@ -46,6 +46,7 @@ const RESOLVERS = {
         new Error('in the list'),
       ]);
     },
+    gone: () => Promise.reject(new Error('not there')),
     strict: () => Promise.reject(new Error('all of it')),
   },
   Row: {
@@ -127,6 +128,7 @@ test('a list of complete items is serialized before the answer is complete', asy
 test.each([
   '{ rows { id text } failing { id } slow { id } }',
   '{ a: failing(after: 3) { id } rows { id children { id } } b: failing { id text } }',
+  '{ rows { id } gone { id } slow { id } other: gone { text } failing { id } }',
   'query Some { ...F rows { id } } fragment F on Query { failing(after: 899) { id children { id } } }',
 ])('the fields of the root beside one that fails are resolved once: %s', async (text) => {
   const expected = await expectedOf(text);
@@ -143,17 +145,19 @@ test('a field of the root that must not be null takes the answer with it', async
   expect(JSON.parse(written)).toEqual(JSON.parse(JSON.stringify(await expectedOf(text))));
 });
 
-test('a failing field counts once towards the budget, and the others as before', async () => {
-  const text = '{ rows { id text } failing { id } }';
-  const { meter } = await run(text);
-  // Two root fields, 1,500 rows of two, their long texts, and the error; what failed first counts as work.
-  const spent = 2 + 1_500 * 2 + 16;
-  const within = await run(text, { maxFields: spent });
-  expect(within.result.data?.rows).not.toBeNull();
-  const over = await run(text, { maxFields: spent - 1 });
-  expect(over.result).toMatchObject({
-    data: null,
-    errors: [{ extensions: { code: 'QUERY_TOO_COMPLEX' } }],
-  });
-  expect(meter.fields).toBeGreaterThanOrEqual(spent);
-});
+test.each(['{ rows { id text } failing { id } }', '{ rows { id text } gone { id } }'])(
+  'a failing field counts once towards the budget, and the others as before: %s',
+  async (text) => {
+    const { meter } = await run(text);
+    // Two root fields, 1,500 rows of two, their long texts, and the error; what failed first counts as work.
+    const spent = 2 + 1_500 * 2 + 16;
+    const within = await run(text, { maxFields: spent });
+    expect(within.result.data?.rows).not.toBeNull();
+    const over = await run(text, { maxFields: spent - 1 });
+    expect(over.result).toMatchObject({
+      data: null,
+      errors: [{ extensions: { code: 'QUERY_TOO_COMPLEX' } }],
+    });
+    expect(meter.fields).toBeGreaterThanOrEqual(spent);
+  },
+);
