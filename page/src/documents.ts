@@ -35,7 +35,10 @@ export interface ScreenData {
 
 export const START_SCREEN: TypedText<ScreenData, Record<string, never>> = `query StartScreen {
   session { id balance equity currency }
-  positions { id symbol profit instrument { id name leverage } }
+  positions {
+    id symbol profit
+    instrument { id name leverage }
+  }
   withdrawalMethods { id title status }
   customerId
 }`;
