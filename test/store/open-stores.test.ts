@@ -1,28 +1,15 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
-import { openStores } from '../../src/store/open-stores.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestRedis } from '../support/redis.ts';
 import { request } from './order-records-contract.ts';
+import { openOnRedis } from './stores-on-redis.ts';
 
 describeWithRedis('the stores in Redis', (serverPath) => {
-  async function openOn(redisUrl: string, redisPrefix = 'trading-graph:', warnings: string[] = []) {
-    const stores = await openStores({
-      redisUrl,
-      redisPrefix,
-      orderStore: 'memory',
-      orderRecordsMax: 100,
-      clock: systemClock,
-      onWarn: (message) => void warnings.push(message),
-    });
-    return { ...stores, warnings, [Symbol.asyncDispose]: stores.close };
-  }
-
   const refusalOf = async (url: string) => {
     const warnings: string[] = [];
-    const error = await openOn(url, 'trading-graph:', warnings).then(
+    const error = await openOnRedis(url, 'trading-graph:', warnings).then(
       (stores) => stores.close(),
       (reason) => reason,
     );
@@ -34,7 +21,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
 
   test('begin all their keys with the prefix, in the database that is named', async () => {
     await using redis = await startTestRedis(serverPath);
-    await using stores = await openOn(`${redis.url}/3`, 'mine:');
+    await using stores = await openOnRedis(`${redis.url}/3`, 'mine:');
     const counter = stores.counters.counter('requests', { limit: 2, windowSeconds: 60 });
     await counter.take('address');
     await stores.versions?.put('version', 'text');
@@ -56,8 +43,8 @@ describeWithRedis('the stores in Redis', (serverPath) => {
 
   test('keep two prefixes apart', async () => {
     await using redis = await startTestRedis(serverPath);
-    await using one = await openOn(redis.url, 'one:');
-    await using other = await openOn(redis.url, 'other:');
+    await using one = await openOnRedis(redis.url, 'one:');
+    await using other = await openOnRedis(redis.url, 'other:');
     const rule = { limit: 5, windowSeconds: 60 };
     await one.counters.counter('requests', rule).take('a');
     expect(await other.counters.counter('requests', rule).take('a')).toMatchObject({
@@ -78,14 +65,14 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     for (const given of ['', ':wrong@']) {
       expect(await refusalOf(redis.url.replace(/:[^/]+@/, given))).toBe(REFUSED);
     }
-    await using stores = await openOn(redis.url);
+    await using stores = await openOnRedis(redis.url);
     expect(stores.warnings).toEqual([]);
   });
 
   test('never fall back to database 0 where Redis comes later and lacks the one that is named', async () => {
     await using redis = await startTestRedis(serverPath);
     await redis.kill();
-    await using stores = await openOn(`${redis.url}/99`);
+    await using stores = await openOnRedis(`${redis.url}/99`);
     await redis.start();
     await eventually(() => stores.warnings.includes('Redis has no such database'));
     const counter = stores.counters.counter('requests', { limit: 2, windowSeconds: 60 });
@@ -99,7 +86,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     await using redis = await startTestRedis(serverPath);
     redis.signal('SIGSTOP');
     const startedAt = performance.now();
-    const stores = await openOn(redis.url);
+    const stores = await openOnRedis(redis.url);
     const tookMs = performance.now() - startedAt;
     redis.signal('SIGCONT');
     await stores.close();

@@ -4,9 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
-import { openStores } from '../../src/store/open-stores.ts';
 import { OrderClient } from '../end-to-end/orders/order-client.ts';
 import { buying } from '../end-to-end/orders/order-request.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
@@ -16,19 +14,7 @@ import { freePort } from '../support/free-ports.ts';
 import { REDIS_PASSWORD, startTestRedis } from '../support/redis.ts';
 import { SENTINEL_PASSWORD, startWatchedRedis } from '../support/sentinel.ts';
 import { accepted, request, reserved } from './order-records-contract.ts';
-
-async function openOn(redisUrl: string, redisPrefix = 'trading-graph:') {
-  const warnings: string[] = [];
-  const stores = await openStores({
-    redisUrl,
-    redisPrefix,
-    orderStore: 'memory',
-    orderRecordsMax: 100,
-    clock: systemClock,
-    onWarn: (message) => void warnings.push(message),
-  });
-  return { ...stores, warnings, [Symbol.asyncDispose]: stores.close };
-}
+import { openOnRedis } from './stores-on-redis.ts';
 
 /** The rule as the page for operators has it. */
 function documentedRule(): string[] {
@@ -65,7 +51,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     expect(rule).toContain('>pw');
     await redis.command('ACL', 'SETUSER', 'trading-graph', ...rule);
     const url = redis.url.replace(/\/\/.*@/, '//trading-graph:pw@');
-    await using stores = await openOn(url);
+    await using stores = await openOnRedis(url);
     const kept = await reserved(stores.records, '1', 'kept');
     await stores.records.settle(kept, accepted);
     await stores.records.release(await reserved(stores.records, '1', 'released'));
@@ -75,7 +61,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await stores.versions?.put('version', 'text');
     expect(await stores.versions?.get('version')).toBe('text');
     // Another replica, the loss of everything, and a replica that leaves.
-    const other = await openOn(url);
+    const other = await openOnRedis(url);
     await redis.command('FLUSHALL');
     expect(await other.records.reserve(request('1', 'kept'))).toMatchObject({ reserved: false });
     await other.close();
@@ -83,7 +69,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     expect(stores.counters.degradedReason()).toBe(null);
     expect(await redis.command('ACL', 'LOG')).toEqual([]);
 
-    await using stranger = await openOn(url, 'other:');
+    await using stranger = await openOnRedis(url, 'other:');
     await expect(stranger.records.reserve(request('1', 'k'))).rejects.toThrow('NOPERM');
     await eventually(() => stranger.records.degradedReason()?.includes('NOPERM') === true);
   });
@@ -104,7 +90,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     const client = new OrderClient(facade, sandbox.token({ email: 'user-1@example.com' }));
     const reply = await client.place(buying('k'));
     expect(reply).toMatchObject({ type: 'OrderAccepted' });
-    await using stores = await openOn(url);
+    await using stores = await openOnRedis(url);
     expect(stores.warnings.join()).toContain('self-signed');
     await expect(stores.records.reserve(request('1', 'k'))).rejects.toThrow('cannot be reached');
   });
@@ -113,9 +99,9 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await using watched = await startWatchedRedis(serverPath);
     const address = (name: string) =>
       `redis-sentinel://:${REDIS_PASSWORD}@${watched.address}/${name}/2?sentinelPassword=${SENTINEL_PASSWORD}`;
-    await expect(openOn(address('nobody'))).rejects.toThrow('know no primary of this name');
-    await using one = await openOn(address('orders'));
-    await using other = await openOn(address('orders'));
+    await expect(openOnRedis(address('nobody'))).rejects.toThrow('know no primary of this name');
+    await using one = await openOnRedis(address('orders'));
+    await using other = await openOnRedis(address('orders'));
     await one.records.settle(await reserved(one.records, '1', 'early'), accepted);
     await watched.replica.command('REPLICAOF', '127.0.0.1', '1');
     await one.records.settle(await reserved(one.records, '1', 'late'), accepted);
@@ -131,12 +117,12 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
 
   test.concurrent('Cluster are not opened', async () => {
     await using redis = await startTestRedis(serverPath, { args: ['--cluster-enabled', 'yes'] });
-    await expect(openOn(redis.url)).rejects.toThrow('Redis Cluster, which is not supported');
+    await expect(openOnRedis(redis.url)).rejects.toThrow('Redis Cluster, which is not supported');
   });
 
   test.concurrent('that has lost its replica refuses orders, and says why, where it is told to', async () => {
     await using redis = await startTestRedis(serverPath);
-    await using stores = await openOn(redis.url);
+    await using stores = await openOnRedis(redis.url);
     await reserved(stores.records, '1', 'before');
     await redis.command('CONFIG', 'SET', 'min-replicas-to-write', '1');
     await expect(stores.records.reserve(request('1', 'after'))).rejects.toThrow('NOREPLICAS');

@@ -1,0 +1,19 @@
+import { systemClock } from '../../src/lib/clock.ts';
+import { openStores } from '../../src/store/open-stores.ts';
+
+/** All stores on one Redis, with the warnings that they gave. */
+export async function openOnRedis(
+  redisUrl: string,
+  redisPrefix = 'trading-graph:',
+  warnings: string[] = [],
+) {
+  const stores = await openStores({
+    redisUrl,
+    redisPrefix,
+    orderStore: 'memory',
+    orderRecordsMax: 100,
+    clock: systemClock,
+    onWarn: (message) => void warnings.push(message),
+  });
+  return { ...stores, warnings, [Symbol.asyncDispose]: stores.close };
+}
