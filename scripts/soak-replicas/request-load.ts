@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import { loopbackAddress } from '../../test/support/loopback-address.ts';
 
 export interface RequestLoadOptions {
   readonly url: string;
@@ -25,6 +27,8 @@ const KINDS = [ORDER, ...Array.from({ length: 19 }, (_, at) => (at % 2 ? FIELDS 
 export class RequestLoad {
   readonly #options: RequestLoadOptions;
   readonly #inFlight = new Set<Promise<void>>();
+  /** By the address that they connect from. */
+  readonly #agents = new Map<string, Agent>();
   #isOn = true;
   readonly #sending: Promise<void>;
   sent = 0;
@@ -41,6 +45,7 @@ export class RequestLoad {
     this.#isOn = false;
     await this.#sending;
     await Promise.all(this.#inFlight);
+    await Promise.all([...this.#agents.values()].map((agent) => agent.close()));
   }
 
   async #send(): Promise<void> {
@@ -60,30 +65,42 @@ export class RequestLoad {
     const { tokens } = this.#options;
     const query = KINDS[this.sent % KINDS.length] ?? FIELDS;
     // Each account sends every kind.
-    const token = tokens[Math.floor(this.sent / KINDS.length) % tokens.length] ?? '';
+    const account = Math.floor(this.sent / KINDS.length) % tokens.length;
     this.sent += 1;
-    const asked = this.#failure(query, token).then((failure) => {
+    const asked = this.#failure(query, account).then((failure) => {
       if (failure !== null) this.failures.push(failure);
       this.#inFlight.delete(asked);
     });
     this.#inFlight.add(asked);
   }
 
-  async #failure(query: string, token: string): Promise<string | null> {
+  #agentOf(account: number): Agent {
+    const localAddress = loopbackAddress(account);
+    const known = this.#agents.get(localAddress);
+    if (known !== undefined) return known;
+    const agent = new Agent({ connect: { localAddress } });
+    this.#agents.set(localAddress, agent);
+    return agent;
+  }
+
+  async #failure(query: string, account: number): Promise<string | null> {
+    const { url, tokens } = this.#options;
+    const token = tokens[account] ?? '';
     try {
-      const response = await fetch(`${this.#options.url}/graphql`, {
+      const response = await request(`${url}/graphql`, {
+        dispatcher: this.#agentOf(account),
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
         body: JSON.stringify({ query, variables: query === ORDER ? { key: randomUUID() } : {} }),
       });
-      const body = (await response.json()) as {
+      const body = (await response.body.json()) as {
         data?: { placeOrder?: { __typename: string } };
         errors?: unknown;
       };
       const isWrong = query === ORDER && body.data?.placeOrder?.__typename !== 'OrderAccepted';
-      return response.ok && !body.errors && !isWrong
+      return response.statusCode === 200 && !body.errors && !isWrong
         ? null
-        : `${response.status} ${JSON.stringify(body).slice(0, 300)}`;
+        : `${response.statusCode} ${JSON.stringify(body).slice(0, 300)}`;
     } catch (error) {
       return error instanceof Error ? `${error.message}: ${error.cause}` : String(error);
     }

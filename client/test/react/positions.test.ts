@@ -52,6 +52,7 @@ describeWithChromium('usePositions', (executablePath) => {
     await hooks.shows<List>('positions', isLive);
     await hooks.call('show', { positions: 1, intervalMs: 200 });
     await eventually(() => framesOf(hooks, 'complete').length === 1);
+    await eventually(() => framesOf(hooks, 'subscribe').length > 1);
     const [first, second, ...others] = framesOf(hooks, 'subscribe');
     expect(first.payload.variables).toEqual({ after: null, intervalMs: null });
     expect(second.payload.variables).toEqual({ after: expect.any(String), intervalMs: 200 });

@@ -80,10 +80,14 @@ test('an answer that waits is never begun where its client disconnects', async (
 });
 
 test('in-flight answers bring an account to twice its share; then its slowest reader is cut', async () => {
-  await using app = await startTestApp({ ...LONG_QUESTIONS, SEND_BUFFER_MAX_BYTES: '536870912' });
+  await using app = await startTestApp({
+    ...LONG_QUESTIONS,
+    SEND_BUFFER_MAX_BYTES: '536870912',
+    GATEWAY_TIMEOUT_MS: '30000',
+  });
   const share = 536_870_912 / 16;
   const token = await provedToken(app, 'demo@example.com');
-  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 4_000 });
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 8_000 });
   const readers: SlowReader[] = [];
   try {
     for (let at = 0; at < 8; at += 1) readers.push(await askAndStall(app, LONG, { token }));

@@ -3,6 +3,7 @@ import { type Client, createClient } from '../../../client/src/create-client.ts'
 import type { PositionsState } from '../../../client/src/live/positions-state.ts';
 import type { Sandbox } from '../../../src/sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
+import { loopbackAddress } from '../../support/loopback-address.ts';
 
 /** An app that follows its account's positions over a socket of its own. */
 export class Viewer {
@@ -13,13 +14,18 @@ export class Viewer {
   /** The status of each state so far. */
   readonly statuses: PositionsState['status'][] = [];
 
-  constructor({ email, url, sandbox, route }: ViewerOptions) {
+  constructor({ email, url, sandbox, route, address }: ViewerOptions) {
     this.email = email;
+    const from = class extends WebSocket {
+      constructor(target: string, protocols: string) {
+        super(target, protocols, address === undefined ? {} : { localAddress: address });
+      }
+    };
     this.#client = createClient({
       url,
       token: () => sandbox.token({ email }),
       route,
-      environment: { WebSocket: WebSocket as unknown as typeof globalThis.WebSocket },
+      environment: { WebSocket: from as unknown as typeof globalThis.WebSocket },
     });
     this.#client.positions((state) => {
       this.state = state;
@@ -37,6 +43,8 @@ interface ViewerOptions {
   readonly url: string;
   readonly sandbox: Sandbox;
   readonly route: boolean;
+  /** The address of this machine that its socket comes from. */
+  readonly address?: string;
 }
 
 export interface CrowdOptions {
@@ -63,7 +71,7 @@ export class Crowd implements Disposable {
   async add({ url, sandbox, accounts, socketsPerAccount, route = true }: CrowdOptions) {
     for (let n = 0; n < accounts * socketsPerAccount; n += 1) {
       const email = `user-${1 + (n % accounts)}@example.com`;
-      this.viewers.push(new Viewer({ email, url, sandbox, route }));
+      this.viewers.push(new Viewer({ email, url, sandbox, route, address: loopbackAddress(n) }));
       if (n % OPENED_AT_ONCE === 0) await this.allLive();
     }
     await this.allLive();
