@@ -9,7 +9,6 @@ import type { Context } from '../schema/context.ts';
 import type { Code } from '../schema/error-codes.ts';
 import { describe, placesOf, publicExtensions } from '../schema/public-error.ts';
 import type { RequestSummary } from '../schema/request-summary.ts';
-
 import type { EngineMetrics } from './engine-metrics.ts';
 import { OverLimitError } from './limits/over-limit-error.ts';
 

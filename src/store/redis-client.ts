@@ -14,7 +14,7 @@ export interface RedisClientOptions {
   /** Rejects with the reason where Redis refuses what the configuration asks for. */
   readonly onError: (error: Error, refusal: string | null) => void;
   readonly onReady?: () => void;
-  /** Called with each failure of the connection or of a command. */
+  /** Called with each failure of the connection; those of commands are seen by whoever runs them. */
   readonly onFailed?: ((kind: RedisError) => void) | undefined;
 }
 
@@ -32,7 +32,6 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
     ? new Redis({ ...connectionOptions(options), ...sentinelOptions(sentinel, options) })
     : new Redis(options.url, connectionOptions(options));
   const { onFailed = () => {} } = options;
-  countFailures(redis, onFailed);
   let refusal: string | null = null;
   let isOpen = false;
   const failed = (error: Error, refused: string | null) => {
@@ -41,14 +40,14 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
     if (isOpen || refusal === null) options.onError(error, refused);
   };
   redis.on('error', (error: Error) => {
-    onFailed(kindOf(error));
+    onFailed(redisErrorOf(error));
     const refused = refusalOf(error);
     // The client would go on in database 0, whose keys belong to others.
     if (refused === NO_DATABASE) redis.disconnect(true);
     failed(error, refused);
   });
   redis.on('sentinelError', (error: Error) => {
-    onFailed(kindOf(error));
+    onFailed(redisErrorOf(error));
     failed(error, error.message.includes('No such master') ? NO_PRIMARY : null);
   });
   const ready = async () => {
@@ -76,20 +75,9 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   return redis;
 }
 
-function countFailures(redis: Redis, onFailed: (kind: RedisError) => void): void {
-  const { sendCommand } = redis;
-  redis.sendCommand = (command, stream) => {
-    command.promise.catch((error: Error) => {
-      // A script that Redis does not have yet is sent to it in full, and what ioredis says of itself
-      // older servers do not know.
-      const isUsual = error.message.startsWith('NOSCRIPT') || command.name === 'client';
-      if (!isUsual) onFailed(kindOf(error));
-    });
-    return Reflect.apply(sendCommand, redis, [command, stream]);
-  };
-}
-
-function kindOf({ name, message }: Error): RedisError {
+/** The kind of a failed connection or command, for operators. */
+export function redisErrorOf(error: unknown): RedisError {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
   if (name === 'ReplyError') return 'refused';
   return message === 'Command timed out' ? 'timeout' : 'connection';
 }

@@ -1,5 +1,5 @@
 import { RecordsUnavailableError } from './order-records.ts';
-import { openRedisClient, type RedisError } from './redis-client.ts';
+import { openRedisClient, type RedisError, redisErrorOf } from './redis-client.ts';
 
 export interface RedisConnection {
   /** Runs a script or fails immediately: nothing is queued for a Redis that is unreachable. */
@@ -61,6 +61,7 @@ export async function connectRedis({
       try {
         return await redis.eval(script, keys.length, ...keys, ...args);
       } catch (cause) {
+        onFailed?.(redisErrorOf(cause));
         const isReply = cause instanceof Error && cause.name === 'ReplyError';
         const message = isReply ? `Redis refuses: ${cause.message}` : 'Redis did not answer';
         throw new RedisSilentError(message, { cause });

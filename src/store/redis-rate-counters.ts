@@ -2,7 +2,7 @@ import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../lib/clock.ts';
 import { createMemoryRateCounters } from './memory-rate-counters.ts';
 import type { RateCounter, RateCounters, RateState } from './rate-counters.ts';
-import { openRedisClient, type RedisError } from './redis-client.ts';
+import { openRedisClient, type RedisError, redisErrorOf } from './redis-client.ts';
 
 export interface RedisRateCountersOptions {
   readonly url: string;
@@ -46,6 +46,7 @@ export async function openRedisRateCounters({
   const isPaused = () => clock.now() < pausedUntilMs;
 
   function failed(error: unknown): void {
+    onFailed?.(redisErrorOf(error));
     const reason = error instanceof Error ? error.message : String(error);
     if (!isPaused()) onWarn(`Redis does not count, limits are counted here alone: ${reason}`);
     pausedUntilMs = clock.now() + PAUSE_MS;

@@ -34,9 +34,9 @@ const NO_FLAGS: Flags = new Map();
 /**
  * Executes one operation: with the reference executor while it is rare, then with compiled code.
  * Compiled code reports one kind of error: that of a nullable field of the root whose resolver failed.
- * Where a field fails further down, its field of the root is run again by the reference executor with the same memoized context, so that
- * every error, its path and its null propagation are the reference executor's own. Where null would
- * leave the field, the whole answer is.
+ * Where a field fails further down, its field of the root is run again by the reference executor with
+ * the same memoized context, so that every error, its path and its null propagation are the reference
+ * executor's own. Where null would leave the field, the whole answer is.
  */
 export class CompiledOperation {
   readonly #metering: Metering;

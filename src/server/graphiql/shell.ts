@@ -2,7 +2,7 @@ import type { Assets } from './assets.ts';
 import type { DocumentationPage } from './documentation.ts';
 import { EXAMPLES } from './examples.ts';
 
-/** A user of the sandbox, all of whom have the same password. */
+/** An account of the sandbox to sign in with. */
 export interface SandboxUser {
   readonly email: string;
   readonly about: string;

@@ -52,7 +52,7 @@ export class SandboxProxy {
     const isOperation = request.url?.startsWith(`${GATEWAY}/`) === true;
     return new Promise((resolve, reject) => {
       const lost = (error: Error) => {
-        // The gateway resets connections when it is told to, which is no failure of the facade.
+        // A fault that was set in the sandbox resets connections, which is no failure of the facade.
         if (!isOperation) return reject(error);
         if (response.headersSent) response.destroy();
         else response.writeHead(502).end();
