@@ -1,11 +1,5 @@
-import {
-  braced,
-  combinations,
-  type Labels,
-  labelText,
-  type Metric,
-  type MetricOptions,
-} from './series.ts';
+import { Family } from './family.ts';
+import { braced, type Labels, type Metric, type MetricOptions } from './series.ts';
 
 /** One time series of a counter. Whoever counts keeps it, so that counting is an addition. */
 export class Count {
@@ -21,39 +15,21 @@ export class Count {
   }
 }
 
-/** Counters by labels, each at 0 from the start: Prometheus misses the first increase of a later one. */
-export class Counter<Name extends string = never> implements Metric {
+export class Counter<Name extends string = never> extends Family<Name, Count> implements Metric {
   readonly type = 'counter';
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly Name[];
-  readonly #counts = new Map<string, Count>();
 
-  constructor({ name, help }: MetricOptions, labels: Labels<Name>) {
-    this.name = name;
-    this.help = help;
-    this.labelNames = Object.keys(labels) as Name[];
-    for (const values of combinations(Object.values(labels))) this.register(...values);
-  }
-
-  /** The series of these values, in the order of the labels' names; made where it is new. */
-  register(...values: readonly string[]): Count {
-    const key = values.join('\n');
-    const known = this.#counts.get(key);
-    if (known !== undefined) return known;
-    const count = new Count(labelText(this.labelNames, values));
-    this.#counts.set(key, count);
-    return count;
+  constructor(options: MetricOptions, labels: Labels<Name>) {
+    super(options, labels, (text) => new Count(text));
   }
 
   /** Counts where the labels' values are known already; nothing else makes a series. */
   add(...values: readonly string[]): void {
-    const count = this.#counts.get(values.join('\n'));
+    const count = this.series.get(values.join('\n'));
     if (count !== undefined) count.value += 1;
   }
 
   write(lines: string[]): void {
-    for (const { labels, value } of this.#counts.values()) {
+    for (const { labels, value } of this.series.values()) {
       lines.push(`${this.name}${braced(labels)} ${value}`);
     }
   }

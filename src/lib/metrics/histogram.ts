@@ -1,11 +1,5 @@
-import {
-  braced,
-  combinations,
-  type Labels,
-  labelText,
-  type Metric,
-  type MetricOptions,
-} from './series.ts';
+import { Family } from './family.ts';
+import { braced, type Labels, type Metric, type MetricOptions } from './series.ts';
 
 /** One time series of a histogram. */
 export class Distribution {
@@ -42,33 +36,17 @@ export class Distribution {
   }
 }
 
-export class Histogram<Name extends string = never> implements Metric {
+export class Histogram<Name extends string = never>
+  extends Family<Name, Distribution>
+  implements Metric
+{
   readonly type = 'histogram';
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly Name[];
-  readonly #bounds: readonly number[];
-  readonly #distributions = new Map<string, Distribution>();
 
-  constructor({ name, help }: MetricOptions, labels: Labels<Name>, bounds: readonly number[]) {
-    this.name = name;
-    this.help = help;
-    this.labelNames = Object.keys(labels) as Name[];
-    this.#bounds = bounds;
-    for (const values of combinations(Object.values(labels))) this.register(...values);
-  }
-
-  /** The series of these values, in the order of the labels' names; made where it is new. */
-  register(...values: readonly string[]): Distribution {
-    const key = values.join('\n');
-    const known = this.#distributions.get(key);
-    if (known !== undefined) return known;
-    const distribution = new Distribution(labelText(this.labelNames, values), this.#bounds);
-    this.#distributions.set(key, distribution);
-    return distribution;
+  constructor(options: MetricOptions, labels: Labels<Name>, bounds: readonly number[]) {
+    super(options, labels, (text) => new Distribution(text, bounds));
   }
 
   write(lines: string[]): void {
-    for (const distribution of this.#distributions.values()) distribution.write(this.name, lines);
+    for (const distribution of this.series.values()) distribution.write(this.name, lines);
   }
 }
