@@ -17,6 +17,7 @@ export interface Quota {
 }
 
 const MINUTE = 60;
+const SHARE_OF_BATCH = 0.01;
 
 /** Limits the operations that a client may start in a minute, over all transports. */
 export class RequestQuota {
@@ -24,7 +25,11 @@ export class RequestQuota {
   readonly #policy: string;
 
   constructor({ counters, perMinute }: RequestQuotaOptions) {
-    this.#counter = counters.counter('requests', { limit: perMinute, windowSeconds: MINUTE });
+    this.#counter = counters.counter('requests', {
+      limit: perMinute,
+      windowSeconds: MINUTE,
+      batch: perMinute * SHARE_OF_BATCH,
+    });
     this.#policy = `"default";q=${perMinute};w=${MINUTE}`;
   }
 

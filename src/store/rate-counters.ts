@@ -1,4 +1,5 @@
 import type { Eventually } from '../lib/eventually.ts';
+
 /** The state of a key after it was counted. */
 export interface RateState {
   readonly isOver: boolean;
@@ -18,6 +19,8 @@ export interface RateCounter {
 export interface RateRule {
   readonly limit: number;
   readonly windowSeconds: number;
+  /** The points that a replica may count before the others learn of them; without it, each is shared at once. */
+  readonly batch?: number;
 }
 
 /** Opens counters: in this process, or in a store that several replicas share. */

@@ -1,5 +1,6 @@
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../lib/clock.ts';
+import { createBatchedRateCounter } from './batched-rate-counter.ts';
 import { createMemoryRateCounters } from './memory-rate-counters.ts';
 import type { RateCounter, RateCounters, RateState } from './rate-counters.ts';
 import { openRedisClient, type RedisError, redisErrorOf } from './redis-client.ts';
@@ -15,7 +16,7 @@ export interface RedisRateCountersOptions {
   readonly onFailed?: ((kind: RedisError) => void) | undefined;
 }
 
-// Each request waits for its count: a Redis that is slow must not make the facade slow.
+// A request in each batch waits for its count: a Redis that is slow must not make the facade slow.
 const COMMAND_TIMEOUT_MS = 200;
 const PAUSE_MS = 5_000;
 const RECONNECT_MAX_MS = 1_000;
@@ -55,7 +56,7 @@ export async function openRedisRateCounters({
   return {
     counter(name, rule): RateCounter {
       const fallback = own.counter(name, rule);
-      const shared = new RateLimiterRedis({
+      const limiter = new RateLimiterRedis({
         storeClient: redis,
         keyPrefix: `${prefix}rate:${name}`,
         points: rule.limit,
@@ -64,13 +65,13 @@ export async function openRedisRateCounters({
         // A client over the limit is refused without asking Redis again.
         inMemoryBlockOnConsumed: rule.limit + 1,
       });
-      return {
+      const shared: RateCounter = {
         ...rule,
         async take(key, points = 1) {
           if (isPaused()) return fallback.take(key, points);
           const startedAtMs = performance.now();
           try {
-            return await shared.consume(key, points).then(toState, toStateWhenOver);
+            return await limiter.consume(key, points).then(toState, toStateWhenOver);
           } catch (error) {
             failed(error);
             return fallback.take(key, points);
@@ -79,6 +80,7 @@ export async function openRedisRateCounters({
           }
         },
       };
+      return createBatchedRateCounter({ shared, rule, clock });
     },
     degradedReason: () =>
       isPaused() ? 'Redis does not count: limits are counted here alone' : null,

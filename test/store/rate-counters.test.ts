@@ -88,6 +88,67 @@ describeWithRedis('counters in Redis', (serverPath) => {
     b.counters.close();
   });
 
+  describe('in batches', () => {
+    const BATCHED = { limit: 100, windowSeconds: 60, batch: 10 };
+
+    async function openTwo(url: string, rule = BATCHED) {
+      const replicas = [await openOn(url), await openOn(url)] as const;
+      const [a, b] = replicas.map(({ counters }) => counters.counter('requests', rule));
+      if (a === undefined || b === undefined) throw new Error('There are two replicas.');
+      return {
+        a,
+        b,
+        clocks: replicas.map(({ clock }) => clock),
+        [Symbol.dispose]() {
+          for (const { counters } of replicas) counters.close();
+        },
+      };
+    }
+
+    test('a replica answers at once and shares what it counted with each tenth', async () => {
+      await using redis = await startTestRedis(serverPath);
+      using replicas = await openTwo(redis.url);
+      const { a, b } = replicas;
+      for (let at = 1; at < 10; at += 1) {
+        expect(a.take('x')).toEqual({ isOver: false, remaining: 100 - at, resetMs: 60_000 });
+      }
+      expect(await b.take('x', 10)).toMatchObject({ remaining: 90 });
+      expect(await a.take('x')).toMatchObject({ remaining: 80 });
+      expect(a.take('y')).toMatchObject({ remaining: 99 });
+    });
+
+    test('of a client on two replicas at least the limit is let through, and at most a batch more for each', async () => {
+      await using redis = await startTestRedis(serverPath);
+      using replicas = await openTwo(redis.url);
+      const states = [];
+      for (let at = 0; at < 150; at += 1) {
+        states.push(await (at % 2 === 0 ? replicas.a : replicas.b).take('x'));
+      }
+      const passed = states.filter(({ isOver }) => !isOver).length;
+      expect(passed).toBeGreaterThanOrEqual(100);
+      expect(passed).toBeLessThanOrEqual(120);
+      expect(states.slice(120).every(({ isOver }) => isOver)).toBe(true);
+    });
+
+    test('the last points of a limit are shared one by one', async () => {
+      await using redis = await startTestRedis(serverPath);
+      using replicas = await openTwo(redis.url);
+      const { a, b } = replicas;
+      await a.take('x', 91);
+      expect(await b.take('x', 10)).toMatchObject({ isOver: true });
+      expect(await a.take('x')).toMatchObject({ isOver: true });
+    });
+
+    test('what was not shared is forgotten with its window', async () => {
+      await using redis = await startTestRedis(serverPath);
+      using replicas = await openTwo(redis.url);
+      const { a, clocks } = replicas;
+      a.take('x', 9);
+      await clocks[0]?.advance(60_000);
+      expect(a.take('x')).toEqual({ isOver: false, remaining: 99, resetMs: 60_000 });
+    });
+  });
+
   test.each(['down', 'frozen'])('go on in memory while Redis is %s, and come back', async (how) => {
     await using redis = await startTestRedis(serverPath);
     const { counters, clock, warnings } = await openOn(redis.url);

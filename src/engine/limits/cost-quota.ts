@@ -13,9 +13,7 @@ export interface CostQuotaOptions {
 
 const MINUTE = 60;
 const MAX_CLIENTS = 100_000;
-// A replica adds to the shared counter in steps of this share: a call for each request would be too
-// expensive.
-const SHARE_UNCOUNTED = 0.01;
+const SHARE_OF_BATCH = 0.01;
 
 /**
  * Limits the fields that a client's answers may contain in a minute. They are known only once an
@@ -25,15 +23,15 @@ const SHARE_UNCOUNTED = 0.01;
 export class CostQuota {
   readonly #counter: RateCounter;
   readonly #uptimeMs: () => number;
-  readonly #uncounted: LRUCache<string, number>;
   readonly #fullUntilMs: LRUCache<string, number>;
-  readonly #batch: number;
 
   constructor({ counters, fieldsPerMinute, uptimeMs }: CostQuotaOptions) {
-    this.#counter = counters.counter('cost', { limit: fieldsPerMinute, windowSeconds: MINUTE });
+    this.#counter = counters.counter('cost', {
+      limit: fieldsPerMinute,
+      windowSeconds: MINUTE,
+      batch: fieldsPerMinute * SHARE_OF_BATCH,
+    });
     this.#uptimeMs = uptimeMs ?? (() => performance.now());
-    this.#batch = Math.floor(fieldsPerMinute * SHARE_UNCOUNTED);
-    this.#uncounted = growingLru(MAX_CLIENTS);
     this.#fullUntilMs = growingLru(MAX_CLIENTS);
   }
 
@@ -48,13 +46,7 @@ export class CostQuota {
   }
 
   charge({ key }: ClientKey, fields: number): void {
-    const uncounted = (this.#uncounted.get(key) ?? 0) + fields;
-    if (uncounted < this.#batch) {
-      this.#uncounted.set(key, uncounted);
-      return;
-    }
-    this.#uncounted.delete(key);
-    const taken = this.#counter.take(key, uncounted);
+    const taken = this.#counter.take(key, fields);
     if (taken instanceof Promise) void taken.then((state) => this.#note(key, state));
     else this.#note(key, taken);
   }

@@ -1,0 +1,56 @@
+import type { Clock } from '../lib/clock.ts';
+import { growingLru } from '../lib/growing-lru.ts';
+import type { RateCounter, RateRule, RateState } from './rate-counters.ts';
+
+export interface BatchedRateCounterOptions {
+  readonly shared: RateCounter;
+  readonly rule: RateRule;
+  readonly clock: Clock;
+}
+
+interface Window {
+  uncounted: number;
+  remaining: number;
+  endsAtMs: number;
+}
+
+const MAX_KEYS = 100_000;
+
+/**
+ * Counts in a store that other replicas share, a batch at a time: a call of the store costs more than
+ * most of the requests that it counts. So each replica may exceed a limit by a batch. Near the limit
+ * every point is shared, so that what a client is told to have left is right.
+ */
+export function createBatchedRateCounter({
+  shared,
+  rule: { limit, windowSeconds, batch = 1 },
+  clock,
+}: BatchedRateCounterOptions): RateCounter {
+  const windows = growingLru<string, Window>(MAX_KEYS);
+
+  async function share(key: string, window: Window): Promise<RateState> {
+    const points = window.uncounted;
+    window.uncounted = 0;
+    const state = await shared.take(key, points);
+    window.remaining = state.remaining;
+    window.endsAtMs = clock.now() + state.resetMs;
+    return state;
+  }
+
+  return {
+    limit,
+    windowSeconds,
+    take(key, points = 1) {
+      const nowMs = clock.now();
+      let window = windows.get(key);
+      if (window === undefined || nowMs >= window.endsAtMs) {
+        window = { uncounted: 0, remaining: limit, endsAtMs: nowMs + windowSeconds * 1000 };
+        windows.set(key, window);
+      }
+      window.uncounted += points;
+      const remaining = window.remaining - window.uncounted;
+      if (window.uncounted >= batch || remaining < batch) return share(key, window);
+      return { isOver: false, remaining, resetMs: window.endsAtMs - nowMs };
+    },
+  };
+}
