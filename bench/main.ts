@@ -69,7 +69,10 @@ async function run(): Promise<void> {
     const alone = workloads.filter(({ name }) => ROWS_ALONE.includes(name));
     print(await latencyTable(field, alone, pace));
   }
-  if (isWanted('refresh')) print(await refreshTable(field, quick ? 4_000 : 15_000));
+  if (isWanted('refresh')) {
+    const rounds = quick ? 1 : Math.ceil(pace.rounds / 2);
+    print(await refreshTable(field, { rounds, durationMs: quick ? 4_000 : 10_000 }));
+  }
   if (isWanted('outage')) print(await outageTable(field, pace));
   if (isWanted('live', quick)) runScript('live.ts', ['--quick']);
 }

@@ -20,6 +20,8 @@ export interface Field extends AsyncDisposable {
   /** The wire first: it is the baseline of the others. */
   readonly contestants: readonly Contestant[];
   readonly ours: Contestant;
+  /** Ours first, then what runs beside it. */
+  readonly variants: readonly Variant[];
 }
 
 const INSTRUMENTS = 5_000;
@@ -55,9 +57,8 @@ export async function openField({ besides, peers }: Guests): Promise<Field> {
     await join(startByHand(surroundings)),
     ours,
   ];
-  for (const beside of besides) {
-    contestants.push(await join(startOurs(surroundings, variantOf(beside))));
-  }
+  const others = besides.map(variantOf);
+  for (const other of others) contestants.push(await join(startOurs(surroundings, other)));
   if (peers) {
     for (const starting of startPeers(surroundings)) contestants.push(await join(starting));
   }
@@ -71,6 +72,7 @@ export async function openField({ besides, peers }: Guests): Promise<Field> {
     workloads,
     contestants,
     ours,
+    variants: [{ name: ours.name }, ...others],
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { type HoldFigures, HoldWatch } from './hold-watch.ts';
 
 export type ProbeQuestion =
   | { readonly ask: 'cpu' }
@@ -12,6 +13,8 @@ export type ProbeQuestion =
   | { readonly ask: 'heap' }
   | { readonly ask: 'watch-delay' }
   | { readonly ask: 'delay' }
+  | { readonly ask: 'watch-holds' }
+  | { readonly ask: 'holds' }
   | { readonly ask: 'start-profile' }
   | { readonly ask: 'stop-profile'; readonly file: string };
 
@@ -24,6 +27,8 @@ export interface ProbeAnswers {
   readonly heap: number;
   readonly 'watch-delay': null;
   readonly delay: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
+  readonly 'watch-holds': null;
+  readonly holds: HoldFigures;
   readonly 'start-profile': null;
   readonly 'stop-profile': null;
 }
@@ -32,6 +37,7 @@ const RESOLUTION_MS = 1;
 const SAMPLING_MICROSECONDS = 250;
 
 let delay: ReturnType<typeof monitorEventLoopDelay> | null = null;
+let holds: HoldWatch | null = null;
 let session: Session | null = null;
 
 process.on('message', (question: ProbeQuestion) => {
@@ -62,6 +68,11 @@ async function answer(question: ProbeQuestion): Promise<unknown> {
       return null;
     case 'delay':
       return readDelay();
+    case 'watch-holds':
+      holds = new HoldWatch();
+      return null;
+    case 'holds':
+      return holds?.end();
     case 'start-profile':
       session = new Session();
       session.connect();
