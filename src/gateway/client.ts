@@ -1,3 +1,4 @@
+import { jsonItems } from '../lib/json-items.ts';
 import type {
   Acknowledgement,
   CatalogAnswer,
@@ -7,7 +8,7 @@ import type {
 } from './answers.ts';
 import type { Caller } from './caller.ts';
 import type { Answer, Exchange, Send } from './exchange.ts';
-import { contractError, jsonOf, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
+import { contractError, isJsonType, jsonOf, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
 import type { OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
@@ -84,11 +85,9 @@ export class GatewayClient {
       if (etag === null) throw contractError(operation, 'an unrequested 304');
       return { modified: false, headers: answer.headers, ...sent };
     }
-    const rows = jsonOf(answer);
-    if (!Array.isArray(rows)) throw contractError(operation, 'no list of instruments');
     return {
       modified: true,
-      ...(await toInstruments(rows)),
+      ...(await instrumentsOf(operation, answer)),
       etag: entityTag(answer.headers.etag),
       headers: answer.headers,
       ...sent,
@@ -198,6 +197,16 @@ function bodyOf(operation: OperationName, exchange: Exchange): Answer {
   const answer = judgeRead(operation, exchange);
   if (answer.status === 304) throw contractError(operation, 'an unrequested 304');
   return answer;
+}
+
+async function instrumentsOf(operation: OperationName, { headers, bytes }: Answer) {
+  const noList = contractError(operation, 'no list of instruments');
+  if (!isJsonType(headers['content-type'])) throw noList;
+  try {
+    return await toInstruments(jsonItems(bytes));
+  } catch (error) {
+    throw error instanceof SyntaxError ? noList : error;
+  }
 }
 
 /** `If-None-Match` must be a legal header, or no catalog could be requested again. */

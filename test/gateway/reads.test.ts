@@ -84,6 +84,21 @@ describe('the catalog', () => {
     expect(catalog).toMatchObject({ modified: true, total: 1 });
     expect(gateway.requests[0]?.headers['accept-encoding']).toBe('gzip');
   });
+
+  test.each([
+    ['an object', '{}', 'application/json'],
+    ['broken in the middle', `[${JSON.stringify(instrumentRow)},{"_id":`, 'application/json'],
+    ['a page', '[]', 'text/html'],
+  ])('that is %s is a contract error', async (_, body, type) => {
+    await using gateway = await startScriptedGateway((socket) =>
+      socket.write(answer(200, Buffer.from(body), { 'content-type': type })),
+    );
+    await using open = openClient(gateway.url);
+    await expect(open.client.getAllTickers(anyCaller, 'g', null)).rejects.toMatchObject({
+      kind: 'contract',
+      message: expect.stringContaining('no list of instruments'),
+    });
+  });
 });
 
 describe('the open positions', () => {

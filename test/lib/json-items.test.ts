@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { jsonItems } from '../../src/lib/json-items.ts';
+
+const ROWS = [
+  { id: 'a', hours: { regular: ['1-2'], swaps: [{ long: 1 }, { long: 2 }] } },
+  { id: '},{', text: '"}, {\\', name: 'Nestlé 🎉' },
+  { text: '],[{},{' },
+];
+
+const ARRAYS = [
+  '[]',
+  ' [\n] ',
+  '[1]',
+  '[1,"},{",null,[{},{}]]',
+  '[{}]',
+  '[{},{}]',
+  JSON.stringify(ROWS),
+  JSON.stringify(ROWS, null, 2),
+  `\r\n\t${JSON.stringify([...ROWS, ...ROWS])} `,
+];
+
+const OTHERS = [
+  ...['', ' ', '[', ']', '][', '{}', 'null', '"[]"', '7', '[,]', '[{},]', '[,{}]', '[{}{}]'],
+  ...['[{},{}', '[{}],[{}]', '[{}]]', '[[{}]', '[{},{"a":}]', '[{"a":"},{]', '[{}},{}]', '[{}] x'],
+  '\ufeff[]',
+];
+
+// From pieces that end in each place of the text to one that holds it all.
+const PIECES = [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 1_000];
+
+test.each(ARRAYS)('%s has the items that JSON.parse finds, whatever the pieces', (text) => {
+  for (const piece of PIECES) {
+    expect([...jsonItems(Buffer.from(text), piece)]).toEqual(JSON.parse(text));
+  }
+});
+
+test.each(OTHERS)('%j is no array, whatever the pieces', (text) => {
+  for (const piece of PIECES) {
+    expect(() => [...jsonItems(Buffer.from(text), piece)]).toThrow(SyntaxError);
+  }
+});
+
+test('what is broken in the middle does not keep the items before it from being read', () => {
+  const items = jsonItems(Buffer.from('[{"id":1},{"id":2},{"id":}]'), 1);
+  expect(items.next().value).toEqual({ id: 1 });
+  expect(items.next().value).toEqual({ id: 2 });
+  expect(() => items.next()).toThrow(SyntaxError);
+});
