@@ -37,8 +37,9 @@ export interface RedisEpochOptions {
  * a new epoch, or has to begin one, it writes its records back before it makes new ones there.
  */
 export class RedisEpoch {
+  /** The name of this replica, for as long as its process lives. */
+  readonly member = randomUUID();
   readonly #options: RedisEpochOptions;
-  readonly #member = randomUUID();
   /** The epoch all of this replica's records are in; null before it has joined one. */
   #epoch: string | null = null;
   #state = 'not connected yet';
@@ -85,7 +86,7 @@ export class RedisEpoch {
     this.#closed = true;
     this.#cancelBeat();
     await this.#joining?.catch(() => {});
-    if (this.#options.redis.isReady()) await this.#run(LEAVE, [this.#member]).catch(() => {});
+    if (this.#options.redis.isReady()) await this.#run(LEAVE, [this.member]).catch(() => {});
   }
 
   async #join(): Promise<void> {
@@ -93,7 +94,7 @@ export class RedisEpoch {
     const { graceMs, leaseMs } = timing;
     for (;;) {
       const [, epoch] = await this.#run(JOIN, [
-        this.#member,
+        this.member,
         randomUUID(),
         graceMs,
         Math.max(graceMs, leaseMs),
@@ -102,7 +103,7 @@ export class RedisEpoch {
       if (epoch === this.#epoch || this.#closed) return;
       if (this.#epoch !== null) onWarn('Redis may have lost order records: they are written back');
       if (!(await restore(String(epoch)))) continue;
-      const [status] = await this.#run(RESTORED, [this.#member, String(epoch)]);
+      const [status] = await this.#run(RESTORED, [this.member, String(epoch)]);
       if (status !== 'restored') continue;
       this.#epoch = String(epoch);
       await this.#beat();
@@ -112,7 +113,7 @@ export class RedisEpoch {
 
   async #beat(): Promise<void> {
     const { timing, onBeat } = this.#options;
-    const answer = await this.#run(BEAT, [this.#member, this.#epoch ?? '', timing.leaseMs]);
+    const answer = await this.#run(BEAT, [this.member, this.#epoch ?? '', timing.leaseMs]);
     const [status, held, ...members] = answer;
     this.observe(String(status));
     if (status === 'open') this.#peers = members.map(String);

@@ -177,9 +177,14 @@ class RedisOrderRecords implements OrderRecords {
   async #reserveOnce(reservation: Reservation, epoch: string): Promise<readonly unknown[]> {
     const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
     const record = recordId(login, key);
-    const args = [record, id, canonical, reservedAtMs, pendingMs, RECORD_LIFE_MS, this.#max];
+    const { member } = this.#epoch;
+    const values = [member, id, canonical, reservedAtMs, pendingMs, RECORD_LIFE_MS, this.#max];
     try {
-      const answer = await this.#run(RESERVE, [this.#recordKey(record)], [epoch, ...args]);
+      const answer = await this.#run(
+        RESERVE,
+        [this.#recordKey(record)],
+        [epoch, record, ...values],
+      );
       if (answer[0] === 'reserved') {
         this.#own.add(reservation);
         this.#count(Number(answer[1]));
@@ -224,7 +229,7 @@ class RedisOrderRecords implements OrderRecords {
   /** Gives Redis our copies where it has none, or an older one. False: another epoch has begun. */
   async #merge(records: readonly TableRecord[], epoch: string): Promise<boolean> {
     const keys: string[] = [];
-    const args: (string | number)[] = [epoch, this.#timing.leaseMs];
+    const args: (string | number)[] = [epoch, this.#timing.leaseMs, this.#epoch.member];
     for (const record of records) {
       const { reservation, outcome } = record;
       const { id, login, key, canonical, reservedAtMs } = reservation;

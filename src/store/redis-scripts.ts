@@ -24,40 +24,47 @@ local function run()
   local info = redis.pcall('INFO', 'server')
   return type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'untold'
 end
-local function recovering(opensAt, latestAt)
-  local left = tonumber(opensAt) - now
-  if left <= 0 and redis.call('ZCOUNT', expected, 1, 1) > 0 then left = tonumber(latestAt) - now end
+local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
+-- Empty where Redis may have lost something, and nobody has begun a new epoch yet.
+local current = mark[1] and mark[2] == run() and mark[1] or ''
+local function recovering()
+  local left = tonumber(mark[3]) - now
+  if left <= 0 and redis.call('ZCOUNT', expected, 1, 1) > 0 then left = tonumber(mark[4]) - now end
   return left > 0 and left or nil
 end
 local function refusal(epoch)
-  local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
-  if not mark[1] or mark[2] ~= run() then return {'lost'} end
-  if mark[1] ~= epoch then return {'foreign'} end
-  local left = recovering(mark[3], mark[4])
+  if current == '' then return {'lost'} end
+  if current ~= epoch then return {'foreign'} end
+  local left = recovering()
   if left then return {'recovering', left} end
   return nil
 end
-local function held(key)
-  local r = redis.call('HMGET', key, 'reservation', 'canonical', 'at', 'deadline', 'outcome')
-  if not r[1] then return nil end
+local function taken(key, id)
+  local r = redis.call('HMGET', key,
+    'reservation', 'canonical', 'at', 'deadline', 'outcome', 'epoch', 'member')
+  if not r[1] then
+    local ends = redis.call('ZSCORE', index, id)
+    return ends and tonumber(ends) > now and {'evicted'} or nil
+  end
+  -- The replica that made it has written its records back to this epoch, and it was not among them:
+  -- it had been given back, which is among the writes that Redis lost.
+  if r[6] ~= current and redis.call('ZSCORE', expected, r[7]) == '0' then return nil end
   return {'held', r[1], r[2], r[3], math.max(0, tonumber(r[4]) - now), r[5]}
 end
 `;
 
 /** ARGV: member, epoch to open, grace, longest wait, then the peers this replica knew of. */
 export const JOIN = `${COMMON}
-local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
-local current = run()
-if not mark[1] or mark[2] ~= current then
+if current == '' then
   redis.call('DEL', expected)
   -- No heartbeat arrives while Redis is away: the list is as the last one left it, without the dead.
   for _, peer in ipairs(redis.call('ZRANGE', members, 0, -1)) do
     redis.call('ZADD', expected, 1, peer)
   end
-  mark = {ARGV[2], current, now + ARGV[3], now + ARGV[4]}
+  mark = {ARGV[2], run(), now + ARGV[3], now + ARGV[4]}
   redis.call('HSET', marker, 'epoch', mark[1], 'run', mark[2], 'opensAt', mark[3], 'latestAt', mark[4])
 end
-if recovering(mark[3], mark[4]) then
+if recovering() then
   -- NX: one that has written back already is not waited for again because it is named again.
   redis.call('ZADD', expected, 'NX', 1, ARGV[1])
   for i = 5, #ARGV do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
@@ -68,8 +75,7 @@ return {'joined', mark[1]}
 
 /** ARGV: member, epoch. This replica's records are all there. */
 export const RESTORED = `${COMMON}
-local mark = redis.call('HMGET', marker, 'epoch', 'run')
-if mark[1] ~= ARGV[2] or mark[2] ~= run() then return {'foreign'} end
+if current ~= ARGV[2] then return {'foreign'} end
 redis.call('ZADD', expected, 0, ARGV[1])
 return {'restored'}
 `;
@@ -92,34 +98,24 @@ redis.call('ZREM', expected, ARGV[1])
 return {'left'}
 `;
 
-/** KEYS 5: the record. ARGV: epoch, id, reservation, canonical, reserved at, pending ms, life ms, max. */
+/** KEYS 5: the record. ARGV: epoch, id, member, reservation, canonical, reserved at, pending ms, life ms, max. */
 export const RESERVE = `${COMMON}
-local no = refusal(ARGV[1])
-if no then return no end
 local key, id = KEYS[5], ARGV[2]
-local record = held(key)
-if record then return record end
-local ends = redis.call('ZSCORE', index, id)
-if ends and tonumber(ends) > now then return {'evicted'} end
+local no = refusal(ARGV[1]) or taken(key, id)
+if no then return no end
 -- No write before this: after any write Redis would let the script exceed its memory.
 local count = redis.call('ZCOUNT', index, '(' .. string.format('%.0f', now), '+inf')
-if count >= tonumber(ARGV[8]) then return {'full', count} end
-redis.call('HSET', key, 'reservation', ARGV[3], 'canonical', ARGV[4], 'at', ARGV[5],
-  'deadline', now + ARGV[6], 'rank', 0, 'outcome', 'null')
-redis.call('PEXPIREAT', key, now + ARGV[7])
-redis.call('ZADD', index, now + ARGV[7], id)
+if count >= tonumber(ARGV[9]) then return {'full', count} end
+redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', ARGV[4],
+  'canonical', ARGV[5], 'at', ARGV[6], 'deadline', now + ARGV[7], 'rank', 0, 'outcome', 'null')
+redis.call('PEXPIREAT', key, now + ARGV[8])
+redis.call('ZADD', index, now + ARGV[8], id)
 return {'reserved', count + 1}
 `;
 
 /** KEYS 5: the record. ARGV: epoch, id. */
 export const FIND = `${COMMON}
-local no = refusal(ARGV[1])
-if no then return no end
-local record = held(KEYS[5])
-if record then return record end
-local ends = redis.call('ZSCORE', index, ARGV[2])
-if ends and tonumber(ends) > now then return {'evicted'} end
-return {'none'}
+return refusal(ARGV[1]) or taken(KEYS[5], ARGV[2]) or {'none'}
 `;
 
 /** KEYS 5: the record. ARGV: id, reservation. */
@@ -127,7 +123,10 @@ export const RELEASE = `${COMMON}
 local record = redis.call('HMGET', KEYS[5], 'reservation', 'rank', 'deadline')
 if record[1] == ARGV[2] and record[2] == '0' then
   -- Redis's clock has the last word on whether its time is over.
-  if tonumber(record[3]) <= now then return {'late'} end
+  if tonumber(record[3]) <= now then
+    redis.call('HSET', KEYS[5], 'epoch', current)
+    return {'late'}
+  end
   redis.call('DEL', KEYS[5])
   redis.call('ZREM', index, ARGV[1])
 end
@@ -135,31 +134,38 @@ return {'released'}
 `;
 
 /**
- * KEYS 5 and on: records. ARGV: epoch (empty: any), longest wait, then for each record id,
+ * KEYS 5 and on: records. ARGV: epoch (empty: any), longest wait, member, then for each record id,
  * reservation, canonical, reserved at, pending ms, rest of its life in ms, rank, outcome.
  */
 export const MERGE = `${COMMON}
 if ARGV[1] ~= '' then
-  local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
-  if mark[1] ~= ARGV[1] or mark[2] ~= run() then return {'foreign'} end
+  if current ~= ARGV[1] then return {'foreign'} end
   -- A replica with much to write back is waited for as long as it goes on writing.
-  if recovering(mark[3], mark[4]) then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
+  if recovering() then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
 end
 local conflicts = 0
 for i = 5, #KEYS do
-  local key, base = KEYS[i], 2 + (i - 5) * 8
+  local key, base = KEYS[i], 3 + (i - 5) * 8
   local id, reservation, rank = ARGV[base + 1], ARGV[base + 2], tonumber(ARGV[base + 7])
-  local have = redis.call('HMGET', key, 'reservation', 'rank')
-  if have[1] and have[1] ~= reservation then
+  local have = redis.call('HMGET', key, 'reservation', 'rank', 'epoch')
+  -- Another one that nobody has written back was given back before ours was made: Redis lost both writes.
+  local isPast = have[1] ~= reservation and have[2] == '0' and have[3] ~= current
+  if isPast or not have[1] then
+    if tonumber(ARGV[base + 6]) > 0 then
+      local ends = now + ARGV[base + 6]
+      redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', reservation,
+        'canonical', ARGV[base + 3], 'at', ARGV[base + 4], 'deadline', now + ARGV[base + 5],
+        'rank', rank, 'outcome', ARGV[base + 8])
+      redis.call('PEXPIREAT', key, ends)
+      redis.call('ZADD', index, ends, id)
+    end
+  elseif have[1] ~= reservation then
     conflicts = conflicts + 1
-  elseif not have[1] and tonumber(ARGV[base + 6]) > 0 then
-    local ends = now + ARGV[base + 6]
-    redis.call('HSET', key, 'reservation', reservation, 'canonical', ARGV[base + 3],
-      'at', ARGV[base + 4], 'deadline', now + ARGV[base + 5], 'rank', rank, 'outcome', ARGV[base + 8])
-    redis.call('PEXPIREAT', key, ends)
-    redis.call('ZADD', index, ends, id)
-  elseif have[1] and tonumber(have[2]) < rank then
-    redis.call('HSET', key, 'rank', rank, 'outcome', ARGV[base + 8])
+  else
+    redis.call('HSET', key, 'epoch', current)
+    if tonumber(have[2]) < rank then
+      redis.call('HSET', key, 'rank', rank, 'outcome', ARGV[base + 8])
+    end
   end
 end
 return {'merged', conflicts}

@@ -215,6 +215,23 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     );
   });
 
+  test('keeps an outcome whose replica is gone, whatever another one writes back', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    const b = await openReplica(redis.url);
+    await reserved(a.records, '1', 'k');
+    await redis.command('DEL', `${PREFIX}:record:1:k`, `${PREFIX}:index`);
+    const { id } = await reserved(b.records, '1', 'k');
+    await b.records.settle({ ...request('1', 'k'), id }, accepted);
+    await b.records.close();
+    await redis.command('HSET', MARKER, 'run', 'another');
+    await eventually(() =>
+      a.warnings.some((line) => line.startsWith('1 order keys were reserved')),
+    );
+    await using c = await openReplica(redis.url);
+    expect(await c.records.find('1', 'k')).toMatchObject({ id, outcome: accepted });
+  });
+
   test('that is not open refuses to look up a key, rather than to report it free', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url, { patienceMs: 100 });

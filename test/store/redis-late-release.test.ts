@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
+import { RecordsUnavailableError } from '../../src/store/order-records.ts';
 import { openRedisOrderRecords } from '../../src/store/redis-order-records.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
@@ -34,6 +35,23 @@ describeWithRedis('a reservation that is given back after its time', (serverPath
     // The gateway's answer may still come.
     await slow.settle(answer.reservation, accepted);
     expect(await other.find('1', 'k')).toMatchObject({ outcome: accepted });
+    await Promise.all([slow.close(), other.close()]);
+  });
+
+  test('stays unknown for all, where Redis was restarted meanwhile', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const [slow, other] = [await openReplica(redis.url), await openReplica(redis.url)];
+    const answer = await slow.reserve({ ...request('1', 'k'), pendingMs: PENDING_MS });
+    if (!answer.reserved) throw new Error('the key is free');
+    await redis.command('SAVE');
+    await redis.kill();
+    await expect(slow.release(answer.reservation)).rejects.toThrow(RecordsUnavailableError);
+    await redis.start();
+    await eventually(() => slow.find('1', 'another').then(() => true));
+    await slow.release(answer.reservation);
+    const unknown = { reserved: false, record: { outcome: null, pendingMs: 0 } };
+    expect(await slow.reserve(request('1', 'k'))).toMatchObject(unknown);
+    expect(await other.reserve(request('1', 'k'))).toMatchObject(unknown);
     await Promise.all([slow.close(), other.close()]);
   });
 

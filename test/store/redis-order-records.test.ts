@@ -4,6 +4,7 @@ import { RECORD_LIFE_MS, RecordsUnavailableError } from '../../src/store/order-r
 import type { RedisTiming } from '../../src/store/redis-epoch.ts';
 import { openRedisOrderRecords } from '../../src/store/redis-order-records.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestRedis } from '../support/redis.ts';
 import { accepted, itKeepsOrderRecords, request, reserved } from './order-records-contract.ts';
 
@@ -142,6 +143,39 @@ describeWithRedis('order records in Redis', (serverPath) => {
       .poll(() => b.records.find('1', 'k').catch(() => null), { timeout: 30_000 })
       .toMatchObject({ outcome: accepted });
     expect(await b.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
+  });
+
+  test('a Redis that lost that keys were given back neither keeps them nor gives away those in use', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await using b = await openReplica(redis.url);
+    const keys = ['pending', 'free', 'used again', 'settled again'] as const;
+    const [pending, free, used, settled] = await Promise.all(
+      keys.map((key) => reserved(a.records, '1', key)),
+    );
+    await redis.command('SAVE');
+    for (const reservation of [free, used, settled]) {
+      if (reservation) await a.records.release(reservation);
+    }
+    const usedAgain = await reserved(b.records, '1', 'used again');
+    await b.records.settle(await reserved(b.records, '1', 'settled again'), accepted);
+    await redis.kill();
+    await redis.start();
+    const found = (records: typeof a.records, key: string) =>
+      eventually(() => records.find('1', key).then((record) => ({ record })));
+    expect(await found(b.records, 'pending')).toMatchObject({ record: { id: pending?.id } });
+    expect(await found(a.records, 'used again')).toMatchObject({ record: { id: usedAgain.id } });
+    expect(await found(a.records, 'settled again')).toMatchObject({
+      record: { outcome: accepted },
+    });
+    expect(await b.records.find('1', 'free')).toBe(null);
+    for (const { records } of [a, b]) {
+      for (const key of ['pending', 'used again', 'settled again']) {
+        expect(await records.reserve(request('1', key))).toMatchObject({ reserved: false });
+      }
+    }
+    await reserved(b.records, '1', 'free');
+    expect([...a.warnings, ...b.warnings].join()).not.toContain('twice');
   });
 
   test('a replica that comes later brings its records before it makes new ones', async () => {
