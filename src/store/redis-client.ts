@@ -28,9 +28,23 @@ const CONNECT_TIMEOUT_MS = 1_000;
 export async function openRedisClient(options: RedisClientOptions): Promise<Redis> {
   const { Redis } = await import('ioredis');
   const sentinel = readSentinelUrl(options.url);
+  let isLeft = false;
+  const connection = {
+    ...connectionOptions(options),
+    // After a failover the old primary refuses writes: the address may lead to the new one by now.
+    reconnectOnError({ message }: Error) {
+      // Once for each connection: for each refusal of a burst it would add another listener to the socket.
+      if (isLeft || !message.includes('READONLY')) return false;
+      isLeft = true;
+      return true;
+    },
+  };
   const redis: Redis = sentinel
-    ? new Redis({ ...connectionOptions(options), ...sentinelOptions(sentinel, options) })
-    : new Redis(options.url, connectionOptions(options));
+    ? new Redis({ ...connection, ...sentinelOptions(sentinel, options) })
+    : new Redis(options.url, connection);
+  redis.on('close', () => {
+    isLeft = false;
+  });
   const { onFailed = () => {} } = options;
   let refusal: string | null = null;
   let isOpen = false;
@@ -95,8 +109,6 @@ function connectionOptions(options: RedisClientOptions) {
     connectTimeout: CONNECT_TIMEOUT_MS,
     ...(options.socketTimeoutMs && { socketTimeout: options.socketTimeoutMs }),
     retryStrategy: retryDelay(options),
-    // After a failover the old primary refuses writes: the address may lead to the new one by now.
-    reconnectOnError: (error: Error) => error.message.includes('READONLY'),
   } satisfies RedisOptions;
 }
 

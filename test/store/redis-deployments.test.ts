@@ -13,6 +13,7 @@ import { startFacadeProcess } from '../support/facade-process.ts';
 import { freePort } from '../support/free-ports.ts';
 import { REDIS_PASSWORD, startTestRedis } from '../support/redis.ts';
 import { SENTINEL_PASSWORD, startWatchedRedis } from '../support/sentinel.ts';
+import { startSwitchboard } from '../support/switchboard.ts';
 import { accepted, request, reserved } from './order-records-contract.ts';
 import { openOnRedis } from './stores-on-redis.ts';
 
@@ -113,6 +114,34 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await reserved(other.records, '1', 'new');
     const replication = await watched.replica.command('INFO', 'replication');
     expect(replication).toContain('role:master');
+  });
+
+  test.concurrent('that refuses writes since another one is the primary are at that one next', async () => {
+    const warned: Error[] = [];
+    const note = (warning: Error) => void warned.push(warning);
+    process.on('warning', note);
+    await using cleanup = new AsyncDisposableStack();
+    cleanup.defer(() => void process.off('warning', note));
+    await using one = await startTestRedis(serverPath);
+    await using other = await startTestRedis(serverPath);
+    await using board = await startSwitchboard(one.url);
+    await using stores = await openOnRedis(`redis://:${REDIS_PASSWORD}@${board.address}`);
+    await reserved(stores.records, '1', 'before');
+    const counter = stores.counters.counter('requests', { limit: 100, windowSeconds: 60 });
+    for (const [old, promoted, key] of [
+      [one, other, 'there'],
+      [other, one, 'and back'],
+    ] as const) {
+      board.to(promoted.url);
+      await promoted.command('REPLICAOF', 'NO', 'ONE');
+      // No connection breaks with it.
+      await old.command('REPLICAOF', '127.0.0.1', new URL(promoted.url).port);
+      // All of these refusals arrive before the connection is closed.
+      await Promise.all(Array.from({ length: 40 }, () => counter.take('address')));
+      await eventually(() => reserved(stores.records, '1', key));
+      expect(await promoted.command('EXISTS', `trading-graph:{orders}:record:1:${key}`)).toBe(1);
+    }
+    expect(warned.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
   });
 
   test.concurrent('Cluster are not opened', async () => {
