@@ -11,6 +11,9 @@ export type Body = string | Buffer | readonly Buffer[];
 /** Compression level: low for one reader, high where many share the result. */
 export type Effort = 'quick' | 'thorough';
 
+/** Below this the saving is less than the cost. */
+export const PACK_FROM_BYTES = 1024;
+
 const QUALITY = { quick: 4, thorough: 5 };
 const LEVEL = { quick: constants.Z_DEFAULT_COMPRESSION, thorough: 6 };
 
@@ -29,6 +32,11 @@ export function pack(body: Body, encoding: Encoding, effort: Effort): Promise<Bu
   return encoding === 'gzip'
     ? compressGzip(body, gzipOptions)
     : compressBrotli(body, brotliOptions);
+}
+
+export function bodyBytes(body: Body): number {
+  if (isChunks(body)) return body.reduce((sum, { length }) => sum + length, 0);
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
 export function isChunks(body: Body): body is readonly Buffer[] {

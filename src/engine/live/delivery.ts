@@ -2,19 +2,21 @@ import type { ExecutionResult } from 'graphql';
 import type { Eventually } from '../../lib/eventually.ts';
 import { MappedStream, type StreamMap } from '../../lib/map-stream.ts';
 import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
-import type { JsonText } from '../json-text.ts';
+import type { EventText } from './packed-results.ts';
 
 /** Receives results one at a time, with back-pressure. */
 export interface ResultSink {
+  /** Whether the reader unpacks what is sent to it. */
+  readonly takesPacked: boolean;
   /** Returns false where the reader has enough unread: `ready` is called once there may be room. */
   hasRoom(ready: () => void): boolean;
   /** `left` is called when the next result may be sent: synchronously, or once this one has been read. */
-  send(result: JsonText, left: () => void): void;
+  send(result: EventText, left: () => void): void;
 }
 
 export interface ResultMap extends StreamMap<unknown, ExecutionResult> {
-  /** The result as JSON; subscribers who receive the same event share one text. */
-  readonly text: (event: unknown) => Eventually<JsonText>;
+  /** The result as JSON, or packed; subscribers who receive the same event share one text. */
+  readonly text: (event: unknown, isPacked: boolean) => Eventually<EventText>;
   readonly failure: (error: unknown) => ExecutionResult | null;
 }
 
@@ -36,7 +38,7 @@ export class FollowedEvents extends MappedStream<unknown, ExecutionResult> {
   deliver(sink: ResultSink): AsyncGenerator<never, void, void> {
     return new Delivery(this.#events, {
       sink,
-      text: this.#map.text,
+      text: (event) => this.#map.text(event, sink.takesPacked),
       failure: this.#map.failure,
       leave: () => this.return(),
     });
@@ -45,7 +47,7 @@ export class FollowedEvents extends MappedStream<unknown, ExecutionResult> {
 
 interface DeliveryOptions {
   readonly sink: ResultSink;
-  readonly text: (event: unknown) => Eventually<JsonText>;
+  readonly text: (event: unknown) => Eventually<EventText>;
   /** Converts a failure to a last result, or to null where nothing is sent. */
   readonly failure: (error: unknown) => ExecutionResult | null;
   /** Ends the source, if it has not ended. */
@@ -136,11 +138,14 @@ class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
     }
   }
 
-  #sendLater(text: Promise<JsonText>): void {
+  #sendLater(text: Promise<EventText>): void {
     text
       .then((written) => {
         // The client may have disconnected in the meantime.
-        if (!this.#isOver) this.#options.sink.send(written, this.#left);
+        if (this.#isOver) return;
+        // Its token may have been refused: then it is sent nothing more of the account's.
+        if (this.#end?.error) this.#finish(this.#end.error);
+        else this.#options.sink.send(written, this.#left);
       })
       // A stream that has ended has said why to its listener alone.
       .catch((error: unknown) => this.#finish(this.#end === null ? error : this.#end.error));

@@ -11,6 +11,7 @@ import { Meter } from '../limits/meter.ts';
 import type { Publisher } from '../publisher.ts';
 import { FollowedEvents } from './delivery.ts';
 import type { EventPace } from './event-pace.ts';
+import { type EventText, packResult } from './packed-results.ts';
 import { type MadeResult, SharedResults, type SharingOperation } from './shared-results.ts';
 
 /** A subscription, as it is executed for each of its events. */
@@ -34,17 +35,11 @@ class SubscriptionEndedError extends Error {
 /** The form in which a transport takes a result. */
 interface Form<T> {
   readonly isText: boolean;
-  readonly of: (made: MadeResult) => T;
+  readonly of: (made: MadeResult, live: LiveOperation) => Eventually<T>;
 }
 
 /** For a transport that writes JSON; however many subscribers a result has, it is serialized once. */
-const TEXT: Form<JsonText> = {
-  isText: true,
-  of: (made) => {
-    made.text ??= JSON.stringify(made.result);
-    return made.text;
-  },
-};
+const TEXT: Form<EventText> = { isText: true, of: textOf };
 
 /** For a transport that serializes results itself. */
 const TREE: Form<ExecutionResult> = { isText: false, of: ({ result }) => result };
@@ -73,6 +68,11 @@ export interface Following {
 export class EventResults {
   readonly #options: EventResultsOptions;
   readonly #shared = new SharedResults();
+  /** For a transport whose client unpacks; a result is packed once, as it is serialized once. */
+  readonly #packed: Form<EventText> = {
+    isText: true,
+    of: (made, live) => this.#packedOf(made, live),
+  };
 
   constructor(options: EventResultsOptions) {
     this.#options = options;
@@ -86,7 +86,8 @@ export class EventResults {
     const { signal } = live.caller;
     const stream = new FollowedEvents(events, {
       value: (event) => this.#paced(event as object, live, events, TREE),
-      text: (event) => this.#paced(event as object, live, events, TEXT),
+      text: (event, isPacked) =>
+        this.#paced(event as object, live, events, isPacked ? this.#packed : TEXT),
       failure: (error) => {
         if (error instanceof SubscriptionEndedError) return null;
         const result = this.#finalResult(error, live);
@@ -130,7 +131,7 @@ export class EventResults {
     const known = this.#shared.find(event, live);
     if (known !== null && (form.isText || known.isTree)) {
       this.#settle(live, known.fields);
-      return form.of(known);
+      return form.of(known, live);
     }
     const other = this.#shared.underWay(event, live);
     if (other !== null) return other.then(() => this.#result(event, live, waitedMs, form));
@@ -138,9 +139,10 @@ export class EventResults {
     const made = this.#make(event, live, waitedMs, meter);
     if (!(made instanceof Promise) && !meter.isCostly) {
       this.#shared.keep(event, live, made);
-      return form.of(made);
+      return form.of(made, live);
     }
-    const result = this.#written(event, live, made, meter).then(form.of);
+    const written = this.#written(event, live, made, meter);
+    const result = written.then((whole) => form.of(whole, live));
     this.#shared.begin(event, live, result);
     return result;
   }
@@ -156,6 +158,20 @@ export class EventResults {
     if (made.isShared || meter.isForText) made.text = await jsonText(made.result, meter);
     this.#shared.keep(event, live, made);
     return made;
+  }
+
+  #packedOf(made: MadeResult, { key }: LiveOperation): Eventually<EventText> {
+    if (made.packed !== null) return made.packed;
+    const packed = packResult(textOf(made), this.#options.scheduler, key);
+    made.packed = packed;
+    if (packed instanceof Promise) {
+      const keep = (text: EventText) => {
+        made.packed = text;
+      };
+      // A failure is reported to each who waits for the text.
+      packed.then(keep, () => {});
+    }
+    return packed;
   }
 
   /** Replaces the fields reserved for the event with those that it had. */
@@ -217,8 +233,14 @@ export class EventResults {
       isTree: !meter.writesEarly,
       fields,
       text: null,
+      packed: null,
     };
   }
+}
+
+function textOf(made: MadeResult): JsonText {
+  made.text ??= JSON.stringify(made.result);
+  return made.text;
 }
 
 /** Fails with what has ended the stream, if that is still to be said. */

@@ -6,10 +6,12 @@ import {
   type ValidatedExecutionArgs,
   visit,
 } from 'graphql';
+import type { Eventually } from '../../lib/eventually.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
 import { Selections } from '../documents/selections.ts';
 import type { JsonText } from '../json-text.ts';
 import { marksOf } from '../sharing-marks.ts';
+import type { EventText } from './packed-results.ts';
 
 export interface MadeResult {
   readonly result: ExecutionResult;
@@ -21,6 +23,8 @@ export interface MadeResult {
   readonly fields: number;
   /** The result as JSON, memoized on first use. */
   text: JsonText | null;
+  /** The same for clients that unpack it, memoized on first use. */
+  packed: Eventually<EventText> | null;
 }
 
 /** The operation of a subscriber, as far as sharing depends on it. */

@@ -1,15 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Eventually } from '../../lib/eventually.ts';
-import { type Body, type Encoding, isChunks, pack } from '../../lib/pack.ts';
+import {
+  type Body,
+  bodyBytes,
+  type Encoding,
+  isChunks,
+  PACK_FROM_BYTES,
+  pack,
+} from '../../lib/pack.ts';
 import type { RequestTrace } from '../../lib/tracing/tracing.ts';
 import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { SendBuffers } from '../back-pressure/send-buffers.ts';
 import type { RequestIds } from '../request/request-id.ts';
 
-// Below this the saving is less than the cost.
-const COMPRESS_FROM_BYTES = 1024;
 // Node counts a waiting string by its characters, which is near enough for small ones.
 const LARGE_TEXT_BYTES = 65_536;
 
@@ -118,7 +123,7 @@ export class Reply implements Recipient {
 
   /** Sends a whole body, compressed as the client accepts; compression runs off the event loop. */
   send(status: number, body: Body): Eventually<void> {
-    const bytes = sizeOf(body);
+    const bytes = bodyBytes(body);
     const encoding = this.encodingFor(bytes);
     if (encoding === null) return this.#whole(status, body, bytes);
     return pack(body, encoding, 'quick').then((packed) =>
@@ -128,7 +133,7 @@ export class Reply implements Recipient {
 
   /** Null for a body that is sent as it is. */
   encodingFor(bytes: number): Encoding | null {
-    if (bytes <= COMPRESS_FROM_BYTES) return null;
+    if (bytes <= PACK_FROM_BYTES) return null;
     return preferredEncoding(this.request.headers['accept-encoding']);
   }
 
@@ -204,11 +209,6 @@ export class Reply implements Recipient {
 
 function isLargeText(body: Body, bytes: number): body is string {
   return typeof body === 'string' && bytes > LARGE_TEXT_BYTES && bytes > body.length;
-}
-
-function sizeOf(body: Body): number {
-  if (isChunks(body)) return body.reduce((sum, { length }) => sum + length, 0);
-  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
 /** The better compression of the two that an `Accept-Encoding` allows. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { JsonText } from '../../engine/json-text.ts';
 import type { ResultSink } from '../../engine/live/delivery.ts';
+import type { EventText } from '../../engine/live/packed-results.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
@@ -24,6 +24,8 @@ export class PacedSocket implements Recipient {
   caller: Caller;
   readonly unread: SendBuffer;
   readonly scratch: FrameScratch;
+  /** Whether the client takes packed messages, the only extension that is accepted. */
+  readonly takesPacked: boolean;
   /** Operations whose answers are not begun yet. */
   #waiting = 0;
 
@@ -32,6 +34,7 @@ export class PacedSocket implements Recipient {
     this.stream = stream;
     this.caller = caller;
     this.scratch = scratch;
+    this.takesPacked = socket.extensions !== '';
     this.unread = buffers.open(stream, this);
   }
 
@@ -49,7 +52,8 @@ export class PacedSocket implements Recipient {
         resolve();
         return;
       }
-      this.socket.send(text, () => {
+      // `ws` would keep a compressor for each socket.
+      this.socket.send(text, { compress: false }, () => {
         this.unread.measure();
         resolve();
       });
@@ -81,6 +85,7 @@ export class PacedSocket implements Recipient {
 
 /** Sends the results of one subscription as `next` messages, each when the one before is flushed. */
 export class PacedResults implements ResultSink {
+  readonly takesPacked: boolean;
   readonly #paced: PacedSocket;
   readonly #frames: FrameWriter;
   readonly #summary: RequestSummary;
@@ -91,6 +96,7 @@ export class PacedResults implements ResultSink {
   };
 
   constructor(paced: PacedSocket, id: string, summary: RequestSummary) {
+    this.takesPacked = paced.takesPacked;
     this.#paced = paced;
     this.#summary = summary;
     const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
@@ -104,7 +110,7 @@ export class PacedResults implements ResultSink {
     return false;
   }
 
-  send(result: JsonText, left: () => void): void {
+  send(result: EventText, left: () => void): void {
     if (!this.#paced.isOpen) {
       left();
       return;

@@ -13,6 +13,12 @@ import type { Connection } from './connection.ts';
 import { FrameScratch } from './frame-writer.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { PacedSocket } from './paced-socket.ts';
+import {
+  acceptableOffer,
+  PER_MESSAGE_DEFLATE,
+  releaseUnpacker,
+  UnpackedSizes,
+} from './packed-messages.ts';
 import type { SocketLimits, SocketPass } from './socket-limits.ts';
 import { type OperationSettings, SocketOperations } from './socket-operations.ts';
 import { readMessage } from './subscribe-message.ts';
@@ -34,6 +40,7 @@ interface AcceptedUpgrade {
   readonly pass: SocketPass;
 }
 
+const MESSAGE_TOO_BIG = 1009;
 const SERVICE_RESTART = 1012;
 
 /** The WebSockets: accepts upgrades, keeps the connections alive and closes them in a shutdown. */
@@ -59,8 +66,7 @@ export class WebSocketEndpoint implements LastingConnections {
       // `#connections` does it.
       clientTracking: false,
       maxPayload: settings.maxBodyBytes,
-      // Compressing each small update would take more memory than all else of a socket.
-      perMessageDeflate: false,
+      perMessageDeflate: PER_MESSAGE_DEFLATE,
       // Any subprotocol is accepted at first, or its client could not receive close code 4406.
       handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
     });
@@ -87,6 +93,8 @@ export class WebSocketEndpoint implements LastingConnections {
       return;
     }
     socket.once('close', onSocketClose(pass));
+    const { headers } = request;
+    headers['sec-websocket-extensions'] = acceptableOffer(headers['sec-websocket-extensions']);
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
       this.#connected(webSocket, request, { stream: request.socket, address, pass }),
     );
@@ -134,7 +142,8 @@ export class WebSocketEndpoint implements LastingConnections {
     request: IncomingMessage,
     { stream, address, pass }: AcceptedUpgrade,
   ): void {
-    const { log, clock, buffers } = this.#settings;
+    const { log, clock, buffers, maxBodyBytes } = this.#settings;
+    const sizes = new UnpackedSizes(maxBodyBytes);
     const disconnected = new AbortController();
     const client = { address, userAgent: request.headers['user-agent'] ?? null };
     const caller = { token: null, signal: disconnected.signal, client };
@@ -166,11 +175,16 @@ export class WebSocketEndpoint implements LastingConnections {
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => {
           socket.on('message', (data) => {
+            releaseUnpacker(socket);
             // The answer could no longer be sent, so the operation is not begun.
             if (socket.readyState !== socket.OPEN) return;
             connection.lastReceivedAtMs = clock.now();
             paced.received();
             const text = String(data);
+            if (sizes.isInflated(text.length, stream.bytesRead)) {
+              socket.close(MESSAGE_TOO_BIG, 'Messages unpack to too much');
+              return;
+            }
             connection.bytesIn = text.length;
             connection.begun = null;
             const handled = handle(readMessage(text));

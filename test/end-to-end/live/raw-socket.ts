@@ -60,7 +60,9 @@ export async function openSocket(
   protocols: readonly string[] = ['graphql-transport-ws'],
   options: ClientOptions = {},
 ): Promise<RawSocket> {
-  const raw = new RawSocket(new WebSocket(webSocketUrl, [...protocols], options));
+  // What a test writes has to be as long on the wire.
+  const plain = { perMessageDeflate: false, ...options };
+  const raw = new RawSocket(new WebSocket(webSocketUrl, [...protocols], plain));
   await once(raw.socket, 'open');
   return raw;
 }

@@ -3,10 +3,14 @@ import { expect, test } from 'vitest';
 import { FollowedEvents } from '../../../src/engine/live/delivery.ts';
 import { PullStream } from '../../../src/lib/pull-stream.ts';
 
-type Text = (event: unknown) => string | Promise<string>;
+type Text = (event: unknown, isPacked: boolean) => string | Promise<string>;
 
 /** A subscription whose reader takes each result when the test says so. */
-function deliver(text: Text = (event) => `result ${event}`, reportsEnd = false) {
+function deliver(
+  text: Text = (event) => `result ${event}`,
+  reportsEnd = false,
+  takesPacked = false,
+) {
   const state = { newest: 0, sent: 0, ended: 0, isOver: false };
   const events = new PullStream<unknown>({
     open: () => {},
@@ -31,6 +35,7 @@ function deliver(text: Text = (event) => `result ${event}`, reportsEnd = false) 
     },
   });
   const delivery = followed.deliver({
+    takesPacked,
     hasRoom: (ready) => {
       room.ready = ready;
       return !room.isFull;
@@ -155,4 +160,22 @@ test('a client that has disconnected is sent nothing more, even if a result is i
   expect(sent).toEqual([]);
   expect(events.isEnded).toBe(true);
   expect(await followed.next()).toEqual({ done: true, value: undefined });
+});
+
+test('a client whose token is refused while a result is in flight is sent the reason alone', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { sent, events, emit, taken, over } = deliver(() => promise);
+  emit(1);
+  events.end(new Error('over'));
+  resolve('late');
+  await new Promise(setImmediate);
+  expect(sent.map((each) => each.slice(0, 30))).toEqual(['{"errors":[{"message":"over"}]']);
+  taken();
+  await over;
+});
+
+test.each([true, false])('a result is packed for a reader that unpacks it: %s', (takesPacked) => {
+  const { sent, emit } = deliver((_event, isPacked) => String(isPacked), false, takesPacked);
+  emit(1);
+  expect(sent).toEqual([String(takesPacked)]);
 });

@@ -21,6 +21,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { Registry } from '../../../src/lib/metrics/registry.ts';
+import { PackedText } from '../../../src/lib/packed-text.ts';
 import { PullStream } from '../../../src/lib/pull-stream.ts';
 import type { Context } from '../../../src/schema/context.ts';
 import { RequestSummary } from '../../../src/schema/request-summary.ts';
@@ -226,6 +227,7 @@ test('a result of which a part was serialized early is sent as a tree to no one'
   const options = { cost: COSTLY_FIELDS + 1 };
   let text = '';
   const delivery = follow(document, [ROWS], options).deliver({
+    takesPacked: false,
     hasRoom: () => true,
     send(sent, left) {
       text = String(sent);
@@ -303,4 +305,44 @@ test('a failed result is not shared; a later one is, once it is complete', async
   };
   expect(await timesExecuted('failing')).toBe(2);
   expect(await timesExecuted('later')).toBe(1);
+});
+
+/** What is sent of one event to a subscriber. */
+async function sentTo(
+  document: Document,
+  event: object,
+  { takesPacked = true, ...options }: SubscriberOptions & { takesPacked?: boolean } = {},
+): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const delivery = follow(document, [event], options).deliver({
+    takesPacked,
+    hasRoom: () => true,
+    send: resolve,
+  });
+  void delivery.next();
+  const sent = await promise;
+  await delivery.return();
+  return sent;
+}
+
+test('a result is packed once for all who are sent it, and for nobody else', async () => {
+  const document = prepare('subscription { live { rows { price mine } } }');
+  const shared = prepare('subscription { live { rows { price } } }');
+  const rows = Array.from({ length: 200 }, (_, price) => ({ price }));
+  for (const cost of [1, COSTLY_FIELDS + 1]) {
+    const event = { live: { rows } };
+    const [first, second, plain] = await Promise.all([
+      sentTo(shared, event, { cost }),
+      sentTo(shared, event, { cost, token: 'b' }),
+      sentTo(shared, event, { cost, takesPacked: false }),
+    ]);
+    expect(first).toBeInstanceOf(PackedText);
+    expect(second).toBe(first);
+    expect(String((first as PackedText).text)).toBe(String(plain));
+    const [own, other] = await Promise.all(
+      ['a', 'b'].map((token) => sentTo(document, event, { cost, token })),
+    );
+    expect(String((own as PackedText).text)).toContain('"mine":"a"');
+    expect(String((other as PackedText).text)).toContain('"mine":"b"');
+  }
 });

@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { PackedText } from '../../../src/lib/packed-text.ts';
 import { FrameScratch, FrameWriter } from '../../../src/server/websocket/frame-writer.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -24,7 +26,7 @@ afterEach(() => {
 
 /** Reads with a client's `ws` what is written to the server's TCP socket. */
 async function connect() {
-  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: true });
   const upgraded = once(server, 'upgrade');
   const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const messages: string[] = [];
@@ -96,4 +98,23 @@ test('chunks are one message, at every length encoding, and leave the scratch bu
   }
   await eventually(() => messages.length === 2 * lengths.length);
   expect(messages).toEqual(whole(values.flatMap((value) => [value, '"short"'])));
+});
+
+test('packed texts are received whole, at every length encoding, and between plain ones', async () => {
+  const { messages, frames } = await connect();
+  const lengths = [20, 1_000, 16_384, 65_536, 300_000];
+  // Digits that hardly pack, so that frames of every size come about.
+  const values = lengths.map(
+    (length) => `"${randomBytes(length).toString('base64')} Привет, 世界 🐟"`,
+  );
+  const sizes: number[] = [];
+  for (const value of values) {
+    await new Promise<void>((resolve) => {
+      sizes.push(frames.write(PackedText.of(value), resolve));
+    });
+    await new Promise<void>((resolve) => frames.write('"plain"', resolve));
+  }
+  await eventually(() => messages.length === 2 * lengths.length);
+  expect(messages).toEqual(whole(values.flatMap((value) => [value, '"plain"'])));
+  expect(sizes.at(-1)).toBeLessThan(Buffer.byteLength(values.at(-1) as string));
 });

@@ -1,0 +1,61 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { constants, createDeflateRaw, deflateRawSync } from 'node:zlib';
+import { type Body, bodyBytes, isChunks, PACK_FROM_BYTES } from './pack.ts';
+
+const LARGEST_STORED = 65_535;
+const STORED_HEAD_BYTES = 5;
+// Below this the thread pool takes three times the CPU of packing on the event loop.
+const LARGEST_AT_ONCE = 65_536;
+// Without a final block: the stream goes on behind it.
+const OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
+
+/**
+ * A text as a segment of a raw DEFLATE stream. It refers to nothing before it and ends on a byte boundary,
+ * so the same bytes fit into any stream: they are made once for all who are sent the text.
+ */
+export class PackedText {
+  readonly text: Body;
+  readonly segment: Buffer;
+
+  private constructor(text: Body, segment: Buffer) {
+    this.text = text;
+    this.segment = segment;
+  }
+
+  /** Whether packing saves more than it costs. */
+  static isWorthwhile(text: Body): boolean {
+    return bodyBytes(text) > PACK_FROM_BYTES;
+  }
+
+  /** Large texts are packed in the thread pool, others on the event loop. */
+  static isLarge(text: Body): boolean {
+    return isChunks(text) || text.length > LARGEST_AT_ONCE;
+  }
+
+  static of(text: string | Buffer): PackedText {
+    return new PackedText(text, deflateRawSync(text, OPTIONS));
+  }
+
+  static async ofLarge(text: Body): Promise<PackedText> {
+    const chunks = isChunks(text) ? text : [Buffer.from(text)];
+    const segment = await buffer(Readable.from(chunks).pipe(createDeflateRaw(OPTIONS)));
+    return new PackedText(text, segment);
+  }
+}
+
+/** Wraps bytes in stored blocks, which carry them unpacked within a raw DEFLATE stream. */
+export function storedBlocks(bytes: Uint8Array): Buffer {
+  const blocks = Math.max(1, Math.ceil(bytes.length / LARGEST_STORED));
+  const stored = Buffer.allocUnsafe(bytes.length + blocks * STORED_HEAD_BYTES);
+  let at = 0;
+  for (let from = 0; at < stored.length; from += LARGEST_STORED) {
+    const part = bytes.subarray(from, from + LARGEST_STORED);
+    stored[at] = 0;
+    stored.writeUInt16LE(part.length, at + 1);
+    stored.writeUInt16LE(part.length ^ 0xffff, at + 3);
+    stored.set(part, at + STORED_HEAD_BYTES);
+    at += STORED_HEAD_BYTES + part.length;
+  }
+  return stored;
+}

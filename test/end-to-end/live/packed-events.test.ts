@@ -1,0 +1,150 @@
+import type { Socket } from 'node:net';
+import { constants, deflateRawSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ClientOptions, WebSocket } from 'ws';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { heldBytes } from '../../support/heap.ts';
+import { openSocket, type RawSocket } from './raw-socket.ts';
+
+const ROW = '{ id symbol side units priceOpen priceCurrent profit }';
+const EVENTS = `subscription { positionChanges {
+  cursor snapshot upserted ${ROW} opened closed totals { count invested profit } status asOf
+} }`;
+const SMALL = 'subscription { positionChanges { cursor status } }';
+
+let app: TestApp;
+let token: string;
+
+beforeAll(async () => {
+  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+  // An account of 25 positions.
+  token = app.sandbox.token({ email: 'pro@example.com' });
+});
+afterAll(() => app.close());
+
+interface Received {
+  readonly isPacked: boolean;
+  readonly wireBytes: number;
+}
+
+/** A socket that also sees what comes over the wire; each event comes as one frame. */
+async function connect(options: ClientOptions = { perMessageDeflate: true }) {
+  const raw = await openSocket(app, ['graphql-transport-ws'], options);
+  const received: Received[] = [];
+  streamOf(raw.socket).on('data', (data: Buffer) => {
+    received.push({ isPacked: data[0] === 0xc1, wireBytes: data.length });
+  });
+  raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
+  await eventually(() => raw.messages.length === 1);
+  return { raw, received };
+}
+
+function streamOf(socket: WebSocket): Socket {
+  return (socket as unknown as { _socket: Socket })._socket;
+}
+
+/** The events of one subscription on each of these sockets, while the market moves. */
+async function eventsOf(sockets: readonly RawSocket[], count = 3): Promise<object[][]> {
+  for (const raw of sockets) raw.subscribe('1', EVENTS);
+  const next = (raw: RawSocket) => raw.of('1').filter(({ type }) => type === 'next');
+  for (let tick = 1; tick <= count; tick += 1) {
+    await eventually(() => sockets.every((raw) => next(raw).length >= tick));
+    app.sandbox.tick();
+  }
+  return sockets.map((raw) => next(raw).slice(0, count));
+}
+
+describe('events over a kilobyte', () => {
+  test('are sent packed to those who take it, in a third of the bytes, and say the same', async () => {
+    const packed = await connect();
+    const beside = await connect();
+    const plain = await connect({ perMessageDeflate: false });
+    const all = await eventsOf([packed.raw, beside.raw, plain.raw]);
+    expect(all[0]).toEqual(all[2]);
+    expect(all[1]).toEqual(all[2]);
+    const [small, large] = [packed, plain].map(({ received }) => received.at(-1) as Received);
+    expect([small?.isPacked, large?.isPacked]).toEqual([true, false]);
+    expect(large?.wireBytes).toBeGreaterThan(2_000);
+    expect((small?.wireBytes ?? 0) / (large?.wireBytes ?? 0)).toBeLessThan(1 / 3);
+    for (const { raw } of [packed, beside, plain]) raw.socket.terminate();
+  });
+
+  test('are sent plain where the client asks for a smaller window', async () => {
+    const { raw, received } = await connect({ perMessageDeflate: { serverMaxWindowBits: 10 } });
+    expect(raw.socket.extensions).toBe('');
+    await eventsOf([raw], 1);
+    expect(received.some(({ isPacked }) => isPacked)).toBe(false);
+    raw.socket.terminate();
+  });
+
+  test('leave smaller ones and other messages plain', async () => {
+    const { raw, received } = await connect();
+    raw.subscribe('1', SMALL);
+    await raw.until('1', 'next');
+    raw.subscribe('2', '{ __schema { types { name fields { name } } } }');
+    await raw.until('2', 'complete');
+    expect(received.some(({ isPacked }) => isPacked)).toBe(false);
+    raw.socket.terminate();
+  });
+});
+
+describe('packed messages of a client', () => {
+  /** Sends one frame with the bit that marks it as packed; its mask changes nothing. */
+  function sayFrame({ socket }: RawSocket, payload: Buffer): void {
+    const head = Buffer.from([0xc1, 0x80 | 126, 0, 0, 0, 0, 0, 0]);
+    head.writeUInt16BE(payload.length, 2);
+    streamOf(socket).write(Buffer.concat([head, payload]));
+  }
+
+  function sayPacked(raw: RawSocket, text: string): void {
+    const segment = deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH });
+    sayFrame(raw, segment.subarray(0, -4));
+  }
+
+  const pongs = ({ messages }: RawSocket) => messages.filter(({ type }) => type === 'pong').length;
+
+  test('are unpacked each by itself', async () => {
+    const { raw } = await connect();
+    const query = `{ customerId } #${'comment '.repeat(200)}`;
+    for (const id of ['1', '2', '3']) {
+      sayPacked(raw, JSON.stringify({ id, type: 'subscribe', payload: { query } }));
+    }
+    for (const id of ['1', '2', '3']) {
+      expect((await raw.until(id, 'next')).payload.data).toEqual({ customerId: 'cus_700002' });
+    }
+    raw.socket.terminate();
+  });
+
+  test('leave no memory behind on their socket', async () => {
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => connect()));
+    const before = heldBytes();
+    for (const { raw } of sockets) sayPacked(raw, '{"type":"ping"}');
+    await eventually(() => sockets.every(({ raw }) => pongs(raw) === 1));
+    const grown = (heldBytes() - before) / sockets.length;
+    for (const { raw } of sockets) raw.socket.terminate();
+    expect(grown).toBeLessThan(8_000);
+  });
+
+  test('close the socket where they unpack to more than a body may have', async () => {
+    const { raw } = await connect();
+    sayPacked(raw, `{"type":"ping"} ${' '.repeat(50_000_000)}`);
+    expect(await raw.close()).toMatchObject({ code: 1009 });
+  });
+
+  test('close the socket where a few bytes unpack to many, again and again', async () => {
+    const { raw } = await connect();
+    const ping = `{"type":"ping"} ${' '.repeat(200_000)}`;
+    sayPacked(raw, ping);
+    await eventually(() => pongs(raw) === 1);
+    sayPacked(raw, ping);
+    expect(await raw.close()).toEqual({ code: 1009, reason: 'Messages unpack to too much' });
+    expect(pongs(raw)).toBe(1);
+  });
+
+  test('close the socket where they cannot be unpacked', async () => {
+    const { raw } = await connect();
+    sayFrame(raw, Buffer.from('no deflate'));
+    expect(await raw.close()).toMatchObject({ code: 1007 });
+  });
+});
