@@ -33,7 +33,7 @@ export class PackedText {
     return isChunks(text) || text.length > LARGEST_AT_ONCE;
   }
 
-  static of(text: string | Buffer): PackedText {
+  static of(text: string): PackedText {
     return new PackedText(text, deflateRawSync(text, OPTIONS));
   }
 

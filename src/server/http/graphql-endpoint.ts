@@ -12,6 +12,7 @@ import { endRequestTrace, forwardedFrom, requestTrace } from '../request/request
 import type { ServerSettings } from '../settings.ts';
 import { PayloadTooLargeError, takeBody, UnreadableBodyError } from './body.ts';
 import { answerDirectly, readOrdinary, sendCatalog } from './direct-path.ts';
+import { EventStream } from './event-stream.ts';
 import { type EventStreams, sendStream } from './event-streams.ts';
 import type { Reply } from './reply.ts';
 import { createGraphQLOverHttp, type YogaReply } from './yoga.ts';
@@ -91,10 +92,12 @@ export function createGraphQLEndpoint(
     opened: Ready | Refused | null,
   ): Promise<void> {
     const notes: YogaReply = { headers: {}, catalog: null, text: null, isLive: false };
+    const events = new EventStream({ takesPacked: reply.takesGzip, summary: incoming.summary });
     const answer = await yoga.fetch(asFetchRequest(yoga, reply.request, body), {
       incoming,
       opened,
       reply: notes,
+      events,
     });
     if (answer.status === 406) return refuse(reply, 406, 'The answer is JSON, or an event stream.');
     reply.setAll(notes.headers);
@@ -104,7 +107,7 @@ export function createGraphQLEndpoint(
     if (answer.headers.get('content-type')?.startsWith('text/event-stream') && answer.body) {
       incoming.summary.transport = 'sse';
       if (notes.isLive) accessLog.subscribed(incoming.summary, incoming.caller);
-      if (notes.text === null) return stream(reply, answer, notes.isLive ? streams : null);
+      if (notes.text === null) return stream(reply, answer, events, notes.isLive ? streams : null);
       // Reading to the end stops yoga's pings.
       await answer.arrayBuffer();
       return reply.send(answer.status, asOnlyEvent(notes.text));
@@ -197,17 +200,21 @@ function asOnlyEvent(text: Body): Body {
   return isChunks(text) ? [Buffer.from(head), ...text, Buffer.from(end)] : `${head}${text}${end}`;
 }
 
-async function stream(reply: Reply, answer: Response, streams: EventStreams | null): Promise<void> {
+async function stream(
+  reply: Reply,
+  answer: Response,
+  events: EventStream,
+  streams: EventStreams | null,
+): Promise<void> {
   reply.set('cache-control', 'no-store');
   reply.set('x-accel-buffering', 'no');
+  if (events.takesPacked) reply.set('content-encoding', 'gzip');
   const response = reply.begin(answer.status);
   // A subscription may last for hours; its span is that of its start.
   if (reply.trace !== null) endRequestTrace(reply.trace, answer.status);
   streams?.add(response);
   try {
-    await sendStream(response, answer.body as ReadableStream<Uint8Array>, reply.unread, (bytes) => {
-      if (reply.summary !== null) reply.summary.bytesOut += bytes;
-    });
+    await sendStream(response, answer.body as ReadableStream<Uint8Array>, events, reply.unread);
   } finally {
     streams?.delete(response);
   }

@@ -137,6 +137,11 @@ export class Reply implements Recipient {
     return preferredEncoding(this.request.headers['accept-encoding']);
   }
 
+  /** Whether a stream may be sent as gzip: browsers unpack no other encoding piece by piece alike. */
+  get takesGzip(): boolean {
+    return GZIP.test(String(this.request.headers['accept-encoding'] ?? ''));
+  }
+
   sendJson(status: number, value: unknown): Eventually<void> {
     this.set('content-type', 'application/json; charset=utf-8');
     return this.send(status, JSON.stringify(value));

@@ -2,10 +2,10 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { CatalogAnswer } from '../../engine/catalog/catalog-answer.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { FollowedEvents, type ResultSink } from '../../engine/live/delivery.ts';
 import type { IncomingRequest, Ready } from '../../engine/opened-operation.ts';
 import type { Refused } from '../../engine/request.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
-import { mapStream } from '../../lib/map-stream.ts';
 import type { Body } from '../../lib/pack.ts';
 import { requestError } from '../../schema/public-error.ts';
 import { readQueryString } from './query-string.ts';
@@ -16,6 +16,8 @@ export interface YogaContext extends Record<string, unknown> {
   /** The operation, where it was opened before the request was handed to yoga. */
   readonly opened: Ready | Refused | null;
   readonly reply: YogaReply;
+  /** Takes the events of a subscription. Yoga would serialize each one anew for each stream. */
+  readonly events: ResultSink;
 }
 
 /** Results beside yoga's own response; filled while it executes. */
@@ -70,20 +72,15 @@ function useEngine(engine: Engine): Plugin<YogaContext> {
       // has the same checks for every transport.
       setParams({ query: '{ __typename }' });
       setParamsHandler(async ({ context }) => {
-        const { incoming, opened, reply } = context as unknown as YogaContext;
+        const { incoming, opened, reply, events } = context as unknown as YogaContext;
         const operation = opened ?? (await engine.open(params, incoming));
         reply.headers = operation.headers;
         if (!operation.ready) return refusal(operation);
         if (operation.operation !== 'subscription') return resultOf(operation, reply);
         const stream = await operation.subscribe();
-        if (!(Symbol.asyncIterator in stream)) return withPlainErrors(stream);
+        if (!(stream instanceof FollowedEvents)) return withPlainErrors(stream as ExecutionResult);
         reply.isLive = true;
-        return mapStream(stream, {
-          value: (result) => {
-            incoming.summary.results += 1;
-            return withPlainErrors(result);
-          },
-        });
+        return stream.deliver(events);
       });
     },
   };

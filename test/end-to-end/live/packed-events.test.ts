@@ -52,7 +52,7 @@ async function eventsOf(sockets: readonly RawSocket[], count = 3): Promise<objec
     await eventually(() => sockets.every((raw) => next(raw).length >= tick));
     app.sandbox.tick();
   }
-  return sockets.map((raw) => next(raw).slice(0, count));
+  return sockets.map(next);
 }
 
 describe('events over a kilobyte', () => {
@@ -60,9 +60,11 @@ describe('events over a kilobyte', () => {
     const packed = await connect();
     const beside = await connect();
     const plain = await connect({ perMessageDeflate: false });
-    const all = await eventsOf([packed.raw, beside.raw, plain.raw]);
-    expect(all[0]).toEqual(all[2]);
-    expect(all[1]).toEqual(all[2]);
+    const [first = [], second, third] = await eventsOf([packed.raw, beside.raw, plain.raw], 4);
+    // They may have begun at different versions of the feed.
+    const deltas = first.slice(2);
+    expect(second).toEqual(expect.arrayContaining(deltas));
+    expect(third).toEqual(expect.arrayContaining(deltas));
     const [small, large] = [packed, plain].map(({ received }) => received.at(-1) as Received);
     expect([small?.isPacked, large?.isPacked]).toEqual([true, false]);
     expect(large?.wireBytes).toBeGreaterThan(2_000);

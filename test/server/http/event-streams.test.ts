@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { ClientKeys } from '../../../src/engine/client-key.ts';
 import { steadyClock } from '../../../src/lib/clock.ts';
+import { RequestSummary } from '../../../src/schema/request-summary.ts';
+import type { SendBuffer } from '../../../src/server/back-pressure/send-buffer.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
+import { EventStream } from '../../../src/server/http/event-stream.ts';
 import { sendStream } from '../../../src/server/http/event-streams.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -33,7 +36,19 @@ function send(response: ServerResponse, body: ReadableStream<Uint8Array>, unread
   const clients = new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null });
   const buffers = new SendBuffers({ maxBytes: 2 ** 30, clients, clock: steadyClock, unreadMs });
   const { socket } = response.req;
-  void sendStream(response, body, buffers.open(socket, { caller: { token: null } }));
+  const unread = buffers.open(socket, { caller: { token: null } });
+  void sendStream(response, body, openEvents(), unread);
+}
+
+function openEvents(): EventStream {
+  const summary = new RequestSummary({
+    requestId: 'r',
+    transport: 'sse',
+    method: 'POST',
+    client: null,
+    bytesIn: 0,
+  });
+  return new EventStream({ takesPacked: false, summary });
 }
 
 async function serve(respond: (response: ServerResponse) => void) {
@@ -93,4 +108,22 @@ test('a source is cancelled where its reader disconnects before the first piece'
   request.destroy();
   await eventually(() => source.isLeft);
   expect(source.made).toBe(0);
+});
+
+test('events wait for the headers, and one that comes as its stream is cut harms nobody', async () => {
+  const cut = Promise.withResolvers<void>();
+  await using server = await serve((response) => {
+    const events = openEvents();
+    let isReady = false;
+    const hadRoom = events.hasRoom(() => {
+      isReady = true;
+    });
+    events.begin(response, { hasRoom: () => true } as SendBuffer);
+    expect([hadRoom, isReady, events.hasRoom(() => {})]).toEqual([false, true, true]);
+    response.destroy();
+    events.send('{}', cut.resolve);
+  });
+  const request = get({ port: server.port });
+  request.on('error', () => {});
+  await cut.promise;
 });
