@@ -47,8 +47,9 @@ local function taken(key, id)
     return ends and tonumber(ends) > now and {'evicted'} or nil
   end
   -- The replica that made it has written its records back to this epoch, and it was not among them:
-  -- it had been given back, which is among the writes that Redis lost.
-  if r[6] ~= current and redis.call('ZSCORE', expected, r[7]) == '0' then return nil end
+  -- it had been given back, which is among the writes that Redis lost. An outcome is never given back.
+  local isPast = r[5] == 'null' and r[6] and r[6] ~= current
+  if isPast and redis.call('ZSCORE', expected, r[7]) == '0' then return nil end
   return {'held', r[1], r[2], r[3], math.max(0, tonumber(r[4]) - now), r[5]}
 end
 `;
@@ -149,7 +150,7 @@ for i = 5, #KEYS do
   local id, reservation, rank = ARGV[base + 1], ARGV[base + 2], tonumber(ARGV[base + 7])
   local have = redis.call('HMGET', key, 'reservation', 'rank', 'epoch')
   -- Another one that nobody has written back was given back before ours was made: Redis lost both writes.
-  local isPast = have[1] ~= reservation and have[2] == '0' and have[3] ~= current
+  local isPast = have[1] ~= reservation and have[2] == '0' and have[3] and have[3] ~= current
   if isPast or not have[1] then
     if tonumber(ARGV[base + 6]) > 0 then
       local ends = now + ARGV[base + 6]

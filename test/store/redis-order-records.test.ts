@@ -178,6 +178,22 @@ describeWithRedis('order records in Redis', (serverPath) => {
     expect([...a.warnings, ...b.warnings].join()).not.toContain('twice');
   });
 
+  test('records that say nothing of an epoch, as replicas of an earlier version write them, are kept', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    const pending = await reserved(a.records, '1', 'pending');
+    await a.records.settle(await reserved(a.records, '1', 'settled'), accepted);
+    for (const key of await redis.command('KEYS', '*:record:*').then((keys) => keys as string[])) {
+      await redis.command('HDEL', key, 'epoch', 'member');
+    }
+    await using b = await openReplica(redis.url);
+    expect(await b.records.find('1', 'pending')).toMatchObject({ id: pending.id, outcome: null });
+    expect(await b.records.find('1', 'settled')).toMatchObject({ outcome: accepted });
+    for (const key of ['pending', 'settled']) {
+      expect(await b.records.reserve(request('1', key))).toMatchObject({ reserved: false });
+    }
+  });
+
   test('a replica that comes later brings its records before it makes new ones', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
