@@ -61,10 +61,16 @@ async function soakCursors(faults: number): Promise<readonly string[]> {
   console.log(
     `${report.continued} events went on from a list, ${report.snapshots} were whole lists`,
   );
-  const ms = report.liveAgainMs.toSorted((a, b) => a - b);
-  const at = (share: number) => Math.round(ms[Math.floor((ms.length - 1) * share)] ?? Number.NaN);
   console.log(
-    `live again after a kill, with a poll every ${POLL_MS} ms: half of ${ms.length} within ${at(0.5)} ms, 95 % within ${at(0.95)} ms, all within ${at(1)} ms`,
+    `live again after a kill, with a poll every ${POLL_MS} ms: ${sharesOf(report.liveAgainMs)}`,
   );
+  const afterOpen = report.recoveries.map(({ ms }) => ms);
+  console.log(`of that since the new socket was open: ${sharesOf(afterOpen)}`);
   return report.differences;
+}
+
+function sharesOf(times: readonly number[]): string {
+  const ms = times.toSorted((a, b) => a - b);
+  const at = (share: number) => Math.round(ms[Math.floor((ms.length - 1) * share)] ?? Number.NaN);
+  return `half of ${ms.length} within ${at(0.5)} ms, 95 % within ${at(0.95)} ms, all within ${at(1)} ms`;
 }

@@ -8,7 +8,7 @@ import type { OrderClient } from '../orders/order-client.ts';
 import { startOrderFacade } from '../orders/order-facade.ts';
 import { buying } from '../orders/order-request.ts';
 import { createSeededRandom, type SeededRandom } from '../orders/seeded-random.ts';
-import { Viewer } from './crowd.ts';
+import { type Recovery, Viewer } from './crowd.ts';
 import { foldsOf } from './strict-fold.ts';
 
 export interface CursorRun {
@@ -26,11 +26,13 @@ export interface CursorReport {
   readonly snapshots: number;
   /** From each kill until each client of the project that noticed it had its next event. */
   readonly liveAgainMs: readonly number[];
+  /** The end of those times: from when its new socket was open. */
+  readonly recoveries: readonly Recovery[];
 }
 
 export const POLL_MS = 200;
 const EMAIL = 'demo@example.com';
-const REPLICAS = 3;
+export const REPLICAS = 3;
 const VIEWERS = 4;
 const WATCHERS = 4;
 const KINDS = ['kill', 'kill', 'kill', 'kill', 'freeze', 'cut', 'move'] as const;
@@ -59,6 +61,7 @@ export async function runCursors({ seed, faults, onFault }: CursorRun): Promise<
     continued: sum('continued'),
     snapshots: sum('snapshots'),
     liveAgainMs: world.liveAgainMs,
+    recoveries: world.recoveries,
   };
 }
 
@@ -118,6 +121,7 @@ interface Parts {
 class World {
   readonly #parts: Parts;
   readonly liveAgainMs: number[] = [];
+  readonly recoveries: Recovery[] = [];
   #orders = 0;
 
   constructor(parts: Parts) {
@@ -172,7 +176,7 @@ class World {
     await victim.kill();
     const restarted = victim.start();
     await Promise.all(
-      viewers.map(async ({ statuses }, at) => {
+      viewers.map(async ({ statuses, recoveries }, at) => {
         const since = () => statuses.slice(before[at]);
         // Where it has its line elsewhere, it goes on.
         const isHit = await eventually(() => since().length > 0).then(() =>
@@ -184,6 +188,7 @@ class World {
           return since().indexOf('LIVE', offline) > 0;
         });
         this.liveAgainMs.push(performance.now() - killedAtMs);
+        this.recoveries.push(...recoveries.slice(-1));
       }),
     );
     await restarted;

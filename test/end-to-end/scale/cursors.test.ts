@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest';
-import { runCursors } from './cursors-run.ts';
+import { REPLICAS, runCursors } from './cursors-run.ts';
 
 test('a list that is followed by cursor over replicas that die and freeze stays the gateway’s', async () => {
-  const { differences, faults, continued, snapshots } = await runCursors({ seed: 3, faults: 15 });
+  const { differences, faults, continued, snapshots, recoveries } = await runCursors({
+    seed: 3,
+    faults: 15,
+  });
   expect(differences).toEqual([]);
   expect(faults.get('kill')).toBe(9);
   // It proves something only where cursors were resumed.
   expect(continued).toBeGreaterThan(100);
   expect(snapshots).toBeGreaterThan(10);
+  // Counted in polls, which a busy machine delays as well.
+  const polls = recoveries.map((recovery) => recovery.polls).toSorted((a, b) => a - b);
+  expect(polls[Math.floor(polls.length / 2)]).toBeLessThanOrEqual(3 * REPLICAS);
 });
