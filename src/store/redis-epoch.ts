@@ -8,7 +8,7 @@ export interface RedisTiming {
   readonly beatMs: number;
   /** A new epoch takes no reservation before this: every living replica has noticed it by then. */
   readonly graceMs: number;
-  /** A replica that was alive lately is waited for so long, then taken for dead. */
+  /** A replica that was alive lately is waited for so long, then taken for dead: no shorter than `graceMs`. */
   readonly leaseMs: number;
   /** The longest time an order waits for an epoch to open before it is refused. */
   readonly patienceMs: number;
@@ -26,8 +26,8 @@ export interface RedisEpochOptions {
   readonly keys: RedisKeys;
   readonly clock: Clock;
   readonly timing: RedisTiming;
-  /** Writes this replica's records back; false where the epoch changed meanwhile. */
-  readonly restore: (epoch: string) => Promise<boolean>;
+  /** Writes this replica's records back, as far as the epoch lasts. */
+  readonly restore: (epoch: string) => Promise<void>;
   readonly onBeat: (held: number | null) => void;
   readonly onWarn: (message: string) => void;
 }
@@ -60,7 +60,6 @@ export class RedisEpoch {
 
   /** The degraded reason that keeps reservations from being made; null while there is none. */
   get degradedReason(): string | null {
-    if (!this.#options.redis.isReady()) return 'Redis cannot be reached';
     return this.#state === 'open' ? null : `the order records in Redis: ${this.#state}`;
   }
 
@@ -74,7 +73,7 @@ export class RedisEpoch {
 
   /** A failure here is retried by the next heartbeat, or by the connection when it is back. */
   async joinOrLater(): Promise<void> {
-    if (this.#options.redis.isReady()) await this.join().catch(() => {});
+    await this.join().catch(() => {});
   }
 
   /** Called with what a script answered about the epoch. */
@@ -86,29 +85,21 @@ export class RedisEpoch {
     this.#closed = true;
     this.#cancelBeat();
     await this.#joining?.catch(() => {});
-    if (this.#options.redis.isReady()) await this.#run(LEAVE, [this.member]).catch(() => {});
+    await this.#run(LEAVE, [this.member]).catch(() => {});
   }
 
   async #join(): Promise<void> {
     const { timing, restore, onWarn } = this.#options;
     const { graceMs, leaseMs } = timing;
-    for (;;) {
-      const [, epoch] = await this.#run(JOIN, [
-        this.member,
-        randomUUID(),
-        graceMs,
-        Math.max(graceMs, leaseMs),
-        ...this.#peers,
-      ]);
-      if (epoch === this.#epoch || this.#closed) return;
-      if (this.#epoch !== null) onWarn('Redis may have lost order records: they are written back');
-      if (!(await restore(String(epoch)))) continue;
-      const [status] = await this.#run(RESTORED, [this.member, String(epoch)]);
-      if (status !== 'restored') continue;
-      this.#epoch = String(epoch);
-      await this.#beat();
-      return;
-    }
+    const args = [this.member, randomUUID(), graceMs, leaseMs, ...this.#peers];
+    const [, epoch] = await this.#run(JOIN, args);
+    if (epoch === this.#epoch) return;
+    if (this.#epoch !== null) onWarn('Redis may have lost order records: they are written back');
+    await restore(String(epoch));
+    await this.#run(RESTORED, [this.member, String(epoch)]);
+    // Where that is over by now, the next script says so.
+    this.#epoch = String(epoch);
+    await this.#beat();
   }
 
   async #beat(): Promise<void> {
@@ -122,11 +113,11 @@ export class RedisEpoch {
 
   #beatLater(): void {
     if (this.#closed) return;
-    const { clock, timing, redis } = this.#options;
+    const { clock, timing } = this.#options;
     this.#cancelBeat = clock.after(timing.beatMs, async () => {
       try {
-        if (redis.isReady()) await this.#beat();
-        if (redis.isReady() && this.#state === 'being written back') await this.join();
+        await this.#beat();
+        if (this.#state === 'being written back') await this.join();
       } catch (error) {
         // The next heartbeat retries. Until then orders are refused for the same reason.
         this.#state = reasonOf(error);

@@ -62,7 +62,6 @@ class RedisOrderRecords implements OrderRecords {
   readonly #onWarn: (message: string) => void;
   /** Reservations whose answer from Redis was lost: Redis may hold them, and their keys must come free. */
   readonly #unanswered = new Map<string, Reservation>();
-  readonly #attempts = new Set<Promise<unknown>>();
   #held = 0;
 
   constructor(redis: RedisConnection, options: RedisOrderRecordsOptions) {
@@ -110,7 +109,7 @@ class RedisOrderRecords implements OrderRecords {
     const own = this.#own.get(request.login, request.key);
     if (own) return { reserved: false, record: own };
     const reservation = { ...request, id: randomUUID() };
-    const answer = await this.#inOpenEpoch((epoch) => this.#tryReserve(reservation, epoch));
+    const answer = await this.#inOpenEpoch((epoch) => this.#reserveOnce(reservation, epoch));
     const [status] = answer;
     if (status === 'reserved') return { reserved: true, reservation };
     if (status === 'held') return { reserved: false, record: toRecord(answer) };
@@ -120,16 +119,16 @@ class RedisOrderRecords implements OrderRecords {
   }
 
   async settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
-    if (!this.#own.settle(reservation, outcome)) return;
+    this.#own.settle(reservation, outcome);
     const record = this.#own.record(reservation);
-    if (record) await this.#merge([record], '');
+    if (record) await this.#merge([record], 'none');
   }
 
   async release(reservation: Reservation): Promise<void> {
     const { id, login, key } = reservation;
     const own = this.#own.get(login, key);
     // Past its time replicas may have answered `unknown`: the key must not come free after that.
-    if (own?.id === id && own.outcome === null && own.pendingMs === 0) return;
+    if (own?.pendingMs === 0) return;
     // First, or it could be written back to Redis behind the release.
     this.#own.release(reservation);
     const record = recordId(login, key);
@@ -166,14 +165,6 @@ class RedisOrderRecords implements OrderRecords {
     this.#redis.close();
   }
 
-  #tryReserve(reservation: Reservation, epoch: string): Promise<readonly unknown[]> {
-    const attempt = this.#reserveOnce(reservation, epoch).finally(() => {
-      this.#attempts.delete(attempt);
-    });
-    this.#attempts.add(attempt);
-    return attempt;
-  }
-
   async #reserveOnce(reservation: Reservation, epoch: string): Promise<readonly unknown[]> {
     const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
     const record = recordId(login, key);
@@ -186,6 +177,7 @@ class RedisOrderRecords implements OrderRecords {
         [epoch, record, ...values],
       );
       if (answer[0] === 'reserved') {
+        // Before any later script is answered: an epoch that begins next gets it written back.
         this.#own.add(reservation);
         this.#count(Number(answer[1]));
       }
@@ -199,7 +191,6 @@ class RedisOrderRecords implements OrderRecords {
   /** Runs a script that needs an open epoch; waits a little for one, since a first start opens one too. */
   async #inOpenEpoch(run: (epoch: string) => Promise<readonly unknown[]>) {
     for (let waitedMs = 0; ; waitedMs += POLL_MS) {
-      if (this.#epoch.current === null && this.#redis.isReady()) await this.#epoch.join();
       const answer = await run(this.#epoch.current ?? '');
       const [status] = answer;
       const isRefused = status === 'lost' || status === 'foreign' || status === 'recovering';
@@ -213,21 +204,19 @@ class RedisOrderRecords implements OrderRecords {
     }
   }
 
-  async #restore(epoch: string): Promise<boolean> {
-    // One that was made in the old epoch just now may not be among our own yet.
-    await Promise.allSettled(this.#attempts);
+  async #restore(epoch: string): Promise<void> {
     let batch: TableRecord[] = [];
     for (const record of this.#own.values()) {
       batch.push(record);
       if (batch.length < MERGE_RECORDS) continue;
-      if (!(await this.#merge(batch, epoch))) return false;
+      await this.#merge(batch, epoch);
       batch = [];
     }
-    return batch.length === 0 || (await this.#merge(batch, epoch));
+    await this.#merge(batch, epoch);
   }
 
-  /** Gives Redis our copies where it has none, or an older one. False: another epoch has begun. */
-  async #merge(records: readonly TableRecord[], epoch: string): Promise<boolean> {
+  /** Gives Redis our copies where it has none, or an older one. */
+  async #merge(records: readonly TableRecord[], epoch: string): Promise<void> {
     const keys: string[] = [];
     const args: (string | number)[] = [epoch, this.#timing.leaseMs, this.#epoch.member];
     for (const record of records) {
@@ -239,11 +228,10 @@ class RedisOrderRecords implements OrderRecords {
       args.push(recordId(login, key), id, canonical, reservedAtMs, pendingMs, restMs);
       args.push(rank(outcome), JSON.stringify(outcome));
     }
-    const [status, conflicts] = await this.#run(MERGE, keys, args);
+    const [, conflicts] = await this.#run(MERGE, keys, args);
     if (Number(conflicts) > 0) {
       this.#onWarn(`${conflicts} order keys were reserved twice while Redis had lost them`);
     }
-    return status === 'merged';
   }
 
   #beat(held: number | null): void {

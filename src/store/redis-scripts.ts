@@ -26,25 +26,21 @@ local function run()
 end
 local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
 -- Empty where Redis may have lost something, and nobody has begun a new epoch yet.
-local current = mark[1] and mark[2] == run() and mark[1] or ''
+local current = mark[2] == run() and mark[1] or ''
 local function recovering()
-  local left = tonumber(mark[3]) - now
-  if left <= 0 and redis.call('ZCOUNT', expected, 1, 1) > 0 then left = tonumber(mark[4]) - now end
-  return left > 0 and left or nil
+  local isIncomplete = redis.call('ZCOUNT', expected, 1, 1) > 0
+  return tonumber(isIncomplete and mark[4] or mark[3]) > now
 end
 local function refusal(epoch)
   if current == '' then return {'lost'} end
   if current ~= epoch then return {'foreign'} end
-  local left = recovering()
-  if left then return {'recovering', left} end
-  return nil
+  return recovering() and {'recovering'} or nil
 end
 local function taken(key, id)
   local r = redis.call('HMGET', key,
     'reservation', 'canonical', 'at', 'deadline', 'outcome', 'epoch', 'member')
   if not r[1] then
-    local ends = redis.call('ZSCORE', index, id)
-    return ends and tonumber(ends) > now and {'evicted'} or nil
+    return redis.call('ZSCORE', index, id) and {'evicted'} or nil
   end
   -- The replica that made it has written its records back to this epoch, and it was not among them:
   -- it had been given back, which is among the writes that Redis lost. An outcome is never given back.
@@ -105,8 +101,8 @@ local key, id = KEYS[5], ARGV[2]
 local no = refusal(ARGV[1]) or taken(key, id)
 if no then return no end
 -- No write before this: after any write Redis would let the script exceed its memory.
-local count = redis.call('ZCOUNT', index, '(' .. string.format('%.0f', now), '+inf')
-if count >= tonumber(ARGV[9]) then return {'full', count} end
+local count = redis.call('ZCARD', index)
+if count >= tonumber(ARGV[9]) then return {'full'} end
 redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', ARGV[4],
   'canonical', ARGV[5], 'at', ARGV[6], 'deadline', now + ARGV[7], 'rank', 0, 'outcome', 'null')
 redis.call('PEXPIREAT', key, now + ARGV[8])
@@ -135,15 +131,13 @@ return {'released'}
 `;
 
 /**
- * KEYS 5 and on: records. ARGV: epoch (empty: any), longest wait, member, then for each record id,
- * reservation, canonical, reserved at, pending ms, rest of its life in ms, rank, outcome.
+ * KEYS 5 and on: records. ARGV: the epoch to write back to (`none` for an outcome), longest
+ * wait, member, then for each record id, reservation, canonical, reserved at, pending ms, rest of its
+ * life in ms, rank, outcome.
  */
 export const MERGE = `${COMMON}
-if ARGV[1] ~= '' then
-  if current ~= ARGV[1] then return {'foreign'} end
-  -- A replica with much to write back is waited for as long as it goes on writing.
-  if recovering() then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
-end
+-- A replica with much to write back is waited for as long as it goes on writing.
+if current == ARGV[1] and recovering() then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
 local conflicts = 0
 for i = 5, #KEYS do
   local key, base = KEYS[i], 3 + (i - 5) * 8
@@ -152,18 +146,17 @@ for i = 5, #KEYS do
   -- Another one that nobody has written back was given back before ours was made: Redis lost both writes.
   local isPast = have[1] ~= reservation and have[2] == '0' and have[3] and have[3] ~= current
   if isPast or not have[1] then
-    if tonumber(ARGV[base + 6]) > 0 then
-      local ends = now + ARGV[base + 6]
-      redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', reservation,
-        'canonical', ARGV[base + 3], 'at', ARGV[base + 4], 'deadline', now + ARGV[base + 5],
-        'rank', rank, 'outcome', ARGV[base + 8])
-      redis.call('PEXPIREAT', key, ends)
-      redis.call('ZADD', index, ends, id)
-    end
+    local ends = now + ARGV[base + 6]
+    redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', reservation,
+      'canonical', ARGV[base + 3], 'at', ARGV[base + 4], 'deadline', now + ARGV[base + 5],
+      'rank', rank, 'outcome', ARGV[base + 8])
+    redis.call('PEXPIREAT', key, ends)
+    redis.call('ZADD', index, ends, id)
   elseif have[1] ~= reservation then
     conflicts = conflicts + 1
   else
     redis.call('HSET', key, 'epoch', current)
+    -- What was sent on a connection before this one may arrive only now.
     if tonumber(have[2]) < rank then
       redis.call('HSET', key, 'rank', rank, 'outcome', ARGV[base + 8])
     end

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import type { RecordedOutcome } from '../../src/store/order-records.ts';
 import type { RedisTiming } from '../../src/store/redis-epoch.ts';
 import { openRedisOrderRecords } from '../../src/store/redis-order-records.ts';
-import { RESTORED } from '../../src/store/redis-scripts.ts';
+import { JOIN, MERGE, RESTORED } from '../../src/store/redis-scripts.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../support/redis.ts';
@@ -17,10 +17,14 @@ const MARKER = `${PREFIX}:epoch`;
 const MEMBERS = `${PREFIX}:members`;
 const EXPECTED = `${PREFIX}:expected`;
 
-async function openReplica(url: string, change: Partial<RedisTiming> = {}) {
+async function openReplica(
+  url: string,
+  change: Partial<RedisTiming> = {},
+  clock: Clock = systemClock,
+) {
   const warnings: string[] = [];
   const records = await openRedisOrderRecords({
-    ...{ url, max: 1_000, clock: systemClock, uptimeMs: () => performance.now() },
+    ...{ url, max: 1_000, clock, uptimeMs: () => performance.now() },
     onWarn: (message) => warnings.push(message),
     timing: { ...timing, ...change },
   });
@@ -110,22 +114,44 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await using line = await startSwitchboard(redis.url);
     const open = (url: string, beatMs: number) =>
       openRedisOrderRecords({
-        ...{ url, max: 1_000, clock: systemClock, uptimeMs: () => performance.now() },
+        ...{ url, max: 2_000, clock: systemClock, uptimeMs: () => performance.now() },
         onWarn() {},
-        timing: { ...timing, beatMs, patienceMs: 20_000 },
+        // Shorter than the writing back takes, which prolongs the wait with each batch.
+        timing: { ...timing, beatMs, leaseMs: 1_500, patienceMs: 20_000 },
       });
     // One that has not seen an open epoch at a heartbeat yet has no peers, itself included.
     const a = await open(`redis://:${REDIS_PASSWORD}@${line.address}`, 60_000);
-    for (let n = 0; n < 450; n += 1) await reserved(a, '1', `k${n}`);
-    line.delayMs = 150;
+    await Promise.all(Array.from({ length: 1_050 }, (_, n) => reserved(a, '1', `k${n}`)));
+    await reserved(a, '1', 'last');
+    line.delayMs = 200;
     await redis.command('FLUSHALL');
     const noticed = a.find('1', 'none');
     await eventually(async () => (await redis.command('EXISTS', MARKER)) === 1);
     expect(await membersOf(redis)).toHaveLength(1);
     const b = await open(redis.url, timing.beatMs);
-    expect(await b.reserve(request('1', 'k449'))).toMatchObject({ reserved: false });
+    // In batches, between which other scripts have their turn.
+    await eventually(async () => {
+      const written = Number(await redis.command('ZCARD', `${PREFIX}:index`));
+      return written > 0 && written < 1_000;
+    });
+    expect(await b.reserve(request('1', 'last'))).toMatchObject({ reserved: false });
     expect(await noticed).toBe(null);
     await Promise.all([a.close(), b.close()]);
+  });
+
+  test('stays open while a replica comes late and writes back', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    const keys = [MARKER, MEMBERS, EXPECTED, `${PREFIX}:index`];
+    // One that it may know of from before, and that is dead.
+    await redis.command('EVAL', JOIN, 4, ...keys, 'late', 'another epoch', 0, 60_000, 'dead');
+    await reserved(a.records, '1', 'joined');
+    const now = Date.now();
+    await redis.command('ZADD', EXPECTED, 1, 'dead');
+    await redis.command('HSET', MARKER, 'opensAt', now, 'latestAt', now);
+    const epoch = String(await redis.command('HGET', MARKER, 'epoch'));
+    await redis.command('EVAL', MERGE, 4, ...keys, epoch, 60_000, 'late');
+    await reserved(a.records, '1', 'written back');
   });
 
   test('does not take what was written back to an earlier one for its own', async () => {
@@ -136,11 +162,14 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     expect(answer).toEqual(['foreign']);
   });
 
-  test('forgets a replica whose lease is over', async () => {
+  test('forgets a replica whose lease is over, and a record whose day is', async () => {
     await using redis = await startTestRedis(serverPath);
-    await using _a = await openReplica(redis.url);
+    await using a = await openReplica(redis.url);
     await redis.command('ZADD', MEMBERS, 1, 'dead');
+    await redis.command('ZADD', `${PREFIX}:index`, 1, '1:old');
     await eventually(async () => (await membersOf(redis)).length === 1);
+    await reserved(a.records, '1', 'old');
+    expect(await redis.command('ZCARD', `${PREFIX}:index`)).toBe(1);
   });
 
   test('does not wait for one that an earlier epoch waited for', async () => {
@@ -153,6 +182,32 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     );
     // Were it waited for, for its lease, this would be refused.
     await reserved(a.records, '1', 'new');
+  });
+
+  test('does not wait again for one that connects again', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using line = await startSwitchboard(redis.url);
+    await using a = await openReplica(`redis://:${REDIS_PASSWORD}@${line.address}`);
+    const now = Date.now();
+    await redis.command('HSET', MARKER, 'opensAt', now + 1_500, 'latestAt', now + 60_000);
+    line.cut();
+    await eventually(() => a.records.degradedReason()?.includes('reached') === true);
+    await eventually(() => reserved(a.records, '1', 'new'), { withinMs: 20_000 });
+    expect(a.warnings.join()).not.toContain('written back');
+  });
+
+  test('keeps what is pending of a replica that it did not wait for any longer', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using line = await startSwitchboard(redis.url);
+    await using a = await openReplica(redis.url, { leaseMs: 1_000, patienceMs: 8_000 });
+    await using b = await openReplica(`redis://:${REDIS_PASSWORD}@${line.address}`);
+    const { id } = await reserved(b.records, '1', 'k');
+    await twoBeats(redis);
+    line.delayMs = 60_000;
+    await redis.command('HSET', MARKER, 'run', 'another');
+    expect(await a.records.reserve(request('1', 'k'))).toMatchObject({ record: { id } });
+    line.cut();
+    line.delayMs = 0;
   });
 
   test('does not wait for a replica that has left', async () => {
@@ -169,6 +224,57 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await reserved(a.records, '1', 'new');
   });
 
+  test('does not wait for a replica that has left while it wrote back', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using line = await startSwitchboard(redis.url);
+    const timers = new Set<object>();
+    const clock: Clock = {
+      ...systemClock,
+      after(ms, task) {
+        const timer = {};
+        timers.add(timer);
+        const cancel = systemClock.after(ms, () => {
+          timers.delete(timer);
+          task();
+        });
+        return () => {
+          timers.delete(timer);
+          cancel();
+        };
+      },
+    };
+    const a = await openReplica(`redis://:${REDIS_PASSWORD}@${line.address}`, {}, clock);
+    const [member] = await membersOf(redis);
+    line.delayMs = 200;
+    await redis.command('HSET', MARKER, 'run', 'another');
+    // Redis has it, and the answer is on its way.
+    await eventually(
+      async () =>
+        (await redis.command('ZSCORE', EXPECTED, member ?? '')) === '0' &&
+        (await redis.command('HGET', MARKER, 'run')) !== 'another',
+    );
+    const closed = a.records.close();
+    line.delayMs = 0;
+    await closed;
+    expect(await membersOf(redis)).toEqual([]);
+    const idle = await openReplica(redis.url, { beatMs: 5_000 }, clock);
+    await idle.records.close();
+    expect([...timers]).toEqual([]);
+  });
+
+  test('begins at once with a replica that connects again', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await using idle = await openReplica(redis.url, { beatMs: 60_000 });
+    await reserved(idle.records, '1', 'k');
+    await redis.kill();
+    await redis.start();
+    await eventually(async () => (await redis.command('EXISTS', `${PREFIX}:record:1:k`)) === 1);
+    expect(await eventually(() => a.records.reserve(request('1', 'k')))).toMatchObject({
+      reserved: false,
+    });
+  });
+
   test('does not wait for one that leaves before it has written back', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
@@ -180,6 +286,8 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await redis.command('ZADD', EXPECTED, 1, other);
     await redis.command('HSET', MARKER, 'opensAt', now, 'latestAt', now + 60_000);
     await expect(a.records.reserve(request('1', 'early'))).rejects.toThrow('written back');
+    // An order that waits meanwhile must not name it again.
+    await redis.command('HSET', MARKER, 'opensAt', Date.now() + 1_000);
     const waiting = a.records.reserve(request('1', 'new'));
     await b.records.close();
     expect(await waiting).toMatchObject({ reserved: true });
@@ -200,6 +308,25 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
       await a.records.settle(reservation, outcome);
       expect(await b.records.find('1', 'k')).toMatchObject({ outcome: known });
     }
+    // An earlier write, from a connection that was given up while Redis stood still.
+    const { id, canonical, reservedAtMs } = reservation;
+    await redis.command(
+      ...['EVAL', MERGE, 5, MARKER, MEMBERS, EXPECTED, `${PREFIX}:index`, `${PREFIX}:record:1:k`],
+      ...[
+        'none',
+        0,
+        'a',
+        '1:k',
+        id,
+        canonical,
+        reservedAtMs,
+        0,
+        60_000,
+        1,
+        JSON.stringify(unknown),
+      ],
+    );
+    expect(await b.records.find('1', 'k')).toMatchObject({ outcome: accepted });
   });
 
   test('reports a key that two replicas have reserved while Redis had lost it', async () => {
@@ -215,20 +342,31 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     );
   });
 
-  test('keeps an outcome whose replica is gone, whatever another one writes back', async () => {
+  test('keeps an outcome whose replica is gone, and what an earlier version wrote, whatever another one writes back', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     const b = await openReplica(redis.url);
+    const keys = ['k', 'earlier'].map((key) => `${PREFIX}:record:1:${key}`);
     await reserved(a.records, '1', 'k');
-    await redis.command('DEL', `${PREFIX}:record:1:k`, `${PREFIX}:index`);
+    await reserved(a.records, '1', 'earlier');
+    await redis.command('DEL', ...keys, `${PREFIX}:index`);
     const { id } = await reserved(b.records, '1', 'k');
     await b.records.settle({ ...request('1', 'k'), id }, accepted);
+    const earlier = await reserved(b.records, '1', 'earlier');
+    await redis.command('HDEL', keys[1] ?? '', 'epoch', 'member');
     await b.records.close();
     await redis.command('HSET', MARKER, 'run', 'another');
     await eventually(() =>
-      a.warnings.some((line) => line.startsWith('1 order keys were reserved')),
+      a.warnings.some((line) => line.startsWith('2 order keys were reserved')),
     );
-    await using c = await openReplica(redis.url);
+    await eventually(() => a.records.degradedReason() === null);
+    // It is ready without waiting for its first heartbeat.
+    await using c = await openReplica(redis.url, { beatMs: 60_000 });
+    expect(await c.records.find('1', 'k')).toMatchObject({ id, outcome: accepted });
+    expect(await c.records.find('1', 'earlier')).toMatchObject({ id: earlier.id });
+    // Nor is it taken for given back, though its replica lives and has not written it back.
+    const [replica = ''] = await membersOf(redis);
+    await redis.command('HSET', keys[0] ?? '', 'epoch', 'earlier', 'member', replica);
     expect(await c.records.find('1', 'k')).toMatchObject({ id, outcome: accepted });
   });
 
@@ -240,5 +378,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await expect(a.records.find('1', 'k')).rejects.toThrow('being written back');
     await expect(a.records.reserve(request('1', 'k'))).rejects.toThrow('being written back');
     expect(a.records.degradedReason()).toContain('recovering');
+    // Or the first that finds it open would take the others for dead.
+    await twoBeats(redis);
   });
 });

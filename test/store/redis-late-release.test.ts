@@ -5,7 +5,7 @@ import { openRedisOrderRecords } from '../../src/store/redis-order-records.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestRedis } from '../support/redis.ts';
-import { accepted, request } from './order-records-contract.ts';
+import { accepted, request, reserved } from './order-records-contract.ts';
 
 const PENDING_MS = 200;
 
@@ -35,22 +35,30 @@ describeWithRedis('a reservation that is given back after its time', (serverPath
     // The gateway's answer may still come.
     await slow.settle(answer.reservation, accepted);
     expect(await other.find('1', 'k')).toMatchObject({ outcome: accepted });
+    // Redis need not be asked, which may have lost it.
+    const second = await slow.reserve({ ...request('1', 'second'), pendingMs: PENDING_MS });
+    if (!second.reserved) throw new Error('the key is free');
+    await eventually(async () => (await slow.find('1', 'second'))?.pendingMs === 0);
+    await redis.kill();
+    await slow.release(second.reservation);
     await Promise.all([slow.close(), other.close()]);
   });
 
   test('stays unknown for all, where Redis was restarted meanwhile', async () => {
     await using redis = await startTestRedis(serverPath);
     const [slow, other] = [await openReplica(redis.url), await openReplica(redis.url)];
-    const answer = await slow.reserve({ ...request('1', 'k'), pendingMs: PENDING_MS });
-    if (!answer.reserved) throw new Error('the key is free');
+    const reservation = await reserved(slow, '1', 'k');
     await redis.command('SAVE');
     await redis.kill();
-    await expect(slow.release(answer.reservation)).rejects.toThrow(RecordsUnavailableError);
+    await expect(slow.release(reservation)).rejects.toThrow(RecordsUnavailableError);
     await redis.start();
     await eventually(() => slow.find('1', 'another').then(() => true));
-    await slow.release(answer.reservation);
+    await redis.command('HSET', 'trading-graph:{orders}:record:1:k', 'deadline', 0);
+    await slow.release(reservation);
     const unknown = { reserved: false, record: { outcome: null, pendingMs: 0 } };
     expect(await slow.reserve(request('1', 'k'))).toMatchObject(unknown);
+    expect(await other.reserve(request('1', 'k'))).toMatchObject(unknown);
+    await redis.command('FLUSHALL');
     expect(await other.reserve(request('1', 'k'))).toMatchObject(unknown);
     await Promise.all([slow.close(), other.close()]);
   });

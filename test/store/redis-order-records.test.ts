@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { RECORD_LIFE_MS, RecordsUnavailableError } from '../../src/store/order-records.ts';
@@ -5,22 +6,36 @@ import type { RedisTiming } from '../../src/store/redis-epoch.ts';
 import { openRedisOrderRecords } from '../../src/store/redis-order-records.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestRedis } from '../support/redis.ts';
+import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../support/redis.ts';
+import { startSwitchboard } from '../support/switchboard.ts';
 import { accepted, itKeepsOrderRecords, request, reserved } from './order-records-contract.ts';
 
 const timing: RedisTiming = { beatMs: 50, graceMs: 400, leaseMs: 1_500, patienceMs: 3_000 };
 
-async function openReplica(url: string, max = 1_000, change: Partial<RedisTiming> = {}) {
+async function openReplica(
+  url: string,
+  max = 1_000,
+  change: Partial<RedisTiming> = {},
+  uptime: { readonly aheadMs: number } = { aheadMs: 0 },
+) {
   const warnings: string[] = [];
   const records = await openRedisOrderRecords({
     url,
     max,
     clock: systemClock,
-    uptimeMs: () => performance.now(),
+    uptimeMs: () => performance.now() + uptime.aheadMs,
     onWarn: (message) => warnings.push(message),
     timing: { ...timing, ...change },
   });
   return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+}
+
+/** The number of scripts that Redis ran besides heartbeats, which alone forget by the time. */
+async function scriptsBesideBeats(redis: TestRedis): Promise<number> {
+  const stats = String(await redis.command('INFO', 'commandstats'));
+  const calls = (name: string) =>
+    Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+  return calls('eval') - calls('zremrangebyscore') / 2;
 }
 
 describeWithRedis('order records in Redis', (serverPath) => {
@@ -95,11 +110,18 @@ describeWithRedis('order records in Redis', (serverPath) => {
         b.records.find('1', 'settled'),
       ]);
       expect(one).toMatchObject({ reserved: false, record: { outcome: accepted } });
-      expect(two).toMatchObject({ reserved: false, record: { id: pending.id, outcome: null } });
+      const { id, reservedAtMs } = pending;
+      expect(two).toMatchObject({ reserved: false, record: { id, reservedAtMs, outcome: null } });
+      expect(two.reserved ? 0 : two.record.pendingMs).toBeGreaterThan(0);
       expect(three).toMatchObject({ outcome: accepted });
     }
+    expect(await redis.command('PTTL', 'trading-graph:{orders}:record:1:settled')).toBeGreaterThan(
+      0,
+    );
     await a.records.settle(pending, accepted);
     expect(await b.records.find('1', 'pending')).toMatchObject({ outcome: accepted });
+    // All three shared one attempt to write back.
+    expect(b.warnings.filter((line) => line.includes('written back'))).toHaveLength(3);
     expect(b.records.degradedReason()).toBe(null);
   });
 
@@ -128,6 +150,21 @@ describeWithRedis('order records in Redis', (serverPath) => {
     expect([...a.warnings, ...b.warnings].join()).not.toContain('twice');
   });
 
+  test('an outcome is written before there is an epoch again, for the rest of its day', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const uptime = { aheadMs: 0 };
+    await using a = await openReplica(redis.url, 1_000, { beatMs: 60_000 }, uptime);
+    const reservation = await reserved(a.records, '1', 'k');
+    // Its only heartbeat found an epoch that was not open yet.
+    expect(a.records.degradedReason()).toBe(null);
+    await redis.command('FLUSHALL');
+    uptime.aheadMs = 3_600_000;
+    await a.records.settle(reservation, accepted);
+    const left = await redis.command('PTTL', 'trading-graph:{orders}:record:1:k');
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(RECORD_LIFE_MS - uptime.aheadMs);
+  });
+
   test('a Redis that was restarted without its last writes is noticed by its run', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
@@ -149,12 +186,14 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     await using b = await openReplica(redis.url);
+    const older = await reserved(a.records, '1', 'free as well');
+    await redis.command('FLUSHALL');
     const keys = ['pending', 'free', 'used again', 'settled again'] as const;
     const [pending, free, used, settled] = await Promise.all(
       keys.map((key) => reserved(a.records, '1', key)),
     );
     await redis.command('SAVE');
-    for (const reservation of [free, used, settled]) {
+    for (const reservation of [older, free, used, settled]) {
       if (reservation) await a.records.release(reservation);
     }
     const usedAgain = await reserved(b.records, '1', 'used again');
@@ -168,7 +207,10 @@ describeWithRedis('order records in Redis', (serverPath) => {
     expect(await found(a.records, 'settled again')).toMatchObject({
       record: { outcome: accepted },
     });
+    // Its answer may have been lost as well.
+    if (used) await a.records.release(used);
     expect(await b.records.find('1', 'free')).toBe(null);
+    expect(await b.records.find('1', 'free as well')).toBe(null);
     for (const { records } of [a, b]) {
       for (const key of ['pending', 'used again', 'settled again']) {
         expect(await records.reserve(request('1', key))).toMatchObject({ reserved: false });
@@ -222,14 +264,38 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await expect
       .poll(() => b.records.reserve(request('1', 'k')).catch(() => null), { timeout: 30_000 })
       .toMatchObject({ reserved: true });
+    // It is given back once.
+    await eventually(async () => {
+      await redis.command('CONFIG', 'RESETSTAT');
+      await delay(5 * timing.beatMs);
+      return (await scriptsBesideBeats(redis)) === 0;
+    });
+  });
+
+  test('a connection on which nothing arrives any more is replaced', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using line = await startSwitchboard(redis.url);
+    await using a = await openReplica(`redis://:${REDIS_PASSWORD}@${line.address}`);
+    await reserved(a.records, '1', 'before');
+    // As behind a firewall that has forgotten it: nothing closes it.
+    line.delayMs = 600_000;
+    await expect(a.records.reserve(request('1', 'k'))).rejects.toThrow('did not answer');
+    line.delayMs = 0;
+    await eventually(() => reserved(a.records, '1', 'after'));
   });
 
   test('a Redis that is unreachable at the start is awaited in the background', async () => {
     await using redis = await startTestRedis(serverPath);
     await redis.kill();
     await using a = await openReplica(redis.url);
-    await expect(a.records.reserve(request('1', 'k'))).rejects.toThrow(RecordsUnavailableError);
+    for (let n = 0; n < 300; n += 1) {
+      const refused = a.records.reserve(request('1', `k${n}`));
+      await expect(refused).rejects.toThrow(RecordsUnavailableError);
+    }
     await redis.start();
+    // What never left need not be given back.
+    await eventually(() => a.records.degradedReason() === null);
+    expect(await scriptsBesideBeats(redis)).toBeLessThan(300);
     await expect
       .poll(() => a.records.reserve(request('1', 'k')).catch(() => null), { timeout: 30_000 })
       .toMatchObject({ reserved: true });
