@@ -1,13 +1,11 @@
 // Parsed in about half a millisecond.
 const PIECE_BYTES = 64 * 1024;
 
-const [OPEN, CLOSE, BEGIN, END, COMMA] = Buffer.from('{}[],') as unknown as [
-  number,
-  number,
-  number,
-  number,
-  number,
-];
+const BEGIN_ARRAY = 0x5b;
+const END_ARRAY = 0x5d;
+const BEGIN_OBJECT = 0x7b;
+const END_OBJECT = 0x7d;
+const COMMA = 0x2c;
 
 /**
  * The items of a JSON array, parsed some at a time, so that its reader can yield to the event loop in
@@ -16,14 +14,14 @@ const [OPEN, CLOSE, BEGIN, END, COMMA] = Buffer.from('{}[],') as unknown as [
 export function* jsonItems(bytes: Buffer, pieceBytes = PIECE_BYTES): Generator<unknown> {
   const last = lastToken(bytes);
   let from = nextToken(bytes, 0);
-  if (bytes[from] !== BEGIN || bytes[last] !== END || last === from)
-    throw new SyntaxError('no array');
+  const isArray = bytes[from] === BEGIN_ARRAY && bytes[last] === END_ARRAY;
+  if (!isArray) throw new SyntaxError('no array');
   from += 1;
-  for (let length = pieceBytes; from <= last; ) {
+  for (let length = pieceBytes; from < last; ) {
     const to = boundary(bytes, from + length, last);
     const items = parsed(bytes, from, to, to === last);
-    // The boundary is inside of an item: a longer piece ends elsewhere.
-    if (items === null) length *= 2;
+    // The boundary is inside of an item: one beyond it is tried.
+    if (items === null) length = 2 * (to - from);
     else {
       yield* items;
       from = to + 1;
@@ -47,9 +45,11 @@ function parsed(bytes: Buffer, from: number, to: number, isLast: boolean): unkno
 
 /** A comma between two objects at or after `start`, most often two items; `last` where there is none. */
 function boundary(bytes: Buffer, start: number, last: number): number {
-  for (let at = bytes.indexOf(CLOSE, start); at !== -1; at = bytes.indexOf(CLOSE, at + 1)) {
+  let at = bytes.indexOf(END_OBJECT, start);
+  while (at !== -1) {
     const comma = nextToken(bytes, at + 1);
-    if (bytes[comma] === COMMA && bytes[nextToken(bytes, comma + 1)] === OPEN) return comma;
+    if (bytes[comma] === COMMA && bytes[nextToken(bytes, comma + 1)] === BEGIN_OBJECT) return comma;
+    at = bytes.indexOf(END_OBJECT, at + 1);
   }
   return last;
 }
