@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkCommand } from '../../src/cli/check.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { runCli } from '../support/run-cli.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { inSeconds, signedToken, unsignedToken } from '../support/tokens.ts';
@@ -680,17 +680,11 @@ test('a call that takes over a second is told of', async () => {
 
 /** A TLS server whose certificate it has signed itself. */
 async function startTls() {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  execFileSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-      ...['-keyout', key, '-out', cert, '-days', '1', '-subj', '/CN=localhost'],
-      ...['-addext', 'subjectAltName=IP:127.0.0.1'],
-    ],
-    { stdio: 'ignore' },
-  );
-  const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) });
+  await using files = await makeCertificate();
+  const server = createTlsServer({
+    key: readFileSync(files.key),
+    cert: readFileSync(files.certificate),
+  });
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   return {

@@ -1,12 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { OrderClient } from '../end-to-end/orders/order-client.ts';
 import { buying } from '../end-to-end/orders/order-request.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFacadeProcess } from '../support/facade-process.ts';
@@ -22,27 +19,6 @@ function documentedRule(): string[] {
   const page = readFileSync(new URL('../../docs/redis.md', import.meta.url), 'utf8');
   const [, rule = ''] = /^ACL SETUSER trading-graph ([\s\S]*?)^```/m.exec(page) ?? [];
   return rule.replaceAll('\\\n', ' ').trim().split(/\s+/);
-}
-
-/** A server's key and certificate for 127.0.0.1, which no authority has signed. */
-async function makeCertificate() {
-  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-tls-'));
-  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-  const request =
-    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost';
-  execFileSync(
-    'openssl',
-    [
-      ...request.split(' '),
-      ...['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate],
-    ],
-    { stdio: 'ignore' },
-  );
-  return {
-    key,
-    certificate,
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  };
 }
 
 describeWithRedis('the stores on a Redis', (serverPath) => {

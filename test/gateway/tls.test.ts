@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect } from 'node:net';
+import {
+  createServer,
+  getCACertificates,
+  setDefaultCACertificates,
+  type TLSSocket,
+} from 'node:tls';
+import { expect, test } from 'vitest';
+import { openSandbox } from '../sandbox/sandbox-client.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import { CALLS, wordFor } from './calls.ts';
+import { openClient } from './open-client.ts';
+
+test('a gateway behind TLS is called where its certificate is trusted, and a further connection resumes the session', async () => {
+  await using place = await openSandbox();
+  await using files = await makeCertificate();
+  await using front = await startTlsFront(files, Number(new URL(place.sandbox.url).port));
+  const caller = { token: place.as('demo@example.com').token };
+  const called = async () => {
+    await using open = openClient(`https://127.0.0.1:${front.port}`);
+    const words = [];
+    for (let call = 0; call < 3; call += 1) {
+      words.push(await wordFor(CALLS.getCustomerId(open.client, caller)));
+      front.disconnect();
+    }
+    return words;
+  };
+
+  expect(await called()).toEqual(['unavailable', 'unavailable', 'unavailable']);
+  const known = getCACertificates('default');
+  setDefaultCACertificates([...known, readFileSync(files.certificate, 'utf8')]);
+  try {
+    front.resumed.length = 0;
+    expect(await called()).toEqual(['answer', 'answer', 'answer']);
+    expect(front.resumed).toEqual([false, true, true]);
+  } finally {
+    setDefaultCACertificates(known);
+  }
+});
+
+/** Ends TLS in front of a port, and tells of each connection whether it resumed a session. */
+async function startTlsFront(files: { key: string; certificate: string }, to: number) {
+  const sockets = new Set<TLSSocket>();
+  const resumed: boolean[] = [];
+  const tls = { key: readFileSync(files.key), cert: readFileSync(files.certificate) };
+  const server = createServer(tls, (socket) => {
+    resumed.push(socket.isSessionReused());
+    sockets.add(socket);
+    const inner = connect(to, '127.0.0.1');
+    for (const side of [socket, inner]) side.on('error', () => {});
+    socket.on('close', () => inner.destroy());
+    socket.pipe(inner).pipe(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const disconnect = () => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    resumed,
+    disconnect,
+    async [Symbol.asyncDispose]() {
+      disconnect();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
