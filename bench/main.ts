@@ -10,13 +10,15 @@ import { profileTable } from './profile-table.ts';
 import { refreshTable } from './refresh-table.ts';
 import { pinOwnProcess } from './support/cores.ts';
 import { openField } from './support/field.ts';
+import { tlsTable } from './tls-table.ts';
 
 const USAGE = `npm run bench -- [options] [what]
   what      a row of the first table (home, home-still, search, search-fresh, catalog, catalog-gzip,
-            catalog-br, positions, positions-still, customer-id), latency, refresh, outage, live, profile;
+            catalog-br, positions, positions-still, customer-id), latency, refresh, outage, tls, live, profile;
             without it everything but profile
             hostile: the worst that one account can do to the others, with options of its own (bench/hostile.ts)
             replicas: one, two and three processes behind haproxy; --quick alone (bench/replicas.ts)
+            connections: what idle ones of clients cost; --count, --quick (bench/connections.ts)
             start: what a start costs, and an idle process holds; --no-peers, --rounds (bench/start.ts)
             peers: the rows beside servers made of other libraries, which are installed for it
   --quick   a first impression in less than a minute, without live
@@ -28,7 +30,7 @@ const ROWS_ALONE = ['home', 'search', 'positions', 'customer-id'];
 
 const given = process.argv.slice(2);
 // Benches of their own have options of their own.
-const alone = ['hostile', 'replicas', 'start'].find((name) => name === given[0]);
+const alone = ['hostile', 'replicas', 'start', 'connections'].find((name) => name === given[0]);
 const { values, positionals } = parseArgs({
   args: alone ? [] : given,
   allowPositionals: true,
@@ -74,6 +76,7 @@ async function run(): Promise<void> {
     print(await refreshTable(field, { rounds, durationMs: quick ? 4_000 : 10_000 }));
   }
   if (isWanted('outage')) print(await outageTable(field, pace));
+  if (isWanted('tls')) print(await tlsTable(field, pace));
   if (isWanted('live', quick)) runScript('live.ts', ['--quick']);
 }
 

@@ -2,7 +2,9 @@
  * The gateway behind the contestants: replays the sandbox gateway's answers, without its work, so that the
  * core it shares with the load generator is never the slower one.
  */
+import { readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { type Recording, record } from './recording.ts';
 
 /** `still`: positions are the same bytes each time; `moving`: other prices in each answer. */
@@ -14,6 +16,8 @@ export type GatewayOrder =
   /** From now on every call fails. */
   | { readonly fault: GatewayFault }
   | { readonly market: Market }
+  /** True: every answer closes its connection. */
+  | { readonly closes: boolean }
   /** True: every fetch of the catalog finds something changed. */
   | { readonly renewsCatalog: boolean }
   | { readonly tells: 'tokens' | 'strangers' | 'counts' };
@@ -22,23 +26,37 @@ export interface GatewayCounts {
   readonly calls: number;
   /** The fetches among those that got the whole catalog. */
   readonly catalogs: number;
+  /** Connections over TLS, and those among them that resumed the session of a former one. */
+  readonly handshakes: number;
+  readonly resumed: number;
 }
 
 const HEAD_END = '\r\n\r\n';
 const NOT_FOUND = Buffer.from('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');
 
-const { INSTRUMENTS, TOKENS, PORT } = process.env;
+const { INSTRUMENTS, TOKENS, PORT, TLS_PORT, TLS_KEY, TLS_CERTIFICATE } = process.env;
 const recording = await record(Number(INSTRUMENTS), Number(TOKENS));
 const UNAVAILABLE = Buffer.from('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n');
 
 let fault: GatewayFault | null = null;
 let market: Market = 'still';
 let renewsCatalog = false;
+let closes = false;
 let calls = 0;
 let catalogs = 0;
 let edition = 0;
 let positions = 0;
+let handshakes = 0;
+let resumed = 0;
 
+if (TLS_PORT && TLS_KEY && TLS_CERTIFICATE) {
+  const files = { key: readFileSync(TLS_KEY), cert: readFileSync(TLS_CERTIFICATE) };
+  createTlsServer({ ...files, noDelay: true }, (socket) => {
+    handshakes += 1;
+    if (socket.isSessionReused()) resumed += 1;
+    serve(socket);
+  }).listen(Number(TLS_PORT), '127.0.0.1');
+}
 createServer({ noDelay: true }, serve).listen(Number(PORT), '127.0.0.1');
 
 process.on('message', (order: GatewayOrder | { readonly ask: string }) => {
@@ -47,7 +65,8 @@ process.on('message', (order: GatewayOrder | { readonly ask: string }) => {
   if ('fault' in order) fault = order.fault;
   if ('market' in order) market = order.market;
   if ('renewsCatalog' in order) renewsCatalog = order.renewsCatalog;
-  const counts: GatewayCounts = { calls, catalogs };
+  if ('closes' in order) closes = order.closes;
+  const counts: GatewayCounts = { calls, catalogs, handshakes, resumed };
   const { tokens, strangers } = recording;
   const tells = 'tells' in order ? order.tells : 'counts';
   process.send?.({ answer: { tokens, strangers, counts }[tells] });
@@ -66,10 +85,25 @@ function serve(socket: Socket): void {
         socket.resetAndDestroy();
         return;
       }
-      socket.write(answerTo(pending.slice(0, end), recording));
+      const answer = answerTo(pending.slice(0, end), recording);
+      if (closes) {
+        socket.end(closing(answer));
+        return;
+      }
+      socket.write(answer);
       pending = pending.slice(end + HEAD_END.length);
     }
   });
+}
+
+/** The answer with a header that announces the end of its connection. */
+function closing(answer: Buffer): Buffer {
+  const status = answer.indexOf('\r\n') + 2;
+  return Buffer.concat([
+    answer.subarray(0, status),
+    Buffer.from('connection: close\r\n'),
+    answer.subarray(status),
+  ]);
 }
 
 /** Only reads are sent here, so a head is all there is. */

@@ -7,6 +7,8 @@ import { ProbedProcess } from './probed-process.ts';
 
 export interface Gateway extends AsyncDisposable {
   readonly url: string;
+  /** The same over TLS, where it has a certificate. */
+  readonly tlsUrl: string;
   readonly tokens: readonly string[];
   /** Tokens of other accounts, which its answers are not for. */
   readonly strangers: readonly string[];
@@ -14,10 +16,20 @@ export interface Gateway extends AsyncDisposable {
   order(order: GatewayOrder): Promise<GatewayCounts>;
 }
 
+/** The files of a server's key and its certificate. */
+export interface TlsFiles {
+  readonly key: string;
+  readonly certificate: string;
+}
+
 const SCRIPT = fileURLToPath(new URL('gateway-process.ts', import.meta.url));
 
-export async function startGateway(instruments: number, tokens: number): Promise<Gateway> {
-  const port = await freePort();
+export async function startGateway(
+  instruments: number,
+  tokens: number,
+  tls: TlsFiles | null = null,
+): Promise<Gateway> {
+  const [port, tlsPort] = [await freePort(), await freePort()];
   const child = new ProbedProcess({
     script: SCRIPT,
     core: GATEWAY_CORE,
@@ -25,11 +37,17 @@ export async function startGateway(instruments: number, tokens: number): Promise
       PORT: String(port),
       INSTRUMENTS: String(instruments),
       TOKENS: String(tokens),
+      ...(tls && {
+        TLS_PORT: String(tlsPort),
+        TLS_KEY: tls.key,
+        TLS_CERTIFICATE: tls.certificate,
+      }),
     },
   });
   await accepting(child, port);
   return {
     url: `http://127.0.0.1:${port}`,
+    tlsUrl: `https://127.0.0.1:${tlsPort}`,
     tokens: (await child.exchange({ tells: 'tokens' })) as string[],
     strangers: (await child.exchange({ tells: 'strangers' })) as string[],
     order: async (order) => (await child.exchange(order)) as GatewayCounts,
