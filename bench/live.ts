@@ -8,6 +8,7 @@ import { LiveDuel } from './support/live-duel.ts';
 import { startLiveGateway } from './support/live-gateway.ts';
 import { loadTable } from './support/live-load.ts';
 import { memoryTable } from './support/live-memory.ts';
+import { packedTables } from './support/live-packed.ts';
 import { stalledTable } from './support/live-stalled.ts';
 import { targetTable } from './support/live-targets.ts';
 
@@ -38,7 +39,9 @@ const memory = await memoryTable(gateway, {
 });
 print(memory.text);
 print(await stalledTable(gateway, quick ? 3_000 : 60_000));
-print(targetTable({ ...figures, memory }));
+const packed = await packedTables(gateway, pace);
+print(packed.text);
+print(targetTable({ ...figures, memory, packed }));
 
 async function loads() {
   await using duel = await LiveDuel.start(gateway, pace);

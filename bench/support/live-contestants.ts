@@ -20,6 +20,8 @@ export interface LiveSettings {
   readonly intervalMs: number;
   /** The message that the bare loop sends, whatever it received. */
   readonly message?: string;
+  /** Whether its crowds take packed messages. */
+  readonly isPacked?: boolean;
 }
 
 export const QUERY = `subscription { positionChanges {
@@ -36,7 +38,7 @@ const SCRIPTS: Readonly<Record<LiveName, string>> = {
 export async function startLive(
   name: LiveName,
   gateway: LiveGateway,
-  { intervalMs, message = '' }: LiveSettings,
+  { intervalMs, message = '', isPacked = false }: LiveSettings,
 ): Promise<LiveContestant> {
   const port = await freePort();
   const child = new ProbedProcess({
@@ -60,13 +62,13 @@ export async function startLive(
     },
   });
   await accepting(child, port);
-  const crowd = new LiveCrowd(port);
+  const crowd = new LiveCrowd(port, { isPacked });
   const crowds = [crowd];
   return {
     process: child,
     crowd,
     gather() {
-      const another = new LiveCrowd(port);
+      const another = new LiveCrowd(port, { isPacked });
       crowds.push(another);
       return another;
     },

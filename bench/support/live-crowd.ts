@@ -1,15 +1,26 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { routedUrl, routeHint } from '../../client/src/route.ts';
 
 interface Watcher {
   readonly socket: WebSocket;
+  readonly stream: Socket;
   isSubscribed: boolean;
   lastAtMs: number;
 }
 
+export interface CrowdOptions {
+  /** Each socket names its account, as the client does, for a load balancer. */
+  readonly isRouted?: boolean;
+  /** Each socket takes packed messages, as browsers do. */
+  readonly isPacked?: boolean;
+}
+
 export interface CrowdFigures {
   readonly events: number;
+  /** All that came over the wire, frames included. */
+  readonly bytes: number;
   /** Share of events that came later than two intervals after the one before. */
   readonly lateShare: number;
   readonly longestGapMs: number;
@@ -22,16 +33,18 @@ const AT_ONCE = 50;
 export class LiveCrowd {
   readonly #port: number;
   readonly #isRouted: boolean;
+  readonly #isPacked: boolean;
   readonly #watchers: Watcher[] = [];
   #lateAfterMs = Number.POSITIVE_INFINITY;
+  #bytesBefore = 0;
   #events = 0;
   #late = 0;
   #longestGapMs = 0;
 
-  /** `isRouted`: each socket names its account, as the client does, for a load balancer. */
-  constructor(port: number, { isRouted = false } = {}) {
+  constructor(port: number, { isRouted = false, isPacked = false }: CrowdOptions = {}) {
     this.#port = port;
     this.#isRouted = isRouted;
+    this.#isPacked = isPacked;
   }
 
   get size(): number {
@@ -73,6 +86,7 @@ export class LiveCrowd {
 
   begin(intervalMs: number): void {
     this.#lateAfterMs = intervalMs * 2;
+    this.#bytesBefore = this.#bytesRead();
     this.#events = 0;
     this.#late = 0;
     this.#longestGapMs = 0;
@@ -86,6 +100,7 @@ export class LiveCrowd {
     for (const { lastAtMs } of this.#watchers) this.#gap(nowMs - lastAtMs);
     return {
       events: this.#events,
+      bytes: this.#bytesRead() - this.#bytesBefore,
       lateShare: this.#late / Math.max(1, this.#events),
       longestGapMs: this.#longestGapMs,
     };
@@ -110,19 +125,25 @@ export class LiveCrowd {
     const url = routedUrl(`ws://127.0.0.1:${this.#port}/graphql`, hint);
     const socket = new WebSocket(url, 'graphql-transport-ws', {
       localAddress: `127.1.${home >> 8}.${home & 255 || 1}`,
-      perMessageDeflate: false,
+      perMessageDeflate: this.#isPacked,
     });
+    const connected = once(socket, 'upgrade').then(([request]) => request.socket as Socket);
     await once(socket, 'open');
     const acknowledged = once(socket, 'message');
     const payload = { authorization: `Bearer ${token}` };
     socket.send(JSON.stringify({ type: 'connection_init', payload }));
     await acknowledged;
-    const watcher: Watcher = { socket, isSubscribed: false, lastAtMs: performance.now() };
+    const stream = await connected;
+    const watcher: Watcher = { socket, stream, isSubscribed: false, lastAtMs: performance.now() };
     socket.on('close', (code, reason) => {
       if (code !== 1006) throw new Error(`a socket was closed: ${code} ${reason}`);
     });
     socket.on('message', () => this.#onEvent(watcher));
     this.#watchers.push(watcher);
+  }
+
+  #bytesRead(): number {
+    return this.#watchers.reduce((sum, { stream }) => sum + stream.bytesRead, 0);
   }
 
   #onEvent(watcher: Watcher): void {

@@ -34,11 +34,18 @@ export interface DuelFigures {
   readonly intervalMs: number;
   readonly eventBytes: number;
   readonly ours: readonly WindowFigures[];
-  readonly bare: readonly WindowFigures[];
+  /** The bare loop, or this project without packing. */
+  readonly beside: readonly WindowFigures[];
   /** The polls of our contestant. */
   readonly pollsPerSecond: number;
   /** The median of each window's ratio. */
   readonly ratio: number;
+}
+
+interface Opponents {
+  readonly ours: LiveContestant;
+  readonly beside: LiveContestant;
+  readonly eventBytes: number;
 }
 
 const WARM_CROWD: CrowdSize = { sockets: 2_000, accounts: 400 };
@@ -46,39 +53,44 @@ const LONGEST_WARM_MS = 120_000;
 const LEAVING_MS = 500;
 
 /**
- * This project and the bare loop under the same crowd at the same time, on the same core: what else
+ * This project and another server under the same crowd at the same time, on the same core: what else
  * the machine does meets both alike. Each process's CPU is its own.
  */
 export class LiveDuel implements AsyncDisposable {
   readonly #gateway: LiveGateway;
   readonly #pace: LivePace;
   readonly #ours: LiveContestant;
-  readonly #bare: LiveContestant;
+  readonly #beside: LiveContestant;
   readonly #eventBytes: number;
 
   private constructor(
     gateway: LiveGateway,
     pace: LivePace,
-    { ours, bare, eventBytes }: { ours: LiveContestant; bare: LiveContestant; eventBytes: number },
+    { ours, beside, eventBytes }: Opponents,
   ) {
     this.#gateway = gateway;
     this.#pace = pace;
     this.#ours = ours;
-    this.#bare = bare;
+    this.#beside = beside;
     this.#eventBytes = eventBytes;
   }
 
+  /** Beside the bare loop. */
   static async start(gateway: LiveGateway, pace: LivePace): Promise<LiveDuel> {
     const { intervalMs } = pace;
     const ours = await startLive('ours', gateway, { intervalMs });
-    await ours.crowd.connect(await gateway.tokens(1, 1));
-    await ours.crowd.subscribe(QUERY);
-    const sample = ours.crowd.sample();
-    await gateway.tick();
-    const message = await sample;
-    ours.crowd.close();
-    const bare = await startLive('bare loop', gateway, { intervalMs, message });
-    return new LiveDuel(gateway, pace, { ours, bare, eventBytes: message.length });
+    const message = await sampleOf(ours, gateway);
+    const beside = await startLive('bare loop', gateway, { intervalMs, message });
+    return new LiveDuel(gateway, pace, { ours, beside, eventBytes: message.length });
+  }
+
+  /** To sockets that take packed messages, beside itself and sockets that do not. */
+  static async startPacked(gateway: LiveGateway, pace: LivePace): Promise<LiveDuel> {
+    const { intervalMs } = pace;
+    const ours = await startLive('ours', gateway, { intervalMs, isPacked: true });
+    const beside = await startLive('ours', gateway, { intervalMs });
+    const { length } = await sampleOf(beside, gateway);
+    return new LiveDuel(gateway, pace, { ours, beside, eventBytes: length });
   }
 
   /** Node compiles what has run often: both send as many events before they are measured. */
@@ -93,38 +105,38 @@ export class LiveDuel implements AsyncDisposable {
 
   measure(size: CrowdSize): Promise<DuelFigures> {
     const { intervalMs, settleMs, windows } = this.#pace;
-    return this.#under(size, async ([ours, bare]) => {
+    return this.#under(size, async ([ours, other]) => {
       await delay(settleMs);
-      const all: { ours: WindowFigures; bare: WindowFigures }[] = [];
+      const all: { ours: WindowFigures; beside: WindowFigures }[] = [];
       for (let window = 0; window < windows; window += 1) {
         const [of, beside] = await Promise.all([
           this.#window(this.#ours, ours),
-          this.#window(this.#bare, bare),
+          this.#window(this.#beside, other),
         ]);
-        all.push({ ours: of, bare: beside });
+        all.push({ ours: of, beside });
       }
       return {
         size,
         intervalMs,
         eventBytes: this.#eventBytes,
         ours: all.map((each) => each.ours),
-        bare: all.map((each) => each.bare),
-        pollsPerSecond: await this.#pollsOfOurs(bare),
-        ratio: median(all.map((each) => perEvent(each.ours) / perEvent(each.bare))),
+        beside: all.map((each) => each.beside),
+        pollsPerSecond: await this.#pollsOfOurs(other),
+        ratio: median(all.map((each) => perEvent(each.ours) / perEvent(each.beside))),
       };
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#ours[Symbol.asyncDispose]();
-    await this.#bare[Symbol.asyncDispose]();
+    await this.#beside[Symbol.asyncDispose]();
   }
 
   async #under<T>(
     { sockets, accounts }: CrowdSize,
     act: (crowds: readonly [LiveCrowd, LiveCrowd]) => Promise<T>,
   ): Promise<T> {
-    const crowds = [this.#ours.gather(), this.#bare.gather()] as const;
+    const crowds = [this.#ours.gather(), this.#beside.gather()] as const;
     const ticking = setInterval(() => void this.#gateway.tick(), this.#pace.intervalMs);
     const rest = stayAwake();
     try {
@@ -141,8 +153,8 @@ export class LiveDuel implements AsyncDisposable {
   }
 
   /** The gateway counts calls, whoever makes them, so the other contestant's sockets are closed. */
-  async #pollsOfOurs(bare: LiveCrowd): Promise<number> {
-    bare.close();
+  async #pollsOfOurs(other: LiveCrowd): Promise<number> {
+    other.close();
     await delay(LEAVING_MS);
     const before = await this.#gateway.polls();
     const beganAtMs = performance.now();
@@ -164,6 +176,16 @@ export class LiveDuel implements AsyncDisposable {
     const { p99Ms } = await process.ask({ ask: 'delay' });
     return { ...figures, seconds, cpu, delayP99Ms: p99Ms };
   }
+}
+
+async function sampleOf({ crowd }: LiveContestant, gateway: LiveGateway): Promise<string> {
+  await crowd.connect(await gateway.tokens(1, 1));
+  await crowd.subscribe(QUERY);
+  const sample = crowd.sample();
+  await gateway.tick();
+  const message = await sample;
+  crowd.close();
+  return message;
 }
 
 export function perEvent({ cpu, events }: WindowFigures): number {

@@ -4,7 +4,7 @@ import { median } from './statistics.ts';
 
 /** Each socket a device with a token of its own, in a market where every account changes at every interval. */
 export function loadTable(figures: DuelFigures): string {
-  const { size, intervalMs, eventBytes, ours, bare, pollsPerSecond, ratio } = figures;
+  const { size, intervalMs, eventBytes, ours, beside, pollsPerSecond, ratio } = figures;
   const row = (
     title: string,
     read: (window: WindowFigures) => number,
@@ -12,7 +12,9 @@ export function loadTable(figures: DuelFigures): string {
     digits = 1,
   ) => [
     title,
-    ...[ours, bare].map((windows) => `${median(windows.map(read)).toFixed(digits)} ${unit}`.trim()),
+    ...[ours, beside].map((windows) =>
+      `${median(windows.map(read)).toFixed(digits)} ${unit}`.trim(),
+    ),
   ];
   const rows = [
     row('events per second', ({ events, seconds }) => events / seconds, '', 0),

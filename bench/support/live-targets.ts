@@ -1,6 +1,7 @@
 import type { DuelFigures } from './live-duel.ts';
 import { coreShare } from './live-load.ts';
 import type { MemoryFigures } from './live-memory.ts';
+import type { PackedFigures } from './live-packed.ts';
 import { table } from './markdown.ts';
 import { median } from './statistics.ts';
 
@@ -10,10 +11,11 @@ export interface TargetFigures {
   /** A thousand sockets, each of an account of its own. */
   readonly apart: DuelFigures;
   readonly memory: MemoryFigures;
+  readonly packed: PackedFigures;
 }
 
 /** The project's targets for live positions, and the figures of this run. */
-export function targetTable({ shared, apart, memory }: TargetFigures): string {
+export function targetTable({ shared, apart, memory, packed }: TargetFigures): string {
   const share = (windows: DuelFigures['ours']) => `${median(windows.map(coreShare)).toFixed(1)} %`;
   return [
     '### Targets',
@@ -23,11 +25,21 @@ export function targetTable({ shared, apart, memory }: TargetFigures): string {
         [
           '500 sockets, 100 accounts: share of a core',
           '4 %',
-          `${share(shared.ours)} (bare loop ${share(shared.bare)})`,
+          `${share(shared.ours)} (bare loop ${share(shared.beside)})`,
         ],
         ['500 sockets, 100 accounts: polls per second', '100', shared.pollsPerSecond.toFixed(0)],
         ['500 sockets, 100 accounts: CPU per event', '1.5 ×', `${shared.ratio.toFixed(2)} ×`],
         ['1,000 sockets, 1,000 accounts: CPU per event', '1.5 ×', `${apart.ratio.toFixed(2)} ×`],
+        [
+          'packed events of 25 positions: bytes of plain ones',
+          '0.25 ×',
+          `${packed.bytesRatio.toFixed(2)} ×`,
+        ],
+        [
+          'the same, five readers an account: CPU of plain ones',
+          '1.3 ×',
+          `${packed.cpuRatio.toFixed(2)} ×`,
+        ],
         [
           `memory per subscribed socket, of ${memory.sockets}`,
           '60 kB',

@@ -1,5 +1,5 @@
-import { request } from 'undici';
-import { type LiveGateway, startLiveGateway } from '../live-gateway.ts';
+import { startLiveGateway } from '../live-gateway.ts';
+import { placeOrder } from '../place-order.ts';
 
 export interface HostileGateway extends AsyncDisposable {
   readonly url: string;
@@ -20,8 +20,7 @@ export interface Holdings {
 const BYSTANDERS = 4;
 const AT_ONCE = 20;
 // So little of it can be bought that any account can afford hundreds of positions.
-const SYMBOL = 'EURUSD';
-const SMALLEST = 1;
+const ORDER = { symbol: 'EURUSD', type: 'unit', amount: 1 } as const;
 const NEVER_REACHED = 0.01;
 
 /** The sandbox gateway with an account that holds one symbol over and over. */
@@ -33,8 +32,8 @@ export async function startHostileGateway(holdings: Holdings): Promise<HostileGa
     const some = Math.min(AT_ONCE, holdings.positions - placed);
     await Promise.all(
       Array.from({ length: some }, async () => {
-        await place(gateway, hostile, {});
-        await place(gateway, hostile, { price: NEVER_REACHED });
+        await placeOrder(gateway, hostile, ORDER);
+        await placeOrder(gateway, hostile, { ...ORDER, price: NEVER_REACHED });
       }),
     );
   }
@@ -45,15 +44,4 @@ export async function startHostileGateway(holdings: Holdings): Promise<HostileGa
     bystanders,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
-}
-
-async function place(gateway: LiveGateway, token: string, terms: object): Promise<void> {
-  const order = { symbol: SYMBOL, direction: 'buy', type: 'unit', amount: SMALLEST, ...terms };
-  const { statusCode, body } = await request(`${gateway.url}/trading/positions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(order),
-  });
-  const { success, message } = (await body.json()) as { success?: boolean; message?: string };
-  if (success !== true) throw new Error(`an order was refused: ${statusCode} ${message}`);
 }
