@@ -22,6 +22,7 @@ import type { PreparedOperation } from './documents/documents.ts';
 import { type JsonText, jsonBytes, jsonText } from './json-text.ts';
 import type { CostQuota } from './limits/cost-quota.ts';
 import { Meter } from './limits/meter.ts';
+import type { FollowedEvents } from './live/delivery.ts';
 import type { EventResults } from './live/event-results.ts';
 import type { SubscriptionSlots } from './live/subscription-slots.ts';
 import { tracedResult } from './operation-trace.ts';
@@ -60,10 +61,11 @@ export interface Ready {
   readonly isCostly: boolean;
   answerFromCatalog(ifNoneMatch: string | undefined): Eventually<CatalogAnswer | ExecutionResult>;
   /** The last event carries the reason of an early end, unless `reportsEnd` reports it another way. */
-  subscribe(
-    reportsEnd?: (error: unknown) => boolean,
-  ): Promise<AsyncIterable<ExecutionResult> | ExecutionResult>;
+  subscribe(reportsEnd?: (error: unknown) => boolean): Promise<Subscribed>;
 }
+
+/** The events; or a result where there are none, and nothing where the transport has said why. */
+export type Subscribed = FollowedEvents | AsyncGenerator<never> | ExecutionResult;
 
 /** An incoming request, the client it counts against, and the response headers of that client's limits. */
 export interface RequestContext {
@@ -117,7 +119,6 @@ export class OpenedOperation implements Ready {
       scheduler: parts.scheduler,
       client: requestContext.client.key,
       estimate: input.cost,
-      isForText: true,
     });
   }
 
@@ -236,17 +237,13 @@ export class OpenedOperation implements Ready {
     );
   }
 
-  subscribe(
-    reportsEnd: (error: unknown) => boolean = () => false,
-  ): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
+  subscribe(reportsEnd: (error: unknown) => boolean = () => false): Promise<Subscribed> {
     const { trace } = this.#input;
     const start = () => this.#subscribe(reportsEnd);
     return trace === undefined ? start() : Promise.resolve(tracedResult(trace, start));
   }
 
-  async #subscribe(
-    reportsEnd: (error: unknown) => boolean,
-  ): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
+  async #subscribe(reportsEnd: (error: unknown) => boolean): Promise<Subscribed> {
     const { incoming, client } = this.#requestContext;
     const release = this.#parts.subscriptions.take(client, incoming.caller.signal);
     if (release === null) return this.#publish({ errors: tooManySubscriptions().errors });

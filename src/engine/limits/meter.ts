@@ -28,8 +28,6 @@ export interface MeterOptions {
   readonly client: string;
   /** The number of fields estimated before the run. */
   readonly estimate: number;
-  /** True where a large result is only serialized, so that parts of it may be serialized early. */
-  readonly isForText?: boolean;
 }
 
 /** Counts the fields of one answer as it is completed, and decides when to yield. */
@@ -37,7 +35,6 @@ export class Meter {
   readonly maxFields: number;
   readonly scheduler: FairScheduler;
   readonly client: string;
-  readonly isForText: boolean;
   #blocks: TextBlocks | null = null;
   readonly #estimate: number;
   /** The fields counted by finished compiled runs and by the reference executor. */
@@ -46,12 +43,11 @@ export class Meter {
   #counted = 0;
   #isOver = false;
 
-  constructor({ maxFields, scheduler, client, estimate, isForText = false }: MeterOptions) {
+  constructor({ maxFields, scheduler, client, estimate }: MeterOptions) {
     this.maxFields = maxFields;
     this.scheduler = scheduler;
     this.client = client;
     this.#estimate = estimate;
-    this.isForText = isForText;
   }
 
   get isOver(): boolean {
@@ -67,7 +63,7 @@ export class Meter {
    * decides: whether the result is a tree must not depend on what the run finds.
    */
   get writesEarly(): boolean {
-    return this.isForText && this.#estimate > COSTLY_FIELDS;
+    return this.#estimate > COSTLY_FIELDS;
   }
 
   /** The memory that this answer is serialized into. */

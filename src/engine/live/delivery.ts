@@ -1,6 +1,5 @@
 import type { ExecutionResult } from 'graphql';
 import type { Eventually } from '../../lib/eventually.ts';
-import { MappedStream, type StreamMap } from '../../lib/map-stream.ts';
 import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
 import type { EventText } from './packed-results.ts';
 
@@ -14,21 +13,23 @@ export interface ResultSink {
   send(result: EventText, left: () => void): void;
 }
 
-export interface ResultMap extends StreamMap<unknown, ExecutionResult> {
+export interface ResultSource {
   /** The result as JSON, or packed; subscribers who receive the same event share one text. */
   readonly text: (event: unknown, isPacked: boolean) => Eventually<EventText>;
+  /** Converts a failure to a last result, or to null where nothing is sent. */
   readonly failure: (error: unknown) => ExecutionResult | null;
+  /** Called when the subscription has ended, for any reason, perhaps more than once. */
+  readonly ended: () => void;
 }
 
-/** The results of a subscription, to be iterated or delivered as they are published. */
-export class FollowedEvents extends MappedStream<unknown, ExecutionResult> {
+/** The results of a subscription, to be delivered as its events are published. */
+export class FollowedEvents {
   readonly #events: PullStream<unknown>;
-  readonly #map: ResultMap;
+  readonly #source: ResultSource;
 
-  constructor(events: PullStream<unknown>, map: ResultMap) {
-    super(events, map);
+  constructor(events: PullStream<unknown>, source: ResultSource) {
     this.#events = events;
-    this.#map = map;
+    this.#source = source;
   }
 
   /**
@@ -38,10 +39,16 @@ export class FollowedEvents extends MappedStream<unknown, ExecutionResult> {
   deliver(sink: ResultSink): AsyncGenerator<never, void, void> {
     return new Delivery(this.#events, {
       sink,
-      text: (event) => this.#map.text(event, sink.takesPacked),
-      failure: this.#map.failure,
-      leave: () => this.return(),
+      text: (event) => this.#source.text(event, sink.takesPacked),
+      failure: this.#source.failure,
+      leave: () => this.leave(),
     });
+  }
+
+  /** Ends the source at once, if it has not ended: a quiet stream must not wait for its next event. */
+  async leave(): Promise<void> {
+    this.#source.ended();
+    await this.#events.return();
   }
 }
 
@@ -51,7 +58,7 @@ interface DeliveryOptions {
   /** Converts a failure to a last result, or to null where nothing is sent. */
   readonly failure: (error: unknown) => ExecutionResult | null;
   /** Ends the source, if it has not ended. */
-  readonly leave: () => Promise<unknown>;
+  readonly leave: () => Promise<void>;
 }
 
 type Over = IteratorReturnResult<void>;

@@ -32,17 +32,8 @@ class SubscriptionEndedError extends Error {
   override readonly name = 'SubscriptionEndedError';
 }
 
-/** The form in which a transport takes a result. */
-interface Form<T> {
-  readonly isText: boolean;
-  readonly of: (made: MadeResult, live: LiveOperation) => Eventually<T>;
-}
-
-/** For a transport that writes JSON; however many subscribers a result has, it is serialized once. */
-const TEXT: Form<EventText> = { isText: true, of: textOf };
-
-/** For a transport that serializes results itself. */
-const TREE: Form<ExecutionResult> = { isText: false, of: ({ result }) => result };
+/** The form in which a transport takes a result, which is made once however many subscribers take it. */
+type Form = (made: MadeResult, live: LiveOperation) => Eventually<EventText>;
 
 export interface EventResultsOptions {
   readonly services: Services;
@@ -68,11 +59,7 @@ export interface Following {
 export class EventResults {
   readonly #options: EventResultsOptions;
   readonly #shared = new SharedResults();
-  /** For a transport whose client unpacks; a result is packed once, as it is serialized once. */
-  readonly #packed: Form<EventText> = {
-    isText: true,
-    of: (made, live) => this.#packedOf(made, live),
-  };
+  readonly #packed: Form = (made, live) => this.#packedOf(made, live);
 
   constructor(options: EventResultsOptions) {
     this.#options = options;
@@ -85,9 +72,8 @@ export class EventResults {
   ): FollowedEvents {
     const { signal } = live.caller;
     const stream = new FollowedEvents(events, {
-      value: (event) => this.#paced(event as object, live, events, TREE),
       text: (event, isPacked) =>
-        this.#paced(event as object, live, events, isPacked ? this.#packed : TEXT),
+        this.#paced(event as object, live, events, isPacked ? this.#packed : textOf),
       failure: (error) => {
         if (error instanceof SubscriptionEndedError) return null;
         const result = this.#finalResult(error, live);
@@ -99,7 +85,7 @@ export class EventResults {
       },
     });
     // Some transports propagate a disconnect only with the next event, so the AbortSignal ends the stream.
-    const leave = () => void stream.return();
+    const leave = () => void stream.leave();
     if (signal?.aborted) leave();
     else signal?.addEventListener('abort', leave);
     return stream;
@@ -112,12 +98,12 @@ export class EventResults {
   }
 
   /** The event's result: synchronously, or once the account's token bucket allows it. */
-  #paced<T>(
+  #paced(
     event: object,
     live: LiveOperation,
     events: PullStream<unknown>,
-    form: Form<T>,
-  ): Eventually<T> {
+    form: Form,
+  ): Eventually<EventText> {
     live.reserved = live.expected;
     const wait = this.#options.pace.admit(live.key, live.reserved, events.ending);
     if (wait === null) return this.#result(event, live, 0, form);
@@ -127,22 +113,22 @@ export class EventResults {
     );
   }
 
-  #result<T>(event: object, live: LiveOperation, waitedMs: number, form: Form<T>): Eventually<T> {
+  #result(event: object, live: LiveOperation, waitedMs: number, form: Form): Eventually<EventText> {
     const known = this.#shared.find(event, live);
-    if (known !== null && (form.isText || known.isTree)) {
+    if (known !== null) {
       this.#settle(live, known.fields);
-      return form.of(known, live);
+      return form(known, live);
     }
     const other = this.#shared.underWay(event, live);
     if (other !== null) return other.then(() => this.#result(event, live, waitedMs, form));
-    const meter = this.#meter(live, form);
+    const meter = this.#meter(live);
     const made = this.#make(event, live, waitedMs, meter);
     if (!(made instanceof Promise) && !meter.isCostly) {
       this.#shared.keep(event, live, made);
-      return form.of(made, live);
+      return form(made, live);
     }
     const written = this.#written(event, live, made, meter);
-    const result = written.then((whole) => form.of(whole, live));
+    const result = written.then((whole) => form(whole, live));
     this.#shared.begin(event, live, result);
     return result;
   }
@@ -155,7 +141,7 @@ export class EventResults {
     meter: Meter,
   ): Promise<MadeResult> {
     const made = await making;
-    if (made.isShared || meter.isForText) made.text = await jsonText(made.result, meter);
+    made.text = await jsonText(made.result, meter);
     this.#shared.keep(event, live, made);
     return made;
   }
@@ -180,10 +166,10 @@ export class EventResults {
     live.expected = fields;
   }
 
-  #meter({ cost, expected, key }: LiveOperation, { isText }: Form<unknown>): Meter {
+  #meter({ cost, expected, key }: LiveOperation): Meter {
     const { scheduler, maxCost } = this.#options;
     const estimate = Math.max(cost, expected);
-    return new Meter({ maxFields: maxCost, scheduler, client: key, estimate, isForText: isText });
+    return new Meter({ maxFields: maxCost, scheduler, client: key, estimate });
   }
 
   #make(
@@ -230,7 +216,6 @@ export class EventResults {
       // The receipt's waiting time concerns one subscriber alone.
       isShared: this.#shared.mayShare(live) && !result.errors && context.waitedMs === 0,
       result: this.#options.publisher.publish(result, context),
-      isTree: !meter.writesEarly,
       fields,
       text: null,
       packed: null,

@@ -15,8 +15,6 @@ import type { EventText } from './packed-results.ts';
 
 export interface MadeResult {
   readonly result: ExecutionResult;
-  /** False where parts of the result were serialized early: only its text can be sent again. */
-  readonly isTree: boolean;
   /** True when it may be sent to other subscribers. */
   readonly isShared: boolean;
   /** The number of fields in the result. */

@@ -89,7 +89,6 @@ async function run(text: string, { maxFields = 1_000_000, sliceMs = 1 } = {}) {
     estimate: COSTLY_FIELDS + 1,
     scheduler: new FairScheduler(sliceMs),
     client: 'somebody',
-    isForText: true,
   });
   const result = await compiled.execute(args, meter);
   const written = String(await jsonBytes(await jsonText(result, meter), meter));

@@ -12,8 +12,7 @@ import {
 import { beforeEach, expect, test } from 'vitest';
 import type { PreparedOperation } from '../../../src/engine/documents/documents.ts';
 import { EngineMetrics } from '../../../src/engine/engine-metrics.ts';
-import { JsonWriter } from '../../../src/engine/json-writer.ts';
-import { COSTLY_FIELDS, type Meter } from '../../../src/engine/limits/meter.ts';
+import { COSTLY_FIELDS } from '../../../src/engine/limits/meter.ts';
 import { EventPace } from '../../../src/engine/live/event-pace.ts';
 import { EventResults, type LiveOperation } from '../../../src/engine/live/event-results.ts';
 import { Publisher } from '../../../src/engine/publisher.ts';
@@ -122,7 +121,15 @@ async function resultsOf(
   options: SubscriberOptions = {},
 ): Promise<ExecutionResult[]> {
   const all: ExecutionResult[] = [];
-  for await (const result of follow(document, events, options)) all.push(result);
+  const delivery = follow(document, events, options).deliver({
+    takesPacked: false,
+    hasRoom: () => true,
+    send(result, left) {
+      all.push(JSON.parse(plainOf(result)));
+      left();
+    },
+  });
+  await delivery.next();
   return all;
 }
 
@@ -143,6 +150,7 @@ function follow(
     take: () => {
       const { value, done } = left.next();
       if (done) source.end();
+      else setImmediate(() => source.wake());
       return value;
     },
     close: () => {},
@@ -174,7 +182,7 @@ test('one execution serves every subscriber of the same event with the same docu
   const [first] = await resultsOf(document, [ROWS]);
   const [second] = await resultsOf(document, [ROWS], { token: 'b' });
   expect(first?.data).toEqual({ live: { rows: [{ price: 1.5 }, { price: 2.5 }] } });
-  expect(second).toBe(first);
+  expect(second).toEqual(first);
   expect(executed).toBe(1);
   await resultsOf(document, [{ live: { rows: [] } }]);
   await resultsOf(prepare('subscription { live { rows { mine: price } } }'), [ROWS]);
@@ -189,7 +197,6 @@ test.each(['unmarked', 'ofGroup', 'catalog', 'mine'])(
     const [second] = await resultsOf(document, [ROWS]);
     expect(first?.errors).toBeUndefined();
     expect(second).toEqual(first);
-    expect(second).not.toBe(first);
     expect(executed).toBe(2);
   },
 );
@@ -216,46 +223,16 @@ test('of a large event, which is executed in slices, every waiting subscriber is
   );
 });
 
-test('a result of which a part was serialized early is sent as a tree to no one', async () => {
-  const rows = Array.from({ length: 100_000 }, (_, price) => ({ price }));
-  const execute = (_args: unknown, meter: Meter) => {
-    const early = meter.writesEarly ? [JsonWriter.items(rows.slice(0, 9), meter.blocks)] : rows;
-    return { data: { early, rows } };
-  };
-  const { prepared, argsFor } = prepare('subscription { live { rows { price } } }');
-  const document = { prepared: { ...prepared, compiled: { execute } } as never, argsFor };
-  const options = { cost: COSTLY_FIELDS + 1 };
-  let text = '';
-  const delivery = follow(document, [ROWS], options).deliver({
-    takesPacked: false,
-    hasRoom: () => true,
-    send(sent, left) {
-      text = String(sent);
-      left();
-    },
-  });
-  void delivery.next();
-  const trees: Promise<ExecutionResult[]>[] = [];
-  // One of them is bound to come between the end of the execution and that of the serialization.
-  while (text === '') {
-    trees.push(resultsOf(document, [ROWS], options));
-    await new Promise(setImmediate);
-  }
-  await delivery.return();
-  expect(trees.length).toBeGreaterThan(2);
-  for (const tree of await Promise.all(trees)) {
-    expect(tree[0]?.data?.early).toHaveLength(rows.length);
-  }
-});
-
 test('an event that failed does not end the sharing of others', async () => {
   const document = prepare('subscription { live { failing rows { price } } }');
   const whole = { live: { rows: [] } };
   setField('Event', 'failing', { resolve: ({ rows }: { rows: [] }) => rows.length && fail() });
   const [failed] = await resultsOf(document, [ROWS]);
   expect(failed?.errors).toHaveLength(1);
-  const [first] = await resultsOf(document, [whole]);
-  expect((await resultsOf(document, [whole], { token: 'b' }))[0]).toBe(first);
+  const before = executed;
+  await resultsOf(document, [whole]);
+  expect((await resultsOf(document, [whole], { token: 'b' }))[0]?.errors).toBeUndefined();
+  expect(executed).toBe(before + 1);
 });
 
 test('results kept before an operation was found to read the viewer’s are dropped', async () => {
