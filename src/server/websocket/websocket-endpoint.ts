@@ -16,8 +16,8 @@ import { PacedSocket } from './paced-socket.ts';
 import {
   acceptableOffer,
   PER_MESSAGE_DEFLATE,
-  releaseUnpacker,
   UnpackedSizes,
+  unpackAtOnce,
 } from './packed-messages.ts';
 import type { SocketLimits, SocketPass } from './socket-limits.ts';
 import { type OperationSettings, SocketOperations } from './socket-operations.ts';
@@ -144,6 +144,7 @@ export class WebSocketEndpoint implements LastingConnections {
   ): void {
     const { log, clock, buffers, maxBodyBytes } = this.#settings;
     const sizes = new UnpackedSizes(maxBodyBytes);
+    unpackAtOnce(socket, maxBodyBytes);
     const disconnected = new AbortController();
     const client = { address, userAgent: request.headers['user-agent'] ?? null };
     const caller = { token: null, signal: disconnected.signal, client };
@@ -175,7 +176,6 @@ export class WebSocketEndpoint implements LastingConnections {
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => {
           socket.on('message', (data) => {
-            releaseUnpacker(socket);
             // The answer could no longer be sent, so the operation is not begun.
             if (socket.readyState !== socket.OPEN) return;
             connection.lastReceivedAtMs = clock.now();

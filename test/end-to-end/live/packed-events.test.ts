@@ -92,9 +92,11 @@ describe('events over a kilobyte', () => {
 });
 
 describe('packed messages of a client', () => {
+  const [WHOLE, FIRST, MIDDLE, LAST] = [0xc1, 0x41, 0x00, 0x80];
+
   /** Sends one frame with the bit that marks it as packed; its mask changes nothing. */
-  function sayFrame({ socket }: RawSocket, payload: Buffer): void {
-    const head = Buffer.from([0xc1, 0x80 | 126, 0, 0, 0, 0, 0, 0]);
+  function sayFrame({ socket }: RawSocket, payload: Buffer, type = WHOLE): void {
+    const head = Buffer.from([type, 0x80 | 126, 0, 0, 0, 0, 0, 0]);
     head.writeUInt16BE(payload.length, 2);
     streamOf(socket).write(Buffer.concat([head, payload]));
   }
@@ -115,6 +117,25 @@ describe('packed messages of a client', () => {
     for (const id of ['1', '2', '3']) {
       expect((await raw.until(id, 'next')).payload.data).toEqual({ customerId: 'cus_700002' });
     }
+    raw.socket.terminate();
+  });
+
+  test('may come in fragments, and thousands at a time', async () => {
+    const { raw } = await connect();
+    const text = '{"type":"ping","payload":{"text":"Привет, 世界 🐟"}}';
+    const packed = deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, -4);
+    const count = 2_000;
+    streamOf(raw.socket).cork();
+    for (let at = 0; at < count; at += 1) {
+      sayFrame(raw, packed.subarray(0, 9), FIRST);
+      sayFrame(raw, packed.subarray(9, 10), MIDDLE);
+      sayFrame(raw, packed.subarray(10), LAST);
+      sayFrame(raw, packed);
+    }
+    streamOf(raw.socket).uncork();
+    await eventually(() => pongs(raw) === 2 * count);
+    const { payload } = raw.messages.at(-1) ?? {};
+    expect(payload).toEqual({ text: 'Привет, 世界 🐟' });
     raw.socket.terminate();
   });
 
