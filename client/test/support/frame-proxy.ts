@@ -169,5 +169,6 @@ class FrameReader {
 }
 
 function isText(frame: Buffer): boolean {
-  return frame.readUInt8(0) === 0x81 && frame.includes('"next"');
+  // Packed or not: the head of a message is never packed.
+  return [0x81, 0xc1].includes(frame.readUInt8(0)) && frame.includes('"next"');
 }
