@@ -76,7 +76,7 @@ export class RedisEpoch {
     await this.join().catch(() => {});
   }
 
-  /** Called with what a script answered about the epoch. */
+  /** Called with what a script answered about the epoch, or why it failed. */
   observe(status: string): void {
     this.#state = status === 'lost' || status === 'foreign' ? 'being written back' : status;
   }
@@ -120,7 +120,7 @@ export class RedisEpoch {
         if (this.#state === 'being written back') await this.join();
       } catch (error) {
         // The next heartbeat retries. Until then orders are refused for the same reason.
-        this.#state = reasonOf(error);
+        this.observe(reasonOf(error));
       }
       this.#beatLater();
     });

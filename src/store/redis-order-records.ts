@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
+import { reasonOf } from '../lib/reason-of.ts';
 import { createFillWarning } from './fill-warning.ts';
 import {
   type OrderRecord,
@@ -191,7 +192,11 @@ class RedisOrderRecords implements OrderRecords {
   /** Runs a script that needs an open epoch; waits a little for one, since a first start opens one too. */
   async #inOpenEpoch(run: (epoch: string) => Promise<readonly unknown[]>) {
     for (let waitedMs = 0; ; waitedMs += POLL_MS) {
-      const answer = await run(this.#epoch.current ?? '');
+      const answer = await run(this.#epoch.current ?? '').catch((error: unknown) => {
+        // Readiness says it with the first order that is refused, not with the next heartbeat.
+        this.#epoch.observe(reasonOf(error));
+        throw error;
+      });
       const [status] = answer;
       const isRefused = status === 'lost' || status === 'foreign' || status === 'recovering';
       this.#epoch.observe(isRefused ? status : 'open');

@@ -168,6 +168,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await redis.command('ZADD', MEMBERS, 1, 'dead');
     await redis.command('ZADD', `${PREFIX}:index`, 1, '1:old');
     await eventually(async () => (await membersOf(redis)).length === 1);
+    await eventually(async () => (await redis.command('EXISTS', `${PREFIX}:index`)) === 0);
     await reserved(a.records, '1', 'old');
     expect(await redis.command('ZCARD', `${PREFIX}:index`)).toBe(1);
   });
