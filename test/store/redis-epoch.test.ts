@@ -356,6 +356,8 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     const earlier = await reserved(b.records, '1', 'earlier');
     await redis.command('HDEL', keys[1] ?? '', 'epoch', 'member');
     await b.records.close();
+    // Until then the other one names it as a replica to wait for.
+    await twoBeats(redis);
     await redis.command('HSET', MARKER, 'run', 'another');
     await eventually(() =>
       a.warnings.some((line) => line.startsWith('2 order keys were reserved')),
