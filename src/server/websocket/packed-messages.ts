@@ -48,7 +48,8 @@ interface Extension {
 }
 
 interface Negotiated {
-  readonly _extensions: Record<string, Extension | undefined>;
+  /** Private to `ws`: where another version lacks it, messages are unpacked as `ws` does. */
+  readonly _extensions?: Record<string, Extension | undefined>;
 }
 
 const NAME = 'permessage-deflate';
@@ -62,8 +63,8 @@ const TRAILER = Buffer.from([0x00, 0x00, 0xff, 0xff]);
  */
 export function unpackAtOnce(socket: WebSocket, maxBytes: number): void {
   const { _extensions: extensions } = socket as unknown as Negotiated;
-  const own = extensions[NAME];
-  if (own !== undefined) extensions[NAME] = new Unpacker(own, maxBytes);
+  const own = extensions?.[NAME];
+  if (extensions && own) extensions[NAME] = new Unpacker(own, maxBytes);
 }
 
 class Unpacker implements Extension {
