@@ -18,7 +18,7 @@ const service = spawn(process.execPath, [program], {
 const ended = once(service, 'exit');
 try {
   const url = await servingUrl();
-  await Promise.all([sendQuery(url), followPositions(url), checkHealth(url)]);
+  await Promise.all([sendQuery(url), followPositions(url), readStream(url), checkHealth(url)]);
 } finally {
   service.kill('SIGTERM');
 }
@@ -74,6 +74,13 @@ async function followPositions(url: string): Promise<void> {
     socket.onclose = ({ code }) => reject(new Error(`the socket was closed with ${code}`));
   });
   socket.close();
+}
+
+/** Part of the program is loaded for such requests alone. */
+async function readStream(url: string): Promise<void> {
+  const headers = { accept: 'text/event-stream' };
+  const text = await (await fetch(`${url}/graphql?query={__typename}`, { headers })).text();
+  if (!text.includes('"data":{')) throw new Error(text);
 }
 
 async function checkHealth(url: string): Promise<void> {

@@ -13,6 +13,7 @@ import { createShutdown } from './app/shutdown.ts';
 import { openConfiguredTracing } from './app/tracing.ts';
 import { WrongSettings } from './app/wrong-settings.ts';
 import type { Config } from './config.ts';
+import { createVerifier } from './domain/auth/verifier.ts';
 import { createDomain } from './domain/create-domain.ts';
 import { ResponseCache } from './engine/catalog/response-cache.ts';
 import { ClientKeys } from './engine/client-key.ts';
@@ -174,6 +175,12 @@ export async function startApp(
     metrics: metrics.domain,
     signs: wrongSettings,
     log,
+    verify: await createVerifier({
+      jwksUrl: config.jwtJwksUrl,
+      secret: config.jwtSecret,
+      issuer: config.jwtIssuer,
+      audience: config.jwtAudience,
+    }),
     settings: config,
   });
   started.defer(() => domain.hub.close());

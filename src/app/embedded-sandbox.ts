@@ -1,9 +1,11 @@
 import type { Config } from '../config.ts';
 import type { GatewayClient } from '../gateway/client.ts';
-import { type Sandbox, startSandbox } from '../sandbox/start.ts';
+import type { Sandbox } from '../sandbox/start.ts';
 import type { GraphiQLOptions } from '../server/graphiql/graphiql.ts';
 
-export function startEmbeddedSandbox(config: Config): Promise<Sandbox> {
+/** Its files are loaded only in sandbox mode. */
+export async function startEmbeddedSandbox(config: Config): Promise<Sandbox> {
+  const { startSandbox } = await import('../sandbox/start.ts');
   return startSandbox({
     seed: config.sandboxSeed,
     instruments: config.sandboxInstruments,

@@ -10,7 +10,7 @@ import { createIdentity } from './auth/identity.ts';
 import { ProofLedger } from './auth/proof.ts';
 import { ProofAttempts } from './auth/proof-attempts.ts';
 import { SignInLimits } from './auth/sign-in-limits.ts';
-import { createVerifier } from './auth/verifier.ts';
+import type { Verify } from './auth/verifier.ts';
 import { polling } from './auth/viewer.ts';
 import { type ReadResult, ViewerGateway } from './auth/viewer-gateway.ts';
 import { Catalogs } from './catalog/catalogs.ts';
@@ -27,10 +27,6 @@ export interface DomainSettings {
   readonly sessionMaxAgeSeconds: number;
   readonly gatewayLoginClaim: string;
   readonly gatewayGroupClaim: string;
-  readonly jwtJwksUrl: string | null;
-  readonly jwtSecret: string | null;
-  readonly jwtIssuer: string | null;
-  readonly jwtAudience: string | null;
   readonly catalogMaxAgeSeconds: number;
   readonly catalogStaleSeconds: number;
   readonly positionsPollMs: number;
@@ -48,6 +44,8 @@ export interface DomainParts {
   /** Is told what may be the sign of a wrong setting. */
   readonly signs: ConfigurationSigns;
   readonly log: Log;
+  /** Null where no key is configured. */
+  readonly verify: Verify | null;
   readonly settings: DomainSettings;
 }
 
@@ -57,7 +55,15 @@ export interface ConfigurationSigns {
 }
 
 /** Creates the process-wide domain services and connects them to each other. */
-export function createDomain({ client, stores, metrics, signs, log, settings }: DomainParts) {
+export function createDomain({
+  client,
+  stores,
+  metrics,
+  signs,
+  log,
+  verify,
+  settings,
+}: DomainParts) {
   const { records, versions, counters } = stores;
   const clock = systemClock;
   const random = Math.random;
@@ -103,12 +109,7 @@ export function createDomain({ client, stores, metrics, signs, log, settings }: 
       signs.token(fault);
     },
     claimNames: { login: settings.gatewayLoginClaim, group: settings.gatewayGroupClaim },
-    verify: createVerifier({
-      jwksUrl: settings.jwtJwksUrl,
-      secret: settings.jwtSecret,
-      issuer: settings.jwtIssuer,
-      audience: settings.jwtAudience,
-    }),
+    verify,
   });
   const catalogs = new Catalogs({
     gateway,

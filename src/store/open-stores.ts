@@ -7,10 +7,9 @@ import { createMemoryOrderRecords } from './memory-order-records.ts';
 import { createMemoryRateCounters } from './memory-rate-counters.ts';
 import { type OrderRecords, RECORD_LIFE_MS } from './order-records.ts';
 import type { RateCounters } from './rate-counters.ts';
-import { type CatalogVersions, openRedisCatalogVersions } from './redis-catalog-versions.ts';
+import type { RecordTableOptions } from './record-table.ts';
+import type { CatalogVersions } from './redis-catalog-versions.ts';
 import type { RedisError } from './redis-client.ts';
-import { openRedisOrderRecords } from './redis-order-records.ts';
-import { openRedisRateCounters } from './redis-rate-counters.ts';
 import { openSqliteOrderRecords } from './sqlite-order-records.ts';
 import { toStoreError } from './store-error.ts';
 
@@ -40,6 +39,13 @@ export interface Stores {
   close(): Promise<void>;
 }
 
+/** The stores while they open. */
+export interface StoreOpening {
+  readonly records: Promise<OrderRecords & { readonly redisIsUp?: () => boolean }>;
+  readonly counters: Promise<RateCounters>;
+  readonly versions: Promise<CatalogVersions | null>;
+}
+
 /**
  * In Redis where replicas share; else this process's own, of which the order records may be a file.
  * Throws a StoreError where a named store cannot be used.
@@ -53,10 +59,11 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
   };
   try {
     // In parallel: a Redis that hangs costs the start one time-out, not one for each connection.
+    const opening = await begin(options);
     const [records, counters, versions] = await settleAll([
-      kept(openRecords(options)),
-      kept(openCounters(options)),
-      kept(openVersions(options)),
+      kept(opening.records),
+      kept(opening.counters),
+      kept(opening.versions),
     ]);
     const resources = opened.move();
     const { redisIsUp = null } = records;
@@ -75,19 +82,25 @@ async function settleAll<const T extends readonly Promise<unknown>[]>(promises: 
   return Promise.all(promises);
 }
 
-async function openRecords({
-  redisUrl,
-  redisPrefix: prefix,
-  orderStore,
-  orderRecordsMax,
-  clock,
-  onWarn,
-  onRedisFailed: onFailed,
-}: StoreOptions): Promise<OrderRecords & { readonly redisIsUp?: () => boolean }> {
-  const options = { max: orderRecordsMax, uptimeMs: () => performance.now(), onWarn };
-  if (redisUrl !== null) {
-    return openRedisOrderRecords({ ...options, url: redisUrl, prefix, clock, onFailed });
+async function begin(options: StoreOptions): Promise<StoreOpening> {
+  const { redisUrl: url, redisPrefix: prefix, orderRecordsMax: max, onRedisFailed } = options;
+  const recordOptions = { max, uptimeMs: () => performance.now(), onWarn: options.onWarn };
+  if (url === null) {
+    return {
+      records: openOwnRecords(options, recordOptions),
+      counters: Promise.resolve(createMemoryRateCounters()),
+      versions: Promise.resolve(null),
+    };
   }
+  // Loaded only where there is a Redis, with all that it needs.
+  const { openRedisStores } = await import('./redis-stores.ts');
+  return openRedisStores({ ...options, ...recordOptions, url, prefix, onFailed: onRedisFailed });
+}
+
+async function openOwnRecords(
+  { orderStore, clock }: StoreOptions,
+  options: RecordTableOptions,
+): Promise<OrderRecords> {
   if (orderStore === 'memory') return createMemoryOrderRecords(options);
   assertNoJournal(FORMER_JOURNAL, clock.now());
   await checkFilePath(orderStore);
@@ -106,26 +119,4 @@ function assertNoJournal(path: string, nowMs: number): void {
     `does not have the orders of the earlier version's ${path}: start it after ${over}, when they ` +
       'are too old to count, or remove that file if they may be sent again',
   );
-}
-
-async function openCounters({
-  redisUrl: url,
-  redisPrefix: prefix,
-  clock,
-  onWarn,
-  onCounted,
-  onRedisFailed: onFailed,
-}: StoreOptions): Promise<RateCounters> {
-  if (url === null) return createMemoryRateCounters();
-  const options = { url, prefix, clock, onWarn, onFailed };
-  return openRedisRateCounters({ ...options, ...(onCounted && { onCounted }) });
-}
-
-async function openVersions({
-  redisUrl: url,
-  redisPrefix: prefix,
-  onWarn,
-  onRedisFailed: onFailed,
-}: StoreOptions): Promise<CatalogVersions | null> {
-  return url === null ? null : openRedisCatalogVersions({ url, prefix, onWarn, onFailed });
 }

@@ -60,7 +60,7 @@ async function grantedToken(
 /** With a key of the service's own, a token that does not verify is refused before any call. */
 async function verifyToken(run: CheckRun, token: string): Promise<void> {
   const { jwtJwksUrl, jwtSecret, jwtIssuer, jwtAudience } = run.config;
-  const verify = createVerifier({
+  const verify = await createVerifier({
     jwksUrl: jwtJwksUrl,
     secret: jwtSecret,
     issuer: jwtIssuer,

@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import type { JWTVerifyGetKey } from 'jose';
 import { type Clock, steadyClock } from '../../lib/clock.ts';
 import { EXPIRY_LEEWAY_MS } from './claims.ts';
 import { UnauthenticatedError } from './errors.ts';
@@ -32,8 +32,15 @@ const KEY_SET_ALGORITHMS = [
 const KEY_SET_TIMEOUT_MS = 2_000;
 const KEY_SET_RETRY_MS = 5_000;
 
-/** Null where no key is configured: then the gateway's own acceptance is the only proof. */
-export function createVerifier(options: VerifierOptions): Verify | null {
+type Jose = typeof import('jose');
+
+/**
+ * Null where no key is configured: then the gateway's own acceptance is the only proof, and jose, 8 MB in
+ * memory, is not loaded.
+ */
+export async function createVerifier(options: VerifierOptions): Promise<Verify | null> {
+  if (options.secret === null && options.jwksUrl === null) return null;
+  const jose = await import('jose');
   const expectations = {
     clockTolerance: EXPIRY_LEEWAY_MS / 1000,
     ...(options.issuer !== null && { issuer: options.issuer }),
@@ -42,22 +49,26 @@ export function createVerifier(options: VerifierOptions): Verify | null {
   if (options.secret !== null) {
     const secret = new TextEncoder().encode(options.secret);
     return (token) =>
-      check(() => jwtVerify(token, secret, { ...expectations, algorithms: SECRET_ALGORITHMS }));
+      check(jose, () =>
+        jose.jwtVerify(token, secret, { ...expectations, algorithms: SECRET_ALGORITHMS }),
+      );
   }
   if (options.jwksUrl !== null) {
-    const keys = keySetAt(new URL(options.jwksUrl), options.clock ?? steadyClock);
+    const keys = keySetAt(jose, new URL(options.jwksUrl), options.clock ?? steadyClock);
     return (token) =>
-      check(() => jwtVerify(token, keys, { ...expectations, algorithms: KEY_SET_ALGORITHMS }));
+      check(jose, () =>
+        jose.jwtVerify(token, keys, { ...expectations, algorithms: KEY_SET_ALGORITHMS }),
+      );
   }
   return null;
 }
 
 /** Requests wait for a slow key set; after it has failed they do not wait for it one by one. */
-function keySetAt(url: URL, clock: Clock): JWTVerifyGetKey {
+function keySetAt(jose: Jose, url: URL, clock: Clock): JWTVerifyGetKey {
   let failedAtMs = -Infinity;
-  return createRemoteJWKSet(url, {
+  return jose.createRemoteJWKSet(url, {
     timeoutDuration: KEY_SET_TIMEOUT_MS,
-    [customFetch]: async (address, init) => {
+    [jose.customFetch]: async (address, init) => {
       if (clock.now() - failedAtMs < KEY_SET_RETRY_MS) throw new Error('the key set failed lately');
       try {
         const response = await fetch(address, init);
@@ -71,19 +82,19 @@ function keySetAt(url: URL, clock: Clock): JWTVerifyGetKey {
   });
 }
 
-async function check(verify: () => Promise<unknown>): Promise<boolean> {
+async function check({ errors }: Jose, verify: () => Promise<unknown>): Promise<boolean> {
   try {
     await verify();
     return true;
   } catch (error) {
-    if (isVerdict(error)) throw new UnauthenticatedError('the token was refused', 'key');
+    if (isVerdict(errors, error)) throw new UnauthenticatedError('the token was refused', 'key');
     // The key set is unreachable: the gateway still judges each call, and proof is required as without a key.
     return false;
   }
 }
 
 /** Whether the error is a verdict about the token; any other is about fetching the keys. */
-function isVerdict(error: unknown): boolean {
+function isVerdict(errors: Jose['errors'], error: unknown): boolean {
   return (
     error instanceof errors.JWTClaimValidationFailed ||
     error instanceof errors.JWTExpired ||

@@ -2,17 +2,21 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
-import { createVerifier, type VerifierOptions } from '../../../src/domain/auth/verifier.ts';
+import {
+  createVerifier,
+  type VerifierOptions,
+  type Verify,
+} from '../../../src/domain/auth/verifier.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { inSeconds, signedToken, unsignedToken, withClaims } from '../../support/tokens.ts';
 
 const SECRET = 'a secret of thirty-two bytes or more';
 const claims = { login: 1, exp: inSeconds(60) };
 
-function verifier(options: Partial<VerifierOptions>) {
-  const verify = createVerifier({
+async function verifier(options: Partial<VerifierOptions>) {
+  const verify = await createVerifier({
     jwksUrl: null,
     secret: null,
     issuer: null,
@@ -23,13 +27,16 @@ function verifier(options: Partial<VerifierOptions>) {
   return verify;
 }
 
-test('without a key nothing is verified', () => {
+test('without a key nothing is verified', async () => {
   const nothing = { jwksUrl: null, secret: null, issuer: null, audience: null };
-  expect(createVerifier(nothing)).toBeNull();
+  expect(await createVerifier(nothing)).toBeNull();
 });
 
 describe('a shared secret', () => {
-  const verify = verifier({ secret: SECRET });
+  let verify: Verify;
+  beforeAll(async () => {
+    verify = await verifier({ secret: SECRET });
+  });
   const refuses = (token: string) => expect(verify(token)).rejects.toThrow(UnauthenticatedError);
 
   test('accepts its own signature', async () => {
@@ -57,7 +64,7 @@ describe('a shared secret', () => {
   });
 
   test('requires issuer and audience where they are configured', async () => {
-    const strict = verifier({ secret: SECRET, issuer: 'https://issuer', audience: 'app' });
+    const strict = await verifier({ secret: SECRET, issuer: 'https://issuer', audience: 'app' });
     const of = (more: object) => signedToken({ claims: { ...claims, ...more }, secret: SECRET });
     expect(await strict(of({ iss: 'https://issuer', aud: ['app', 'web'] }))).toBe(true);
     for (const more of [
@@ -103,7 +110,7 @@ describe('a key set', () => {
       asked += 1;
       response.end(keySet);
     });
-    const verify = verifier({ jwksUrl: keys.url });
+    const verify = await verifier({ jwksUrl: keys.url });
     const token = signed({ alg: 'RS256', kid: 'one' });
     expect(await Promise.all([verify(token), verify(token)])).toEqual([true, true]);
     expect(asked).toBe(1);
@@ -111,7 +118,7 @@ describe('a key set', () => {
 
   test('refuses everything else', async () => {
     await using keys = await serve((_request, response) => response.end(keySet));
-    const verify = verifier({ jwksUrl: keys.url });
+    const verify = await verifier({ jwksUrl: keys.url });
     const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
     for (const token of [
@@ -132,7 +139,7 @@ describe('a key set', () => {
       asked += 1;
       response.writeHead(503).end();
     });
-    const verify = verifier({ jwksUrl: keys.url });
+    const verify = await verifier({ jwksUrl: keys.url });
     for (const alg of ['none', 'HS256', 'HS512', 'RSA1_5', 'ES256K', 'unheard of']) {
       const token = signedToken({ claims, secret: SECRET, header: { alg, kid: 'one' } });
       await expect(verify(token), alg).rejects.toThrow(UnauthenticatedError);
@@ -146,7 +153,9 @@ describe('a key set', () => {
     ['hangs up', (request) => request.socket.destroy()],
   ])('that %s says nothing of a token', async (_what, listener) => {
     await using keys = await serve(listener);
-    expect(await verifier({ jwksUrl: keys.url })(signed({ alg: 'RS256', kid: 'one' }))).toBe(false);
+    expect(
+      await (await verifier({ jwksUrl: keys.url }))(signed({ alg: 'RS256', kid: 'one' })),
+    ).toBe(false);
   });
 
   test('that is down is not waited for each time, and used when it recovers', async () => {
@@ -158,7 +167,7 @@ describe('a key set', () => {
       else response.writeHead(503).end();
     });
     const clock = createScriptedClock();
-    const verify = verifier({ jwksUrl: keys.url, clock });
+    const verify = await verifier({ jwksUrl: keys.url, clock });
     const token = signed({ alg: 'RS256', kid: 'one' });
     expect(await verify(token)).toBe(false);
     isUp = true;

@@ -1,0 +1,46 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import type { Environment } from '../../../src/config.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
+
+const hook = fileURLToPath(new URL('../../support/loaded-packages.ts', import.meta.url));
+
+const BARE = 'http://127.0.0.1:9';
+const OFF = { GATEWAY_URL: BARE, ORDER_STORE: 'memory', OTEL_SERVICE_NAME: 'graph' };
+
+async function start(environment: Environment & { readonly GATEWAY_URL: string }) {
+  const facade = await startFacadeProcess({ ...environment, NODE_OPTIONS: `--import=${hook}` });
+  const loaded = () =>
+    facade.logged.flatMap((line) => /^loaded package (\S+)$/.exec(line)?.[1] ?? []);
+  return Object.assign(facade, { loaded });
+}
+
+test('yoga is loaded with its first request, and what a setting needs not at all without it', async () => {
+  await using facade = await start(OFF);
+  const before = facade.loaded();
+  expect(before).toContain('undici');
+  // Its types of metrics are prom-client's, tracing or not.
+  const tracing = before.filter((name) => /^@opentelemetry\/(?!api$)/.test(name));
+  expect(tracing).toEqual([]);
+  const late = ['graphql-yoga', 'jose', 'ioredis', 'rate-limiter-flexible'];
+  expect(before.filter((name) => late.includes(name))).toEqual([]);
+  const ask = (accept: string) =>
+    fetch(`${facade.url}/graphql?query={__typename}`, { headers: { accept } });
+  expect((await ask('application/json')).status).toBe(200);
+  expect(facade.loaded()).not.toContain('graphql-yoga');
+  const streamed = await ask('text/event-stream');
+  expect(await streamed.text()).toContain('event: next\ndata: {"data":{"__typename":"Query"}}');
+  await eventually(() => facade.loaded().includes('graphql-yoga'));
+});
+
+test('the packages of tracing and of verified tokens are loaded where they are configured', async () => {
+  await using facade = await start({
+    ...OFF,
+    OTEL_EXPORTER_OTLP_ENDPOINT: BARE,
+    JWT_SECRET: 'a secret of thirty-two bytes or more',
+  });
+  const loaded = facade.loaded();
+  expect(loaded).toContain('@opentelemetry/sdk-trace');
+  expect(loaded).toContain('jose');
+});
