@@ -186,15 +186,21 @@ export async function startApp(
   started.defer(() => domain.hub.close());
   const clients = new ClientKeys(domain.ledger);
   const responses = new ResponseCache(cacheBytes.answers, metrics.engine.cacheReads.response);
+  const documentSource = new DocumentSource({
+    documents,
+    trusted,
+    trustedOnly: config.persistedDocumentsOnly,
+    log,
+  });
+  const costs = new CostQuota({ counters, fieldsPerMinute: config.costLimitPerMinute });
+  const pace = new EventPace({
+    fieldsPerMinute: EVENT_ANSWERS_PER_MINUTE * config.maxCost,
+    clock: systemClock,
+  });
   const engine = new Engine({
     schema,
     services: domain,
-    documents: new DocumentSource({
-      documents,
-      trusted,
-      trustedOnly: config.persistedDocumentsOnly,
-      log,
-    }),
+    documents: documentSource,
     clients,
     quota: new RequestQuota({ counters, perMinute: config.rateLimitPerMinute }),
     subscriptions: new SubscriptionSlots({
@@ -202,12 +208,9 @@ export async function startApp(
       perAddress: unprovedPerAddress,
     }),
     maxCost: config.maxCost,
-    costs: new CostQuota({ counters, fieldsPerMinute: config.costLimitPerMinute }),
+    costs,
     scheduler: new FairScheduler(),
-    pace: new EventPace({
-      fieldsPerMinute: EVENT_ANSWERS_PER_MINUTE * config.maxCost,
-      clock: systemClock,
-    }),
+    pace,
     publisher: new Publisher({ log, metrics: metrics.engine, receipts: config.sandbox }),
     responses,
   });
@@ -290,9 +293,17 @@ export async function startApp(
   metrics.server.listClients(config.clientNames);
   metrics.server.sockets.from(() => webSockets.size);
   metrics.server.sendBufferBytes.from(() => buffers.bytes);
-  metrics.engine.cacheBytes.from(() => responses.byteSize, 'response');
-  metrics.engine.cacheBytes.from(() => documents.byteSize, 'document');
-  metrics.engine.cacheBytes.from(() => domain.sessions.byteSize, 'session');
+  const caches = {
+    ...domain.caches,
+    response: () => responses.byteSize,
+    document: () => documents.byteSize,
+    compiled_code: () => documents.compiledCode.byteSize,
+    persisted_query: () => documentSource.byteSize,
+    quota: () => counters.byteSize + costs.byteSize + pace.byteSize,
+  };
+  for (const [name, byteSize] of Object.entries(caches)) {
+    metrics.engine.cacheBytes.from(byteSize, name);
+  }
   metrics.store.records.from(() => records.held());
   metrics.store.recordsMax.from(() => config.orderRecordsMax);
   const { redisIsUp } = stores;

@@ -6,7 +6,7 @@ import type { Stores } from '../store/open-stores.ts';
 import { Prover } from './account/prover.ts';
 import { Sessions } from './account/sessions.ts';
 import type { TokenFault } from './auth/errors.ts';
-import { createIdentity } from './auth/identity.ts';
+import { createIdentity, createKnownTokens } from './auth/identity.ts';
 import { ProofLedger } from './auth/proof.ts';
 import { ProofAttempts } from './auth/proof-attempts.ts';
 import { SignInLimits } from './auth/sign-in-limits.ts';
@@ -76,10 +76,11 @@ export function createDomain({
       signs.token(verdict);
     },
   });
+  const attempts = new ProofAttempts({ clock });
   const gateway = new ViewerGateway({
     client,
     ledger,
-    attempts: new ProofAttempts({ clock }),
+    attempts,
     onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
     onRead: (operation, result) => signs.read(operation, result),
   });
@@ -101,9 +102,11 @@ export function createDomain({
     onRead: (source) => sessionReads[source].add(),
   });
   const prover = new Prover(ledger, sessions, logicalClock);
+  const knownTokens = createKnownTokens();
   const identify = createIdentity({
     clock,
     ledger,
+    known: knownTokens,
     onRefused(fault) {
       metrics.tokens.add('refused_here');
       signs.token(fault);
@@ -186,6 +189,12 @@ export function createDomain({
     orders,
     orderDesk,
     signInLimits: new SignInLimits({ counters, perMinute: settings.loginLimitPerMinute }),
+    caches: {
+      session: () => sessions.byteSize,
+      positions: () => board.byteSize,
+      token: () => ledger.byteSize + attempts.byteSize + knownTokens.calculatedSize,
+      catalog: () => catalogs.byteSize,
+    },
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>
       metrics.signIns.add(outcome),
   };

@@ -1,16 +1,24 @@
 import { LRUCache } from 'lru-cache';
 
+export interface GrowingLruOptions<Value> {
+  readonly maxEntries: number;
+  /** The measured memory of an entry with its key, so that `calculatedSize` is the cache's in bytes. */
+  readonly entryBytes: number;
+  readonly dispose?: (value: Value) => void;
+}
+
 /**
- * An LRU cache of at most so many entries whose memory grows as it fills. With its own `max`, lru-cache
+ * An LRU cache of small entries, all alike, whose memory grows as it fills. With its own `max`, lru-cache
  * allocates all of its lists ahead: 1.9 MB for 100,000 entries that may never come.
  */
-export function growingLru<Key extends {}, Value extends {}>(
-  maxEntries: number,
-  dispose?: (value: Value) => void,
-): LRUCache<Key, Value> {
+export function growingLru<Key extends {}, Value extends {}>({
+  maxEntries,
+  entryBytes,
+  dispose,
+}: GrowingLruOptions<Value>): LRUCache<Key, Value> {
   return new LRUCache({
-    maxSize: maxEntries,
-    sizeCalculation: () => 1,
+    maxSize: maxEntries * entryBytes,
+    sizeCalculation: () => entryBytes,
     ...(dispose && { dispose }),
   });
 }

@@ -25,8 +25,8 @@ export function createBatchedRateCounter({
   shared,
   rule: { limit, windowSeconds, batch = 1 },
   clock,
-}: BatchedRateCounterOptions): RateCounter {
-  const windows = growingLru<string, Window>(MAX_KEYS);
+}: BatchedRateCounterOptions): RateCounter & { readonly byteSize: number } {
+  const windows = growingLru<string, Window>({ maxEntries: MAX_KEYS, entryBytes: 140 });
 
   async function share(key: string, window: Window): Promise<RateState> {
     const points = window.uncounted;
@@ -40,6 +40,9 @@ export function createBatchedRateCounter({
   return {
     limit,
     windowSeconds,
+    get byteSize() {
+      return windows.calculatedSize;
+    },
     take(key, points = 1) {
       const nowMs = clock.now();
       let window = windows.get(key);

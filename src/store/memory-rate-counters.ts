@@ -1,3 +1,4 @@
+import type { LRUCache } from 'lru-cache';
 import { growingLru } from '../lib/growing-lru.ts';
 import type { RateCounter, RateCounters, RateRule } from './rate-counters.ts';
 
@@ -15,8 +16,16 @@ export function createMemoryRateCounters({
   maxKeys = MAX_KEYS,
   uptimeMs = () => performance.now(),
 }: MemoryRateCountersOptions = {}): RateCounters {
+  const counters: LRUCache<string, Window>[] = [];
   return {
-    counter: (_name, rule) => createMemoryCounter(rule, maxKeys, uptimeMs),
+    counter(_name, rule) {
+      const windows = growingLru<string, Window>({ maxEntries: maxKeys, entryBytes: 140 });
+      counters.push(windows);
+      return createMemoryCounter(rule, windows, uptimeMs);
+    },
+    get byteSize() {
+      return counters.reduce((sum, { calculatedSize }) => sum + calculatedSize, 0);
+    },
     degradedReason: () => null,
     close: () => {},
   };
@@ -29,10 +38,9 @@ interface Window {
 
 function createMemoryCounter(
   { limit, windowSeconds }: RateRule,
-  maxKeys: number,
+  windows: LRUCache<string, Window>,
   uptimeMs: () => number,
 ): RateCounter {
-  const windows = growingLru<string, Window>(maxKeys);
   return {
     limit,
     windowSeconds,

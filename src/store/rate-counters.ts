@@ -27,6 +27,8 @@ export interface RateRule {
 export interface RateCounters {
   /** `name` keeps the keys of different counters apart. */
   counter(name: string, rule: RateRule): RateCounter;
+  /** The estimated size of the counts that this process holds. */
+  readonly byteSize: number;
   /** The degraded reason, or null. */
   degradedReason(): string | null;
   close(): void;

@@ -43,6 +43,7 @@ export async function openRedisRateCounters({
   });
 
   const own = createMemoryRateCounters();
+  const counters: { readonly byteSize: number }[] = [];
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   const isPaused = () => clock.now() < pausedUntilMs;
 
@@ -80,7 +81,12 @@ export async function openRedisRateCounters({
           }
         },
       };
-      return createBatchedRateCounter({ shared, rule, clock });
+      const batched = createBatchedRateCounter({ shared, rule, clock });
+      counters.push(batched);
+      return batched;
+    },
+    get byteSize() {
+      return counters.reduce((sum, { byteSize }) => sum + byteSize, own.byteSize);
     },
     degradedReason: () =>
       isPaused() ? 'Redis does not count: limits are counted here alone' : null,

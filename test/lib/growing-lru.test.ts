@@ -3,11 +3,16 @@ import { growingLru } from '../../src/lib/growing-lru.ts';
 
 test('the entry that was used longest ago makes room, and is disposed of', () => {
   const disposed: string[] = [];
-  const cache = growingLru<string, string>(2, (value) => disposed.push(value));
+  const cache = growingLru<string, string>({
+    maxEntries: 2,
+    entryBytes: 100,
+    dispose: (value) => disposed.push(value),
+  });
   cache.set('a', 'first');
   cache.set('b', 'second');
   cache.get('a');
   cache.set('c', 'third');
   expect([...cache.keys()].sort()).toEqual(['a', 'c']);
   expect(disposed).toEqual(['second']);
+  expect(cache.calculatedSize).toBe(200);
 });

@@ -1,31 +1,38 @@
+import { LRUCache } from 'lru-cache';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
-import { growingLru } from '../../lib/growing-lru.ts';
 
 interface Seen {
   sequence: number;
   /** In the order in which they were received. */
-  ids: readonly string[];
+  readonly ids: readonly string[];
 }
 
-const SCOPES = 50_000;
+const MAX_BYTES = 4 * 1024 * 1024;
+// The measured memory of an entry without its ids, and of an id.
+const BYTES_OF_AN_ENTRY = 260;
+const BYTES_OF_AN_ID = 40;
 
 /**
  * The last known positions of each account. A snapshot whose own list differs was taken before a position
  * opened or closed, so its balance and orders cannot be trusted either.
  */
 export class Membership {
-  readonly #seen = growingLru<string, Seen>(SCOPES);
+  readonly #seen = new LRUCache<string, Seen>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ ids }) => BYTES_OF_AN_ENTRY + ids.length * BYTES_OF_AN_ID,
+  });
+
+  get byteSize(): number {
+    return this.#seen.calculatedSize;
+  }
 
   saw(scope: string, { sequence, positions }: PositionsAnswer): void {
     const before = this.#seen.get(scope);
-    if (before === undefined) {
-      this.#seen.set(scope, { sequence, ids: idsOf(positions) });
-    } else if (before.sequence <= sequence) {
-      before.sequence = sequence;
-      // The hot path: in a moving market prices change, but not the positions or their order.
-      if (!isInOrder(before.ids, positions)) before.ids = idsOf(positions);
-    }
+    if (before !== undefined && before.sequence > sequence) return;
+    // The hot path: in a moving market prices change, but not the positions or their order.
+    if (before !== undefined && isInOrder(before.ids, positions)) before.sequence = sequence;
+    else this.#seen.set(scope, { sequence, ids: idsOf(positions) });
   }
 
   contradicts(scope: string, sequence: number, positions: readonly Position[]): boolean {

@@ -36,8 +36,9 @@ interface CachedSnapshot {
   readonly answer: SessionAnswer;
 }
 
-const MAX_BYTES = 64 * 1024 * 1024;
-const ACCOUNTS = 100_000;
+// Between two collections of the heap a cache that is replaced takes two to three times its size.
+const MAX_BYTES = 32 * 1024 * 1024;
+const ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
 
 /**
  * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices
@@ -84,9 +85,15 @@ export class Sessions {
     return this.#fetch(viewer);
   }
 
-  /** The estimated size of all cached snapshots. */
+  /** The estimated size of all cached snapshots, and of what is remembered of accounts beside them. */
   get byteSize(): number {
-    return this.#cache.calculatedSize;
+    return (
+      this.#cache.calculatedSize +
+      this.#orderCounts.calculatedSize +
+      this.#staleSince.calculatedSize +
+      this.#seenByToken.byteSize +
+      this.#seenByAccount.byteSize
+    );
   }
 
   /** Whether a snapshot for this token is in flight, which a read now would most likely share. */

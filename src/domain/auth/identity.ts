@@ -1,3 +1,4 @@
+import type { LRUCache } from 'lru-cache';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
@@ -13,25 +14,31 @@ export interface IdentityOptions {
   readonly claimNames: ClaimNames;
   readonly verify: Verify | null;
   readonly ledger: ProofLedger;
+  /** The tokens that were read before, by their hash. */
+  readonly known?: LRUCache<string, KnownToken>;
   /** Called with each request whose token is refused here. */
   readonly onRefused?: (fault: TokenFault) => void;
 }
 
 export type Identify = (caller: Caller) => Viewer | Promise<Viewer>;
 
-interface Known {
+interface KnownToken {
   readonly claims: Claims;
   verified: boolean;
 }
 
 const KNOWN_TOKENS = 50_000;
 
+export function createKnownTokens(): LRUCache<string, KnownToken> {
+  return growingLru({ maxEntries: KNOWN_TOKENS, entryBytes: 260 });
+}
+
 /** Maps a token to a viewer: synchronously for a known token, and never by a gateway call. */
 export function createIdentity(options: IdentityOptions): Identify {
   const { clock, claimNames, verify, ledger, onRefused = () => {} } = options;
-  const known = growingLru<string, Known>(KNOWN_TOKENS);
+  const { known = createKnownTokens() } = options;
 
-  function read(token: string, hash: string): Known {
+  function read(token: string, hash: string): KnownToken {
     const before = known.get(hash);
     if (before) return before;
     const entry = { claims: readClaims(token, claimNames), verified: false };

@@ -31,12 +31,22 @@ export class ProofAttempts {
   readonly #clock: Clock;
   readonly #perMinute: number;
   /** The time of the last refusal, by token and operation. */
-  readonly #refusals = growingLru<string, Map<string, number>>(MOST_REMEMBERED);
-  readonly #byAddress = growingLru<string, Attempts>(MOST_REMEMBERED);
+  readonly #refusals = growingLru<string, Map<string, number>>({
+    maxEntries: MOST_REMEMBERED,
+    entryBytes: 350,
+  });
+  readonly #byAddress = growingLru<string, Attempts>({
+    maxEntries: MOST_REMEMBERED,
+    entryBytes: 180,
+  });
 
   constructor({ clock, perMinute = 120 }: ProofAttemptsOptions) {
     this.#clock = clock;
     this.#perMinute = perMinute;
+  }
+
+  get byteSize(): number {
+    return this.#refusals.calculatedSize + this.#byAddress.calculatedSize;
   }
 
   /** Throws where the call may not be made. */

@@ -70,7 +70,11 @@ export class ProofLedger {
     this.#onJudged = onJudged ?? (() => {});
     this.#clock = clock;
     this.#proofMs = proofMs;
-    this.#entries = growingLru(maxTokens);
+    this.#entries = growingLru({ maxEntries: maxTokens, entryBytes: 400 });
+  }
+
+  get byteSize(): number {
+    return this.#entries.calculatedSize;
   }
 
   account(viewer: Viewer): AccountProof | null {

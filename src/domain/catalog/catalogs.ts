@@ -69,6 +69,11 @@ export class Catalogs {
     return stale;
   }
 
+  /** The estimated size of all catalogs in memory. */
+  get byteSize(): number {
+    return this.#fetches.byteSize;
+  }
+
   stats(): CatalogStats {
     const nowMs = this.#options.clock.now();
     let [count, skipped, ageMs] = [0, 0, 0];

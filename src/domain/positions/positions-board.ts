@@ -33,7 +33,7 @@ interface CacheEntry {
   readonly size: number;
 }
 
-const DEFAULT_MAX_BYTES = 134_217_728;
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 // The share by which a list's size may differ from the size computed when its entry was made.
 const SIZE_SLACK = 0.25;
 const BYTES_OF_A_LIST = 200;
@@ -54,6 +54,11 @@ export class PositionsBoard {
     const options = { maxSize: maxBytes / 2, sizeCalculation: ({ size }: CacheEntry) => size };
     this.#byToken = new LRUCache(options);
     this.#byAccount = new LRUCache(options);
+  }
+
+  /** The estimated size of all lists; an account's newest one is among its tokens' too, and counts once. */
+  get byteSize(): number {
+    return Math.max(this.#byToken.calculatedSize, this.#byAccount.calculatedSize);
   }
 
   /** The newest list that this scope's readers may see. */

@@ -23,6 +23,8 @@ export interface DocumentSourceOptions {
 }
 
 const AUTOMATIC_BYTES = 16 * 1024 * 1024;
+// The measured overhead of an entry, so that a flood of tiny texts counts at its true size.
+const BYTES_PER_TEXT = 150;
 const MAX_LOGGED = 10_000;
 
 /** Resolves what a client sent, an id, a text or both, to the document that is executed. */
@@ -31,12 +33,17 @@ export class DocumentSource {
   /** Automatic persisted queries: texts that clients registered under their hashes. */
   readonly #automatic = new LRUCache<string, string>({
     maxSize: AUTOMATIC_BYTES,
-    sizeCalculation: (text, id) => text.length + id.length,
+    sizeCalculation: (text, id) => BYTES_PER_TEXT + 2 * text.length + id.length,
   });
-  readonly #logged = growingLru<string, true>(MAX_LOGGED);
+  readonly #logged = growingLru<string, true>({ maxEntries: MAX_LOGGED, entryBytes: 160 });
 
   constructor(options: DocumentSourceOptions) {
     this.#options = options;
+  }
+
+  /** The estimated size of the texts that clients have registered. */
+  get byteSize(): number {
+    return this.#automatic.calculatedSize;
   }
 
   /** True where `find` has nothing to parse or validate, which takes longer than all the rest. */

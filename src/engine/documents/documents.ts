@@ -71,11 +71,11 @@ const LONGEST_LOGGED_NAME = 80;
 
 /** Parses, limits and validates each document once, whichever transport received it. */
 export class Documents {
+  readonly compiledCode = new CompiledCodeCache();
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
   readonly #sizes: ListSizes;
   readonly #metering: Metering;
-  readonly #codeCache = new CompiledCodeCache();
   readonly #prepared: LRUCache<string, DocumentResult>;
 
   constructor(options: DocumentOptions) {
@@ -138,7 +138,7 @@ export class Documents {
       operations.set(node.name?.value ?? null, {
         node,
         args: new OperationArguments(ofDocument, node),
-        compiled: new CompiledOperation(this.#metering, selections, node, this.#codeCache),
+        compiled: new CompiledOperation(this.#metering, selections, node, this.compiledCode),
         catalogUse: catalogUseOf(selections, node),
         cost: costOf(selections, node, this.#sizes),
         name: `${digest} ${node.name?.value ?? ''}`,

@@ -32,7 +32,11 @@ export class CostQuota {
       batch: fieldsPerMinute * SHARE_OF_BATCH,
     });
     this.#uptimeMs = uptimeMs ?? (() => performance.now());
-    this.#fullUntilMs = growingLru(MAX_CLIENTS);
+    this.#fullUntilMs = growingLru({ maxEntries: MAX_CLIENTS, entryBytes: 110 });
+  }
+
+  get byteSize(): number {
+    return this.#fullUntilMs.calculatedSize;
   }
 
   /** A refusal while the client's budget of the minute is used up, else null. */

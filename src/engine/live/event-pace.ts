@@ -32,17 +32,22 @@ const MINUTE_MS = 60_000;
 export class EventPace {
   readonly #fieldsPerMinute: number;
   readonly #clock: Clock;
-  readonly #accounts = growingLru<string, Account>(
-    MAX_ACCOUNTS,
+  readonly #accounts = growingLru<string, Account>({
+    maxEntries: MAX_ACCOUNTS,
+    entryBytes: 200,
     // Evicting an account must not strand its queued events, so all of them are released.
-    (account) => {
+    dispose: (account) => {
       for (const { go } of account.waiting.splice(0)) go(0);
     },
-  );
+  });
 
   constructor({ fieldsPerMinute, clock }: EventPaceOptions) {
     this.#fieldsPerMinute = fieldsPerMinute;
     this.#clock = clock;
+  }
+
+  get byteSize(): number {
+    return this.#accounts.calculatedSize;
   }
 
   /**

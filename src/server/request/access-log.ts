@@ -43,7 +43,7 @@ export class AccessLog {
   readonly #key: string | Buffer;
   /** LOG_LEVEL does not change while the process runs. */
   readonly #isLogged: boolean;
-  readonly #hashes = growingLru<string, string>(ACCOUNTS);
+  readonly #hashes = growingLru<string, string>({ maxEntries: ACCOUNTS, entryBytes: 150 });
 
   constructor(options: AccessLogOptions) {
     this.#options = options;

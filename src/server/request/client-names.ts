@@ -14,7 +14,7 @@ const REMEMBERED = 1_000;
 export class ClientNames {
   readonly #listed: ReadonlySet<string>;
   /** Redacting takes longer than all else of a request's line, and clients are few. */
-  readonly #known = growingLru<string, ClientNaming>(REMEMBERED);
+  readonly #known = growingLru<string, ClientNaming>({ maxEntries: REMEMBERED, entryBytes: 300 });
 
   constructor(listed: readonly string[]) {
     this.#listed = new Set(listed);

@@ -47,3 +47,16 @@ test('unchanged positions are confirmed at the later time', () => {
   membership.saw('x', answer(10, 'b', 'a'));
   expect(membership.contradicts('x', 9, positions('a', 'b'))).toBe(false);
 });
+
+test('what is remembered of accounts is bounded in bytes', () => {
+  const membership = new Membership();
+  const ids = Array.from({ length: 400 }, (_, at) => `position-${at}`);
+  for (let account = 0; account < 2_000; account += 1) {
+    membership.saw(`account ${account}`, answer(account, ...ids));
+  }
+  expect(membership.byteSize).toBeGreaterThan(3_000_000);
+  expect(membership.byteSize).toBeLessThanOrEqual(4 * 1024 * 1024);
+  // The accounts seen last are remembered.
+  expect(membership.contradicts('account 1999', 1_998, positions('x'))).toBe(true);
+  expect(membership.contradicts('account 0', -1, positions('x'))).toBe(false);
+});

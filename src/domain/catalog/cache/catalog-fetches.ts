@@ -77,6 +77,10 @@ export class CatalogFetches {
     return this.#catalogs.get(group);
   }
 
+  get byteSize(): number {
+    return this.#catalogs.calculatedSize;
+  }
+
   *catalogs(): Iterable<GroupCatalog> {
     yield* this.#catalogs.values();
   }
