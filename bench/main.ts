@@ -20,6 +20,7 @@ const USAGE = `npm run bench -- [options] [what]
             replicas: one, two and three processes behind haproxy; --quick alone (bench/replicas.ts)
             connections: what idle ones of clients cost; --count, --quick (bench/connections.ts)
             start: what a start costs, and an idle process holds; --no-peers, --rounds (bench/start.ts)
+            memory: resident memory, idle, with sockets, and after many users' first screens; --no-peers, --users (bench/memory.ts)
             peers: the rows beside servers made of other libraries, which are installed for it
   --quick   a first impression in less than a minute, without live
   --rounds  how often each contestant has its turn
@@ -30,7 +31,8 @@ const ROWS_ALONE = ['home', 'search', 'positions', 'customer-id'];
 
 const given = process.argv.slice(2);
 // Benches of their own have options of their own.
-const alone = ['hostile', 'replicas', 'start', 'connections'].find((name) => name === given[0]);
+const BENCHES = ['hostile', 'memory', 'replicas', 'start', 'connections'];
+const alone = BENCHES.find((name) => name === given[0]);
 const { values, positionals } = parseArgs({
   args: alone ? [] : given,
   allowPositionals: true,

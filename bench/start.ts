@@ -1,16 +1,15 @@
-/**
- * What a start costs, and what a process holds before anybody came. `node bench/start.ts [--rounds 5]` prints Markdown;
- * it needs Linux' /proc.
- */
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+/** What a start costs, and what a process holds before anybody came. `node bench/start.ts [--rounds 5]` prints Markdown. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { pinOwnProcess } from './support/cores.ts';
+import type { Starter } from './support/bare-process.ts';
+import { buildBundle } from './support/bundle.ts';
+import { CONTESTANT_CORE, onCore, pinOwnProcess } from './support/cores.ts';
 import { startGateway } from './support/gateway.ts';
 import { table } from './support/markdown.ts';
-import { measureStart, type Starter, type StartFigures } from './support/measure-start.ts';
+import { measureStart, type StartFigures } from './support/measure-start.ts';
 import { installPeers, PEERS, PEERS_FOLDER } from './support/start-peers.ts';
 import { median } from './support/statistics.ts';
 
@@ -31,7 +30,7 @@ const folder = mkdtempSync(join(tmpdir(), 'bench-start-'));
 try {
   const gateway = await startGateway(INSTRUMENTS, 1);
   await using _ = gateway;
-  const starters = [...ours(bundled()), ...(values.peers ? peers() : [])];
+  const starters = [...ours(buildBundle(folder)), ...(values.peers ? peers() : [])];
   const figures = new Map(starters.map((each) => [each, [] as StartFigures[]]));
   // The first start fills a compile cache, and the disk's.
   for (let round = -1; round < Number(values.rounds); round += 1) {
@@ -40,7 +39,7 @@ try {
       if (round >= 0) figures.get(starter)?.push(measured);
     }
   }
-  process.stdout.write(`${startTable(figures)}\n`);
+  process.stdout.write(`${startTable(figures)}\n\n${partsTable(Number(values.rounds))}\n`);
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -76,16 +75,26 @@ function peers(): Starter[] {
   return PEERS.map(({ name, file, endpoint }) => ({ name, script: PEERS_FOLDER + file, endpoint }));
 }
 
-/** As the Dockerfile does it. */
-function bundled(): string {
-  const target = join(folder, 'app', 'dist');
-  mkdirSync(target, { recursive: true });
-  cpSync(join(root, 'package.json'), join(folder, 'app', 'package.json'));
-  const args = [join(root, 'image', 'bundle.ts'), join(root, 'src'), target];
-  const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  if (status !== 0) throw new Error('the bundle was not built');
-  return join(target, 'main.js');
+/** What each part of the sources takes with a compile cache, loaded one after the other. */
+function partsTable(rounds: number): string {
+  const script = join(root, 'bench', 'contestants', 'parts.ts');
+  const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: join(folder, 'cache') };
+  const runs: Shares[] = [];
+  for (let round = -1; round < rounds; round += 1) {
+    const [command = '', ...args] = onCore(CONTESTANT_CORE, process.execPath, [script]);
+    const shares = JSON.parse(execFileSync(command, args, { env, encoding: 'utf8' })) as Shares;
+    if (round >= 0) runs.push(shares);
+  }
+  const names = Object.keys(runs[0] ?? {});
+  const rows = names.map((name) => {
+    const of = (pick: (share: Shares[string]) => number) =>
+      median(runs.map((run) => pick(run[name] as Shares[string])));
+    return [name, of(({ cpuMs }) => cpuMs).toFixed(0), of((it) => it.residentMb).toFixed(1)];
+  });
+  return table(['Part of the sources', 'CPU, ms', 'resident, MB'], rows);
 }
+
+type Shares = Record<string, { readonly cpuMs: number; readonly residentMb: number }>;
 
 function startTable(figures: ReadonlyMap<Starter, readonly StartFigures[]>): string {
   const rows = [...figures].map(([{ name }, each]) => {

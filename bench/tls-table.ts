@@ -17,7 +17,7 @@ const SITUATIONS = [
 export async function tlsTable(field: Field, pace: Pace): Promise<string> {
   await using files = await makeCertificate();
   const { instruments, tokens } = field.surroundings;
-  await using gateway = await startGateway(instruments, tokens.length, files);
+  await using gateway = await startGateway(instruments, tokens.length, { tls: files });
   const home = field.workloads.find(({ name }) => name === 'home');
   if (home === undefined) throw new Error('there is no home screen');
   await using started = new AsyncDisposableStack();

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { loginIn, personalAnswer } from './personal-answer.ts';
 import { type Recording, record } from './recording.ts';
 
 /** `still`: positions are the same bytes each time; `moving`: other prices in each answer. */
@@ -34,7 +35,7 @@ export interface GatewayCounts {
 const HEAD_END = '\r\n\r\n';
 const NOT_FOUND = Buffer.from('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');
 
-const { INSTRUMENTS, TOKENS, PORT, TLS_PORT, TLS_KEY, TLS_CERTIFICATE } = process.env;
+const { INSTRUMENTS, TOKENS, PORT, PERSONAL, TLS_PORT, TLS_KEY, TLS_CERTIFICATE } = process.env;
 const recording = await record(Number(INSTRUMENTS), Number(TOKENS));
 const UNAVAILABLE = Buffer.from('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n');
 
@@ -113,14 +114,19 @@ function answerTo(head: string, said: Recording): Buffer {
   const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'));
   if (path === '/trading/positions') {
     if (market === 'moving') positions += 1;
-    return said.positions[positions % said.positions.length] ?? NOT_FOUND;
+    return ownOf(said.positions[positions % said.positions.length] ?? NOT_FOUND, head);
   }
   if (path === '/payments/client/withdrawal-methods') return said.withdrawalMethods;
   if (path === '/payments/client/customer-id') return said.customerId;
-  if (path.startsWith('/trading/session/')) return said.session;
+  if (path.startsWith('/trading/session/')) return ownOf(said.session, head);
   if (!path.startsWith('/trading/tickers/')) return NOT_FOUND;
   catalogs += 1;
   if (renewsCatalog) edition += 1;
   const catalog = said.catalogs[edition % said.catalogs.length];
   return (/accept-encoding:[^\r]*gzip/i.test(head) ? catalog?.zipped : catalog?.plain) ?? NOT_FOUND;
+}
+
+/** Where each login has holdings of its own, as if the gateway had as many accounts as it is asked for. */
+function ownOf(answer: Buffer, head: string): Buffer {
+  return PERSONAL === 'yes' ? personalAnswer(answer, loginIn(head)) : answer;
 }

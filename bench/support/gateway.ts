@@ -24,10 +24,16 @@ export interface TlsFiles {
 
 const SCRIPT = fileURLToPath(new URL('gateway-process.ts', import.meta.url));
 
+export interface GatewayOptions {
+  readonly tls?: TlsFiles | null;
+  /** Each login has positions with ids of its own, so that no two users' answers are alike. */
+  readonly personal?: boolean;
+}
+
 export async function startGateway(
   instruments: number,
   tokens: number,
-  tls: TlsFiles | null = null,
+  { tls = null, personal = false }: GatewayOptions = {},
 ): Promise<Gateway> {
   const [port, tlsPort] = [await freePort(), await freePort()];
   const child = new ProbedProcess({
@@ -37,6 +43,7 @@ export async function startGateway(
       PORT: String(port),
       INSTRUMENTS: String(instruments),
       TOKENS: String(tokens),
+      PERSONAL: personal ? 'yes' : 'no',
       ...(tls && {
         TLS_PORT: String(tlsPort),
         TLS_KEY: tls.key,

@@ -1,20 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../test/support/free-ports.ts';
-import { accepts } from './accepting.ts';
-import { CONTESTANT_CORE, onCore } from './cores.ts';
+import { BareProcess, type Starter } from './bare-process.ts';
 import { HOME } from './documents.ts';
-
-export interface Starter {
-  readonly name: string;
-  readonly script: string;
-  readonly folder?: string;
-  readonly environment?: Readonly<Record<string, string>>;
-  /** Null where it answers nothing of interest. */
-  readonly endpoint: string | null;
-}
 
 export interface StartFigures {
   /** Milliseconds of CPU, of all threads, until it accepts connections. */
@@ -25,51 +11,26 @@ export interface StartFigures {
   readonly afterScreenMb: number | null;
 }
 
-const CLOCK_TICK_MS = 10;
 const IDLE_AFTER_MS = 2_000;
-const LOOK_MS = 5;
 
-/** Starts a program without anything preloaded, which would be a part of the figures. */
 export async function measureStart(
-  { script, folder, environment, endpoint }: Starter,
+  starter: Starter,
   gateway: { readonly url: string; readonly tokens: readonly string[] },
 ): Promise<StartFigures> {
-  const port = await freePort();
-  const [command = '', ...args] = onCore(CONTESTANT_CORE, process.execPath, [script]);
   const startedAt = performance.now();
-  const child = spawn(command, args, {
-    cwd: folder,
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: 'production',
-      PORT: String(port),
-      GATEWAY_URL: gateway.url,
-      ...environment,
-    },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  try {
-    while (!(await accepts(port))) {
-      if (child.exitCode !== null) throw new Error(`${script} ended with ${child.exitCode}`);
-      await delay(LOOK_MS);
-    }
-    const elapsedMs = performance.now() - startedAt;
-    const cpuMs = cpuOf(child);
+  await using started = await BareProcess.start(starter, gateway);
+  const elapsedMs = performance.now() - startedAt;
+  const { cpuMs } = started;
+  await delay(IDLE_AFTER_MS);
+  const idleMb = started.residentMb;
+  let afterScreenMb: number | null = null;
+  if (starter.endpoint !== null) {
+    const url = `http://127.0.0.1:${started.port}${starter.endpoint}`;
+    await askHome(url, gateway.tokens[0] ?? '');
     await delay(IDLE_AFTER_MS);
-    const idleMb = residentOf(child);
-    let afterScreenMb: number | null = null;
-    if (endpoint !== null) {
-      await askHome(`http://127.0.0.1:${port}${endpoint}`, gateway.tokens[0] ?? '');
-      await delay(IDLE_AFTER_MS);
-      afterScreenMb = residentOf(child);
-    }
-    return { cpuMs, elapsedMs, idleMb, afterScreenMb };
-  } finally {
-    // A compile cache is written at a graceful end only.
-    child.kill('SIGTERM');
-    await ended;
+    afterScreenMb = started.residentMb;
   }
+  return { cpuMs, elapsedMs, idleMb, afterScreenMb };
 }
 
 async function askHome(url: string, token: string): Promise<void> {
@@ -80,16 +41,4 @@ async function askHome(url: string, token: string): Promise<void> {
   });
   const { data, errors } = (await answer.json()) as { data?: unknown; errors?: unknown };
   if (!data || errors) throw new Error(`${url}: ${JSON.stringify(errors)}`);
-}
-
-function cpuOf({ pid }: ChildProcess): number {
-  // The name of the program, in brackets, may hold spaces.
-  const [, fields = ''] = /\) (.*)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
-  const [user = '0', system = '0'] = fields.split(' ').slice(11);
-  return (Number(user) + Number(system)) * CLOCK_TICK_MS;
-}
-
-function residentOf({ pid }: ChildProcess): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kilobytes) / 1_024;
 }
