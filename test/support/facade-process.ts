@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../src/config.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
+import { PROGRAM } from './program.ts';
 
 export interface FacadeProcess extends AsyncDisposable {
   /** Changes with each start: ports are free ones. */
@@ -22,7 +23,6 @@ export interface FacadeProcess extends AsyncDisposable {
   ended(): Promise<number | null>;
 }
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const SERVING = /"adminUrl":"([^"]+)","url":"([^"]+)","msg":"serving"/;
 const folder = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -39,7 +39,7 @@ export async function startFacadeProcess(
   async function start() {
     const isRunning = child !== null && child.exitCode === null && child.signalCode === null;
     if (isRunning) throw new Error('the facade runs already');
-    const started = spawn(process.execPath, [main], {
+    const started = spawn(process.execPath, [PROGRAM], {
       cwd: folder,
       env: { PORT: '0', ADMIN_PORT: '0', ...compileCache(), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../src/config.ts';
+import { PROGRAM } from './program.ts';
 
 export interface FailedStart {
   /** Null where it had to be ended, since it neither served nor gave up. */
@@ -12,12 +12,11 @@ export interface FailedStart {
   readonly problems: readonly string[];
 }
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const PATIENCE_MS = 30_000;
 
 /** Starts the program as operators do, with nothing else in its environment, and waits until it has given up. */
 export async function failedStart(environment: Environment): Promise<FailedStart> {
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [PROGRAM], {
     env: { PORT: '0', ADMIN_PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: PATIENCE_MS,

@@ -34,10 +34,7 @@ const KEY_SET_RETRY_MS = 5_000;
 
 type Jose = typeof import('jose');
 
-/**
- * Null where no key is configured: then the gateway's own acceptance is the only proof, and jose, 8 MB in
- * memory, is not loaded.
- */
+/** Null where no key is configured: then the gateway's own acceptance is the only proof, and jose is not loaded. */
 export async function createVerifier(options: VerifierOptions): Promise<Verify | null> {
   if (options.secret === null && options.jwksUrl === null) return null;
   const jose = await import('jose');

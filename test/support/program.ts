@@ -1,0 +1,5 @@
+import { fileURLToPath } from 'node:url';
+
+/** The program that tests start as a process: the sources, or the bundle that `TEST_PROGRAM` names. */
+export const PROGRAM =
+  process.env.TEST_PROGRAM ?? fileURLToPath(new URL('../../src/main.ts', import.meta.url));
