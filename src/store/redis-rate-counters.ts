@@ -11,13 +11,15 @@ export interface RedisRateCountersOptions {
   readonly onWarn: (message: string) => void;
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;
+  /** Beyond it a count is made in this process alone. */
+  readonly countTimeoutMs?: number;
   /** Called with the duration of each count in Redis. */
   readonly onCounted?: (ms: number) => void;
   readonly onFailed?: ((kind: RedisError) => void) | undefined;
 }
 
 // A request in each batch waits for its count: a Redis that is slow must not make the facade slow.
-const COMMAND_TIMEOUT_MS = 200;
+const COUNT_TIMEOUT_MS = 200;
 const PAUSE_MS = 5_000;
 const RECONNECT_MAX_MS = 1_000;
 
@@ -30,12 +32,13 @@ export async function openRedisRateCounters({
   clock,
   onWarn,
   prefix = 'trading-graph:',
+  countTimeoutMs = COUNT_TIMEOUT_MS,
   onCounted = () => {},
   onFailed,
 }: RedisRateCountersOptions): Promise<RateCounters> {
   const redis = await openRedisClient({
     url,
-    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    commandTimeoutMs: countTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
     onFailed,
     // Failures show at the commands.

@@ -168,8 +168,8 @@ function isSubscription(operation: Ready | Refused): boolean {
 type Yoga = ReturnType<typeof createGraphQLOverHttp>;
 
 /**
- * Loads yoga with its first request, which few clients send: it is a quarter of a start from the sources. From
- * the image's bundle it holds the event loop for 20 to 30 ms; that it can be loaded shows where the image is built.
+ * Loads yoga with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
+ * the image's bundle for some 50 ms, from the sources for 200. The build of the image shows that it can be loaded.
  */
 async function loadYoga({ engine, maxBodyBytes }: EndpointSettings): Promise<Yoga> {
   const { createGraphQLOverHttp } = await import('./yoga.ts');
