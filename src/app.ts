@@ -175,12 +175,7 @@ export async function startApp(
     metrics: metrics.domain,
     signs: wrongSettings,
     log,
-    verify: await createVerifier({
-      jwksUrl: config.jwtJwksUrl,
-      secret: config.jwtSecret,
-      issuer: config.jwtIssuer,
-      audience: config.jwtAudience,
-    }),
+    verify: await createVerifier(config),
     settings: config,
   });
   started.defer(() => domain.hub.close());

@@ -59,13 +59,8 @@ async function grantedToken(
 
 /** With a key of the service's own, a token that does not verify is refused before any call. */
 async function verifyToken(run: CheckRun, token: string): Promise<void> {
-  const { jwtJwksUrl, jwtSecret, jwtIssuer, jwtAudience } = run.config;
-  const verify = await createVerifier({
-    jwksUrl: jwtJwksUrl,
-    secret: jwtSecret,
-    issuer: jwtIssuer,
-    audience: jwtAudience,
-  });
+  const { jwtSecret, jwtIssuer, jwtAudience } = run.config;
+  const verify = await createVerifier(run.config);
   const setting = jwtSecret === null ? 'JWT_JWKS_URL' : 'JWT_SECRET';
   try {
     if (verify === null || (await verify(token))) return;

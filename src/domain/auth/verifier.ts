@@ -3,11 +3,12 @@ import { type Clock, steadyClock } from '../../lib/clock.ts';
 import { EXPIRY_LEEWAY_MS } from './claims.ts';
 import { UnauthenticatedError } from './errors.ts';
 
+/** The settings of a key, and what a token has to say beside. */
 export interface VerifierOptions {
-  readonly jwksUrl: string | null;
-  readonly secret: string | null;
-  readonly issuer: string | null;
-  readonly audience: string | null;
+  readonly jwtJwksUrl: string | null;
+  readonly jwtSecret: string | null;
+  readonly jwtIssuer: string | null;
+  readonly jwtAudience: string | null;
   readonly clock?: Clock;
 }
 
@@ -36,22 +37,22 @@ type Jose = typeof import('jose');
 
 /** Null where no key is configured: then the gateway's own acceptance is the only proof, and jose is not loaded. */
 export async function createVerifier(options: VerifierOptions): Promise<Verify | null> {
-  if (options.secret === null && options.jwksUrl === null) return null;
+  if (options.jwtSecret === null && options.jwtJwksUrl === null) return null;
   const jose = await import('jose');
   const expectations = {
     clockTolerance: EXPIRY_LEEWAY_MS / 1000,
-    ...(options.issuer !== null && { issuer: options.issuer }),
-    ...(options.audience !== null && { audience: options.audience }),
+    ...(options.jwtIssuer !== null && { issuer: options.jwtIssuer }),
+    ...(options.jwtAudience !== null && { audience: options.jwtAudience }),
   };
-  if (options.secret !== null) {
-    const secret = new TextEncoder().encode(options.secret);
+  if (options.jwtSecret !== null) {
+    const secret = new TextEncoder().encode(options.jwtSecret);
     return (token) =>
       check(jose, () =>
         jose.jwtVerify(token, secret, { ...expectations, algorithms: SECRET_ALGORITHMS }),
       );
   }
-  if (options.jwksUrl !== null) {
-    const keys = keySetAt(jose, new URL(options.jwksUrl), options.clock ?? steadyClock);
+  if (options.jwtJwksUrl !== null) {
+    const keys = keySetAt(jose, new URL(options.jwtJwksUrl), options.clock ?? steadyClock);
     return (token) =>
       check(jose, () =>
         jose.jwtVerify(token, keys, { ...expectations, algorithms: KEY_SET_ALGORITHMS }),

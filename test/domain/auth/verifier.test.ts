@@ -17,10 +17,10 @@ const claims = { login: 1, exp: inSeconds(60) };
 
 async function verifier(options: Partial<VerifierOptions>) {
   const verify = await createVerifier({
-    jwksUrl: null,
-    secret: null,
-    issuer: null,
-    audience: null,
+    jwtJwksUrl: null,
+    jwtSecret: null,
+    jwtIssuer: null,
+    jwtAudience: null,
     ...options,
   });
   if (verify === null) throw new Error('no key is configured');
@@ -28,14 +28,14 @@ async function verifier(options: Partial<VerifierOptions>) {
 }
 
 test('without a key nothing is verified', async () => {
-  const nothing = { jwksUrl: null, secret: null, issuer: null, audience: null };
+  const nothing = { jwtJwksUrl: null, jwtSecret: null, jwtIssuer: null, jwtAudience: null };
   expect(await createVerifier(nothing)).toBeNull();
 });
 
 describe('a shared secret', () => {
   let verify: Verify;
   beforeAll(async () => {
-    verify = await verifier({ secret: SECRET });
+    verify = await verifier({ jwtSecret: SECRET });
   });
   const refuses = (token: string) => expect(verify(token)).rejects.toThrow(UnauthenticatedError);
 
@@ -64,7 +64,11 @@ describe('a shared secret', () => {
   });
 
   test('requires issuer and audience where they are configured', async () => {
-    const strict = await verifier({ secret: SECRET, issuer: 'https://issuer', audience: 'app' });
+    const strict = await verifier({
+      jwtSecret: SECRET,
+      jwtIssuer: 'https://issuer',
+      jwtAudience: 'app',
+    });
     const of = (more: object) => signedToken({ claims: { ...claims, ...more }, secret: SECRET });
     expect(await strict(of({ iss: 'https://issuer', aud: ['app', 'web'] }))).toBe(true);
     for (const more of [
@@ -110,7 +114,7 @@ describe('a key set', () => {
       asked += 1;
       response.end(keySet);
     });
-    const verify = await verifier({ jwksUrl: keys.url });
+    const verify = await verifier({ jwtJwksUrl: keys.url });
     const token = signed({ alg: 'RS256', kid: 'one' });
     expect(await Promise.all([verify(token), verify(token)])).toEqual([true, true]);
     expect(asked).toBe(1);
@@ -118,7 +122,7 @@ describe('a key set', () => {
 
   test('refuses everything else', async () => {
     await using keys = await serve((_request, response) => response.end(keySet));
-    const verify = await verifier({ jwksUrl: keys.url });
+    const verify = await verifier({ jwtJwksUrl: keys.url });
     const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
     for (const token of [
@@ -139,7 +143,7 @@ describe('a key set', () => {
       asked += 1;
       response.writeHead(503).end();
     });
-    const verify = await verifier({ jwksUrl: keys.url });
+    const verify = await verifier({ jwtJwksUrl: keys.url });
     for (const alg of ['none', 'HS256', 'HS512', 'RSA1_5', 'ES256K', 'unheard of']) {
       const token = signedToken({ claims, secret: SECRET, header: { alg, kid: 'one' } });
       await expect(verify(token), alg).rejects.toThrow(UnauthenticatedError);
@@ -154,7 +158,7 @@ describe('a key set', () => {
   ])('that %s says nothing of a token', async (_what, listener) => {
     await using keys = await serve(listener);
     expect(
-      await (await verifier({ jwksUrl: keys.url }))(signed({ alg: 'RS256', kid: 'one' })),
+      await (await verifier({ jwtJwksUrl: keys.url }))(signed({ alg: 'RS256', kid: 'one' })),
     ).toBe(false);
   });
 
@@ -167,7 +171,7 @@ describe('a key set', () => {
       else response.writeHead(503).end();
     });
     const clock = createScriptedClock();
-    const verify = await verifier({ jwksUrl: keys.url, clock });
+    const verify = await verifier({ jwtJwksUrl: keys.url, clock });
     const token = signed({ alg: 'RS256', kid: 'one' });
     expect(await verify(token)).toBe(false);
     isUp = true;
