@@ -1,6 +1,11 @@
 import type { GraphQLError } from 'graphql';
 import type { Eventually } from '../lib/eventually.ts';
-import type { RateCounter, RateCounters, RateState } from '../store/rate-counters.ts';
+import {
+  BATCH_SHARE,
+  type RateCounter,
+  type RateCounters,
+  type RateState,
+} from '../store/rate-counters.ts';
 import type { ClientKey } from './client-key.ts';
 import type { Limit } from './engine-metrics.ts';
 import { OverLimitError } from './limits/over-limit-error.ts';
@@ -17,7 +22,6 @@ export interface Quota {
 }
 
 const MINUTE = 60;
-const SHARE_OF_BATCH = 0.01;
 
 /** Limits the operations that a client may start in a minute, over all transports. */
 export class RequestQuota {
@@ -28,7 +32,7 @@ export class RequestQuota {
     this.#counter = counters.counter('requests', {
       limit: perMinute,
       windowSeconds: MINUTE,
-      batch: perMinute * SHARE_OF_BATCH,
+      batch: perMinute * BATCH_SHARE,
     });
     this.#policy = `"default";q=${perMinute};w=${MINUTE}`;
   }

@@ -18,8 +18,8 @@ const MAX_KEYS = 100_000;
 
 /**
  * Counts in a store that other replicas share, a batch at a time: a call of the store costs more than
- * most of the requests that it counts. So each replica may exceed a limit by a batch. Near the limit
- * every point is shared, so that what a client is told to have left is right.
+ * most of the requests that it counts. So each replica may exceed a limit by a batch. The last points
+ * before the limit are shared one by one, so that the remaining count that a client is sent is right.
  */
 export function createBatchedRateCounter({
   shared,

@@ -16,6 +16,9 @@ export interface RateCounter {
   take(key: string, points?: number): Eventually<RateState>;
 }
 
+/** The share of a limit that is a batch, where a limit need not be exact. */
+export const BATCH_SHARE = 0.01;
+
 export interface RateRule {
   readonly limit: number;
   readonly windowSeconds: number;

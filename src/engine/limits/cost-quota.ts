@@ -1,6 +1,11 @@
 import type { LRUCache } from 'lru-cache';
 import { growingLru } from '../../lib/growing-lru.ts';
-import type { RateCounter, RateCounters, RateState } from '../../store/rate-counters.ts';
+import {
+  BATCH_SHARE,
+  type RateCounter,
+  type RateCounters,
+  type RateState,
+} from '../../store/rate-counters.ts';
 import type { ClientKey } from '../client-key.ts';
 import { type Quota, waiting } from '../request-quota.ts';
 
@@ -13,7 +18,6 @@ export interface CostQuotaOptions {
 
 const MINUTE = 60;
 const MAX_CLIENTS = 100_000;
-const SHARE_OF_BATCH = 0.01;
 
 /**
  * Limits the fields that a client's answers may contain in a minute. They are known only once an
@@ -29,7 +33,7 @@ export class CostQuota {
     this.#counter = counters.counter('cost', {
       limit: fieldsPerMinute,
       windowSeconds: MINUTE,
-      batch: fieldsPerMinute * SHARE_OF_BATCH,
+      batch: fieldsPerMinute * BATCH_SHARE,
     });
     this.#uptimeMs = uptimeMs ?? (() => performance.now());
     this.#fullUntilMs = growingLru({ maxEntries: MAX_CLIENTS, entryBytes: 110 });
