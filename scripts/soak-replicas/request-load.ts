@@ -78,7 +78,7 @@ export class RequestLoad {
     const localAddress = loopbackAddress(account);
     const known = this.#agents.get(localAddress);
     if (known !== undefined) return known;
-    const agent = new Agent({ connect: { localAddress } });
+    const agent = new Agent({ localAddress });
     this.#agents.set(localAddress, agent);
     return agent;
   }
