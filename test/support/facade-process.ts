@@ -11,6 +11,7 @@ export interface FacadeProcess extends AsyncDisposable {
   readonly url: string;
   readonly webSocketUrl: string;
   readonly adminUrl: string;
+  readonly pid: number | undefined;
   /** Every line of all its lives, on stdout and on stderr. */
   readonly logged: readonly string[];
   /** Resolves when it serves. */
@@ -77,6 +78,9 @@ export async function startFacadeProcess(
     },
     get adminUrl() {
       return adminUrl;
+    },
+    get pid() {
+      return child?.pid;
     },
     logged,
     start,

@@ -34,6 +34,11 @@ export function createGraphQLEndpoint(
   const { accessLog, clientNames, tracing } = settings;
   let yoga: Promise<Yoga> | null = null;
   const tokens = new BearerTokens();
+  // Whatever is missing now, such as a free file descriptor, may be there for the next request.
+  const forget = (error: unknown) => {
+    yoga = null;
+    throw error;
+  };
 
   function summaryOf({ request, requestId }: Reply): RequestSummary {
     const { method = '', headers, url = '' } = request;
@@ -93,7 +98,7 @@ export function createGraphQLEndpoint(
   ): Promise<void> {
     const notes: YogaReply = { headers: {}, catalog: null, text: null, isLive: false };
     const events = new EventStream({ takesPacked: reply.takesGzip, summary: incoming.summary });
-    yoga ??= loadYoga(settings);
+    yoga ??= loadYoga(settings).catch(forget);
     const { fetch, fetchAPI } = await yoga;
     const answer = await fetch(asFetchRequest(fetchAPI, reply.request, body), {
       incoming,
