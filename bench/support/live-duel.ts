@@ -137,7 +137,8 @@ export class LiveDuel implements AsyncDisposable {
     act: (crowds: readonly [LiveCrowd, LiveCrowd]) => Promise<T>,
   ): Promise<T> {
     const crowds = [this.#ours.gather(), this.#beside.gather()] as const;
-    const ticking = setInterval(() => void this.#gateway.tick(), this.#pace.intervalMs);
+    // Twice in an interval, so that each poll finds a change, whatever the market's own delays.
+    const ticking = setInterval(() => void this.#gateway.tick(), this.#pace.intervalMs / 2);
     const rest = stayAwake();
     try {
       for (const crowd of crowds) {

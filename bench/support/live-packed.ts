@@ -16,7 +16,8 @@ const SYMBOLS = [
   ...['AAPL', 'BRK.B', 'EURUSD', 'BTCUSD', 'XAUUSD', 'US500', 'MSFT', 'NVDA', 'USDJPY', 'GBPUSD'],
   ...['TSLA', 'AMZN', 'GOOGL', 'META', 'DE40', 'ETHUSD', 'XTIUSD', 'XAGUSD', 'AUDUSD', 'USDCHF'],
 ];
-const DOLLARS = 100;
+// Enough for the least units of each symbol, however far the market has moved before.
+const DOLLARS = 300;
 const AT_ONCE = 20;
 
 export interface PackedFigures {
