@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onFirstUse } from '../../lib/on-first-use.ts';
 import type { Reply } from '../http/reply.ts';
 import { packFile, type StaticFile, sendFile } from '../http/static-file.ts';
 import { collectModules } from './browser-modules.ts';
@@ -18,11 +19,11 @@ const STYLE = 'page/style.css';
 
 /** The demonstration page: its files are those of the folder `page/`, and of the client that it is built on. */
 export class DemoPage {
-  readonly #folder: string;
-  #loading: Promise<LoadedPage> | undefined;
+  /** Most starts of the service serve no page. */
+  readonly #load: () => Promise<LoadedPage>;
 
   private constructor(folder: string) {
-    this.#folder = folder;
+    this.#load = onFirstUse(() => loadPage(folder));
   }
 
   /** Null in an installation without the page, such as the container image. */
@@ -45,15 +46,6 @@ export class DemoPage {
     if (file === undefined) return false;
     await sendFile(reply, file);
     return true;
-  }
-
-  /** Loaded on first use, since most starts of the service serve no page. */
-  #load(): Promise<LoadedPage> {
-    this.#loading ??= loadPage(this.#folder).catch((error: unknown) => {
-      this.#loading = undefined;
-      throw error;
-    });
-    return this.#loading;
   }
 }
 

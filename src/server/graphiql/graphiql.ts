@@ -1,6 +1,7 @@
+import { onFirstUse } from '../../lib/on-first-use.ts';
 import type { Reply } from '../http/reply.ts';
 import { sendFile } from '../http/static-file.ts';
-import { type Assets, loadAssets } from './assets.ts';
+import { loadAssets } from './assets.ts';
 import { Documentation } from './documentation.ts';
 import { CONTENT_SECURITY_POLICY, type SandboxUser, shell } from './shell.ts';
 
@@ -15,8 +16,9 @@ export interface GraphiQLOptions {
 /** GraphiQL with every asset served from this process, so that it works offline. */
 export class GraphiQL {
   readonly #options: GraphiQLOptions;
-  #assets: Promise<Assets> | undefined;
-  #documentation: Promise<Documentation> | undefined;
+  /** Most servers never need these nine megabytes. */
+  readonly #loadAssets = onFirstUse(loadAssets);
+  readonly #loadDocumentation = onFirstUse(() => Documentation.load());
 
   constructor(options: GraphiQLOptions) {
     this.#options = options;
@@ -57,16 +59,5 @@ export class GraphiQL {
     if (!asset) return false;
     await sendFile(reply, asset);
     return true;
-  }
-
-  /** Loaded on first use: most servers never need these nine megabytes. */
-  #loadAssets(): Promise<Assets> {
-    this.#assets ??= loadAssets();
-    return this.#assets;
-  }
-
-  #loadDocumentation(): Promise<Documentation> {
-    this.#documentation ??= Documentation.load();
-    return this.#documentation;
   }
 }

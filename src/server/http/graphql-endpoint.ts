@@ -3,6 +3,7 @@ import type { IncomingRequest, Ready } from '../../engine/opened-operation.ts';
 import type { Refused } from '../../engine/request.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Eventually } from '../../lib/eventually.ts';
+import { onFirstUse } from '../../lib/on-first-use.ts';
 import { type Body, isChunks } from '../../lib/pack.ts';
 import type { Code } from '../../schema/error-codes.ts';
 import { requestError } from '../../schema/public-error.ts';
@@ -32,13 +33,8 @@ export function createGraphQLEndpoint(
 ): GraphQLEndpoint {
   const { engine, addresses, buffers, maxBodyBytes, directPath } = settings;
   const { accessLog, clientNames, tracing } = settings;
-  let yoga: Promise<Yoga> | null = null;
+  const yoga = onFirstUse(() => loadYoga(settings));
   const tokens = new BearerTokens();
-  // Whatever is missing now, such as a free file descriptor, may be there for the next request.
-  const forget = (error: unknown) => {
-    yoga = null;
-    throw error;
-  };
 
   function summaryOf({ request, requestId }: Reply): RequestSummary {
     const { method = '', headers, url = '' } = request;
@@ -98,8 +94,7 @@ export function createGraphQLEndpoint(
   ): Promise<void> {
     const notes: YogaReply = { headers: {}, catalog: null, text: null, isLive: false };
     const events = new EventStream({ takesPacked: reply.takesGzip, summary: incoming.summary });
-    yoga ??= loadYoga(settings).catch(forget);
-    const { fetch, fetchAPI } = await yoga;
+    const { fetch, fetchAPI } = await yoga();
     const answer = await fetch(asFetchRequest(fetchAPI, reply.request, body), {
       incoming,
       opened,

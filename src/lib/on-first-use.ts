@@ -1,0 +1,11 @@
+/** Memoizes `load`, which is called with the first use. Its failure is not kept: the next use loads again. */
+export function onFirstUse<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | null = null;
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = null;
+      throw error;
+    });
+    return loading;
+  };
+}
