@@ -10,7 +10,8 @@ export function describePanels(size: Size): void {
   describeWithChromium(`the demonstration page on ${size.name}`, (executablePath) => {
     let browser: Browser;
     let app: TestApp;
-    const numberIn = (text: string | null) => Number(/[\d.]+/.exec(text ?? '')?.[0]);
+    const numberIn = (text: string | null) =>
+      Number(/[\d.,]+/.exec(text ?? '')?.[0].replaceAll(',', ''));
 
     beforeAll(async () => {
       browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
