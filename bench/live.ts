@@ -27,7 +27,7 @@ const pace = {
   warmEvents: quick ? 12_000 : 60_000,
   settleMs: quick ? 1_500 : 5_000,
   windowMs: quick ? 3_000 : 6_000,
-  windows: quick ? 1 : 5,
+  windows: quick ? 1 : 3,
 };
 
 pinOwnProcess();

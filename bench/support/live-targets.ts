@@ -28,8 +28,8 @@ export function targetTable({ shared, apart, memory, packed }: TargetFigures): s
           `${share(shared.ours)} (bare loop ${share(shared.beside)})`,
         ],
         ['500 sockets, 100 accounts: polls per second', '100', shared.pollsPerSecond.toFixed(0)],
-        ['500 sockets, 100 accounts: CPU per event', '1.5 ×', `${shared.ratio.toFixed(2)} ×`],
-        ['1,000 sockets, 1,000 accounts: CPU per event', '1.5 ×', `${apart.ratio.toFixed(2)} ×`],
+        ['500 sockets, 100 accounts: CPU per event', '1.3 ×', `${shared.ratio.toFixed(2)} ×`],
+        ['1,000 sockets, 1,000 accounts: CPU per event', '1.4 ×', `${apart.ratio.toFixed(2)} ×`],
         [
           'packed events of 25 positions: bytes of plain ones',
           '0.25 ×',
