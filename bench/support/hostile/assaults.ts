@@ -52,6 +52,7 @@ async function subscribed({ account, write, signal, replies }: Target): Promise<
   while (open.length < SOCKETS && !signal.aborted) {
     const socket = sockets.use(await HostileSocket.open(account));
     open.push(socket);
+    replies.add('subscriptions', SUBSCRIPTIONS_PER_SOCKET);
     for (let at = 0; at < SUBSCRIPTIONS_PER_SOCKET; at += 1) {
       // A subscription that completes before its time was refused.
       void socket.run(write(), Number.POSITIVE_INFINITY).then((reply) => {
@@ -127,11 +128,14 @@ async function many(target: Target): Promise<void> {
   await Promise.all(asking);
 }
 
-/** Sends the next as soon as the one before is answered; after a refused one it pauses. */
+/**
+ * Sends the next as soon as the one before is answered; after a refused one it pauses. The one under way when
+ * the time is over counts as unanswered: the worst documents may leave nothing else to count.
+ */
 async function again({ signal, replies }: Target, ask: () => Promise<HostileReply>): Promise<void> {
   while (!signal.aborted) {
     const reply = await ask();
-    if (signal.aborted) return;
+    if (signal.aborted) return replies.add('unanswered', 1);
     replies.note(reply);
     if (reply.status === 0 || isRefused(reply)) {
       await delay(REST_MS, null, { signal }).catch(() => {});
