@@ -33,4 +33,8 @@ export class CompiledCodeCache {
   used(code: CompiledCode): void {
     this.#codeCache.get(code);
   }
+
+  drop(code: CompiledCode): void {
+    this.#codeCache.delete(code);
+  }
 }

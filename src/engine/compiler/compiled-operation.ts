@@ -112,6 +112,11 @@ export class CompiledOperation {
     if (this.#flagNames.length === 0) this.#variant('', NO_FLAGS);
   }
 
+  /** Drops its code, which nobody finds once the document is forgotten, and which would keep the document. */
+  release(): void {
+    for (const { code } of this.#variants.values()) if (code) this.#codeCache.drop(code);
+  }
+
   #codeFor({ variableValues }: ValidatedExecutionArgs): CompiledCode | null {
     if (this.#flagNames.length === 0) return this.#variant('', NO_FLAGS);
     const flags = readFlags(this.#flagNames, variableValues.coerced);

@@ -88,6 +88,10 @@ export class Documents {
     this.#prepared = new LRUCache({
       maxSize: options.maxBytes ?? MAX_BYTES,
       sizeCalculation: (_result, text) => BYTES_PER_DOCUMENT + text.length * BYTES_PER_CHARACTER,
+      dispose: (result) => {
+        if ('errors' in result) return;
+        for (const { compiled } of result.operations.values()) compiled.release();
+      },
     });
   }
 

@@ -1,6 +1,7 @@
 import { buildSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { type DocumentOptions, Documents } from '../../../src/engine/documents/documents.ts';
+import { buildSchema as buildOwnSchema } from '../../../src/schema/schema.ts';
 
 const schema = buildSchema(`
   scalar JSON
@@ -51,6 +52,16 @@ describe('a document', () => {
     expect(b?.fragments).toBe(a?.fragments);
     expect(b?.fragmentDefinitions).toBe(a?.fragmentDefinitions);
     expect([a, b].map((args) => args?.operation.name?.value)).toEqual(['A', 'B']);
+  });
+
+  test('takes its compiled code along when it is evicted, which would keep it in memory', () => {
+    const known = documents({}, { maxBytes: 50_000, schema: buildOwnSchema() });
+    const result = known.prepare('query A { customerId } query B { positions { id } }');
+    if ('errors' in result) throw result.errors[0];
+    for (const { compiled } of result.operations.values()) compiled.compile();
+    expect(known.compiledCode.fieldCount).toBeGreaterThan(0);
+    for (let i = 0; i < 20; i += 1) known.prepare(`{ n${i}: customerId }`);
+    expect(known.compiledCode.fieldCount).toBe(0);
   });
 
   test('that is no longer requested is evicted', () => {
