@@ -16,24 +16,42 @@ export function startPendingOrders(app: App): void {
   let known = new Map<string, PendingOrder>();
   /** Orders that are pending no more, until the live list brings their positions. */
   let gone = new Map<string, PendingOrder>();
-  let reads = 0;
+  let users = 0;
+  let isOutdated = false;
+  let reading: Promise<void> | null = null;
 
-  async function read(): Promise<void> {
-    reads += 1;
-    const own = reads;
-    const { data } = await app.client.query(PENDING_ORDERS);
-    if (own !== reads || !data?.orders) return;
-    const now = new Map(data.orders.map((order) => [order.id, order]));
+  /** One after the other: positions change faster than a slow line answers, and nothing would ever be shown. */
+  function read(): Promise<void> {
+    isOutdated = true;
+    reading ??= readUntilCurrent().finally(() => {
+      reading = null;
+    });
+    return reading;
+  }
+
+  async function readUntilCurrent(): Promise<void> {
+    while (isOutdated) {
+      isOutdated = false;
+      const user = users;
+      const { data } = await app.client.query(PENDING_ORDERS);
+      if (user === users && data?.orders) show(data.orders);
+    }
+  }
+
+  function show(orders: readonly PendingOrder[]): void {
+    const now = new Map(orders.map((order) => [order.id, order]));
     for (const [id, order] of known) if (!now.has(id)) gone.set(id, order);
     known = now;
-    draw([...now.values()]);
+    draw(orders);
     announceTriggered();
   }
 
   function announceTriggered(): void {
-    for (const { id, symbol } of app.client.positions.state().positions) {
-      if (gone.delete(id)) tell(`${symbol}: the order has become a position.`);
-    }
+    const news = app.client.positions
+      .state()
+      .positions.filter(({ id }) => gone.delete(id))
+      .map(({ symbol }) => `${symbol}: the order has become a position.`);
+    if (news.length > 0) tell(news.join(' '));
   }
 
   function tell(text: string): void {
@@ -112,6 +130,7 @@ export function startPendingOrders(app: App): void {
     if (positions.some(({ id }) => known.has(id))) void read();
   });
   app.onUserChange(() => {
+    users += 1;
     known = new Map();
     gone = new Map();
     void read();
