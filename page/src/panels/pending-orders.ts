@@ -16,7 +16,6 @@ export function startPendingOrders(app: App): void {
   let known = new Map<string, PendingOrder>();
   /** Orders that are pending no more, until the live list brings their positions. */
   let gone = new Map<string, PendingOrder>();
-  let users = 0;
   let isOutdated = false;
   let reading: Promise<void> | null = null;
 
@@ -32,9 +31,10 @@ export function startPendingOrders(app: App): void {
   async function readUntilCurrent(): Promise<void> {
     while (isOutdated) {
       isOutdated = false;
-      const user = users;
+      const before = known;
       const { data } = await app.client.query(PENDING_ORDERS);
-      if (user === users && data?.orders) show(data.orders);
+      // Else another user has signed in meanwhile.
+      if (known === before && data?.orders) show(data.orders);
     }
   }
 
@@ -130,7 +130,6 @@ export function startPendingOrders(app: App): void {
     if (positions.some(({ id }) => known.has(id))) void read();
   });
   app.onUserChange(() => {
-    users += 1;
     known = new Map();
     gone = new Map();
     void read();

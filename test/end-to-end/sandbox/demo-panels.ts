@@ -214,6 +214,8 @@ export function describePanels(size: Size): void {
       await reads('pending-news', 'MSFT: the order has become a position.');
       await reads('pending-count', '2 pending orders');
       await visitor.isSound();
+      // A read is still delayed.
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
     });
 
     test('switches the user in all panels', async () => {
