@@ -1,9 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { ByteCollector } from '../../lib/byte-collector.ts';
 
 export class PayloadTooLargeError extends Error {
   override readonly name = 'PayloadTooLargeError';
+}
+
+/** The body comes in more pieces than its size explains. */
+export class TooManyPiecesError extends Error {
+  override readonly name = 'TooManyPiecesError';
 }
 
 export class UnreadableBodyError extends Error {
@@ -57,8 +63,7 @@ function collect(
   taker: BodyTaker,
   failed: (error: unknown) => void,
 ): void {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const collector = new ByteCollector({ maxBytes });
   let isOver = false;
   const broken = (cause?: unknown) => {
     if (isOver) return;
@@ -67,20 +72,20 @@ function collect(
   };
   source.on('data', (chunk: Buffer) => {
     if (isOver) return;
-    length += chunk.length;
-    if (length <= maxBytes) {
-      chunks.push(chunk);
-      return;
-    }
+    const collected = collector.add(chunk);
+    if (collected === 'kept') return;
     isOver = true;
     source.pause();
-    failed(new PayloadTooLargeError('received'));
+    failed(
+      collected === 'too many bytes'
+        ? new PayloadTooLargeError('received')
+        : new TooManyPiecesError('received'),
+    );
   });
   source.on('end', () => {
     if (isOver) return;
     isOver = true;
-    const [first, ...others] = chunks;
-    taker.taken(first && others.length === 0 ? first : Buffer.concat(chunks));
+    taker.taken(collector.take());
   });
   source.on('error', broken);
   source.on('close', broken);

@@ -11,7 +11,7 @@ import type { RequestSummary } from '../../schema/request-summary.ts';
 import { BearerTokens } from '../request/bearer.ts';
 import { endRequestTrace, forwardedFrom, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
-import { PayloadTooLargeError, takeBody, UnreadableBodyError } from './body.ts';
+import { PayloadTooLargeError, TooManyPiecesError, takeBody, UnreadableBodyError } from './body.ts';
 import { answerDirectly, readOrdinary, sendCatalog } from './direct-path.ts';
 import { EventStream } from './event-stream.ts';
 import { type EventStreams, sendStream } from './event-streams.ts';
@@ -134,6 +134,9 @@ export function createGraphQLEndpoint(
   function refuseBody(error: unknown, reply: Reply): Eventually<void> {
     if (error instanceof PayloadTooLargeError) {
       return refuse(reply, 413, 'The body is too large.', 'PAYLOAD_TOO_LARGE');
+    }
+    if (error instanceof TooManyPiecesError) {
+      return refuse(reply, 413, 'The body comes in too many pieces.', 'PAYLOAD_TOO_LARGE');
     }
     if (error instanceof UnreadableBodyError) return refuse(reply, 400, 'The body cannot be read.');
     throw error;

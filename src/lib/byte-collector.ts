@@ -1,0 +1,92 @@
+export interface ByteCollectorOptions {
+  readonly maxBytes: number;
+  /** The size that was announced: the buffer grows no further, but it is not allocated for a mere announcement. */
+  readonly announcedBytes?: number;
+  /** The pieces that may come whatever they hold; beyond them each must stand for `bytesPerPiece`. */
+  readonly freePieces?: number;
+  readonly bytesPerPiece?: number;
+}
+
+export type Collected = 'kept' | 'too many bytes' | 'too many pieces';
+
+// A sender of ordinary segments needs one piece for 1,400 bytes, one that writes lines some dozens of bytes.
+const FREE_PIECES = 1_024;
+const BYTES_PER_PIECE = 128;
+const SMALLEST_BUFFER = 512;
+// More than so large a part of a buffer that is not used is given back.
+const LARGEST_WASTE = 1 / 4;
+
+/**
+ * Collects bytes that arrive in pieces into one growing buffer. A list would keep an object, and often a
+ * whole read of the socket, for each piece, so that a sender of single bytes multiplies its bytes by hundreds.
+ */
+export class ByteCollector {
+  readonly #maxBytes: number;
+  readonly #announcedBytes: number;
+  readonly #freePieces: number;
+  readonly #bytesPerPiece: number;
+  #buffer: Buffer = Buffer.alloc(0);
+  #length = 0;
+  #pieces = 0;
+
+  constructor({
+    maxBytes,
+    announcedBytes = 0,
+    freePieces = FREE_PIECES,
+    bytesPerPiece = BYTES_PER_PIECE,
+  }: ByteCollectorOptions) {
+    this.#maxBytes = maxBytes;
+    this.#announcedBytes = announcedBytes;
+    this.#freePieces = freePieces;
+    this.#bytesPerPiece = bytesPerPiece;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The memory that is held, of which `length` is filled. */
+  get heldBytes(): number {
+    return this.#buffer.length;
+  }
+
+  /** A piece that is not kept leaves the collector as it was. */
+  add(piece: Buffer): Collected {
+    const length = this.#length + piece.length;
+    if (length > this.#maxBytes) return 'too many bytes';
+    const pieces = this.#pieces + 1;
+    if (pieces > this.#freePieces + length / this.#bytesPerPiece) return 'too many pieces';
+    this.#pieces = pieces;
+    // Most senders need one piece, which is not copied.
+    if (this.#length === 0) this.#buffer = piece;
+    else this.#append(piece, length);
+    this.#length = length;
+    return 'kept';
+  }
+
+  /** The bytes so far, which leave the collector. */
+  take(): Buffer {
+    const bytes = this.#buffer.subarray(0, this.#length);
+    const wasted = this.#buffer.length - bytes.length;
+    this.#buffer = Buffer.alloc(0);
+    this.#length = 0;
+    this.#pieces = 0;
+    return wasted > bytes.length * LARGEST_WASTE ? Buffer.from(bytes) : bytes;
+  }
+
+  #append(piece: Buffer, length: number): void {
+    // The first piece has no room behind it, so that what its owner has there is never overwritten.
+    if (length > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(this.#capacityFor(length));
+      this.#buffer.copy(grown, 0, 0, this.#length);
+      this.#buffer = grown;
+    }
+    piece.copy(this.#buffer, this.#length);
+  }
+
+  #capacityFor(length: number): number {
+    const doubled = Math.max(2 * length, SMALLEST_BUFFER);
+    const most = this.#announcedBytes >= length ? this.#announcedBytes : this.#maxBytes;
+    return Math.min(doubled, most);
+  }
+}

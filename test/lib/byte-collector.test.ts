@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { ByteCollector } from '../../src/lib/byte-collector.ts';
+
+test('pieces become one buffer in their order, whatever their sizes', () => {
+  const pieces = [1, 700, 0, 3, 4_000, 1, 90_000].map((size, at) => Buffer.alloc(size, 65 + at));
+  const collector = new ByteCollector({ maxBytes: 1_000_000 });
+  for (const piece of pieces) expect(collector.add(piece)).toBe('kept');
+  expect(collector.length).toBe(94_705);
+  expect(collector.take().equals(Buffer.concat(pieces))).toBe(true);
+  expect([collector.length, collector.heldBytes]).toEqual([0, 0]);
+});
+
+test('a single piece is handed on as it is, and never written to', () => {
+  const memory = Buffer.from('one, and what follows it');
+  const piece = memory.subarray(0, 3);
+  const alone = new ByteCollector({ maxBytes: 100 });
+  alone.add(piece);
+  expect(alone.take()).toEqual(piece);
+  const joined = new ByteCollector({ maxBytes: 100 });
+  joined.add(piece);
+  joined.add(Buffer.from('!'));
+  expect([String(joined.take()), String(memory)]).toEqual(['one!', 'one, and what follows it']);
+});
+
+test('bytes beyond the limit are refused, and the limit itself is not', () => {
+  const collector = new ByteCollector({ maxBytes: 5 });
+  expect(collector.add(Buffer.from('1234'))).toBe('kept');
+  expect(collector.add(Buffer.from('56'))).toBe('too many bytes');
+  expect(collector.add(Buffer.from('5'))).toBe('kept');
+  expect(String(collector.take())).toBe('12345');
+});
+
+test('more pieces than the size explains are refused', () => {
+  const collector = new ByteCollector({ maxBytes: 1_000, freePieces: 10, bytesPerPiece: 4 });
+  const outcomes = Array.from({ length: 15 }, () => collector.add(Buffer.from('x')));
+  // 13 bytes explain 3 pieces beyond the ten.
+  expect(outcomes.filter((outcome) => outcome === 'kept')).toHaveLength(13);
+  expect(outcomes.at(-1)).toBe('too many pieces');
+  expect(collector.add(Buffer.alloc(4))).toBe('kept');
+});
+
+test('empty pieces count as pieces', () => {
+  const collector = new ByteCollector({ maxBytes: 1_000, freePieces: 2 });
+  const outcomes = [0, 0, 0].map((size) => collector.add(Buffer.alloc(size)));
+  expect(outcomes).toEqual(['kept', 'kept', 'too many pieces']);
+});
+
+test('the memory that is held is twice the bytes at most, and what is handed on wastes a quarter of them', () => {
+  const collector = new ByteCollector({ maxBytes: 262_144 });
+  for (let bytes = 0; bytes < 200_000; bytes += 1_400) {
+    collector.add(Buffer.alloc(1_400));
+    expect(collector.heldBytes).toBeLessThanOrEqual(2 * collector.length);
+  }
+  const { length } = collector;
+  expect(collector.take().buffer.byteLength).toBeLessThanOrEqual(1.25 * length);
+});
+
+test('an announced size bounds the buffer, is not believed before, and holds nothing back', () => {
+  const collector = new ByteCollector({ maxBytes: 1_000_000, announcedBytes: 10_000 });
+  collector.add(Buffer.alloc(1));
+  collector.add(Buffer.alloc(1));
+  expect(collector.heldBytes).toBeLessThanOrEqual(512);
+  collector.add(Buffer.alloc(7_000));
+  expect(collector.heldBytes).toBe(10_000);
+  expect(collector.add(Buffer.alloc(5_000))).toBe('kept');
+  expect(collector.length).toBe(12_002);
+});
+
+test('it begins anew after it was taken', () => {
+  const collector = new ByteCollector({ maxBytes: 3, freePieces: 1, bytesPerPiece: 100 });
+  for (const text of ['abc', 'de']) {
+    expect(collector.add(Buffer.from(text))).toBe('kept');
+    expect(String(collector.take())).toBe(text);
+  }
+});
