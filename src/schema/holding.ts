@@ -141,7 +141,7 @@ for (const [ref, what] of [
 
 PositionRef.implement({
   description:
-    'An open position. Fields that the gateway left out, or sent with another type, are null.',
+    'An open position. Fields that the gateway left out, or sent with another type, are null. Those in one instrument are `Instrument.positions`.',
   fields: (t) => ({
     rateProfit: t.exposeFloat('rateProfit', {
       ...perAccount,
@@ -163,7 +163,7 @@ PositionRef.implement({
 
 OrderRef.implement({
   description:
-    'A pending order. Fields that the gateway left out, or sent with another type, are null.',
+    'A pending order. Fields that the gateway left out, or sent with another type, are null. Those for one instrument are `Instrument.orders`.',
   fields: (t) => ({
     kind: t.expose('kind', {
       type: OrderKind,

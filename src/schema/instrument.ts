@@ -223,8 +223,8 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
   }),
 });
 
-builder.queryField('instrument', (t) =>
-  t.field({
+builder.queryFields((t) => ({
+  instrument: t.field({
     ...perGroup,
     type: InstrumentRef,
     nullable: true,
@@ -235,4 +235,15 @@ builder.queryField('instrument', (t) =>
     },
     resolve: (_root, { id }, { scope }) => scope.instrument(id),
   }),
-);
+  instrumentsByIds: t.field({
+    ...perGroup,
+    type: [InstrumentRef],
+    nullable: { list: true, items: true },
+    description:
+      'Instruments of the viewer’s catalog by their ids, such as a watch list: in the order given, null where there is none of that id.',
+    args: {
+      ids: t.arg.idList({ required: true, description: 'Their ids, at most 500.' }),
+    },
+    resolve: (_root, { ids }, { scope }) => scope.instrumentsByIds(ids),
+  }),
+}));

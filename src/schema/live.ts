@@ -1,12 +1,12 @@
 import type { PositionChanges } from '../domain/positions/feed-state.ts';
 import { readIntervalMs } from '../domain/positions/subscription.ts';
-import type { PositionTotals } from '../domain/positions/timeline.ts';
 import { refusalOf } from '../domain/positions/token-ended-error.ts';
 import type { Position } from '../gateway/model.ts';
 import type { PullStream } from '../lib/pull-stream.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { PositionRef } from './holding.ts';
+import { PositionTotalsRef } from './position-totals.ts';
 import { perAccount } from './sharing.ts';
 
 builder.subscriptionType({
@@ -22,27 +22,6 @@ const FeedStatus = builder.enumType('FeedStatus', {
         'The gateway does not answer at the moment; the list stands still, as of `asOf`.',
     },
   },
-});
-
-const PositionTotalsRef = builder.objectRef<PositionTotals>('PositionTotals').implement({
-  description: 'Plain sums of the gateway’s figures, in no stated currency.',
-  fields: (t) => ({
-    count: t.exposeInt('count', {
-      ...perAccount,
-      nullable: false,
-      description: 'How many positions are open.',
-    }),
-    invested: t.exposeFloat('invested', {
-      ...perAccount,
-      nullable: true,
-      description: 'All that is invested; null where a position does not say.',
-    }),
-    profit: t.exposeFloat('profit', {
-      ...perAccount,
-      nullable: true,
-      description: 'All profit and loss; null where a position does not say.',
-    }),
-  }),
 });
 
 const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges').implement({

@@ -5,12 +5,15 @@ import type { InstrumentConnection } from '../domain/catalog/paging/instrument-c
 import { pageOf } from '../domain/catalog/paging/page.ts';
 import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
+import { type PositionTotals, totalsOf } from '../domain/positions/timeline.ts';
 import type { SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';
 import type { Read } from '../gateway/read.ts';
 import type { Eventually } from '../lib/eventually.ts';
 import type { Services } from './services.ts';
+
+const MOST_IDS = 500;
 
 /**
  * Records what a run has read so far. The marks of its fields predict whether the result may be
@@ -119,6 +122,10 @@ export class Scope {
     return this.#services.openPositions.read(await this.viewer(), { live });
   }
 
+  async positionTotals(): Promise<PositionTotals> {
+    return totalsOf(await this.positions());
+  }
+
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
     return this.#services.openPositions.newest(await this.viewer(), answer);
   }
@@ -181,6 +188,14 @@ export class Scope {
       return ids.map((each) => version.byId.get(each) ?? null);
     });
     return this.#instruments.load(id);
+  }
+
+  /** In the order of the ids, with null for each that the catalog has none for. */
+  instrumentsByIds(ids: readonly string[]): Eventually<readonly (Instrument | null)[]> {
+    if (ids.length > MOST_IDS) throw new InputError('ids', `ids must be at most ${MOST_IDS}.`);
+    const catalog = this.catalog();
+    const find = ({ version }: CatalogView) => ids.map((id) => version.byId.get(id) ?? null);
+    return catalog instanceof Promise ? catalog.then(find) : find(catalog);
   }
 
   instruments(request: PageRequest): Eventually<InstrumentConnection> {

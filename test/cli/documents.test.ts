@@ -51,6 +51,12 @@ test('a cost is what the server itself estimates', async () => {
   });
 });
 
+test('a list of ids that a variable gives counts as the longest that is answered', async () => {
+  const watch = 'query ($ids: [ID!]!) { instrumentsByIds(ids: $ids) { id } }';
+  const { out } = await check(manifest({ watch }), '--json');
+  expect(JSON.parse(out).documents[0].operations[0]).toMatchObject({ cost: 51, mostCost: 501 });
+});
+
 test('an invalid document and one over the limit are named, beside those that are fine', async () => {
   const path = manifest({
     good: 'query Good { session { balance } }',

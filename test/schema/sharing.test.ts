@@ -15,6 +15,7 @@ const PERSONAL_ROOTS = [
   'Query.orders',
   'Query.placedOrder',
   'Query.position',
+  'Query.positionTotals',
   'Query.positions',
   'Query.session',
   'Query.withdrawalMethods',

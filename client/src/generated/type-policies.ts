@@ -99,6 +99,7 @@ export const generatedTypePolicies = {
   },
   Query: {
     fields: {
+      instrumentsByIds: { merge: false },
       orders: { merge: false },
       positions: { merge: false },
       withdrawalMethods: { merge: false },

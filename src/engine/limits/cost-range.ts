@@ -1,6 +1,7 @@
-import { type DirectiveNode, type DocumentNode, Kind, visit } from 'graphql';
+import { type DirectiveNode, type DocumentNode, Kind, type TypeNode, visit } from 'graphql';
 import type { PreparedOperation } from '../documents/documents.ts';
 import { type CostInputs, evaluate } from './amount.ts';
+import { LONGEST_PAGE } from './list-sizes.ts';
 
 /** An operation's cost before its variables are known; what `@skip` and `@include` select counts in. */
 export interface CostRange {
@@ -14,6 +15,7 @@ type Variables = Readonly<Record<string, unknown>>;
 
 // A variable that is read by `@skip` and by `@include` is tried both ways, and only so many of them.
 const MOST_TRIED_FLAGS = 10;
+const LONGEST_LIST: readonly unknown[] = new Array(LONGEST_PAGE);
 
 export function costRange(
   document: DocumentNode,
@@ -27,11 +29,15 @@ export function costRange(
     );
     return Math.max(...costs);
   };
-  const largest = (node.variableDefinitions ?? []).map(({ variable }) => [
+  const largest = (node.variableDefinitions ?? []).map(({ variable, type }) => [
     variable.name.value,
-    Number.MAX_SAFE_INTEGER,
+    isList(type) ? LONGEST_LIST : Number.MAX_SAFE_INTEGER,
   ]);
   return { usual: most({}), most: most(Object.fromEntries(largest)) };
+}
+
+function isList(type: TypeNode): boolean {
+  return (type.kind === Kind.NON_NULL_TYPE ? type.type : type).kind === Kind.LIST_TYPE;
 }
 
 function inputsOf(variables: Variables, cachedInstruments: number): CostInputs {

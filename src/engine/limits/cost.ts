@@ -1,5 +1,7 @@
 import {
+  type FieldNode,
   type GraphQLCompositeType,
+  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   getNamedType,
@@ -12,7 +14,7 @@ import {
 import { DocumentValues } from '../documents/document-values.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
 import { type Amount, largest, product, sum, whereAny } from './amount.ts';
-import { type ListSizes, pageSize } from './list-sizes.ts';
+import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';
 
 /**
  * Computes how many fields the answer to an operation can contain. The document is analysed when it
@@ -60,9 +62,18 @@ class CostCompiler {
     const conditions = same.map(({ when }) => when);
     const inner = getNamedType(field.type);
     if (!isCompositeType(inner)) return whereAny(conditions, 1);
-    const size = isList(field.type) ? this.#sizes.of(type.name, field, page) : 1;
+    const size = isList(field.type) ? this.#sizeOf(type, field, first.node, page) : 1;
     const each = this.of(inner, same, pageSize(field, first.node, this.#values));
     return whereAny(conditions, sum([1, product(size, each)]));
+  }
+
+  #sizeOf(
+    type: GraphQLObjectType,
+    field: GraphQLField<unknown, unknown>,
+    node: FieldNode,
+    page: Amount | null,
+  ): Amount {
+    return requestedSize(field, node, this.#values) ?? this.#sizes.of(type.name, field, page);
   }
 }
 

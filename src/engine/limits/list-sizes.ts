@@ -13,7 +13,7 @@ import type { Amount, CostInputs } from './amount.ts';
 /** The default for positions, orders and other lists that the gateway does not page. */
 const USUAL_SIZE = 50;
 const DEFAULT_PAGE = 50;
-const LONGEST_PAGE = 500;
+export const LONGEST_PAGE = 500;
 /** The default until a catalog has been fetched. */
 const COLD_CATALOG = 1_000;
 
@@ -67,6 +67,20 @@ export function pageSize(
     return Math.min(LONGEST_PAGE, Math.max(0, ...counts));
   };
   return wanted.some((one) => typeof one === 'function') ? size : size(NO_INPUTS);
+}
+
+/** The entries of a list that has one for each of the `ids` requested; null where the field takes none. */
+export function requestedSize(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  values: DocumentValues,
+): Amount | null {
+  if (!field.args.some(({ name }) => name === 'ids')) return null;
+  const ids = node.arguments?.find(({ name }) => name.value === 'ids');
+  const length = ids && values.readLength(ids.value);
+  // A longer list is refused by the resolver before anything is read.
+  const size = (count: number | undefined) => Math.min(LONGEST_PAGE, count ?? USUAL_SIZE);
+  return typeof length === 'function' ? (inputs) => size(length(inputs)) : size(length);
 }
 
 const NO_INPUTS: CostInputs = {

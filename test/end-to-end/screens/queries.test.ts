@@ -113,6 +113,40 @@ describe('positions', () => {
   });
 });
 
+describe('positionTotals', () => {
+  test('are sums over the positions of the same read', async () => {
+    app.sandbox.clearCalls();
+    const { positions, positionTotals } = await read(
+      '{ positions { profit invested } positionTotals { count invested profit } }',
+    );
+    expect(app.sandbox.calls('getOpenPositions')).toBe(1);
+    const total = (figure: 'profit' | 'invested') =>
+      positions.reduce((sum: number, row: Record<string, number>) => sum + (row[figure] ?? 0), 0);
+    expect(positionTotals).toEqual({
+      count: 6,
+      invested: expect.closeTo(total('invested'), 6),
+      profit: expect.closeTo(total('profit'), 6),
+    });
+  });
+
+  test('have null for a figure that a position lacks', async () => {
+    app.sandbox.fail({
+      operation: 'getOpenPositions',
+      kind: 'status',
+      status: 200,
+      body: {
+        positions: [
+          { id: '1', symbol: 'AAPL', profit: 2 },
+          { id: '2', symbol: 'AAPL', profit: 3, invested: 1 },
+        ],
+      },
+      times: 1,
+    });
+    const { positionTotals } = await read('{ positionTotals { count invested profit } }');
+    expect(positionTotals).toEqual({ count: 2, invested: null, profit: 5 });
+  });
+});
+
 describe('orders', () => {
   test('are those of the snapshot with every field', async () => {
     const { orders } = await read(`{ orders { ${ORDER} } }`);
@@ -183,6 +217,21 @@ describe('instruments', () => {
 
   test('an unknown one is null without an error', async () => {
     expect(await read('{ instrument(id: "NOBODY.KNOWS") { id } }')).toEqual({ instrument: null });
+  });
+
+  test('several come in the order of their ids, with null for an unknown one', async () => {
+    const ids = ['TSLA', 'NOBODY.KNOWS', 'AAPL', 'TSLA'];
+    const data = await read('query ($ids: [ID!]!) { instrumentsByIds(ids: $ids) { id } }', { ids });
+    expect(data.instrumentsByIds).toEqual([{ id: 'TSLA' }, null, { id: 'AAPL' }, { id: 'TSLA' }]);
+  });
+
+  test('at most 500 of them', async () => {
+    const document = 'query ($ids: [ID!]!) { instrumentsByIds(ids: $ids) { id } }';
+    const variables = (count: number) => ({ ids: new Array(count).fill('AAPL') });
+    expect((await read(document, variables(500))).instrumentsByIds).toHaveLength(500);
+    const { data, errors } = await app.query(document, { token, variables: variables(501) });
+    expect(data).toEqual({ instrumentsByIds: null });
+    expect(errors[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'ids' });
   });
 
   test('know the viewer’s own positions and orders in them', async () => {

@@ -36,6 +36,11 @@ describe('the cost of a document is the fields that its answer can hold:', () =>
     ['{ position(id: "1") { id } }', 2],
     ['{ instrument(id: "A") { tradingHours { regular } quotes } }', 4],
     ['{ instruments { nodes { id } } }', 1 + 1 + 50],
+    ['{ instrumentsByIds(ids: ["A", "B", "C"]) { id name } }', 1 + 3 * 2],
+    ['{ instrumentsByIds(ids: "A") { id } }', 2],
+    ['{ instrumentsByIds(ids: []) { id } }', 1],
+    [`{ instrumentsByIds(ids: [${'"A" '.repeat(600)}]) { id } }`, 1 + 500],
+    ['{ positionTotals { count profit } }', 3],
     ['{ instruments(first: 7) { nodes { id } } }', 1 + 1 + 7],
     ['{ instruments(last: 7) { edges { cursor node { id name } } } }', 1 + 1 + 7 * 4],
     ['{ instruments(first: 0) { nodes { id } totalCount } }', 3],
@@ -75,6 +80,20 @@ describe('what variables say counts', () => {
     [withDefault, { n: 3 }, 5],
     [withDefault, Object.create({ n: 400 }), 11],
   ])('%s %j', (text, variables, expected) => {
+    expect(cost(text, variables)).toBe(expected);
+  });
+
+  const watchList = 'query ($ids: [ID!]!) { instrumentsByIds(ids: $ids) { id } }';
+  const watchListOfTwo = 'query ($ids: [ID!]! = ["A", "B"]) { instrumentsByIds(ids: $ids) { id } }';
+
+  test.each([
+    [watchList, {}, 51],
+    [watchList, { ids: ['A', 'B', 'C'] }, 4],
+    [watchList, { ids: 'A' }, 2],
+    [watchList, { ids: new Array(9_000).fill('A') }, 501],
+    [watchListOfTwo, {}, 3],
+    [watchListOfTwo, { ids: [] }, 1],
+  ])('as many as are named: %s %#', (text, variables, expected) => {
     expect(cost(text, variables)).toBe(expected);
   });
 

@@ -1,0 +1,33 @@
+import type { PositionTotals } from '../domain/positions/timeline.ts';
+import { builder } from './builder.ts';
+import { perAccount } from './sharing.ts';
+
+export const PositionTotalsRef = builder.objectRef<PositionTotals>('PositionTotals').implement({
+  description: 'Plain sums of the gateway’s figures, in no stated currency.',
+  fields: (t) => ({
+    count: t.exposeInt('count', {
+      ...perAccount,
+      nullable: false,
+      description: 'How many positions are open.',
+    }),
+    invested: t.exposeFloat('invested', {
+      ...perAccount,
+      nullable: true,
+      description: 'All that is invested; null where a position does not say.',
+    }),
+    profit: t.exposeFloat('profit', {
+      ...perAccount,
+      nullable: true,
+      description: 'All profit and loss; null where a position does not say.',
+    }),
+  }),
+});
+
+builder.queryField('positionTotals', (t) =>
+  t.field({
+    type: PositionTotalsRef,
+    nullable: true,
+    description: 'Sums over the open positions, from the same read as `positions`.',
+    resolve: (_root, _args, { scope }) => scope.positionTotals(),
+  }),
+);
