@@ -1,7 +1,7 @@
 import { DomainMetrics } from '../domain/domain-metrics.ts';
-import { EngineMetrics } from '../engine/engine-metrics.ts';
 import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { Registry } from '../lib/metrics/registry.ts';
+import { EngineMetrics } from '../plugins/errors/engine-metrics.ts';
 import { DEGRADED_CODES, type Readiness } from '../server/admin/readiness.ts';
 import { ServerMetrics } from '../server/server-metrics.ts';
 import { StoreMetrics } from '../store/store-metrics.ts';

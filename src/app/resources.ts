@@ -1,14 +1,14 @@
 import type { SettingName } from '../config/settings.ts';
 import { shown } from '../config/shown.ts';
 import { type Config, ConfigError } from '../config.ts';
-import type { Documents } from '../engine/documents/documents.ts';
-import { ManifestError, readManifests } from '../engine/documents/manifest.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Documents } from '../plugins/documents/documents.ts';
+import { ManifestError, readManifests } from '../plugins/trusted-documents/manifest.ts';
 import {
   openTrustedDocuments,
   type TrustedDocuments,
-} from '../engine/documents/trusted-documents.ts';
-import { systemClock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
+} from '../plugins/trusted-documents/trusted-documents.ts';
 import { ListenError, probeAddress } from '../server/listen.ts';
 import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
 import { StoreError } from '../store/store-error.ts';

@@ -4,10 +4,10 @@ import {
   type DocumentReport,
   type OperationReport,
   reportOn,
-} from '../engine/documents/document-report.ts';
-import { Documents } from '../engine/documents/documents.ts';
-import { ManifestError, readManifests } from '../engine/documents/manifest.ts';
-import { fieldsOf } from '../engine/documents/schema-use.ts';
+} from '../plugins/documents/document-report.ts';
+import { Documents } from '../plugins/documents/documents.ts';
+import { fieldsOf } from '../plugins/documents/schema-use.ts';
+import { ManifestError, readManifests } from '../plugins/trusted-documents/manifest.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';

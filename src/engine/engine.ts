@@ -1,22 +1,33 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
+import type { ClientKey, ClientKeys } from '../domain/auth/client-key.ts';
 import type { Eventually } from '../lib/eventually.ts';
 import { INEXACT } from '../lib/exact-json.ts';
 import type { FairScheduler } from '../lib/fair-scheduler.ts';
+import { evaluate } from '../plugins/cost/amount.ts';
+import type { CostQuota } from '../plugins/cost/cost-quota.ts';
+import { blamedArgument } from '../plugins/documents/blamed-argument.ts';
+import type { PreparedDocument, PreparedOperation } from '../plugins/documents/documents.ts';
+import { redactTexts, textsIn } from '../plugins/documents/redact-literals.ts';
+import type { Publisher } from '../plugins/errors/publisher.ts';
+import type { Quota, RequestQuota } from '../plugins/limits/request-quota.ts';
+import { tooComplex } from '../plugins/limits/structure.ts';
+import type { SubscriptionSlots } from '../plugins/limits/subscription-slots.ts';
+import { variablesError } from '../plugins/limits/variable-limits.ts';
+import type { EventPace } from '../plugins/live/event-pace.ts';
+import { EventResults } from '../plugins/live/event-results.ts';
+import {
+  type GraphQLRequest,
+  type Refused,
+  readRequest,
+  refused,
+  tooManySubscriptions,
+} from '../plugins/request.ts';
+import type { ResponseCache } from '../plugins/response-cache/response-cache.ts';
+import { traceOperation } from '../plugins/traces/operation-trace.ts';
+import type { DocumentSource } from '../plugins/trusted-documents/document-source.ts';
 import { requestError } from '../schema/public-error.ts';
 import type { RequestSummary } from '../schema/request-summary.ts';
 import type { Services } from '../schema/services.ts';
-import { blamedArgument } from './blamed-argument.ts';
-import type { ResponseCache } from './catalog/response-cache.ts';
-import type { ClientKey, ClientKeys } from './client-key.ts';
-import type { DocumentSource } from './documents/document-source.ts';
-import type { PreparedDocument, PreparedOperation } from './documents/documents.ts';
-import { evaluate } from './limits/amount.ts';
-import type { CostQuota } from './limits/cost-quota.ts';
-import { tooComplex } from './limits/limits.ts';
-import { variablesError } from './limits/variable-limits.ts';
-import type { EventPace } from './live/event-pace.ts';
-import { EventResults } from './live/event-results.ts';
-import type { SubscriptionSlots } from './live/subscription-slots.ts';
 import {
   type IncomingRequest,
   OpenedOperation,
@@ -24,17 +35,6 @@ import {
   type Ready,
   type RequestContext,
 } from './opened-operation.ts';
-import { traceOperation } from './operation-trace.ts';
-import type { Publisher } from './publisher.ts';
-import { redactTexts, textsIn } from './redact-literals.ts';
-import {
-  type GraphQLRequest,
-  type Refused,
-  readRequest,
-  refused,
-  tooManySubscriptions,
-} from './request.ts';
-import type { Quota, RequestQuota } from './request-quota.ts';
 
 export interface EngineOptions {
   readonly schema: GraphQLSchema;

@@ -7,29 +7,29 @@ import {
   type ValidatedExecutionArgs,
   type VariableValues,
 } from 'graphql';
+import type { ClientKey, ClientKeys } from '../domain/auth/client-key.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Eventually } from '../lib/eventually.ts';
 import type { FairScheduler } from '../lib/fair-scheduler.ts';
 import { PullStream } from '../lib/pull-stream.ts';
 import type { OperationTrace, RequestTrace } from '../lib/tracing/tracing.ts';
+import type { CostQuota } from '../plugins/cost/cost-quota.ts';
+import { Meter } from '../plugins/cost/meter.ts';
+import type { PreparedOperation } from '../plugins/documents/documents.ts';
+import type { CatalogUse } from '../plugins/documents/sharing-marks.ts';
+import type { Publisher } from '../plugins/errors/publisher.ts';
+import { waiting } from '../plugins/limits/request-quota.ts';
+import type { SubscriptionSlots } from '../plugins/limits/subscription-slots.ts';
+import type { FollowedEvents } from '../plugins/live/delivery.ts';
+import type { EventResults } from '../plugins/live/event-results.ts';
+import { tooManySubscriptions } from '../plugins/request.ts';
+import { answerFromCatalog, type CatalogAnswer } from '../plugins/response-cache/catalog-answer.ts';
+import type { ResponseCache } from '../plugins/response-cache/response-cache.ts';
+import { type JsonText, jsonBytes, jsonText } from '../plugins/results/json-text.ts';
+import { tracedResult } from '../plugins/traces/operation-trace.ts';
 import { Context } from '../schema/context.ts';
 import type { RequestSummary } from '../schema/request-summary.ts';
 import type { Services } from '../schema/services.ts';
-import { answerFromCatalog, type CatalogAnswer } from './catalog/catalog-answer.ts';
-import type { ResponseCache } from './catalog/response-cache.ts';
-import type { ClientKey, ClientKeys } from './client-key.ts';
-import type { PreparedOperation } from './documents/documents.ts';
-import { type JsonText, jsonBytes, jsonText } from './json-text.ts';
-import type { CostQuota } from './limits/cost-quota.ts';
-import { Meter } from './limits/meter.ts';
-import type { FollowedEvents } from './live/delivery.ts';
-import type { EventResults } from './live/event-results.ts';
-import type { SubscriptionSlots } from './live/subscription-slots.ts';
-import { tracedResult } from './operation-trace.ts';
-import type { Publisher } from './publisher.ts';
-import { tooManySubscriptions } from './request.ts';
-import { waiting } from './request-quota.ts';
-import type { CatalogUse } from './sharing-marks.ts';
 
 const CROWDED_RETRY_SECONDS = 5;
 

@@ -7,6 +7,7 @@ const LAYERS = [
   ['app.ts', 'app/'],
   ['server/'],
   ['engine/'],
+  ['plugins/'],
   ['schema/'],
   ['domain/'],
   ['gateway/'],

@@ -14,7 +14,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/sandbox/{demo-on-*,graphiql-page}.test.ts',
   'test/end-to-end/scale/**',
   'test/end-to-end/transports/two-paths.test.ts',
-  'test/engine/compiler/differential*.test.ts',
+  'test/plugins/execution/differential*.test.ts',
   'test/packaging/dockerfile.test.ts',
   'test/store/order-file-damage.test.ts',
 ];

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { ClientKeys } from '../../engine/client-key.ts';
+import type { ClientKeys } from '../../domain/auth/client-key.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type BufferSums, type ClientBytes, type Recipient, SendBuffer } from './send-buffer.ts';

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
-import { type CatalogAnswer, isNamed } from '../../engine/catalog/catalog-answer.ts';
 import type { Ready } from '../../engine/opened-operation.ts';
-import type { Refused } from '../../engine/request.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
+import type { Refused } from '../../plugins/request.ts';
+import { type CatalogAnswer, isNamed } from '../../plugins/response-cache/catalog-answer.ts';
 import { readQueryString } from './query-string.ts';
 import type { Reply } from './reply.ts';
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { ResultSink } from '../../engine/live/delivery.ts';
-import type { EventText } from '../../engine/live/packed-results.ts';
 import { GzipSegments } from '../../lib/gzip-segments.ts';
 import { PackedText } from '../../lib/packed-text.ts';
+import type { ResultSink } from '../../plugins/live/delivery.ts';
+import type { EventText } from '../../plugins/live/packed-results.ts';
 import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { SendBuffer } from '../back-pressure/send-buffer.ts';
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { IncomingRequest, Ready } from '../../engine/opened-operation.ts';
-import type { Refused } from '../../engine/request.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import { type Body, isChunks } from '../../lib/pack.ts';
+import type { Refused } from '../../plugins/request.ts';
 import type { Code } from '../../schema/error-codes.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { RequestSummary } from '../../schema/request-summary.ts';

@@ -1,12 +1,12 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import type { CatalogAnswer } from '../../engine/catalog/catalog-answer.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { FollowedEvents, type ResultSink } from '../../engine/live/delivery.ts';
 import type { IncomingRequest, Ready } from '../../engine/opened-operation.ts';
-import type { Refused } from '../../engine/request.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
 import type { Body } from '../../lib/pack.ts';
+import { FollowedEvents, type ResultSink } from '../../plugins/live/delivery.ts';
+import type { Refused } from '../../plugins/request.ts';
+import type { CatalogAnswer } from '../../plugins/response-cache/catalog-answer.ts';
 import { requestError } from '../../schema/public-error.ts';
 import { readQueryString } from './query-string.ts';
 

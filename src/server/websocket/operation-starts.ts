@@ -2,10 +2,10 @@ import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { TokenEndedError } from '../../domain/positions/token-ended-error.ts';
-import type { JsonText } from '../../engine/json-text.ts';
-import { FollowedEvents } from '../../engine/live/delivery.ts';
 import type { Ready } from '../../engine/opened-operation.ts';
 import type { Eventually } from '../../lib/eventually.ts';
+import { FollowedEvents } from '../../plugins/live/delivery.ts';
+import type { JsonText } from '../../plugins/results/json-text.ts';
 import type { RequestSummary } from '../../schema/request-summary.ts';
 import { PacedResults, type PacedSocket } from './paced-socket.ts';
 

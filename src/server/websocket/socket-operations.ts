@@ -1,8 +1,8 @@
 import type { GraphQLError } from 'graphql';
 import { makeServer, type WebSocket as ProtocolSocket } from 'graphql-ws';
-import type { ClientKeys } from '../../engine/client-key.ts';
-import { tooComplex } from '../../engine/limits/limits.ts';
-import { waiting } from '../../engine/request-quota.ts';
+import type { ClientKeys } from '../../domain/auth/client-key.ts';
+import { waiting } from '../../plugins/limits/request-quota.ts';
+import { tooComplex } from '../../plugins/limits/structure.ts';
 import type { RequestSummary } from '../../schema/request-summary.ts';
 import { bearerToken } from '../request/bearer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ClientKeys } from '../../../src/engine/client-key.ts';
+import { ClientKeys } from '../../../src/domain/auth/client-key.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ClientKeys } from '../../../src/engine/client-key.ts';
+import { ClientKeys } from '../../../src/domain/auth/client-key.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
 import {
   askAndStall,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { ClientKeys } from '../../../src/engine/client-key.ts';
+import { ClientKeys } from '../../../src/domain/auth/client-key.ts';
 import { steadyClock } from '../../../src/lib/clock.ts';
 import { RequestSummary } from '../../../src/schema/request-summary.ts';
 import type { SendBuffer } from '../../../src/server/back-pressure/send-buffer.ts';

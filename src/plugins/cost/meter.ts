@@ -1,0 +1,113 @@
+import type { GraphQLError } from 'graphql';
+import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { tooComplex } from '../limits/structure.ts';
+import { TextBlocks } from '../results/text-blocks.ts';
+
+/** Thrown where an answer exceeds its budget; the partial answer is discarded. */
+export class OverBudgetError extends Error {
+  override readonly name = 'OverBudgetError';
+}
+
+// A singleton: its stack would say nothing, and capturing it costs more than a field.
+export const OVER_BUDGET = new OverBudgetError();
+
+/** An answer of more fields than this is completed in slices. Screens stay far below. */
+export const COSTLY_FIELDS = 5_000;
+/** A text counts one field, and one more for each further so many characters. */
+const CHARACTERS_PER_FIELD = 64;
+/** A list of leaves counts one field, and one more for each further so many entries. */
+const ENTRIES_PER_FIELD = 8;
+/** An error takes some hundred characters of the answer, and longer to make than many a field. */
+export const FIELDS_PER_ERROR = 16;
+
+export interface MeterOptions {
+  /** The budget of the answer, in fields. */
+  readonly maxFields: number;
+  readonly scheduler: FairScheduler;
+  /** The client whose queue in the FairScheduler the slices join. */
+  readonly client: string;
+  /** The number of fields estimated before the run. */
+  readonly estimate: number;
+}
+
+/** Counts the fields of one answer as it is completed, and decides when to yield. */
+export class Meter {
+  readonly maxFields: number;
+  readonly scheduler: FairScheduler;
+  readonly client: string;
+  #blocks: TextBlocks | null = null;
+  readonly #estimate: number;
+  /** The fields counted by finished compiled runs and by the reference executor. */
+  fields = 0;
+  /** The fields counted by the reference executor since it started. */
+  #counted = 0;
+  #isOver = false;
+
+  constructor({ maxFields, scheduler, client, estimate }: MeterOptions) {
+    this.maxFields = maxFields;
+    this.scheduler = scheduler;
+    this.client = client;
+    this.#estimate = estimate;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  get isCostly(): boolean {
+    return this.#estimate > COSTLY_FIELDS || this.fields > COSTLY_FIELDS;
+  }
+
+  /**
+   * True where complete items are serialized before the rest of the answer. Only the estimate
+   * decides: whether the result is a tree must not depend on what the run finds.
+   */
+  get writesEarly(): boolean {
+    return this.#estimate > COSTLY_FIELDS;
+  }
+
+  /** The memory that this answer is serialized into. */
+  get blocks(): TextBlocks {
+    this.#blocks ??= new TextBlocks();
+    return this.#blocks;
+  }
+
+  /** Called before the reference executor takes over: of earlier counts only these are of the answer. */
+  restart(counted: number): void {
+    this.#counted = counted;
+  }
+
+  /** Returns false once the answer exceeds its budget. */
+  count(fields: number): boolean {
+    this.fields += fields;
+    this.#counted += fields;
+    if (this.#counted > this.maxFields) this.#isOver = true;
+    return !this.#isOver;
+  }
+
+  /** Adds the fields that a compiled run has counted itself. */
+  ran(fields: number): void {
+    this.fields += fields;
+    if (fields > this.maxFields) this.#isOver = true;
+  }
+
+  /** Counting stops at the first field over budget, so only that number is known. */
+  error(): GraphQLError {
+    return tooComplex('MAX_COST', this.maxFields + 1, this.maxFields);
+  }
+}
+
+/** The fields that a text counts beyond its own. */
+export function extraForText(length: number): number {
+  return Math.floor(length / CHARACTERS_PER_FIELD);
+}
+
+/** The fields that a list of leaves counts beyond its own. */
+export function extraForList(length: number): number {
+  return Math.floor(length / ENTRIES_PER_FIELD);
+}
+
+/** The weight of a field's response key, which a client may make as long as it likes. */
+export function weightOfKey(key: string): number {
+  return 1 + extraForText(key.length);
+}

@@ -1,0 +1,89 @@
+import {
+  type ASTNode,
+  type DocumentNode,
+  GraphQLError,
+  Lexer,
+  type Location,
+  parse,
+  Source,
+  TokenKind,
+} from 'graphql';
+import { located, requestError } from '../../schema/public-error.ts';
+import { tooComplex } from '../limits/structure.ts';
+import { redactSyntax } from './redact-literals.ts';
+
+// Far beyond any document that a person or a tool writes, and far below the depth of the stack.
+const MAX_NESTING = 500;
+
+const OPENING: ReadonlySet<string> = new Set([
+  TokenKind.BRACE_L,
+  TokenKind.BRACKET_L,
+  TokenKind.PAREN_L,
+]);
+const CLOSING: ReadonlySet<string> = new Set([
+  TokenKind.BRACE_R,
+  TokenKind.BRACKET_R,
+  TokenKind.PAREN_R,
+]);
+
+/** Parses a text within the limits; otherwise returns why not. */
+export function parseDocument(
+  text: string,
+  maxTokens: number,
+): DocumentNode | { errors: readonly GraphQLError[] } {
+  const { tokens, nesting } = sizeOfText(text, maxTokens);
+  if (tokens > maxTokens) return { errors: [tooComplex('MAX_TOKENS', tokens, maxTokens)] };
+  if (nesting > MAX_NESTING) return { errors: [tooComplex('nesting', nesting, MAX_NESTING)] };
+  try {
+    const document = parse(text);
+    freeTokens(document);
+    return document;
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    const message = redactSyntax(error.message);
+    return { errors: [located(requestError('GRAPHQL_PARSE_FAILED', message), error)] };
+  }
+}
+
+/**
+ * Measures a text before it is parsed. Parser and validation recurse for each level of brackets, so
+ * a few kilobytes of them would overflow the stack before any limit on the document is checked. The
+ * tokens are counted up to one more than the limit.
+ */
+function sizeOfText(text: string, maxTokens: number): { tokens: number; nesting: number } {
+  const lexer = new Lexer(new Source(text));
+  let tokens = 0;
+  let depth = 0;
+  let nesting = 0;
+  try {
+    while (tokens <= maxTokens) {
+      const { kind } = lexer.advance();
+      if (kind === TokenKind.EOF) break;
+      tokens += 1;
+      if (OPENING.has(kind)) depth += 1;
+      else if (CLOSING.has(kind)) depth -= 1;
+      nesting = Math.max(nesting, depth);
+    }
+  } catch {
+    // The parser stops at an unreadable token as well, and reports it.
+  }
+  return { tokens, nesting };
+}
+
+/**
+ * Frees the tokens that the parser links to every node: a prepared document weighs a third less
+ * without them. Errors need the positions alone.
+ */
+function freeTokens(node: ASTNode): void {
+  const parent = node as unknown as Record<string, unknown> & { loc?: Location };
+  if (parent.loc) {
+    const { start, end, source } = parent.loc;
+    parent.loc = { start, end, source } as Location;
+  }
+  for (const key in parent) {
+    const child = parent[key];
+    if (key === 'loc' || typeof child !== 'object' || child === null) continue;
+    if (!Array.isArray(child)) freeTokens(child as ASTNode);
+    else for (const each of child) freeTokens(each as ASTNode);
+  }
+}

@@ -1,0 +1,158 @@
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type FragmentSpreadNode,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type InlineFragmentNode,
+  isAbstractType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type ValueNode,
+  visit,
+} from 'graphql';
+import { both, type Condition, type CostInputs } from '../cost/amount.ts';
+
+export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+type FragmentSelection = FragmentSpreadNode | InlineFragmentNode;
+
+/** An operation or a field, whose selections count where the condition is true. */
+export interface Selecting {
+  readonly node: OperationDefinitionNode | FieldNode;
+  readonly when: Condition;
+}
+
+/** One of the selections in a document that merge into the same field of the answer. */
+export interface SelectedField extends Selecting {
+  readonly node: FieldNode;
+}
+
+/** The value of `if` in `@skip` or `@include`, or a function that reads it from a request. */
+export type ReadValue = (node: ValueNode) => unknown | ((inputs: CostInputs) => unknown);
+
+export function fragmentsOf({ definitions }: DocumentNode): Fragments {
+  const fragments = definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION);
+  return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+}
+
+export function responseKey({ alias, name }: FieldNode): string {
+  return (alias ?? name).value;
+}
+
+/**
+ * Visits the fields at one place of the answer, and the spreads that lead to them. Every spread is
+ * followed, so fragments must be acyclic and few.
+ */
+export function unfold(
+  { selections }: SelectionSetNode,
+  fragments: Fragments,
+  visitor: (selection: FieldNode | FragmentSpreadNode) => void,
+): void {
+  for (const selection of selections) {
+    if (selection.kind !== Kind.INLINE_FRAGMENT) visitor(selection);
+    if (selection.kind === Kind.FIELD) continue;
+    const fragment = resolved(selection, fragments);
+    if (fragment) unfold(fragment.selectionSet, fragments, visitor);
+  }
+}
+
+/** Reads the selections of a document that has passed validation. */
+export class Selections {
+  readonly schema: GraphQLSchema;
+  /** The variables in `@skip` and `@include`, of all operations. */
+  readonly flagNames: ReadonlySet<string>;
+  readonly #fragments: Fragments;
+
+  constructor(schema: GraphQLSchema, document: DocumentNode) {
+    this.schema = schema;
+    this.flagNames = flagNamesIn(document);
+    this.#fragments = fragmentsOf(document);
+  }
+
+  fragmentOf(
+    selection: FragmentSelection,
+  ): FragmentDefinitionNode | InlineFragmentNode | undefined {
+    return resolved(selection, this.#fragments);
+  }
+
+  /**
+   * Collects the fields by response key, in the reference executor's order, which is the order of
+   * the answer.
+   */
+  collect(
+    type: GraphQLObjectType,
+    from: readonly Selecting[],
+    read: ReadValue,
+  ): ReadonlyMap<string, readonly SelectedField[]> {
+    const fields = new Map<string, SelectedField[]>();
+    // Selections without a condition are in the answer already, however often they are repeated.
+    const visited = new Set<string>();
+    const enter = ({ selections }: SelectionSetNode, around: Condition): void => {
+      for (const selection of selections) {
+        const when = both(around, conditionOf(selection.directives, read));
+        if (when === false) continue;
+        if (selection.kind === Kind.FIELD) {
+          const key = responseKey(selection);
+          const same = fields.get(key);
+          if (same) same.push({ node: selection, when });
+          else fields.set(key, [{ node: selection, when }]);
+          continue;
+        }
+        const fragment = this.fragmentOf(selection);
+        if (!fragment || !this.#applies(type, fragment.typeCondition?.name.value)) continue;
+        if (selection.kind === Kind.FRAGMENT_SPREAD) {
+          if (visited.has(selection.name.value)) continue;
+          if (when === true) visited.add(selection.name.value);
+        }
+        enter(fragment.selectionSet, when);
+      }
+    };
+    for (const { node, when } of from) if (node.selectionSet) enter(node.selectionSet, when);
+    return fields;
+  }
+
+  #applies(type: GraphQLObjectType, condition: string | undefined): boolean {
+    if (condition === undefined || condition === type.name) return true;
+    const wanted = this.schema.getType(condition);
+    return isAbstractType(wanted) && this.schema.isSubType(wanted, type);
+  }
+}
+
+function resolved(selection: FragmentSelection, fragments: Fragments) {
+  return selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+}
+
+function flagNamesIn(document: DocumentNode): Set<string> {
+  const names = new Set<string>();
+  visit(document, {
+    [Kind.DIRECTIVE](directive) {
+      const value = flagOf(directive);
+      if (value?.kind === Kind.VARIABLE) names.add(value.name.value);
+    },
+  });
+  return names;
+}
+
+function conditionOf(directives: readonly DirectiveNode[] = [], read: ReadValue): Condition {
+  let condition: Condition = true;
+  for (const directive of directives) {
+    const flag = flagOf(directive);
+    if (!flag) continue;
+    const wanted = directive.name.value === 'include';
+    const value = read(flag);
+    condition = both(
+      condition,
+      typeof value === 'function' ? (inputs) => value(inputs) === wanted : value === wanted,
+    );
+  }
+  return condition;
+}
+
+function flagOf({ name, arguments: args }: DirectiveNode): ValueNode | null {
+  if (name.value !== 'skip' && name.value !== 'include') return null;
+  return args?.find((argument) => argument.name.value === 'if')?.value ?? null;
+}

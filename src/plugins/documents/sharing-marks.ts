@@ -1,0 +1,106 @@
+import {
+  type GraphQLField,
+  type GraphQLNamedType,
+  getNamedType,
+  isAbstractType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { type Sharing, sharingOf } from '../../schema/sharing.ts';
+import type { Selections } from './selections.ts';
+
+/** Describes an operation that reads nothing but the catalog. */
+export interface CatalogUse {
+  /**
+   * The operation selects what differs between copies of one version, such as age: its body is not
+   * cached.
+   */
+  readonly selectsTime: boolean;
+}
+
+/** Null where a selected field is not marked as the catalog's: such a response is never cached. */
+export function catalogUseOf(
+  selections: Selections,
+  operation: OperationDefinitionNode,
+): CatalogUse | null {
+  if (operation.operation !== OperationTypeNode.QUERY) return null;
+  const marks = marksOf(selections, operation);
+  // An operation without marks selects only `__typename` of the root, which has no version.
+  if (marks === null || marks.size === 0 || marks.has('account')) return null;
+  return { selectsTime: marks.has('copy') };
+}
+
+/**
+ * The marks of all fields that an operation selects, whatever its variables include or skip. Null
+ * where a field has none, as the fields of introspection do.
+ */
+export function marksOf(
+  selections: Selections,
+  { operation, selectionSet }: OperationDefinitionNode,
+): ReadonlySet<Sharing> | null {
+  const root = selections.schema.getRootType(operation);
+  if (!root) return null;
+  const collector = new MarkCollector(selections);
+  return collector.collect(root, selectionSet) ? collector.marks : null;
+}
+
+class MarkCollector {
+  readonly marks = new Set<Sharing>();
+  readonly #selections: Selections;
+  /** Fragments and abstract types reach the same selections by several paths. */
+  readonly #visited = new Map<SelectionSetNode, Set<GraphQLNamedType>>();
+
+  constructor(selections: Selections) {
+    this.#selections = selections;
+  }
+
+  /** Returns false where a field has no mark. */
+  collect(type: GraphQLNamedType | undefined, selectionSet: SelectionSetNode): boolean {
+    if (!type) return false;
+    const types = this.#visited.get(selectionSet) ?? new Set();
+    this.#visited.set(selectionSet, types);
+    if (types.has(type)) return true;
+    types.add(type);
+    return selectionSet.selections.every((selection) => this.#select(type, selection));
+  }
+
+  #select(type: GraphQLNamedType, selection: SelectionNode): boolean {
+    if (selection.kind === Kind.FIELD) {
+      const { name, selectionSet } = selection;
+      // `__typename` comes from the schema.
+      if (name.value === '__typename') return true;
+      return this.#fieldsOf(type, name.value).every((field) => this.#mark(field, selectionSet));
+    }
+    const fragment = this.#selections.fragmentOf(selection);
+    if (!fragment) return false;
+    const condition = fragment.typeCondition?.name.value;
+    const narrowed = condition === undefined ? type : this.#selections.schema.getType(condition);
+    return this.collect(narrowed, fragment.selectionSet);
+  }
+
+  #mark(
+    field: GraphQLField<unknown, unknown> | undefined,
+    selectionSet: SelectionSetNode | undefined,
+  ): boolean {
+    const sharing = field ? sharingOf(field) : null;
+    if (!field || sharing === null) return false;
+    this.marks.add(sharing);
+    return !selectionSet || this.collect(getNamedType(field.type), selectionSet);
+  }
+
+  /** An interface's field is resolved by the object's type, so the marks of each of them count. */
+  #fieldsOf(
+    type: GraphQLNamedType,
+    name: string,
+  ): readonly (GraphQLField<unknown, unknown> | undefined)[] {
+    if (isAbstractType(type)) {
+      const possible = this.#selections.schema.getPossibleTypes(type);
+      return possible.map((each) => this.#selections.schema.getField(each, name));
+    }
+    return [isObjectType(type) ? this.#selections.schema.getField(type, name) : undefined];
+  }
+}

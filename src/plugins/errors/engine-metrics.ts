@@ -1,0 +1,93 @@
+import { OPERATION_NAMES } from '../../gateway/operations.ts';
+import type { Count } from '../../lib/metrics/counter.ts';
+import type { Gauge } from '../../lib/metrics/gauge.ts';
+import type { Registry } from '../../lib/metrics/registry.ts';
+import { type Code, ERROR_CODES } from '../../schema/error-codes.ts';
+
+/** The codes that can come from a call of the gateway; the label `operation` names it. */
+const CODES_OF_CALLS: readonly Code[] = [
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'RATE_LIMITED',
+  'GATEWAY_UNAVAILABLE',
+  'GATEWAY_TIMEOUT',
+  'GATEWAY_CONTRACT',
+  'OUTCOME_UNKNOWN',
+];
+
+/** Every limit whose refusals are counted; one that is missing here counts as `other`. */
+export const LIMITS = [
+  'RATE_LIMIT_PER_MINUTE',
+  'COST_LIMIT_PER_MINUTE',
+  'LOGIN_LIMIT_PER_MINUTE',
+  'MAX_BODY_BYTES',
+  'MAX_COST',
+  'MAX_TOKENS',
+  'MAX_DEPTH',
+  'MAX_ALIASES',
+  'MAX_DIRECTIVES',
+  'subscriptions',
+  'sockets',
+  'operations of a socket',
+  'costly operations',
+  'refused tokens',
+  'unread answers',
+  'other',
+] as const;
+
+export type Limit = (typeof LIMITS)[number];
+
+/** Whether a cache had what was looked up. */
+export interface CacheReads {
+  readonly hit: Count;
+  readonly miss: Count;
+}
+
+const CACHES = ['response', 'document'] as const;
+
+/** The metrics of the engine: errors, refusals, caches. */
+export class EngineMetrics {
+  readonly #errors = new Map<string, Count>();
+  readonly #refusals = new Map<string, Count>();
+  readonly cacheReads: Readonly<Record<(typeof CACHES)[number], CacheReads>>;
+  readonly cacheBytes: Gauge<'cache'>;
+
+  constructor(registry: Registry) {
+    const errors = registry.counter(
+      'errors_total',
+      'Errors in answers, by code and by the gateway call that failed; none: no call did.',
+      { code: [], operation: [] },
+    );
+    for (const code of Object.keys(ERROR_CODES) as Code[]) {
+      const operations = CODES_OF_CALLS.includes(code) ? OPERATION_NAMES : [];
+      for (const operation of ['none', ...operations]) {
+        this.#errors.set(`${code} ${operation}`, errors.register(code, operation));
+      }
+    }
+    const refusals = registry.counter(
+      'refusals_total',
+      'Requests, fields and sockets that were over a limit here.',
+      { limit: [] },
+    );
+    for (const limit of LIMITS) this.#refusals.set(limit, refusals.register(limit));
+    const reads = registry.counter('cache_reads_total', 'Look-ups in a cache.', {
+      cache: CACHES,
+      result: ['hit', 'miss'],
+    });
+    const readsOf = (cache: string) => ({
+      hit: reads.register(cache, 'hit'),
+      miss: reads.register(cache, 'miss'),
+    });
+    this.cacheReads = { response: readsOf('response'), document: readsOf('document') };
+    this.cacheBytes = registry.gauge('cache_bytes', 'Size of a cache, as estimated.', 'cache');
+  }
+
+  error(code: unknown, operation: unknown): void {
+    this.#errors.get(`${code} ${operation ?? 'none'}`)?.add();
+  }
+
+  refusal(limit: unknown): void {
+    const count = this.#refusals.get(String(limit)) ?? this.#refusals.get('other');
+    count?.add();
+  }
+}

@@ -1,0 +1,195 @@
+import {
+  type ExecutionResult,
+  executeRootSelectionSet,
+  Kind,
+  locatedError,
+  type OperationDefinitionNode,
+  type ValidatedExecutionArgs,
+} from 'graphql';
+import type { Eventually } from '../../lib/eventually.ts';
+import { withoutStack } from '../../lib/without-stack.ts';
+import { withinBudget } from '../cost/budget-end.ts';
+import type { Meter } from '../cost/meter.ts';
+import type { Metering } from '../cost/metering.ts';
+import type { Selections } from '../documents/selections.ts';
+import { CompiledCode, readFlags } from './compiled-code.ts';
+import type { CompiledCodeCache } from './compiled-code-cache.ts';
+import type { Flags } from './operation-ir.ts';
+import { Run } from './run.ts';
+
+/** An operation with the values of `@include` and `@skip` fixed. */
+interface Variant {
+  runs: number;
+  /** Null means that it cannot be compiled. */
+  code: CompiledCode | null | undefined;
+}
+
+// Compiling takes a third of the time of parsing and validating, as measured, so a flood of new
+// documents gains nothing by it. A document that is sent once is not worth compiling.
+const RUNS_BEFORE_COMPILING = 2;
+// Each flag doubles the variants; a client uses few of the combinations.
+const MAX_VARIANTS = 16;
+const NO_FLAGS: Flags = new Map();
+
+/**
+ * Executes one operation: with the reference executor while it is rare, then with compiled code.
+ * Compiled code reports one kind of error: that of a nullable field of the root whose resolver failed.
+ * Where a field fails further down, its field of the root is run again by the reference executor with
+ * the same memoized context, so that every error, its path and its null propagation are the reference
+ * executor's own. Where null would leave the field, the whole answer is.
+ */
+export class CompiledOperation {
+  readonly #metering: Metering;
+  readonly #selections: Selections;
+  readonly #operation: OperationDefinitionNode;
+  readonly #codeCache: CompiledCodeCache;
+  readonly #flagNames: readonly string[];
+  readonly #variants = new Map<string, Variant>();
+  #runsBefore = RUNS_BEFORE_COMPILING;
+
+  constructor(
+    metering: Metering,
+    selections: Selections,
+    operation: OperationDefinitionNode,
+    codeCache: CompiledCodeCache,
+  ) {
+    this.#metering = metering;
+    this.#selections = selections;
+    this.#operation = operation;
+    this.#codeCache = codeCache;
+    this.#flagNames = (operation.variableDefinitions ?? [])
+      .map(({ variable }) => variable.name.value)
+      .filter((name) => selections.flagNames.has(name));
+  }
+
+  /** `args` have passed the reference executor's own check of variables. */
+  execute(args: ValidatedExecutionArgs, meter: Meter): Eventually<ExecutionResult> {
+    // Compiled code yields in finer slices than the reference executor, so a large answer is
+    // compiled on its first run.
+    if (meter.isCostly) this.#runsBefore = 1;
+    const code = this.#codeFor(args);
+    return code === null ? this.#reference(args, meter) : this.#compiled(code, args, meter);
+  }
+
+  #compiled(
+    code: CompiledCode,
+    args: ValidatedExecutionArgs,
+    meter: Meter,
+  ): Eventually<ExecutionResult> {
+    const run = begin(code, args, meter);
+    if (run === null) return this.#reference(args, meter);
+    const answer = run.answer(code.root, args.rootValue);
+    return answer instanceof Promise
+      ? answer.then((whole) => this.#completed(whole, run, args))
+      : this.#completed(answer, run, args);
+  }
+
+  /** Has the reference executor run what the compiled code could not answer. */
+  #completed(
+    answer: ExecutionResult | null,
+    run: Run,
+    args: ValidatedExecutionArgs,
+  ): Eventually<ExecutionResult> {
+    if (answer === null) return this.#reference(args, run.meter);
+    const { left } = run;
+    if (!answer.data) return answer;
+    const own = withFailures(answer, run);
+    if (left.length === 0) return own;
+    const selections = left.flatMap(({ nodes }) => nodes);
+    const operation: OperationDefinitionNode = {
+      ...this.#operation,
+      selectionSet: { kind: Kind.SELECTION_SET, selections },
+    };
+    const rest = this.#reference({ ...args, operation }, run.meter, run.fieldsBesideLeft);
+    return rest instanceof Promise
+      ? rest.then((settled) => merged(own, settled))
+      : merged(own, rest);
+  }
+
+  /** Compiles on the first run, for documents that are known to be used. */
+  compile(): void {
+    this.#runsBefore = 1;
+    if (this.#flagNames.length === 0) this.#variant('', NO_FLAGS);
+  }
+
+  /** Drops its code, which nobody finds once the document is forgotten, and which would keep the document. */
+  release(): void {
+    for (const { code } of this.#variants.values()) if (code) this.#codeCache.drop(code);
+  }
+
+  #codeFor({ variableValues }: ValidatedExecutionArgs): CompiledCode | null {
+    if (this.#flagNames.length === 0) return this.#variant('', NO_FLAGS);
+    const flags = readFlags(this.#flagNames, variableValues.coerced);
+    return flags && this.#variant([...flags.values()].join(), flags);
+  }
+
+  #variant(name: string, flags: Flags): CompiledCode | null {
+    let variant = this.#variants.get(name);
+    if (!variant) {
+      if (this.#variants.size >= MAX_VARIANTS) return null;
+      variant = { runs: 0, code: undefined };
+      this.#variants.set(name, variant);
+    }
+    if (variant.code) this.#codeCache.used(variant.code);
+    if (variant.code !== undefined) return variant.code;
+    variant.runs += 1;
+    if (variant.runs < this.#runsBefore) return null;
+    return this.#compile(variant, flags);
+  }
+
+  #compile(variant: Variant, flags: Flags): CompiledCode | null {
+    const code = CompiledCode.of(this.#selections, this.#operation, flags);
+    variant.code = code;
+    if (code) {
+      this.#codeCache.put(code, () => {
+        variant.runs = 0;
+        variant.code = undefined;
+      });
+    }
+    return code;
+  }
+
+  #reference(args: ValidatedExecutionArgs, meter: Meter, counted = 0): Eventually<ExecutionResult> {
+    meter.restart(counted);
+    const schema = this.#metering.for(meter);
+    const result = executeRootSelectionSet({ ...args, schema });
+    const isMutation = this.#operation.operation === 'mutation';
+    return result instanceof Promise
+      ? result.then((settled) => withinBudget(settled, meter, isMutation))
+      : withinBudget(result, meter, isMutation);
+  }
+}
+
+/** Null where an argument cannot be coerced. */
+function begin(
+  code: CompiledCode,
+  { contextValue, variableValues }: ValidatedExecutionArgs,
+  meter: Meter,
+): Run | null {
+  try {
+    return new Run(contextValue, code.argsFor(variableValues), code.rootFields, meter);
+  } catch {
+    return null;
+  }
+}
+
+/** The answer with the errors of the fields of the root whose resolvers failed. */
+function withFailures(answer: ExecutionResult, { failures }: Run): ExecutionResult {
+  if (failures.length === 0) return answer;
+  const errors = failures.map(({ field: { key, nodes }, error }) =>
+    // The cause keeps its own stack, and this one would only lead here.
+    withoutStack(() => locatedError(error, nodes, [key])),
+  );
+  return { ...answer, errors };
+}
+
+/** The reference executor's fields in their places; an answer over its budget has none. */
+function merged({ data, errors = [] }: ExecutionResult, rest: ExecutionResult): ExecutionResult {
+  if (!rest.data) return rest;
+  const all = [...errors, ...(rest.errors ?? [])];
+  return {
+    ...rest,
+    ...(all.length > 0 && { errors: all }),
+    data: Object.assign(data ?? {}, rest.data),
+  };
+}

@@ -1,0 +1,191 @@
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLLeafType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  getArgumentValues,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type VariableValues,
+  visit,
+} from 'graphql';
+import { weightOfKey } from '../cost/meter.ts';
+import { literalOf } from '../documents/document-values.ts';
+import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
+
+/**
+ * The intermediate representation of an operation: one entry per field, in the order of the
+ * answer's keys.
+ */
+export interface OperationIr {
+  readonly root: ObjectIr;
+  /** The fields of the root that have a resolver, in the order of the root's fields. */
+  readonly rootFields: readonly RootField[];
+  /** The number of fields, which estimates the time to compile and the memory of the code. */
+  readonly size: number;
+}
+
+/** A field of the root, which the reference executor can run without the others where it fails. */
+export interface RootField {
+  readonly key: string;
+  /** Null ends with this field where it is nullable; otherwise the whole answer is null. */
+  readonly isNullable: boolean;
+  readonly nodes: readonly FieldNode[];
+}
+
+export interface ObjectIr {
+  readonly typeName: string;
+  /** The fields that each such object counts in an answer. */
+  readonly weight: number;
+  readonly fields: readonly FieldIr[];
+}
+
+export interface FieldIr {
+  readonly key: string;
+  /** The property that contains the value; null for `__typename`. */
+  readonly property: string | null;
+  readonly value: ValueIr;
+  /** Null where the property is the value. */
+  readonly resolver: ResolverIr | null;
+  readonly nodes: readonly FieldNode[];
+}
+
+export type ValueIr = { readonly isNonNull: boolean } & (
+  | { readonly kind: 'leaf'; readonly type: GraphQLLeafType }
+  | { readonly kind: 'list'; readonly item: ValueIr }
+  | { readonly kind: 'object'; readonly object: ObjectIr }
+);
+
+export type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unknown>>;
+
+export interface ResolverIr {
+  readonly resolve: GraphQLFieldResolver<unknown, unknown>;
+  /** Constant arguments, or a function that reads them from the variables of a run. */
+  readonly args: Readonly<Record<string, unknown>> | ReadArguments;
+  /** A field with arguments may compute much and return little. */
+  readonly takesArguments: boolean;
+}
+
+/** The values of the variables in `@include` and `@skip`. */
+export type Flags = ReadonlyMap<string, boolean>;
+
+// Compiling is synchronous: this many fields take some milliseconds.
+const MAX_FIELDS = 1_000;
+
+/**
+ * Null for what is left to the reference executor: introspection, whose resolvers need the whole
+ * schema; unions and interfaces, which few queries select; mutations, which run serially.
+ */
+export function irOf(
+  selections: Selections,
+  operation: OperationDefinitionNode,
+  flags: Flags,
+): OperationIr | null {
+  const root = selections.schema.getRootType(operation.operation);
+  if (!root || operation.operation === 'mutation') return null;
+  const irBuilder = new IrBuilder(selections, flags);
+  try {
+    const object = irBuilder.object(root, [{ node: operation, when: true }]);
+    const isResolved = object.fields.every(({ property, resolver }) => !property || resolver);
+    if (!isResolved) return null;
+    const rootFields = object.fields
+      .filter(({ resolver }) => resolver)
+      .map(({ key, value, nodes }) => ({ key, isNullable: !value.isNonNull, nodes }));
+    return { root: object, rootFields, size: irBuilder.size };
+  } catch (error) {
+    if (error instanceof NotCompilableError) return null;
+    throw error;
+  }
+}
+
+class NotCompilableError extends Error {
+  override readonly name = 'NotCompilableError';
+}
+
+const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
+
+class IrBuilder {
+  readonly #selections: Selections;
+  readonly #flags: Flags;
+  size = 0;
+
+  constructor(selections: Selections, flags: Flags) {
+    this.#selections = selections;
+    this.#flags = flags;
+  }
+
+  object(type: GraphQLObjectType, from: readonly Selecting[]): ObjectIr {
+    if (type.isTypeOf) throw new NotCompilableError('its values have to be asked');
+    const collected = this.#selections.collect(type, from, (node) =>
+      node.kind === Kind.VARIABLE ? this.#flags.get(node.name.value) : literalOf(node),
+    );
+    const fields = [...collected].map(([key, same]) => this.#field(type, key, same));
+    const weight = fields.reduce((sum, { key }) => sum + weightOfKey(key), 0);
+    return { typeName: type.name, weight, fields };
+  }
+
+  #field(type: GraphQLObjectType, key: string, same: readonly SelectedField[]): FieldIr {
+    this.size += 1;
+    if (this.size > MAX_FIELDS) throw new NotCompilableError('too large');
+    const nodes = same.map((one) => one.node);
+    const [node] = nodes as [FieldNode];
+    const field = this.#selections.schema.getField(type, node.name.value);
+    if (!field) throw new NotCompilableError('unknown');
+    if (field.name === '__typename') {
+      const value = this.#value(field.type, []);
+      return { key, property: null, value, resolver: null, nodes };
+    }
+    if (field.name.startsWith('__')) throw new NotCompilableError('introspection');
+    const value = this.#value(field.type, same);
+    return { key, property: field.name, value, resolver: resolverOf(field, node), nodes };
+  }
+
+  #value(type: GraphQLOutputType, same: readonly SelectedField[]): ValueIr {
+    const isNonNull = isNonNullType(type);
+    const inner = isNonNull ? type.ofType : type;
+    if (isLeafType(inner)) return { kind: 'leaf', isNonNull, type: inner };
+    if (isListType(inner)) {
+      return { kind: 'list', isNonNull, item: this.#value(inner.ofType, same) };
+    }
+    if (!isObjectType(inner)) throw new NotCompilableError('its type depends on the value');
+    return { kind: 'object', isNonNull, object: this.object(inner, same) };
+  }
+}
+
+function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): ResolverIr | null {
+  const { resolve } = field;
+  if (!resolve) {
+    if (field.args.length > 0) throw new NotCompilableError('arguments that nobody reads');
+    return null;
+  }
+  // The fourth parameter is GraphQLResolveInfo, which compiled code does not provide.
+  if (resolve.length > 3) throw new NotCompilableError('a resolver that looks at the document');
+  const takesArguments = field.args.length > 0;
+  if (namesVariable(node)) {
+    const args: ReadArguments = (variables) => getArgumentValues(field, node, variables);
+    return { resolve, args, takesArguments };
+  }
+  try {
+    return { resolve, args: getArgumentValues(field, node, NO_VARIABLES), takesArguments };
+  } catch (error) {
+    throw new NotCompilableError('arguments that cannot be read', { cause: error });
+  }
+}
+
+function namesVariable({ arguments: args = [] }: FieldNode): boolean {
+  let names = false;
+  for (const { value } of args) {
+    visit(value, {
+      [Kind.VARIABLE]() {
+        names = true;
+      },
+    });
+  }
+  return names;
+}

@@ -1,0 +1,158 @@
+import { type DocumentNode, type GraphQLError, Kind, type OperationDefinitionNode } from 'graphql';
+import { located, requestError } from '../../schema/public-error.ts';
+import { redactTexts } from '../documents/redact-literals.ts';
+import { type Fragments, fragmentsOf, unfold } from '../documents/selections.ts';
+import { type Shape, ShapeMeasure } from './document-shape.ts';
+import { repeatedPairs } from './repeats.ts';
+
+export interface StructureLimits {
+  readonly maxTokens: number;
+  readonly maxDepth: number;
+  readonly maxAliases: number;
+  readonly maxDirectives: number;
+}
+
+// These bound the cost of the checks themselves; documents that people write stay far below.
+const MAX_OPERATIONS = 50;
+const MAX_SELECTIONS = 20_000;
+const MAX_REPEATED_PAIRS = 10_000;
+// Validation follows each reference up to three times, and gives up after 50,000 steps.
+const MAX_REFERENCES = 15_000;
+
+const MAX_MUTATION_FIELDS = 5;
+const MAX_LOGINS = 1;
+
+export function tooComplex(limit: string, value: number, maximum: number): GraphQLError {
+  return requestError('QUERY_TOO_COMPLEX', `The request passes a limit: ${limit}.`, {
+    limit,
+    value: Math.min(value, Number.MAX_SAFE_INTEGER),
+    maximum,
+  });
+}
+
+/**
+ * Checks the structure of a document with its fragments unfolded. It runs before validation, which
+ * a hostile document can make expensive.
+ */
+export function structureErrors(document: DocumentNode, limits: StructureLimits): GraphQLError[] {
+  const operations = document.definitions.filter(
+    (definition) => definition.kind === Kind.OPERATION_DEFINITION,
+  );
+  if (operations.length > MAX_OPERATIONS) {
+    return [tooComplex('operations', operations.length, MAX_OPERATIONS)];
+  }
+  const fragments = fragmentsOf(document);
+  const measure = new ShapeMeasure(fragments);
+  // Unused fragments are measured too, because validation walks them as well.
+  const shapes = [...operations, ...fragments.values()].map((definition) =>
+    measure.of(definition.selectionSet),
+  );
+  if (measure.circular !== null) return [circular(measure.circular)];
+  const errors = worstOfEach(
+    operations.map((operation, index) => ({
+      operation,
+      errors: operationErrors(operation, shapes[index] as Shape, limits),
+    })),
+  );
+  const selections = shapes.reduce((sum, shape) => sum + shape.selections, 0);
+  if (selections > MAX_SELECTIONS) {
+    errors.push(tooComplex('selections', selections, MAX_SELECTIONS));
+  }
+  const ofOperations = shapes.slice(0, operations.length);
+  const references = ofOperations.reduce((sum, shape) => sum + shape.references, 0);
+  if (references > MAX_REFERENCES) {
+    errors.push(tooComplex('references', references, MAX_REFERENCES));
+  }
+  return errors.length > 0 ? errors : unfoldedErrors(operations, fragments);
+}
+
+interface OperationErrors {
+  readonly operation: OperationDefinitionNode;
+  readonly errors: readonly GraphQLError[];
+}
+
+/** Of many operations that exceed one limit, only the worst is reported, with its location. */
+function worstOfEach(found: readonly OperationErrors[]): GraphQLError[] {
+  const worst = new Map<unknown, GraphQLError>();
+  for (const { operation, errors } of found) {
+    for (const error of errors) {
+      const { limit, value } = error.extensions;
+      const known = worst.get(limit);
+      if (known && Number(known.extensions.value) >= Number(value)) continue;
+      worst.set(limit, found.length > 1 ? located(error, { nodes: [operation] }) : error);
+    }
+  }
+  return [...worst.values()];
+}
+
+/** Validation reports cycles too, but its other rules must not run on such fragments. */
+function circular(name: string): GraphQLError {
+  // A name may be as long as the request body.
+  const message = redactTexts(`Fragment "${name}" leads back to itself.`, []);
+  return requestError('GRAPHQL_VALIDATION_FAILED', message);
+}
+
+function operationErrors(
+  operation: OperationDefinitionNode,
+  shape: Shape,
+  limits: StructureLimits,
+): GraphQLError[] {
+  const directives = shape.directives + ownDirectives(operation);
+  const errors: GraphQLError[] = [];
+  if (shape.depth > limits.maxDepth) {
+    errors.push(tooComplex('MAX_DEPTH', shape.depth, limits.maxDepth));
+  }
+  if (shape.aliases > limits.maxAliases) {
+    errors.push(tooComplex('MAX_ALIASES', shape.aliases, limits.maxAliases));
+  }
+  if (directives > limits.maxDirectives) {
+    errors.push(tooComplex('MAX_DIRECTIVES', directives, limits.maxDirectives));
+  }
+  return errors;
+}
+
+function ownDirectives({ directives, variableDefinitions }: OperationDefinitionNode): number {
+  let count = directives?.length ?? 0;
+  for (const definition of variableDefinitions ?? []) count += definition.directives?.length ?? 0;
+  return count;
+}
+
+/** Checks what needs unfolded fragments; by now they are known to be small. */
+function unfoldedErrors(
+  operations: readonly OperationDefinitionNode[],
+  fragments: Fragments,
+): GraphQLError[] {
+  const errors = worstOfEach(
+    operations.map((operation) => ({ operation, errors: mutationErrors(operation, fragments) })),
+  );
+  let pairs = 0;
+  for (const { selectionSet } of operations) pairs += repeatedPairs(selectionSet, fragments);
+  for (const { selectionSet } of fragments.values()) {
+    // Validation compares a fragment's own selections even where no operation uses it.
+    pairs = Math.max(pairs, repeatedPairs(selectionSet, fragments));
+  }
+  if (pairs > MAX_REPEATED_PAIRS) {
+    errors.push(tooComplex('repeated fields', pairs, MAX_REPEATED_PAIRS));
+  }
+  return errors;
+}
+
+function mutationErrors(
+  { operation, selectionSet }: OperationDefinitionNode,
+  fragments: Fragments,
+): GraphQLError[] {
+  if (operation !== 'mutation') return [];
+  let fields = 0;
+  let logins = 0;
+  unfold(selectionSet, fragments, ({ kind, name }) => {
+    if (kind !== Kind.FIELD) return;
+    fields += 1;
+    if (name.value === 'login') logins += 1;
+  });
+  const errors: GraphQLError[] = [];
+  if (fields > MAX_MUTATION_FIELDS) {
+    errors.push(tooComplex('mutation fields', fields, MAX_MUTATION_FIELDS));
+  }
+  if (logins > MAX_LOGINS) errors.push(tooComplex('login fields', logins, MAX_LOGINS));
+  return errors;
+}

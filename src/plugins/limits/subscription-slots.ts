@@ -1,0 +1,42 @@
+import type { ClientKey } from '../../domain/auth/client-key.ts';
+import { Slots } from '../../lib/slots.ts';
+
+export interface SubscriptionSlotsOptions {
+  readonly perAccount: number;
+  /** The limit for clients that are not proved yet: a network has many people behind one address. */
+  readonly perAddress: number;
+}
+
+/** Limits the concurrent subscriptions of a client, over all its sockets and event streams. */
+export class SubscriptionSlots {
+  readonly #options: SubscriptionSlotsOptions;
+  readonly #slots = new Slots();
+
+  constructor(options: SubscriptionSlotsOptions) {
+    this.#options = options;
+  }
+
+  isFull(client: ClientKey): boolean {
+    return this.#slots.held(client.key) >= this.#most(client);
+  }
+
+  /**
+   * Null where all slots are taken; else a function that releases the slot, as an abort of the
+   * signal does.
+   */
+  take(client: ClientKey, signal?: AbortSignal): (() => void) | null {
+    const giveBack = this.#slots.take(client.key, this.#most(client));
+    if (giveBack === null) return null;
+    const release = () => {
+      signal?.removeEventListener('abort', release);
+      giveBack();
+    };
+    if (signal?.aborted) release();
+    else signal?.addEventListener('abort', release);
+    return release;
+  }
+
+  #most({ kind }: ClientKey): number {
+    return kind === 'address' ? this.#options.perAddress : this.#options.perAccount;
+  }
+}

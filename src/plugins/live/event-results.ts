@@ -1,0 +1,241 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import type { Caller } from '../../gateway/caller.ts';
+import type { Eventually } from '../../lib/eventually.ts';
+import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import type { PullStream } from '../../lib/pull-stream.ts';
+import { Context } from '../../schema/context.ts';
+import type { RequestSummary } from '../../schema/request-summary.ts';
+import type { Services } from '../../schema/services.ts';
+import { Meter } from '../cost/meter.ts';
+import type { Publisher } from '../errors/publisher.ts';
+import { type JsonText, jsonText } from '../results/json-text.ts';
+import { FollowedEvents } from './delivery.ts';
+import type { EventPace } from './event-pace.ts';
+import { type EventText, packResult } from './packed-results.ts';
+import { type MadeResult, SharedResults, type SharingOperation } from './shared-results.ts';
+
+/** A subscription, as it is executed for each of its events. */
+export interface LiveOperation extends SharingOperation {
+  readonly cost: number;
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly summary: RequestSummary;
+  /** The account's key in the pace and in the scheduler. */
+  readonly key: string;
+  /** The estimated fields of the next event, and the tokens reserved for the present one. */
+  expected: number;
+  reserved: number;
+}
+
+/** Ends what waits for an event's turn when the subscription has ended meanwhile. */
+class SubscriptionEndedError extends Error {
+  override readonly name = 'SubscriptionEndedError';
+}
+
+/** The form in which a transport takes a result, which is made once however many subscribers take it. */
+type Form = (made: MadeResult, live: LiveOperation) => Eventually<EventText>;
+
+export interface EventResultsOptions {
+  readonly services: Services;
+  readonly publisher: Publisher;
+  readonly scheduler: FairScheduler;
+  readonly pace: EventPace;
+  /** The budget of one event, in fields. */
+  readonly maxCost: number;
+}
+
+export interface Following {
+  /** True where the transport itself reports why a subscription ends; otherwise a last event does. */
+  readonly reportsEnd: (error: unknown) => boolean;
+  readonly ended: () => void;
+}
+
+/**
+ * Executes live events, and shares results in a fan-out. Subscribers at the same point of a stream
+ * receive the same event object, so one result serves all who sent the same document. Sharing
+ * requires that every field is marked as the account's, that no variables affect the event, and
+ * that the run read nothing else.
+ */
+export class EventResults {
+  readonly #options: EventResultsOptions;
+  readonly #shared = new SharedResults();
+  readonly #packed: Form = (made, live) => this.#packedOf(made, live);
+
+  constructor(options: EventResultsOptions) {
+    this.#options = options;
+  }
+
+  follow(
+    events: PullStream<unknown>,
+    live: LiveOperation,
+    { reportsEnd, ended }: Following,
+  ): FollowedEvents {
+    const { signal } = live.caller;
+    const stream = new FollowedEvents(events, {
+      text: (event, isPacked) =>
+        this.#paced(event as object, live, events, isPacked ? this.#packed : textOf),
+      failure: (error) => {
+        if (error instanceof SubscriptionEndedError) return null;
+        const result = this.#finalResult(error, live);
+        return reportsEnd(error) ? null : result;
+      },
+      ended: () => {
+        signal?.removeEventListener('abort', leave);
+        ended();
+      },
+    });
+    // Some transports propagate a disconnect only with the next event, so the AbortSignal ends the stream.
+    const leave = () => void stream.leave();
+    if (signal?.aborted) leave();
+    else signal?.addEventListener('abort', leave);
+    return stream;
+  }
+
+  #finalResult(error: unknown, { caller, requestId, summary }: LiveOperation): ExecutionResult {
+    const { services, publisher } = this.#options;
+    const context = new Context(services, caller, requestId, summary);
+    return publisher.publish({ errors: [asGraphQLError(error)] }, context);
+  }
+
+  /** The event's result: synchronously, or once the account's token bucket allows it. */
+  #paced(
+    event: object,
+    live: LiveOperation,
+    events: PullStream<unknown>,
+    form: Form,
+  ): Eventually<EventText> {
+    live.reserved = live.expected;
+    const wait = this.#options.pace.admit(live.key, live.reserved, events.ending);
+    if (wait === null) return this.#result(event, live, 0, form);
+    // The wait can be long: whose token was refused meanwhile is sent nothing more of the account's.
+    return wait.then((waitedMs) =>
+      events.isEnded ? endOf(events) : this.#result(event, live, waitedMs, form),
+    );
+  }
+
+  #result(event: object, live: LiveOperation, waitedMs: number, form: Form): Eventually<EventText> {
+    const known = this.#shared.find(event, live);
+    if (known !== null) {
+      this.#settle(live, known.fields);
+      return form(known, live);
+    }
+    const other = this.#shared.underWay(event, live);
+    if (other !== null) return other.then(() => this.#result(event, live, waitedMs, form));
+    const meter = this.#meter(live);
+    const made = this.#make(event, live, waitedMs, meter);
+    if (!(made instanceof Promise) && !meter.isCostly) {
+      this.#shared.keep(event, live, made);
+      return form(made, live);
+    }
+    const written = this.#written(event, live, made, meter);
+    const result = written.then((whole) => form(whole, live));
+    this.#shared.begin(event, live, result);
+    return result;
+  }
+
+  /** Others are sent the result once it is serialized, which is done in slices where it is large. */
+  async #written(
+    event: object,
+    live: LiveOperation,
+    making: Eventually<MadeResult>,
+    meter: Meter,
+  ): Promise<MadeResult> {
+    const made = await making;
+    made.text = await jsonText(made.result, meter);
+    this.#shared.keep(event, live, made);
+    return made;
+  }
+
+  #packedOf(made: MadeResult, { key }: LiveOperation): Eventually<EventText> {
+    if (made.packed !== null) return made.packed;
+    const packed = packResult(textOf(made), this.#options.scheduler, key);
+    made.packed = packed;
+    if (packed instanceof Promise) {
+      const keep = (text: EventText) => {
+        made.packed = text;
+      };
+      // A failure is reported to each who waits for the text.
+      packed.then(keep, () => {});
+    }
+    return packed;
+  }
+
+  /** Replaces the fields reserved for the event with those that it had. */
+  #settle(live: LiveOperation, fields: number): void {
+    this.#options.pace.settle(live.key, live.reserved, fields);
+    live.expected = fields;
+  }
+
+  #meter({ cost, expected, key }: LiveOperation): Meter {
+    const { scheduler, maxCost } = this.#options;
+    const estimate = Math.max(cost, expected);
+    return new Meter({ maxFields: maxCost, scheduler, client: key, estimate });
+  }
+
+  #make(
+    event: object,
+    live: LiveOperation,
+    waitedMs: number,
+    meter: Meter,
+  ): Eventually<MadeResult> {
+    const { services, scheduler } = this.#options;
+    // Each event has its own context: reads must not be as old as the subscription.
+    const context = new Context(services, live.caller, live.requestId, live.summary);
+    context.cost = live.cost;
+    context.waitedMs = waitedMs;
+    return meter.isCostly
+      ? scheduler.run(live.key, () => this.#execute(event, live, context, meter))
+      : this.#execute(event, live, context, meter);
+  }
+
+  #execute(
+    event: object,
+    live: LiveOperation,
+    context: Context,
+    meter: Meter,
+  ): Eventually<MadeResult> {
+    const { prepared, args } = live;
+    const run = { ...args, rootValue: event, contextValue: context };
+    const result = prepared.compiled.execute(run, meter);
+    return result instanceof Promise
+      ? result.then((settled) => this.#made(settled, live, context, meter))
+      : this.#made(result, live, context, meter);
+  }
+
+  #made(result: ExecutionResult, live: LiveOperation, context: Context, meter: Meter): MadeResult {
+    const { fields } = meter;
+    this.#settle(live, fields);
+    context.fields = fields;
+    // Subscribers to one account may have different catalogs, so reading the catalog makes a result
+    // personal too. The record is checked before publishing, which itself reads values of one
+    // request.
+    if (context.isPersonal || context.readsCatalog) this.#shared.bar(live);
+    // An event that exceeds its budget ends its subscription: the next would exceed it too.
+    if (meter.isOver) throw meter.error();
+    return {
+      // The receipt's waiting time concerns one subscriber alone.
+      isShared: this.#shared.mayShare(live) && !result.errors && context.waitedMs === 0,
+      result: this.#options.publisher.publish(result, context),
+      fields,
+      text: null,
+      packed: null,
+    };
+  }
+}
+
+function textOf(made: MadeResult): JsonText {
+  made.text ??= JSON.stringify(made.result);
+  return made.text;
+}
+
+/** Fails with what has ended the stream, if that is still to be said. */
+async function endOf(stream: PullStream<unknown>): Promise<never> {
+  await stream.next();
+  throw new SubscriptionEndedError();
+}
+
+function asGraphQLError(error: unknown): GraphQLError {
+  if (error instanceof GraphQLError) return error;
+  const originalError = error instanceof Error ? error : new Error(String(error));
+  return new GraphQLError(originalError.message, { originalError });
+}

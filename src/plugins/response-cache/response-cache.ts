@@ -1,0 +1,115 @@
+import { LRUCache } from 'lru-cache';
+import type { Eventually } from '../../lib/eventually.ts';
+import { type Encoding, pack } from '../../lib/pack.ts';
+import type { CatalogUse } from '../documents/sharing-marks.ts';
+import type { CacheReads } from '../errors/engine-metrics.ts';
+
+export interface CachedResponse {
+  readonly etag: string;
+  /** Null where the bytes are not cached: they are too large, or differ for each request. */
+  readonly plain: Buffer | null;
+}
+
+/** A response, with each encoding that a client has requested. */
+interface Entry {
+  readonly answer: CachedResponse | null;
+  readonly br?: Buffer;
+  readonly gzip?: Buffer;
+}
+
+const MAX_BYTES = 96 * 1024 * 1024;
+const MOST_OF_ONE = 48 * 1024 * 1024;
+// The measured overhead of an entry, so that a flood of tiny responses counts at its true size.
+const BYTES_PER_ENTRY = 700;
+
+/**
+ * Responses made of the catalog alone, as bytes: they are equal for the same version, document and
+ * variables. The viewer is proved before anything is sent, and an entry belongs to no viewer, as
+ * the marks of its fields promised and its run confirmed.
+ */
+export class ResponseCache {
+  readonly #maxOfOne: number;
+  readonly #entries: LRUCache<string, Entry>;
+  readonly #packing = new Map<string, Promise<Buffer>>();
+  readonly #barred = new WeakSet<CatalogUse>();
+
+  /** Counts whether it had an answer to send. */
+  readonly reads: CacheReads | null;
+
+  constructor(maxBytes = MAX_BYTES, reads: CacheReads | null = null) {
+    this.reads = reads;
+    this.#maxOfOne = Math.min(maxBytes, MOST_OF_ONE);
+    this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  }
+
+  get byteSize(): number {
+    return this.#entries.calculatedSize;
+  }
+
+  get(name: string): CachedResponse | undefined {
+    return this.#entries.get(name)?.answer ?? undefined;
+  }
+
+  set(name: string, { etag, plain }: CachedResponse): void {
+    const entry = this.#entries.peek(name);
+    const answer = { etag, plain: plain && alone(plain) };
+    if (!this.#put(name, { ...entry, answer })) {
+      this.#put(name, { ...entry, answer: { etag, plain: null } });
+    }
+  }
+
+  /** Excludes an operation whose run has read more than the marks of its fields allow. */
+  bar(use: CatalogUse): void {
+    this.#barred.add(use);
+  }
+
+  isBarred(use: CatalogUse): boolean {
+    return this.#barred.has(use);
+  }
+
+  /** Compresses each response once, off the event loop; concurrent requests share one single flight. */
+  packed(name: string, plain: Buffer, encoding: Encoding): Eventually<Buffer> {
+    const cached = this.#entries.get(name)?.[encoding];
+    if (cached) return cached;
+    const task = `${encoding} ${name}`;
+    const underWay = this.#packing.get(task);
+    if (underWay) return underWay;
+    // Many requests reuse the bytes, which pays for more effort than the fastest level.
+    const packing = pack(plain, encoding, 'thorough')
+      .then((bytes) => this.#keep(name, encoding, bytes))
+      .finally(() => this.#packing.delete(task));
+    this.#packing.set(task, packing);
+    return packing;
+  }
+
+  #keep(name: string, encoding: Encoding, bytes: Buffer): Buffer {
+    const packed = alone(bytes);
+    const entry: Entry = { answer: null, ...this.#entries.peek(name), [encoding]: packed };
+    if (!this.#put(name, entry)) {
+      // Clients that accept this encoding never need the plain bytes.
+      this.#put(name, { ...entry, answer: entry.answer && { ...entry.answer, plain: null } });
+    }
+    return packed;
+  }
+
+  /** Returns false when the entry is too large; the cache is then unchanged. */
+  #put(name: string, entry: Entry): boolean {
+    if (sizeOf(entry, name) > this.#maxOfOne) return false;
+    this.#entries.set(name, entry);
+    return true;
+  }
+}
+
+function sizeOf({ answer, br, gzip }: Entry, name: string): number {
+  const bytes = (answer?.plain?.length ?? 0) + (br?.length ?? 0) + (gzip?.length ?? 0);
+  // The key contains what a client wrote, in up to two bytes for each character.
+  return BYTES_PER_ENTRY + 2 * name.length + bytes;
+}
+
+/** Copies a small buffer, since a slice of Node's pool would keep the whole pool block alive. */
+function alone(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength === bytes.length) return bytes;
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}

@@ -1,0 +1,138 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { watchPath } from '../../lib/watch-path.ts';
+import type { Documents, PreparedDocument } from '../documents/documents.ts';
+import { readManifests } from './manifest.ts';
+
+export interface TrustedDocumentsOptions {
+  /** A manifest, or a folder of them. */
+  readonly path: string;
+  readonly documents: Documents;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  /** Called with the names of the operations whenever they have been read. */
+  readonly onLoaded?: (operationNames: ReadonlySet<string>) => void;
+}
+
+interface Loaded {
+  readonly byId: ReadonlyMap<string, TrustedDocument>;
+  readonly byText: ReadonlyMap<string, TrustedDocument>;
+  readonly prepared: ReadonlySet<PreparedDocument>;
+}
+
+export interface TrustedDocument {
+  readonly text: string;
+  readonly prepared: PreparedDocument;
+}
+
+/** Throws a ManifestError where the manifest cannot be used at the start. */
+export async function openTrustedDocuments(
+  options: TrustedDocumentsOptions,
+): Promise<TrustedDocuments> {
+  const trusted = new TrustedDocuments(options);
+  await trusted.start();
+  return trusted;
+}
+
+/** The documents that a team has published, prepared before the first request for one. */
+export class TrustedDocuments {
+  readonly #options: TrustedDocumentsOptions;
+  #unwatch: () => void = () => {};
+  #loaded: Loaded = { byId: new Map(), byText: new Map(), prepared: new Set() };
+  #loading: Promise<void> = Promise.resolve();
+  #degradedReason: string | null = null;
+
+  constructor(options: TrustedDocumentsOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { path, clock } = this.#options;
+    // Watching starts first, so that a change during the read is not missed.
+    this.#unwatch = await watchPath({ path, clock, onChange: () => this.#reload() });
+    this.#loading = load(this.#options).then((loaded) => {
+      this.#loaded = loaded;
+    });
+    try {
+      await this.#loading;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  byId(id: string): TrustedDocument | undefined {
+    return this.#loaded.byId.get(id);
+  }
+
+  byText(text: string): TrustedDocument | undefined {
+    return this.#loaded.byText.get(text);
+  }
+
+  has(prepared: PreparedDocument): boolean {
+    return this.#loaded.prepared.has(prepared);
+  }
+
+  /** Describes the problem with the manifests, or returns null. */
+  degradedReason(): string | null {
+    return this.#degradedReason;
+  }
+
+  close(): void {
+    this.#unwatch();
+  }
+
+  #reload(): void {
+    // Reloads run one after the other, so that the last change wins.
+    this.#loading = this.#loading
+      .catch(() => {})
+      .then(async () => {
+        try {
+          this.#loaded = await load(this.#options);
+          this.#degradedReason = null;
+        } catch (error) {
+          // Clients continue with the documents published before: a typo must not refuse all of them.
+          this.#degradedReason =
+            'the manifest of trusted documents cannot be read; the former one counts';
+          this.#options.log.warn({ err: error }, this.#degradedReason);
+        }
+      });
+  }
+}
+
+async function load(options: TrustedDocumentsOptions): Promise<Loaded> {
+  const { path, documents, log, onLoaded } = options;
+  const byId = new Map<string, TrustedDocument>();
+  const byText = new Map<string, TrustedDocument>();
+  const entries = await readManifests(path);
+  for (const [id, text] of entries) {
+    const trusted = byText.get(text) ?? prepare(id, text, documents, log);
+    if (!trusted) continue;
+    byId.set(id, trusted);
+    byText.set(text, trusted);
+    // Preparing thousands of documents takes seconds; yielding lets requests run in between.
+    await setImmediate();
+  }
+  log.info({ documents: byId.size, leftOut: entries.size - byId.size }, 'trusted documents');
+  const prepared = new Set([...byText.values()].map((trusted) => trusted.prepared));
+  const operations = [...prepared].flatMap((document) => [...document.operations.keys()]);
+  onLoaded?.(new Set(operations.filter((name) => name !== null)));
+  return { byId, byText, prepared };
+}
+
+function prepare(
+  id: string,
+  text: string,
+  documents: Documents,
+  log: TrustedDocumentsOptions['log'],
+): TrustedDocument | null {
+  const prepared = documents.prepare(text);
+  if ('errors' in prepared) {
+    const errors = prepared.errors.map(({ message }) => message);
+    log.warn({ id, errors }, 'a trusted document does not fit and is left out');
+    return null;
+  }
+  for (const { compiled } of prepared.operations.values()) compiled.compile();
+  return { text, prepared };
+}

@@ -1,0 +1,134 @@
+import {
+  buildSchema,
+  type DocumentNode,
+  type OperationDefinitionNode,
+  parse,
+  validateExecutionArgs,
+} from 'graphql';
+import { expect, test } from 'vitest';
+import { Metering } from '../../../src/plugins/cost/metering.ts';
+import { Selections } from '../../../src/plugins/documents/selections.ts';
+import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code-cache.ts';
+import { CompiledOperation } from '../../../src/plugins/execution/compiled-operation.ts';
+import { meterFor } from '../execution/both-executors.ts';
+
+const schema = buildSchema(`
+  type Query { row: Row rows: [Row!]! }
+  type Row { text: String texts: [String!]! numbers: [Float!]! id: ID }
+  type Mutation { buy: Outcome }
+  type Outcome { id: ID read: [Row] other: Row }
+`);
+const metering = new Metering(schema);
+const LONG = 'x'.repeat(640);
+const ROW = { text: LONG, texts: Array(16).fill('a'), numbers: Array(80).fill(1), id: LONG };
+
+// Compiled code needs resolvers at the root.
+for (const [type, names] of [
+  [schema.getQueryType(), ['row', 'rows']],
+  [schema.getMutationType(), ['buy']],
+] as const) {
+  for (const name of names) {
+    const field = type?.getFields()[name];
+    if (field) field.resolve = (root: Record<string, unknown>) => root[name];
+  }
+}
+
+function operationOf(document: DocumentNode): CompiledOperation {
+  const [node] = document.definitions as readonly OperationDefinitionNode[];
+  return new CompiledOperation(
+    metering,
+    new Selections(schema, document),
+    node as OperationDefinitionNode,
+    new CompiledCodeCache(),
+  );
+}
+
+/** The count of both executors, which is the same. */
+async function fieldsOf(text: string, rootValue: unknown): Promise<number> {
+  const counted = await Promise.all(
+    [true, false].map(async (isCompiled) => {
+      const document = parse(text);
+      const args = validateExecutionArgs({ schema, document, rootValue });
+      if (!('schema' in args)) throw args[0];
+      const operation = operationOf(document);
+      if (isCompiled) operation.compile();
+      const meter = meterFor();
+      expect((await operation.execute(args, meter)).errors).toBeUndefined();
+      return meter.fields;
+    }),
+  );
+  expect(counted[0]).toBe(counted[1]);
+  return counted[0] as number;
+}
+
+test.each([
+  ['a field, one', '{ row { __typename } }', 2],
+  ['a text, one for each further 64 characters', '{ row { text } }', 2 + 10],
+  ['an id, likewise', '{ row { id } }', 2 + 10],
+  ['a list of texts, one for each further eight', '{ row { texts } }', 2 + 2],
+  ['a list of numbers, likewise', '{ row { numbers } }', 2 + 10],
+  ['a list of objects, what its objects count', '{ rows { __typename text } }', 1 + 3 * (2 + 10)],
+  [
+    'a long name in the answer, as a long text',
+    `{ ${'a'.repeat(128)}: row { __typename } }`,
+    2 + 2,
+  ],
+])('counts %s', async (_what, text, expected) => {
+  expect(await fieldsOf(text, { row: ROW, rows: [ROW, ROW, ROW] })).toBe(expected);
+});
+
+test('a read of a mutation that passes the budget is null as a whole, in one error', async () => {
+  const document = parse('mutation { buy { id read { numbers } other { id } } }');
+  const rootValue = { buy: { id: '7', read: [ROW, ROW, null], other: null } };
+  const args = validateExecutionArgs({ schema, document, rootValue });
+  if (!('schema' in args)) throw args[0];
+  // It ends within the second row, of which something nullable would be left otherwise.
+  const result = await operationOf(document).execute(args, meterFor(20));
+  expect(JSON.parse(JSON.stringify(result.data))).toEqual({
+    buy: { id: '7', read: null, other: null },
+  });
+  expect(result.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+    [['buy', 'read'], 'QUERY_TOO_COMPLEX'],
+    [['buy', 'other'], 'QUERY_TOO_COMPLEX'],
+  ]);
+});
+
+test('other errors of a mutation stand beside those of the budget', async () => {
+  const document = parse('mutation { a: buy { other { id } } b: buy { read { numbers } } }');
+  const failing = {
+    get other() {
+      throw new Error('this one fails');
+    },
+    read: [ROW, ROW, ROW],
+  };
+  const args = validateExecutionArgs({ schema, document, rootValue: { buy: failing } });
+  if (!('schema' in args)) throw args[0];
+  const { errors } = await operationOf(document).execute(args, meterFor(25));
+  expect(errors?.map(({ path }) => path)).toEqual([
+    ['a', 'other'],
+    ['b', 'read'],
+  ]);
+});
+
+test.each([
+  ['at once', () => fail()],
+  ['as a promise', async () => fail()],
+])('an error counts as much as it takes to make and to send: %s', async (_how, read) => {
+  const document = parse('{ rows { text } }');
+  const count = 100;
+  const rows = Array.from({ length: count }, () => ({ text: read }));
+  const args = validateExecutionArgs({ schema, document, rootValue: { rows } });
+  if (!('schema' in args)) throw args[0];
+  const meter = meterFor(1_000);
+  const { data, errors } = await operationOf(document).execute(args, meter);
+  expect(data).toBeNull();
+  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
+  const enough = meterFor(2_000);
+  const whole = await operationOf(document).execute(args, enough);
+  expect(whole.errors).toHaveLength(count);
+  expect(enough.fields).toBe(1 + count * 17);
+});
+
+function fail(): never {
+  throw new Error('this one fails');
+}

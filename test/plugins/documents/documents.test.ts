@@ -1,0 +1,315 @@
+import { buildSchema } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { type DocumentOptions, Documents } from '../../../src/plugins/documents/documents.ts';
+import { buildSchema as buildOwnSchema } from '../../../src/schema/schema.ts';
+
+const schema = buildSchema(`
+  scalar JSON
+  enum Side { BUY SELL }
+  input Login { email: String!, password: String!, pin: Int, side: Side }
+  type Node { id: ID, node: Node, nodes: [Node] }
+  type Query { node(at: JSON): Node, nodes(first: Int): [Node] }
+  type Mutation { login(input: Login!): Node, write: Node }
+`);
+
+function documents(options: Partial<DocumentOptions['limits']> = {}, more = {}) {
+  const limits = { maxTokens: 4_000, maxDepth: 15, maxAliases: 30, maxDirectives: 20, ...options };
+  return new Documents({ schema, limits, introspection: true, ...more });
+}
+
+function errorsOf(text: string, from: Documents = documents()) {
+  const result = from.prepare(text);
+  return 'errors' in result ? result.errors : [];
+}
+
+function tooComplex(text: string, limits?: Partial<DocumentOptions['limits']>) {
+  return errorsOf(text, documents(limits)).map(({ extensions }) => extensions);
+}
+
+const deep = (levels: number, field = 'node') =>
+  `{ ${`${field} { `.repeat(levels - 1)} id ${'} '.repeat(levels - 1)} }`;
+
+describe('a document', () => {
+  test('is prepared once, whichever client sends it', () => {
+    const known = documents();
+    const text = '{ node { id } }';
+    expect(known.prepare(text)).toBe(known.prepare(text));
+  });
+
+  test('that is wrong is checked once as well', () => {
+    const known = documents();
+    expect(known.prepare('{ nope }')).toBe(known.prepare('{ nope }'));
+  });
+
+  test('has its fragments in memory once, however many operations it has', () => {
+    const result = documents().prepare(
+      'query A { ...f } query B($first: Int) { nodes(first: $first) { id } ...f } fragment f on Query { node { id } }',
+    );
+    if ('errors' in result) throw result.errors[0];
+    const run = { context: null, values: { sources: {}, coerced: {} }, variables: {} };
+    const [a, b] = [...result.operations.values()].map(({ args }) => args.of(run));
+    expect(Object.keys(a?.fragments ?? {})).toEqual(['f']);
+    expect(b?.fragments).toBe(a?.fragments);
+    expect(b?.fragmentDefinitions).toBe(a?.fragmentDefinitions);
+    expect([a, b].map((args) => args?.operation.name?.value)).toEqual(['A', 'B']);
+  });
+
+  test('takes its compiled code along when it is evicted, which would keep it in memory', () => {
+    const known = documents({}, { maxBytes: 50_000, schema: buildOwnSchema() });
+    const result = known.prepare('query A { customerId } query B { positions { id } }');
+    if ('errors' in result) throw result.errors[0];
+    for (const { compiled } of result.operations.values()) compiled.compile();
+    expect(known.compiledCode.fieldCount).toBeGreaterThan(0);
+    for (let i = 0; i < 20; i += 1) known.prepare(`{ n${i}: customerId }`);
+    expect(known.compiledCode.fieldCount).toBe(0);
+  });
+
+  test('that is no longer requested is evicted', () => {
+    const known = documents({}, { maxBytes: 50_000 });
+    const first = known.prepare('{ node { id } }');
+    for (let i = 0; i < 20; i += 1) known.prepare(`{ n${i}: node { id } }`);
+    expect(known.prepare('{ node { id } }')).not.toBe(first);
+  });
+});
+
+describe('the limit', () => {
+  test('of tokens stops the parser', () => {
+    expect(tooComplex('{ node { id } }', { maxTokens: 5 })).toEqual([
+      { code: 'QUERY_TOO_COMPLEX', retryable: false, limit: 'MAX_TOKENS', value: 6, maximum: 5 },
+    ]);
+    expect(errorsOf('{ node { id } }', documents({ maxTokens: 6 }))).toEqual([]);
+  });
+
+  test('of depth counts fields, through fragments', () => {
+    expect(errorsOf(deep(15))).toEqual([]);
+    expect(tooComplex(deep(16))).toEqual([
+      { code: 'QUERY_TOO_COMPLEX', retryable: false, limit: 'MAX_DEPTH', value: 16, maximum: 15 },
+    ]);
+    const fragments = `{ node { ...A } } fragment A on Node { node { ...B } }
+      fragment B on Node { ... on Node { node { id } } }`;
+    expect(tooComplex(fragments, { maxDepth: 3 })).toMatchObject([
+      { limit: 'MAX_DEPTH', value: 4 },
+    ]);
+  });
+
+  test('of aliases counts each time a fragment is used', () => {
+    const text = '{ node { ...A node { ...A } } } fragment A on Node { a: id b: id }';
+    expect(tooComplex(text, { maxAliases: 3 })).toMatchObject([{ limit: 'MAX_ALIASES', value: 4 }]);
+    expect(tooComplex(text, { maxAliases: 4 })).toEqual([]);
+  });
+
+  test('of directives counts those of the operation, of fields and of fragments', () => {
+    const text = `query ($yes: Boolean!) { node @include(if: $yes) { ...A @skip(if: $yes)
+      ... @include(if: $yes) { id } } } fragment A on Node { id @skip(if: $yes) }`;
+    expect(tooComplex(text, { maxDirectives: 3 })).toMatchObject([
+      { limit: 'MAX_DIRECTIVES', value: 4, maximum: 3 },
+    ]);
+  });
+
+  test('holds for every operation of a document', () => {
+    const text = `query A { node { id } } query B ${deep(16)}`;
+    expect(tooComplex(text)).toMatchObject([{ limit: 'MAX_DEPTH' }]);
+  });
+
+  test('of nesting comes before the stack ends, whatever the brackets hold', () => {
+    const texts = [
+      '{a'.repeat(1_900),
+      `{ node(at: ${'['.repeat(1_900)}${']'.repeat(1_900)}) { id } }`,
+      `{ node(at: ${'{a:'.repeat(900)}1${'}'.repeat(900)}) { id } }`,
+    ];
+    for (const text of texts) {
+      expect(tooComplex(text)).toMatchObject([{ code: 'QUERY_TOO_COMPLEX', limit: 'nesting' }]);
+    }
+    expect(errorsOf(`{ node(at: ${'['.repeat(490)}${']'.repeat(490)}) { id } }`)).toEqual([]);
+    expect(errorsOf(deep(490), documents({ maxDepth: 500 }))).toEqual([]);
+  });
+
+  test('looks at no brackets inside texts and comments', () => {
+    expect(errorsOf(`{ node(at: "${'{'.repeat(600)}") { id } } # ${'{'.repeat(600)}`)).toEqual([]);
+  });
+});
+
+test('fragments that double at each link are counted, not walked', () => {
+  const links = Array.from(
+    { length: 100 },
+    (_, i) => `fragment F${i} on Node { a: node { ...F${i + 1} } b: node { ...F${i + 1} } }`,
+  );
+  const text = `{ node { ...F0 } } ${links.join(' ')} fragment F100 on Node { id }`;
+  const startedAtMs = performance.now();
+  expect(tooComplex(text).map(({ limit }) => limit)).toContain('MAX_ALIASES');
+  expect(performance.now() - startedAtMs).toBeLessThan(30_000);
+});
+
+test('fragments in a circle are refused by validation', () => {
+  const text = '{ node { ...A } } fragment A on Node { node { ...B } } fragment B on Node { ...A }';
+  expect(errorsOf(text)[0]?.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+});
+
+describe('a mutation', () => {
+  const login = 'login(input: { email: "a", password: "b" }) { id }';
+
+  test('holds five fields and one login at most, also behind fragments', () => {
+    expect(tooComplex(`mutation { a: ${login} ...F } fragment F on Mutation { ${login} }`)).toEqual(
+      [
+        {
+          code: 'QUERY_TOO_COMPLEX',
+          retryable: false,
+          limit: 'login fields',
+          value: 2,
+          maximum: 1,
+        },
+      ],
+    );
+    const six = Array.from({ length: 6 }, (_, i) => `w${i}: write { id }`).join(' ');
+    expect(tooComplex(`mutation { ${six} }`)).toMatchObject([{ limit: 'mutation fields' }]);
+    const five = Array.from({ length: 5 }, (_, i) => `w${i}: write { id }`).join(' ');
+    expect(errorsOf(`mutation { ${five} }`)).toEqual([]);
+  });
+});
+
+describe('a message', () => {
+  const secrets = ['hunter2canary', '8675', '49.151'];
+  const inputs = [
+    'email: hunter2canary, password: "b"',
+    'email: "a", password: hunter2canary',
+    'email: "a", password: 8675',
+    'email: "a", password: 49.151',
+    'email: "a", password: "b", pin: "hunter2canary"',
+    'email: "a", password: ["hunter2canary"]',
+    'email: "a", password: { is: "hunter2canary" }',
+    'email: "a", password: """\n  hunter2canary\n  hunter2canary\n"""  , nope: 1',
+    'email: "a", nope: "hunter2canary"',
+    'email: "a", password: "b", side: hunter2canary',
+    // Quotes that are missing, or one too many.
+    'email: "a", password: "b"hunter2canary"',
+    'email: "a", password: "b" hunter2canary }',
+    'email: "a", password: "hunter2canary',
+    'email: "a", password: hunter2canary"',
+    'email: "a", password "hunter2canary"',
+    'email: "a", password: 8675hunter2canary',
+    'email: "a", password 8675',
+    'email: "a", password """hunter2canary"""',
+  ];
+
+  test.each(inputs)('about a wrong document never holds what stood in it: %s', (input) => {
+    const errors = errorsOf(`mutation { login(input: { ${input} }) { id } }`);
+    expect(errors.length).toBeGreaterThan(0);
+    for (const secret of secrets) expect(JSON.stringify(errors)).not.toContain(secret);
+  });
+
+  test.each(['x9z', 'zq7wk'])('does not hold a short password either: %s', (password) => {
+    const [error] = errorsOf(
+      `mutation { login(input: { email: "a", password: ${password} }) { id } }`,
+    );
+    expect(error?.message).toContain('[…]');
+    expect(error?.message).not.toContain(password);
+  });
+
+  test('has no suggestions where the schema is not to be shown', () => {
+    const [shown] = errorsOf('{ nodez { id } }');
+    expect(shown?.message).toContain('Did you mean');
+    const [hidden] = errorsOf('{ nodez { id } }', documents({}, { introspection: false }));
+    expect(hidden?.message).toBe('Cannot query field "nodez" on type "Query".');
+  });
+
+  test('says where, and there are only so many of them', () => {
+    expect(errorsOf('{\n  nope\n}')[0]?.locations).toEqual([{ line: 2, column: 3 }]);
+    expect(errorsOf(`{ ${'nope '.repeat(100)} }`)).toHaveLength(10);
+  });
+
+  test('about many places names the first three', () => {
+    const [repeated, ...others] = errorsOf(`{ nodes(${'first: 1 '.repeat(1_200)}) { id } }`);
+    expect(repeated?.message).toContain('"first"');
+    expect(repeated?.locations).toEqual([9, 18, 27].map((column) => ({ line: 1, column })));
+    expect(others).toEqual([]);
+  });
+
+  test('about a fragment in a circle is short, however long its name', () => {
+    const name = 'x'.repeat(100_000);
+    const errors = errorsOf(`{ ...${name} } fragment ${name} on Query { ...${name} }`);
+    expect(JSON.stringify(errors).length).toBeLessThan(1_000);
+    expect(errorsOf('{ ...A } fragment A on Query { ...A }')[0]?.message).toContain('"A"');
+  });
+});
+
+describe('of fifty operations', () => {
+  const fifty = (make: (at: number) => string) =>
+    Array.from({ length: 50 }, (_, at) => make(at)).join('\n');
+
+  function small(text: string, from?: Documents) {
+    const errors = errorsOf(text, from);
+    expect(JSON.stringify({ errors }).length).toBeLessThan(4_000);
+    return errors;
+  }
+
+  test.each([
+    ['a field', (at: number) => `query Q${at} { nope }`, /"nope"/],
+    ['an argument', (at: number) => `query Q${at} { nodes(last: 1) { id } }`, /"last"/],
+    ['a name that repeats', () => 'query Q { node { id } }', /"Q"/],
+    ['no name', () => '{ node { id } }', /anonymous/],
+    ['a variable', (at: number) => `query Q${at} { nodes(first: $n) { id } }`, /"\$n"/],
+  ])('what is wrong with the first ones is said, and where: %s', (_what, make, message) => {
+    const errors = small(fifty(make));
+    expect(errors).toHaveLength(10);
+    for (const error of errors) {
+      expect(error.message).toMatch(message);
+      expect(error.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+      expect(error.locations?.length).toBeGreaterThan(0);
+    }
+  });
+
+  test('the one that passes a limit most is named, once for each limit', () => {
+    const levels = (at: number) => (at === 30 ? 20 : 16);
+    const errors = small(fifty((at) => `query Q${at} ${deep(levels(at))}`));
+    expect(errors).toMatchObject([
+      { extensions: { limit: 'MAX_DEPTH', value: 20 }, locations: [{ line: 31, column: 1 }] },
+    ]);
+    const both = fifty((at) => `query ${at < 3 ? '@a'.repeat(21) : ''} ${deep(16)}`);
+    expect(
+      small(both, documents({ maxTokens: 10_000 })).map(({ extensions }) => extensions.limit),
+    ).toEqual(['MAX_DEPTH', 'MAX_DIRECTIVES']);
+    const write = `mutation { ${Array.from({ length: 6 }, (_, at) => `w${at}: write { id }`)} }`;
+    expect(small(fifty(() => write))).toMatchObject([
+      { extensions: { limit: 'mutation fields', value: 6 }, locations: [{ line: 1, column: 1 }] },
+    ]);
+  });
+
+  const uses = (times: number) => `node(at: [${'$a '.repeat(times - 1)} { b: $a }]) { id }`;
+
+  test('references are counted, before validation gives up on them', () => {
+    const text = (times: number) =>
+      `${fifty((at) => `query Q${at}($a: Int) { ...F }`)} fragment F on Query { ${uses(times)} }`;
+    expect(errorsOf(text(299))).toEqual([]);
+    expect(small(text(300))).toMatchObject([
+      { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'references', value: 15_050 } },
+    ]);
+  });
+
+  test('with as many references as are allowed are validated, even if they share nothing', () => {
+    const own = Array.from({ length: 50 }, (_, at) => `fragment G${at} on Query { ...F }`);
+    const text = `${fifty((at) => `query Q${at}($a: Int) { ...G${at} }`)} ${own.join(' ')}
+      fragment F on Query { ${uses(298)} nope }`;
+    const errors = small(text);
+    expect(errors.map(({ locations }) => locations?.[0]?.line)).toEqual([51]);
+    expect(errors[0]?.message).toContain('"nope"');
+  });
+});
+
+test('a document that is too costly to validate is refused with an error of its own', () => {
+  // Each of the pairs is compared argument by argument.
+  const args = Array.from({ length: 120 }, (_, at) => `a${at}: 1`).join(' ');
+  const text = `{ ${`node(${args}) { id } `.repeat(99)} }`;
+  const errors = errorsOf(text, documents({ maxTokens: 100_000 }));
+  expect(errors.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
+  expect(errors[0]?.message).toMatch(/too much work/);
+});
+
+test('introspection is answered only where it is allowed', () => {
+  expect(errorsOf('{ __schema { queryType { name } } }')).toEqual([]);
+  const closed = documents({}, { introspection: false });
+  expect(errorsOf('{ __schema { queryType { name } } }', closed)[0]?.extensions.code).toBe(
+    'GRAPHQL_VALIDATION_FAILED',
+  );
+  expect(errorsOf('{ __type(name: "Query") { name } }', closed)).not.toEqual([]);
+  expect(errorsOf('{ __typename }', closed)).toEqual([]);
+});

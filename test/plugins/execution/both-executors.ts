@@ -1,0 +1,125 @@
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  executeRootSelectionSet,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  type ValidatedExecutionArgs,
+  validate,
+  validateExecutionArgs,
+} from 'graphql';
+import { expect } from 'vitest';
+import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import { Meter } from '../../../src/plugins/cost/meter.ts';
+import { Metering } from '../../../src/plugins/cost/metering.ts';
+import { Selections } from '../../../src/plugins/documents/selections.ts';
+import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code-cache.ts';
+import { CompiledOperation } from '../../../src/plugins/execution/compiled-operation.ts';
+import { createRandom } from '../../../src/sandbox/random.ts';
+import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
+
+export interface Question {
+  readonly text: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly operationName?: string;
+  readonly stage?: Stage;
+  readonly rootValue?: unknown;
+}
+
+export interface Answers {
+  readonly expected: ExecutionResult;
+  readonly found: ExecutionResult;
+  /** True where the operation has compiled code. */
+  readonly isCompiled: boolean;
+}
+
+/** The same by both: first the reference executor, then compiled code. Null: the variables are wrong. */
+export async function ask(question: Question): Promise<Answers | null> {
+  const args = argsOf(question);
+  if (args === null) return null;
+  const expected = await byReference(question, args);
+  const codeCache = new CompiledCodeCache();
+  const compiled = compiledFrom(args.document, question.operationName, codeCache);
+  compiled.compile();
+  const found = await compiled.execute(args, meterFor());
+  return { expected, found, isCompiled: codeCache.fieldCount > 0 };
+}
+
+/**
+ * As this project runs the reference executor: its resolvers count. It answers like the bare one; only
+ * which of several errors under a null is found first can differ, since lists take a tick longer.
+ */
+async function byReference(
+  { operationName }: Question,
+  args: ValidatedExecutionArgs,
+): Promise<ExecutionResult> {
+  const bare = await executeRootSelectionSet(args);
+  const counted = await compiledFrom(args.document, operationName, new CompiledCodeCache()).execute(
+    args,
+    meterFor(),
+  );
+  expect(shown({ data: counted.data ?? null })).toBe(shown({ data: bare.data ?? null }));
+  expect(counted.errors === undefined).toBe(bare.errors === undefined);
+  return counted;
+}
+
+export async function askValid(question: Question): Promise<Answers> {
+  expect(validate(hostileSchema, parse(question.text))).toEqual([]);
+  const answers = await ask(question);
+  if (answers === null) throw new Error('the variables do not fit');
+  expect(shown(answers.found)).toBe(shown(answers.expected));
+  return answers;
+}
+
+export function argsOf(question: Question): ValidatedExecutionArgs | null {
+  const { text, variables = {}, operationName, stage = calmStage(), rootValue } = question;
+  const validated = validateExecutionArgs({
+    schema: hostileSchema,
+    document: parse(text),
+    contextValue: stage,
+    variableValues: variables,
+    ...(operationName && { operationName }),
+    rootValue,
+  });
+  return 'schema' in validated ? validated : null;
+}
+
+export function compiledFrom(
+  document: DocumentNode,
+  name: string | undefined,
+  codeCache: CompiledCodeCache,
+) {
+  const operation = document.definitions.find(
+    (one): one is OperationDefinitionNode =>
+      one.kind === Kind.OPERATION_DEFINITION && (name === undefined || one.name?.value === name),
+  );
+  return new CompiledOperation(
+    metering,
+    new Selections(hostileSchema, document),
+    operation as OperationDefinitionNode,
+    codeCache,
+  );
+}
+
+const metering = new Metering(hostileSchema);
+
+/** A budget that is not reached, unless the test says so. */
+export function meterFor(maxFields = 1_000_000, estimate = 0): Meter {
+  return new Meter({ maxFields, estimate, scheduler: new FairScheduler(), client: 'somebody' });
+}
+
+function calmStage(): Stage {
+  return createStage(createRandom('calm'), 0);
+}
+
+/** The answer as a client reads it: data in the order of its keys, errors in the order of their paths. */
+export function shown({ data, errors = [] }: ExecutionResult): string {
+  const sorted = errors.map((error) => JSON.stringify(error)).sort();
+  return JSON.stringify({ data, errors: sorted }, (_key, value) => asText(value), 1);
+}
+
+/** A custom scalar may return a value that JSON cannot represent. */
+function asText(value: unknown): unknown {
+  return ['bigint', 'symbol', 'function'].includes(typeof value) ? String(value) : value;
+}

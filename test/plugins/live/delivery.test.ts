@@ -1,0 +1,178 @@
+import { GraphQLError } from 'graphql';
+import { expect, test } from 'vitest';
+import { PullStream } from '../../../src/lib/pull-stream.ts';
+import { FollowedEvents } from '../../../src/plugins/live/delivery.ts';
+
+type Text = (event: unknown, isPacked: boolean) => string | Promise<string>;
+
+/** A subscription whose reader takes each result when the test says so. */
+function deliver(
+  text: Text = (event) => `result ${event}`,
+  reportsEnd = false,
+  takesPacked = false,
+) {
+  const state = { newest: 0, sent: 0, ended: 0, isOver: false };
+  const events = new PullStream<unknown>({
+    open: () => {},
+    // Only the newest is ever sent, as a feed does.
+    take: () => {
+      if (state.sent === state.newest) return undefined;
+      state.sent = state.newest;
+      return state.sent;
+    },
+    close: () => {},
+  });
+  const sent: string[] = [];
+  const leaving: (() => void)[] = [];
+  const room: { isFull: boolean; ready: (() => void) | null } = { isFull: false, ready: null };
+  const followed = new FollowedEvents(events, {
+    text,
+    failure: (error) =>
+      reportsEnd ? null : { errors: [new GraphQLError((error as Error).message)] },
+    ended: () => {
+      state.ended += 1;
+    },
+  });
+  const delivery = followed.deliver({
+    takesPacked,
+    hasRoom: (ready) => {
+      room.ready = ready;
+      return !room.isFull;
+    },
+    send: (result, left) => {
+      sent.push(String(result));
+      leaving.push(left);
+    },
+  });
+  const over = delivery.next().then(() => {
+    state.isOver = true;
+  });
+  return {
+    state,
+    events,
+    sent,
+    room,
+    delivery,
+    over,
+    emit(event: number) {
+      state.newest = event;
+      events.wake();
+    },
+    /** The reader takes what was sent last. */
+    taken: () => leaving.shift()?.(),
+  };
+}
+
+test('while there is no room for its client no result is made, and events are merged', async () => {
+  const { sent, emit, taken, room, events, over } = deliver();
+  room.isFull = true;
+  emit(1);
+  emit(2);
+  room.ready?.();
+  expect(sent).toEqual([]);
+  room.isFull = false;
+  room.ready?.();
+  expect(sent).toEqual(['result 2']);
+  taken();
+  expect(sent).toHaveLength(1);
+  room.isFull = true;
+  emit(3);
+  events.end(null);
+  room.ready?.();
+  await over;
+  expect(sent).toHaveLength(1);
+});
+
+test('a result is sent in the same tick as its event', () => {
+  const { sent, emit, taken } = deliver();
+  emit(1);
+  taken();
+  emit(2);
+  expect(sent).toEqual(['result 1', 'result 2']);
+});
+
+test('while a reader has not taken a result, what comes is merged behind it', () => {
+  const { sent, emit, taken } = deliver();
+  for (const event of [1, 2, 3]) emit(event);
+  expect(sent).toEqual(['result 1']);
+  taken();
+  expect(sent).toEqual(['result 1', 'result 3']);
+  taken();
+  expect(sent).toHaveLength(2);
+});
+
+test('the reason of the end is the last result, behind the one that is being taken', async () => {
+  const { sent, state, events, emit, taken, over } = deliver();
+  emit(1);
+  events.end(new Error('over'));
+  expect(sent).toEqual(['result 1']);
+  taken();
+  expect(sent.map((each) => each.slice(0, 30))).toEqual([
+    'result 1',
+    '{"errors":[{"message":"over"}]',
+  ]);
+  await Promise.resolve();
+  expect(state.isOver).toBe(false);
+  taken();
+  await over;
+  expect(state.ended).toBeGreaterThan(0);
+});
+
+test('an end that the transport signals itself, or that has no reason, is no result', async () => {
+  for (const reason of [new Error('over'), null]) {
+    const { sent, events, over } = deliver(undefined, true);
+    events.end(reason);
+    await over;
+    expect(sent).toEqual([]);
+  }
+});
+
+test('a result that cannot be made ends the subscription with the reason', async () => {
+  for (const text of [
+    () => {
+      throw new Error('broken');
+    },
+    async () => {
+      throw new Error('broken');
+    },
+  ]) {
+    const { sent, events, emit, taken, over } = deliver(text);
+    emit(1);
+    await new Promise(setImmediate);
+    expect(sent[0]).toContain('broken');
+    taken();
+    await over;
+    expect(events.isEnded).toBe(true);
+  }
+});
+
+test('a client that has disconnected is sent nothing more, even if a result is in flight', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { sent, events, delivery, emit, over } = deliver(() => promise);
+  emit(1);
+  await delivery.return();
+  await over;
+  resolve('late');
+  await new Promise(setImmediate);
+  emit(2);
+  expect(sent).toEqual([]);
+  expect(events.isEnded).toBe(true);
+});
+
+test('a client whose token is refused while a result is in flight is sent the reason alone', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { sent, events, emit, taken, over } = deliver(() => promise);
+  emit(1);
+  events.end(new Error('over'));
+  resolve('late');
+  await new Promise(setImmediate);
+  expect(sent.map((each) => each.slice(0, 30))).toEqual(['{"errors":[{"message":"over"}]']);
+  taken();
+  await over;
+});
+
+test.each([true, false])('a result is packed for a reader that unpacks it: %s', (takesPacked) => {
+  const { sent, emit } = deliver((_event, isPacked) => String(isPacked), false, takesPacked);
+  emit(1);
+  expect(sent).toEqual([String(takesPacked)]);
+});

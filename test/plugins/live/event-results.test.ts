@@ -1,0 +1,330 @@
+import {
+  buildSchema,
+  type ExecutionResult,
+  executeRootSelectionSet,
+  isIntrospectionType,
+  isObjectType,
+  type OperationDefinitionNode,
+  parse,
+  type ValidatedExecutionArgs,
+  validateExecutionArgs,
+} from 'graphql';
+import { beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import { createLog } from '../../../src/lib/log.ts';
+import { Registry } from '../../../src/lib/metrics/registry.ts';
+import { PackedText } from '../../../src/lib/packed-text.ts';
+import { PullStream } from '../../../src/lib/pull-stream.ts';
+import { COSTLY_FIELDS } from '../../../src/plugins/cost/meter.ts';
+import type { PreparedOperation } from '../../../src/plugins/documents/documents.ts';
+import { EngineMetrics } from '../../../src/plugins/errors/engine-metrics.ts';
+import { Publisher } from '../../../src/plugins/errors/publisher.ts';
+import { EventPace } from '../../../src/plugins/live/event-pace.ts';
+import { EventResults, type LiveOperation } from '../../../src/plugins/live/event-results.ts';
+import type { Context } from '../../../src/schema/context.ts';
+import { RequestSummary } from '../../../src/schema/request-summary.ts';
+import type { Services } from '../../../src/schema/services.ts';
+import { perAccount, perGroup } from '../../../src/schema/sharing.ts';
+
+const schema = buildSchema(`
+  type Query { nothing: Int }
+  type Subscription { live: Event }
+  type Event { rows: [Row!]! later: Int failing: Int }
+  type Row { price(digits: Int): Float mine: String unmarked: Int ofGroup: Int catalog: Int }
+`);
+
+/** All of them are marked as the account's, unless a field is given another mark. */
+function setField(type: string, name: string, options: object): void {
+  const owner = schema.getType(type);
+  const field = isObjectType(owner) ? owner.getFields()[name] : undefined;
+  if (!field) throw new Error(`${type}.${name} is missing`);
+  Object.assign(field, options);
+}
+
+for (const type of Object.values(schema.getTypeMap())) {
+  if (!isObjectType(type) || isIntrospectionType(type)) continue;
+  for (const name of Object.keys(type.getFields())) setField(type.name, name, perAccount);
+}
+setField('Row', 'unmarked', { extensions: {} });
+setField('Row', 'ofGroup', perGroup);
+
+let executed = 0;
+let results: EventResults;
+
+beforeEach(() => {
+  executed = 0;
+  const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
+  const publisher = new Publisher({
+    log,
+    metrics: new EngineMetrics(new Registry()),
+    receipts: false,
+  });
+  const services = { identify: () => ({}), catalogs: { read: () => ({ version: 1 }) } };
+  results = new EventResults({
+    services: services as unknown as Services,
+    publisher,
+    scheduler: new FairScheduler(),
+    pace: new EventPace({ fieldsPerMinute: 1_000_000, clock: systemClock }),
+    maxCost: 1_000,
+  });
+});
+
+setField('Row', 'price', {
+  resolve: ({ price }: { price: number }) => price,
+});
+setField('Row', 'mine', {
+  resolve: (_row: unknown, _args: unknown, context: Context) => context.scope.caller.token,
+});
+setField('Row', 'catalog', {
+  resolve(_row: unknown, _args: unknown, { scope }: Context) {
+    scope.catalog();
+    return 1;
+  },
+});
+setField('Event', 'later', { resolve: async () => 1 });
+setField('Event', 'failing', { resolve: fail });
+
+function fail(): never {
+  throw new Error('this one fails');
+}
+
+interface Document {
+  readonly prepared: PreparedOperation;
+  readonly argsFor: (variables: Record<string, unknown>) => ValidatedExecutionArgs;
+}
+
+/** Prepared once, as the same text is for all who send it. */
+function prepare(text: string): Document {
+  const document = parse(text);
+  const node = document.definitions.find(
+    (definition) => definition.kind === 'OperationDefinition',
+  ) as OperationDefinitionNode;
+  const execute = (args: ValidatedExecutionArgs) => {
+    executed += 1;
+    return executeRootSelectionSet(args);
+  };
+  return {
+    prepared: { node, compiled: { execute } } as unknown as PreparedOperation,
+    argsFor(variableValues) {
+      const args = validateExecutionArgs({ schema, document, variableValues });
+      if (!('schema' in args)) throw args[0];
+      return args;
+    },
+  };
+}
+
+/** The results that one subscriber is sent for these events. */
+async function resultsOf(
+  document: Document,
+  events: readonly object[],
+  options: SubscriberOptions = {},
+): Promise<ExecutionResult[]> {
+  const all: ExecutionResult[] = [];
+  const delivery = follow(document, events, options).deliver({
+    takesPacked: false,
+    hasRoom: () => true,
+    send(result, left) {
+      all.push(JSON.parse(plainOf(result)));
+      left();
+    },
+  });
+  await delivery.next();
+  return all;
+}
+
+interface SubscriberOptions {
+  readonly token?: string;
+  readonly variables?: Record<string, unknown>;
+  readonly cost?: number;
+}
+
+function follow(
+  { prepared, argsFor }: Document,
+  events: readonly object[],
+  { token = 'a', variables = {}, cost = 1 }: SubscriberOptions = {},
+) {
+  const left = events.values();
+  const source = new PullStream<unknown>({
+    open: () => {},
+    take: () => {
+      const { value, done } = left.next();
+      if (done) source.end();
+      else setImmediate(() => source.wake());
+      return value;
+    },
+    close: () => {},
+  });
+  const live: LiveOperation = {
+    prepared,
+    args: argsFor(variables),
+    cost,
+    caller: { token },
+    requestId: 'r',
+    summary: new RequestSummary({
+      requestId: 'r',
+      transport: 'websocket',
+      method: null,
+      client: null,
+      bytesIn: 0,
+    }),
+    key: 'account 1',
+    expected: 1,
+    reserved: 0,
+  };
+  return results.follow(source, live, { reportsEnd: () => false, ended: () => {} });
+}
+
+const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
+
+test('one execution serves every subscriber of the same event with the same document', async () => {
+  const document = prepare('subscription { live { rows { price } } }');
+  const [first] = await resultsOf(document, [ROWS]);
+  const [second] = await resultsOf(document, [ROWS], { token: 'b' });
+  expect(first?.data).toEqual({ live: { rows: [{ price: 1.5 }, { price: 2.5 }] } });
+  expect(second).toEqual(first);
+  expect(executed).toBe(1);
+  await resultsOf(document, [{ live: { rows: [] } }]);
+  await resultsOf(prepare('subscription { live { rows { mine: price } } }'), [ROWS]);
+  expect(executed).toBe(3);
+});
+
+test.each(['unmarked', 'ofGroup', 'catalog', 'mine'])(
+  'a field that is not the account’s is executed for each subscriber: %s',
+  async (field) => {
+    const document = prepare(`subscription { live { rows { price ${field} } } }`);
+    const [first] = await resultsOf(document, [ROWS]);
+    const [second] = await resultsOf(document, [ROWS]);
+    expect(first?.errors).toBeUndefined();
+    expect(second).toEqual(first);
+    expect(executed).toBe(2);
+  },
+);
+
+test('of a large event, which is executed in slices, every waiting subscriber is sent its own result', async () => {
+  const large = { cost: COSTLY_FIELDS + 1 };
+  const ask = (field: string) => {
+    const document = prepare(`subscription { live { rows { ${field} } } }`);
+    const event = { live: { rows: [{ price: 1.5 }] } };
+    return Promise.all(
+      ['a', 'b', 'c'].map((token) => resultsOf(document, [event], { ...large, token })),
+    );
+  };
+  const shared = await ask('price');
+  expect(executed).toBe(1);
+  expect(shared.map(([result]) => result)).toEqual([
+    shared[0]?.[0],
+    shared[0]?.[0],
+    shared[0]?.[0],
+  ]);
+  const own = await ask('mine');
+  expect(own.map(([result]) => result?.data)).toEqual(
+    ['a', 'b', 'c'].map((mine) => ({ live: { rows: [{ mine }] } })),
+  );
+});
+
+test('an event that failed does not end the sharing of others', async () => {
+  const document = prepare('subscription { live { failing rows { price } } }');
+  const whole = { live: { rows: [] } };
+  setField('Event', 'failing', { resolve: ({ rows }: { rows: [] }) => rows.length && fail() });
+  const [failed] = await resultsOf(document, [ROWS]);
+  expect(failed?.errors).toHaveLength(1);
+  const before = executed;
+  await resultsOf(document, [whole]);
+  expect((await resultsOf(document, [whole], { token: 'b' }))[0]?.errors).toBeUndefined();
+  expect(executed).toBe(before + 1);
+});
+
+test('results kept before an operation was found to read the viewer’s are dropped', async () => {
+  const document = prepare('subscription { live { rows { mine } } }');
+  const empty = { live: { rows: [] } };
+  await resultsOf(document, [empty]);
+  await resultsOf(document, [empty], { token: 'b' });
+  expect(executed).toBe(1);
+  await resultsOf(document, [ROWS]);
+  await resultsOf(document, [empty], { token: 'b' });
+  expect(executed).toBe(3);
+});
+
+test('an operation that reads the viewer is executed for each subscriber', async () => {
+  const document = prepare('subscription { live { rows { price mine } } }');
+  // While the list is empty nothing of the viewer is read, which says nothing about later.
+  const events = [{ live: { rows: [] } }, ROWS, ROWS];
+  for (const token of ['a', 'b', 'a']) {
+    const [empty, ...full] = await resultsOf(document, events, { token });
+    expect(empty?.data).toEqual({ live: { rows: [] } });
+    for (const { data } of full) {
+      const { rows } = (data as unknown as { live: { rows: { mine: string }[] } }).live;
+      expect(rows.map(({ mine }) => mine)).toEqual([token, token]);
+    }
+  }
+});
+
+test.each([
+  'subscription ($yes: Boolean!) { live { rows { price @include(if: $yes) } } }',
+  'subscription ($yes: Boolean!) { live { ...Rows @include(if: $yes) } } fragment Rows on Event { rows { price } }',
+  'subscription ($yes: Boolean!) { live @include(if: $yes) { rows { price } } }',
+])('where variables decide what is shown, each has its own: %s', async (text) => {
+  const document = prepare(text);
+  const [shown] = await resultsOf(document, [ROWS], { variables: { yes: true } });
+  const [hidden] = await resultsOf(document, [ROWS], { variables: { yes: false } });
+  expect(JSON.stringify(shown)).toContain('1.5');
+  expect(JSON.stringify(hidden)).not.toContain('1.5');
+});
+
+test('a failed result is not shared; a later one is, once it is complete', async () => {
+  const timesExecuted = async (field: string) => {
+    executed = 0;
+    const document = prepare(`subscription { live { ${field} } }`);
+    await resultsOf(document, [ROWS]);
+    await resultsOf(document, [ROWS]);
+    return executed;
+  };
+  expect(await timesExecuted('failing')).toBe(2);
+  expect(await timesExecuted('later')).toBe(1);
+});
+
+/** What is sent of one event to a subscriber. */
+async function sentTo(
+  document: Document,
+  event: object,
+  { takesPacked = true, ...options }: SubscriberOptions & { takesPacked?: boolean } = {},
+): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const delivery = follow(document, [event], options).deliver({
+    takesPacked,
+    hasRoom: () => true,
+    send: resolve,
+  });
+  void delivery.next();
+  const sent = await promise;
+  await delivery.return();
+  return sent;
+}
+
+function plainOf(sent: unknown): string {
+  const text = sent instanceof PackedText ? sent.text : sent;
+  return typeof text === 'string' ? text : Buffer.concat(text as Buffer[]).toString();
+}
+
+test('a result is packed once for all who are sent it, and for nobody else', async () => {
+  const document = prepare('subscription { live { rows { price mine } } }');
+  const shared = prepare('subscription { live { rows { price } } }');
+  const rows = Array.from({ length: 200 }, (_, price) => ({ price }));
+  for (const cost of [1, COSTLY_FIELDS + 1]) {
+    const event = { live: { rows } };
+    const [first, second, plain] = await Promise.all([
+      sentTo(shared, event, { cost }),
+      sentTo(shared, event, { cost, token: 'b' }),
+      sentTo(shared, event, { cost, takesPacked: false }),
+    ]);
+    expect(first).toBeInstanceOf(PackedText);
+    expect(second).toBe(first);
+    expect(plainOf(first)).toBe(plainOf(plain));
+    const [own, other] = await Promise.all(
+      ['a', 'b'].map((token) => sentTo(document, event, { cost, token })),
+    );
+    expect(plainOf(own)).toContain('"mine":"a"');
+    expect(plainOf(other)).toContain('"mine":"b"');
+  }
+});
