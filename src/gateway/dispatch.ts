@@ -8,6 +8,8 @@ import { OversizeError, unpack } from './unpack.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 
+/** A gateway that is slow may say so every second. */
+const MOST_INTERIMS = 100;
 const EMPTY = Buffer.alloc(0);
 const NO_HEADERS: Answer['headers'] = Object.freeze({});
 
@@ -27,6 +29,8 @@ export class Dispatch implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #sentAtMs = 0;
   #sequence = 0;
+  /** The informational answers so far. */
+  #interims = 0;
   #status = 0;
   #headers = NO_HEADERS;
   #length = 0;
@@ -84,7 +88,11 @@ export class Dispatch implements Dispatcher.DispatchHandler {
     status: number,
     headers: Headers,
   ): void {
-    if (status < 200) return;
+    if (status < 200) {
+      this.#interims += 1;
+      if (this.#interims > MOST_INTERIMS) this.fail('protocol', new Error('it sends no answer'));
+      return;
+    }
     this.#status = status;
     this.#headers = flatten(headers);
     const announced = Number(this.#headers['content-length'] ?? 0);

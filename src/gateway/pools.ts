@@ -1,5 +1,5 @@
-import { createSecureContext } from 'node:tls';
 import { Pool } from 'undici';
+import { createConnector } from './connect.ts';
 import type { Area } from './operations.ts';
 
 export interface PoolOptions {
@@ -27,15 +27,14 @@ const LONGEST_IDLE_MS = 30_000;
 
 export function createPools({ gatewayUrl, connections, connectTimeoutMs }: PoolOptions): Pools {
   const url = new URL(gatewayUrl);
-  // Otherwise each connection would make a context of its own, a fifth of what it costs to connect.
-  const tls = url.protocol === 'https:' && { secureContext: createSecureContext() };
+  const connect = createConnector(url, connectTimeoutMs);
   const pool = (area: Area) => {
     const idleMs = area === 'orders' ? ORDER_IDLE_MS : IDLE_MS;
     return new Pool(url.origin, {
       connections: connectionsOf(area, connections),
       pipelining: 1,
       allowH2: false,
-      connect: { timeout: connectTimeoutMs, ...tls },
+      connect,
       keepAliveTimeout: idleMs,
       keepAliveMaxTimeout: area === 'orders' ? ORDER_IDLE_MS : LONGEST_IDLE_MS,
       // Each call has a deadline of its own, over head and body together.

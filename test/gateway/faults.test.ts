@@ -17,9 +17,12 @@ const MAX_BYTES = 1_000_000;
 const GOOD = { positions: [], success: true, orderId: '1', err: '', message: '' };
 const whole = JSON.stringify(GOOD);
 
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+
 /** The outcomes of a read, a small write and an order. */
 type Words = readonly [read: string, write: string, order: string];
 
+const WELL: Words = ['answer', 'acknowledged', 'accepted'];
 const NEVER_SENT: Words = ['unavailable', 'unavailable', 'unavailable'];
 const LOST: Words = ['unavailable', 'unknown', 'unknown'];
 const LATE: Words = ['timeout', 'unknown', 'unknown'];
@@ -32,7 +35,25 @@ const resetting = (text: string | Buffer) => (socket: Socket) =>
 
 /** The request arrived; each line is what came back. */
 const FAULTS: readonly (readonly [string, Script, Words])[] = [
-  ['nothing wrong', raw(answer(200, GOOD)), ['answer', 'acknowledged', 'accepted']],
+  ['nothing wrong', raw(answer(200, GOOD)), WELL],
+  ['a 100 before the answer', raw(CONTINUE + answer(200, GOOD)), WELL],
+  [
+    'a 100 before the answer, a byte at a time',
+    (socket) => drip(socket, Buffer.from(CONTINUE + answer(200, GOOD)), 1),
+    WELL,
+  ],
+  [
+    'informational answers of every kind before the answer',
+    raw(
+      `\r\nHTTP/1.1 102 Wait\r\na: b\r\n\r\n${CONTINUE}HTTP/1.1 103 Hints\r\na: 100\r\n\r\n${CONTINUE}${answer(200, GOOD)}`,
+    ),
+    WELL,
+  ],
+  [
+    'a 100 before a refusal',
+    raw(CONTINUE + answer(401, '')),
+    ['unauthenticated', 'unauthenticated', 'unauthenticated'],
+  ],
 
   ['a reset in place of an answer', (socket) => socket.resetAndDestroy(), LOST],
   ['a hang-up in place of an answer', (socket) => socket.end(), LOST],
@@ -57,14 +78,18 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
     raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
     LOST,
   ],
-  ['a bare 100', raw('HTTP/1.1 100 Continue\r\n\r\n'), LOST],
 
+  ['a bare 100', raw(CONTINUE), LATE],
   ['silence', () => {}, LATE],
   ['half a head and silence', raw('HTTP/1.1 200 OK\r\n'), LATE],
   ['a head and silence', raw('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n'), LATE],
   ['half a body and silence', raw(answer(200, GOOD).subarray(0, -5)), LATE],
   ['a byte now and then', (socket) => drip(socket, answer(200, GOOD), 50), LATE],
-  ['early hints without end', (socket) => repeat(socket, 'HTTP/1.1 103 Hi\r\na: b\r\n\r\n'), LATE],
+  [
+    'early hints without end',
+    (socket) => repeat(socket, 'HTTP/1.1 103 Hi\r\na: b\r\n\r\n'),
+    NONSENSE,
+  ],
 
   ['half a JSON, complete by its length', raw(answer(200, whole.slice(0, -5))), NONSENSE],
   [
@@ -111,7 +136,7 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
   [
     'the last byte that fits',
     raw(answer(200, `${whole}${' '.repeat(MAX_BYTES - whole.length)}`)),
-    ['answer', 'acknowledged', 'accepted'],
+    WELL,
   ],
   [
     'a stream without end',
@@ -123,11 +148,7 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
   ['no gzip where gzip is said to be', raw(packed(Buffer.from(whole))), NONSENSE],
   ['a packing that is not known', raw(answer(200, GOOD, { 'content-encoding': 'zstd' })), NONSENSE],
   ['a packing within a packing', raw(packed(gzipSync(gzipSync(whole)), 'gzip, gzip')), NONSENSE],
-  [
-    'a known encoding that was not requested',
-    raw(packed(gzipSync(whole))),
-    ['answer', 'acknowledged', 'accepted'],
-  ],
+  ['a known encoding that was not requested', raw(packed(gzipSync(whole))), WELL],
 
   ['a redirect', raw(answer(302, '', { location: '/trading/positions' })), NONSENSE],
   ['a redirect that would repeat the call', raw(answer(307, GOOD, { location: '/' })), NONSENSE],
