@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { type Dispatcher, errors } from 'undici';
+import { ByteCollector } from '../lib/byte-collector.ts';
 import { callOutcome } from './call-outcome.ts';
 import { DeadlineError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, ObserveCall, WireCall } from './exchange.ts';
@@ -10,6 +11,7 @@ type Headers = Record<string, string | string[] | undefined>;
 
 /** A gateway that is slow may say so every second. */
 const MOST_INTERIMS = 100;
+const CHUNKS_A_TURN = 1_000;
 const EMPTY = Buffer.alloc(0);
 const NO_HEADERS: Answer['headers'] = Object.freeze({});
 
@@ -33,10 +35,11 @@ export class Dispatch implements Dispatcher.DispatchHandler {
   #interims = 0;
   #status = 0;
   #headers = NO_HEADERS;
-  #length = 0;
   /** Most answers come in one chunk. */
   #first: Buffer = EMPTY;
-  #chunks: Buffer[] | null = null;
+  /** All chunks, once there is a second. */
+  #collector: ByteCollector | null = null;
+  #chunks = 0;
   #ended = false;
 
   constructor(
@@ -99,14 +102,24 @@ export class Dispatch implements Dispatcher.DispatchHandler {
     if (announced > this.#call.maxBytes) this.fail('oversize', new OversizeError('announced'));
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const isFirst = this.#length === 0;
-    this.#length += chunk.length;
-    if (this.#length > this.#call.maxBytes) this.fail('oversize', new OversizeError('received'));
-    else if (this.#ended) return;
-    else if (isFirst) this.#first = chunk;
-    else if (this.#chunks === null) this.#chunks = [this.#first, chunk];
-    else this.#chunks.push(chunk);
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#ended) return;
+    this.#chunks += 1;
+    if (this.#chunks === 1) {
+      this.#first = chunk;
+      if (chunk.length > this.#call.maxBytes) this.#failReceived();
+      return;
+    }
+    if (this.#collector === null) {
+      this.#collector = this.#newCollector();
+      this.#collector.add(this.#first);
+    }
+    if (this.#collector.add(chunk) !== 'kept') this.#failReceived();
+    // One read of a socket can hold hundreds of thousands of chunks; others have their turn in between.
+    else if (this.#chunks % CHUNKS_A_TURN === 0) {
+      controller.pause();
+      setImmediate(resume, controller);
+    }
   }
 
   onResponseEnd(): void {
@@ -115,7 +128,7 @@ export class Dispatch implements Dispatcher.DispatchHandler {
       answered: true,
       status: this.#status,
       headers: this.#headers,
-      bytes: this.#chunks === null ? this.#first : Buffer.concat(this.#chunks),
+      bytes: this.#collector?.take() ?? this.#first,
       sequence: this.#sequence,
       sentAtMs: this.#sentAtMs,
     });
@@ -146,6 +159,19 @@ export class Dispatch implements Dispatcher.DispatchHandler {
     controller.abort(new Error(reason, { cause }));
   }
 
+  #newCollector(): ByteCollector {
+    return new ByteCollector({
+      maxBytes: this.#call.maxBytes,
+      announcedBytes: Number(this.#headers['content-length'] ?? 0),
+      // A gateway may write its answer in pieces as small as it likes: they cost time, in turns, and no memory.
+      freePieces: Number.POSITIVE_INFINITY,
+    });
+  }
+
+  #failReceived(): void {
+    this.fail('oversize', new OversizeError('received'));
+  }
+
   #end(exchange: Exchange): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -164,6 +190,10 @@ export class Dispatch implements Dispatcher.DispatchHandler {
     this.#observe(this.#call, outcome, ms);
     caller.receipt?.({ operation, ms, source: 'call', outcome });
   }
+}
+
+function resume(controller: Dispatcher.DispatchController): void {
+  controller.resume();
 }
 
 function expire(dispatch: Dispatch): void {

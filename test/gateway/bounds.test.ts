@@ -44,6 +44,32 @@ describe('an answer without end', () => {
   });
 });
 
+describe('an answer in chunks of one byte', () => {
+  const whole = JSON.stringify({ positions: [], padding: ' '.repeat(MEGABYTE) });
+  const inChunks = Buffer.concat([
+    Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'),
+    ...Array.from(whole, (character) => Buffer.from(`1\r\n${character}\r\n`)),
+    Buffer.from('0\r\n\r\n'),
+  ]);
+
+  test('is read in the memory of its bytes, and in turns with everything else', async () => {
+    await using gateway = await startScriptedGateway((socket) => void socket.write(inChunks));
+    await using open = openClient(gateway.url, { timeoutMs: SLACK_MS });
+    const peak = watchMemory();
+    const turns = countTurns();
+    expect(await CALLS.getOpenPositions(open.client, anyCaller)).toMatchObject({ positions: [] });
+    expect(turns()).toBeGreaterThan(whole.length / 2_000);
+    expect(peak()).toBeLessThan(100 * MEGABYTE);
+  });
+
+  test('is read no further than its bound', async () => {
+    await using gateway = await startScriptedGateway((socket) => void socket.write(inChunks));
+    await using open = openClient(gateway.url, { maxBytes: 10_000, timeoutMs: SLACK_MS });
+    expect(await wordFor(CALLS.getOpenPositions(open.client, anyCaller))).toBe('contract');
+    await eventually(() => gateway.openConnections === 0);
+  });
+});
+
 describe('a catalog', () => {
   const catalog = CALLS.getAllTickers;
 
@@ -120,6 +146,20 @@ function pour(socket: Socket, first: string): void {
   };
   if (first !== '') socket.write(first);
   more();
+}
+
+/** The number of turns of the event loop from now on. */
+function countTurns(): () => number {
+  let turns = 0;
+  const next = () => {
+    turns += 1;
+    turn = setImmediate(next);
+  };
+  let turn = setImmediate(next);
+  return () => {
+    clearImmediate(turn);
+    return turns;
+  };
 }
 
 /** The peak of the heap above its present size. */
