@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { networkAddress } from './app/network-address.ts';
 import { programVersion } from './app/program-version.ts';
 import { findUnusable } from './app/resources.ts';
 import { type App, createAppLog, startApp } from './app.ts';
@@ -40,7 +41,7 @@ async function main(): Promise<void> {
 
   // This line is logged last, because its reader may send a signal immediately.
   log.info(servingRecord(config, app), 'serving');
-  if (config.sandbox) welcome(app);
+  if (config.sandbox) welcome(config, app);
 }
 
 /** The log record of a process that has just started. */
@@ -55,7 +56,7 @@ function servingRecord(config: Config, { url, adminUrl }: App) {
   };
 }
 
-function welcome({ url }: App): void {
+function welcome(config: Config, { url }: App): void {
   process.stdout.write(`
   Trading Graph is running with its own sandbox gateway (pretend money, a pretend market).
 
@@ -64,9 +65,20 @@ function welcome({ url }: App): void {
   Try        { session { id balance } positions { id symbol profit instrument { id name } } }
   Sign in    mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }
              pro@example.com and fresh@example.com have the same password
+  Phone      ${fromAPhone(config, url)}
   Stop       Ctrl+C
 
 `);
+}
+
+/** How a device in the same network opens the page; by default nothing but this machine does. */
+function fromAPhone({ host }: Config, url: string): string {
+  const address = networkAddress();
+  if (address === null) return 'this machine is in no network';
+  const page = `http://${address}:${new URL(url).port}/`;
+  if (host === '0.0.0.0' || host === '::' || host === address)
+    return `${page} from the same network`;
+  return `HOST=0.0.0.0 npm start, then ${page} from the same network`;
 }
 
 /** In production the log is read by machines, so the problems are lines of it as well. */

@@ -1,6 +1,6 @@
 import type { Listed } from './instruments.ts';
 import { CALC_FOREX } from './kind-styles.ts';
-import type { Market } from './market.ts';
+import type { Quotes } from './market.ts';
 import { cents } from './money.ts';
 import type { SandboxUser } from './users.ts';
 import type { WithdrawalMethod } from './withdrawal-methods.ts';
@@ -54,15 +54,15 @@ export interface Figures {
   readonly free: number;
 }
 
-/** Computes the account's figures at the market's current prices. */
-export function figuresOf(account: Account, market: Market): Figures {
+/** Computes the account's figures at the given prices. */
+export function figuresOf(account: Account, quotes: Quotes): Figures {
   let invested = 0;
   let profits = 0;
   let storage = 0;
   let reserved = 0;
   for (const position of account.positions.values()) {
     invested += position.invested;
-    profits += profitOf(position, market);
+    profits += profitOf(position, quotes);
     storage += position.storage;
   }
   for (const order of account.orders.values()) reserved += order.invested;
@@ -78,10 +78,10 @@ export function figuresOf(account: Account, market: Market): Figures {
 
 export function profitOf(
   { listed, isBuy, units, priceOpen }: OpenPosition,
-  market: Market,
+  quotes: Quotes,
 ): number {
-  const change = market.price(listed.index) - priceOpen;
-  return cents((isBuy ? change : -change) * units * market.rate(listed.wire.pCurrency));
+  const change = quotes.price(listed.index) - priceOpen;
+  return cents((isBuy ? change : -change) * units * quotes.rate(listed.wire.pCurrency));
 }
 
 /** Computes the US dollars that `units` tie up when opened at `price`. */

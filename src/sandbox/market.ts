@@ -4,14 +4,19 @@ import { round } from './money.ts';
 import { hash, noise } from './random.ts';
 import { TEST_LISTINGS } from './test-instruments.ts';
 
-export interface Market {
-  /** Increases with every change of a price. */
-  readonly version: number;
+export interface Quotes {
   price(index: number): number;
-  /** The time of this price's last change. */
-  changedAtMs(index: number): number;
   /** Returns US dollars for one unit of the currency. */
   rate(currency: string): number;
+}
+
+export interface Market extends Quotes {
+  /** Increases with every change of a price. */
+  readonly version: number;
+  /** The seed's own prices, which never move: an account begins with them, whenever it is first used. */
+  readonly opening: Quotes;
+  /** The time of this price's last change. */
+  changedAtMs(index: number): number;
   /** Moves the prices of held instruments, of the base list and of a sample of the rest; returns the changed ones. */
   tick(held: Iterable<number>, nowMs: number): number[];
   /** Sets a price; returns false where it has not changed. */
@@ -32,6 +37,7 @@ export function createMarket(
   const prices = Float64Array.from(instruments, ({ firstPrice, wire }) =>
     round(firstPrice, wire.digits),
   );
+  const openingPrices = prices.slice();
   const changedAtMs = new Float64Array(instruments.length).fill(startMs);
   const pairs = new Map(instruments.map(({ wire, index }) => [wire._id, index]));
   let ticks = 0;
@@ -53,19 +59,26 @@ export function createMarket(
     return true;
   }
 
+  function quotes(of: Float64Array): Quotes {
+    return {
+      price: (index) => of[index] as number,
+      rate(currency) {
+        if (currency === 'USD') return 1;
+        const direct = pairs.get(`${currency}USD`);
+        if (direct !== undefined) return of[direct] as number;
+        const inverse = pairs.get(`USD${currency}`);
+        return inverse === undefined ? 1 : 1 / (of[inverse] as number);
+      },
+    };
+  }
+
   return {
     get version() {
       return version;
     },
-    price: (index) => prices[index] as number,
+    opening: quotes(openingPrices),
+    ...quotes(prices),
     changedAtMs: (index) => changedAtMs[index] as number,
-    rate(currency) {
-      if (currency === 'USD') return 1;
-      const direct = pairs.get(`${currency}USD`);
-      if (direct !== undefined) return prices[direct] as number;
-      const inverse = pairs.get(`USD${currency}`);
-      return inverse === undefined ? 1 : 1 / (prices[inverse] as number);
-    },
     tick(held, nowMs) {
       ticks += 1;
       const moving = new Set(held);

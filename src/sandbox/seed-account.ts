@@ -8,7 +8,7 @@ import {
 import { findGroup } from './groups.ts';
 import type { Listed } from './instruments.ts';
 import { VOLATILITY } from './kind-styles.ts';
-import type { Market } from './market.ts';
+import type { Quotes } from './market.ts';
 import { round } from './money.ts';
 import { createRandom, type Random } from './random.ts';
 import type { SandboxUser } from './users.ts';
@@ -18,7 +18,8 @@ export interface SeedOptions {
   readonly seed: string;
   /** Returns what a group may trade, without the test instruments, in a stable order. */
   readonly tradeable: (group: string) => readonly Listed[];
-  readonly market: Market;
+  /** The prices that positions and orders are made from. */
+  readonly quotes: Quotes;
   readonly hold: (account: Account, holding: OpenPosition | PendingOrder) => void;
 }
 
@@ -41,12 +42,12 @@ export function seedAccount(user: SandboxUser, options: SeedOptions): Account {
   const random = createRandom(`${options.seed}/account/${user.login}`);
   const count = user.positions + user.orders;
   for (const [i, listed] of choose(user, count, random, options.tradeable(user.group)).entries()) {
-    const terms = termsOf(user, i, listed, random, options.market);
+    const terms = termsOf(user, i, listed, random, options.quotes);
     if (terms === null) continue;
     const isPending = i >= user.positions;
     options.hold(account, isPending ? pending(terms, random) : opened(terms, i, random));
   }
-  account.prevEquity = figuresOf(account, options.market).equity;
+  account.prevEquity = figuresOf(account, options.quotes).equity;
   return account;
 }
 
@@ -75,12 +76,12 @@ function termsOf(
   i: number,
   listed: Listed,
   random: Random,
-  market: Market,
+  quotes: Quotes,
 ): Terms | null {
   const { wire, kind, index } = listed;
   const leverage = findGroup(user.group)?.leverage[kind] ?? 1;
-  const rateMargin = round(market.rate(wire.mCurrency), 6);
-  const priceOpen = market.price(index);
+  const rateMargin = round(quotes.rate(wire.mCurrency), 6);
+  const priceOpen = quotes.price(index);
   const budget = (user.balance / 40) * (0.5 + random());
   const one = investedIn(listed, 1_000_000, priceOpen, rateMargin, leverage) / 1_000_000;
   const whole = round(Math.floor(budget / one / wire.step) * wire.step, 8);

@@ -73,7 +73,8 @@ export function createWorld({ seed, instruments: count, clock }: WorldOptions): 
     account(user) {
       const known = accounts.get(user.login);
       if (known !== undefined) return known;
-      const account = seedAccount(user, { seed, tradeable, market, hold: desk.hold });
+      const { hold } = desk;
+      const account = seedAccount(user, { seed, tradeable, quotes: market.opening, hold });
       accounts.set(user.login, account);
       return account;
     },

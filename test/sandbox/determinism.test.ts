@@ -25,6 +25,24 @@ test('the same seed gives the same bytes', async () => {
   expect(await story('one')).toEqual(await story('one'));
 });
 
+test('an account begins with the same positions, whenever it is first used', async () => {
+  await using early = await openSandbox();
+  await using late = await openSandbox();
+  const beginning = async (place: typeof early) => {
+    const { positions, prevEquity } = await place.as('pro@example.com').session();
+    return [
+      prevEquity,
+      ...positions.map(({ id, symbol, units, priceOpen, sl, tp, invested }) => ({
+        ...{ id, symbol, units, priceOpen, sl, tp, invested },
+      })),
+    ];
+  };
+  late.sandbox.tick(40);
+  const lateBeginning = await beginning(late);
+  expect(lateBeginning).toHaveLength(26);
+  expect(lateBeginning).toEqual(await beginning(early));
+});
+
 test('another seed gives another market', async () => {
   const [one, two] = [await story('one'), await story('two')];
   for (const [i, text] of one.entries()) expect(text).not.toBe(two[i]);

@@ -172,6 +172,11 @@ export class HttpServer {
       reply.set('location', '/graphql');
       return reply.sendNothing(302);
     }
+    if (path === '/graphql/') {
+      // 308 keeps the method and the body of a POST.
+      reply.set('location', `/graphql${(request.url ?? '').slice(path.length)}`);
+      return reply.sendNothing(308);
+    }
     if (path === '/health/live') return reply.sendJson(200, { status: 'ok' });
     if (path === '/health/ready') {
       const { status, body } = readiness.report();

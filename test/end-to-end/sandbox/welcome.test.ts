@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { networkAddress } from '../../../src/app/network-address.ts';
 import { postQuery } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawRequest } from '../../support/raw-request.ts';
@@ -27,6 +28,11 @@ test('the start prints what to open, what to query and how to sign in, and all o
     const demo = await rawRequest(open, { headers: { accept: 'text/html' } });
     expect(demo.text).toContain('<h1>One query for a whole trading screen.</h1>');
 
+    // Without a network there is nothing to reach it by.
+    expect(written).toMatch(
+      / {2}Phone +(HOST=0\.0\.0\.0 npm start, then http:\/\/\S+|this machine is in no network)/,
+    );
+
     const url = /GraphiQL +(\S+)/.exec(written)?.[1] ?? '';
     const page = await rawRequest(url, { headers: { accept: 'text/html' } });
     expect(page.text).toContain('<title>Trading Graph</title>');
@@ -46,4 +52,12 @@ test('the start prints what to open, what to query and how to sign in, and all o
     child.kill('SIGINT');
     expect(await ended).toEqual([0, null]);
   }
+});
+
+test('a phone is told the address of this machine, and how it is opened to the network', () => {
+  const entry = { netmask: '', mac: '', cidr: null };
+  const loopback = { ...entry, address: '127.0.0.1', family: 'IPv4' as const, internal: true };
+  const wireless = { ...entry, address: '192.168.1.5', family: 'IPv4' as const, internal: false };
+  expect(networkAddress({ lo: [loopback], wlan0: [wireless] })).toBe('192.168.1.5');
+  expect(networkAddress({ lo: [loopback] })).toBeNull();
 });

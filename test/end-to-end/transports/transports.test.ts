@@ -178,3 +178,21 @@ describe.each(TRANSPORTS)('%s', (_name, ask) => {
 function aliases(count: number): string {
   return Array.from({ length: count }, (_, i) => `a${i}: __typename`).join(' ');
 }
+
+test.each(['GET', 'POST'])(
+  '%s with a slash at the end is sent to /graphql, as it is',
+  async (method) => {
+    const query = '?query=%7B__typename%7D';
+    const { status, headers } = await rawRequest(`${app.url}/graphql/${query}`, { method });
+    expect({ status, location: headers.location }).toEqual({
+      status: 308,
+      location: `/graphql${query}`,
+    });
+    const followed = await fetch(`${app.url}/graphql/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"query":"{ __typename }"}',
+    });
+    expect(await followed.json()).toMatchObject({ data: { __typename: 'Query' } });
+  },
+);
