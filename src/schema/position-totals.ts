@@ -1,9 +1,9 @@
-import type { PositionTotals } from '../domain/positions/timeline.ts';
+import type { PositionTotals } from '../domain/positions/totals.ts';
 import { builder } from './builder.ts';
 import { perAccount } from './sharing.ts';
 
 export const PositionTotalsRef = builder.objectRef<PositionTotals>('PositionTotals').implement({
-  description: 'Plain sums of the gateway’s figures, in no stated currency.',
+  description: 'Exact decimal sums of the gateway’s figures, in no stated currency.',
   fields: (t) => ({
     count: t.exposeInt('count', {
       ...perAccount,

@@ -5,7 +5,7 @@ import type { InstrumentConnection } from '../domain/catalog/paging/instrument-c
 import { pageOf } from '../domain/catalog/paging/page.ts';
 import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
-import { type PositionTotals, totalsOf } from '../domain/positions/timeline.ts';
+import { type PositionTotals, totalsOf } from '../domain/positions/totals.ts';
 import type { SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';

@@ -1,7 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Position } from '../../gateway/model.ts';
 import type { PositionList } from './positions-board.ts';
-import { type PositionTotals, Timeline } from './timeline.ts';
+import { Timeline } from './timeline.ts';
+import type { PositionTotals } from './totals.ts';
 
 export type FeedStatus = 'LIVE' | 'DELAYED';
 

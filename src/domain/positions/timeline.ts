@@ -1,11 +1,6 @@
 import type { Position } from '../../gateway/model.ts';
 import { samePosition } from './same-position.ts';
-
-export interface PositionTotals {
-  readonly count: number;
-  readonly invested: number | null;
-  readonly profit: number | null;
-}
+import { type PositionTotals, totalsOf } from './totals.ts';
 
 /** The difference between the list of one version and the list of a later one. */
 export interface Delta {
@@ -182,19 +177,4 @@ class Closings {
     }
     return ids;
   }
-}
-
-/** Plain sums of the gateway's figures; null where a position lacks one, since a partial sum is no total. */
-export function totalsOf(positions: readonly Position[]): PositionTotals {
-  let invested: number | null = 0;
-  let profit: number | null = 0;
-  for (const position of positions) {
-    invested = sum(invested, position.invested);
-    profit = sum(profit, position.profit);
-  }
-  return { count: positions.length, invested, profit };
-}
-
-function sum(total: number | null, figure: number | null): number | null {
-  return total === null || figure === null ? null : total + figure;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { samePosition } from '../../../src/domain/positions/same-position.ts';
-import { type Delta, Timeline, totalsOf } from '../../../src/domain/positions/timeline.ts';
+import { type Delta, Timeline } from '../../../src/domain/positions/timeline.ts';
 import type { Position } from '../../../src/gateway/model.ts';
 import { position } from './scripted-gateway.ts';
 
@@ -88,12 +88,6 @@ test('every field counts in a comparison', () => {
     expect(samePosition(a, { ...a, [field]: 'another' }), field).toBe(false);
   }
   expect(samePosition(a, { ...a })).toBe(true);
-});
-
-test('totals are plain sums, and null where a position lacks the figure', () => {
-  const rows = [position('a', { profit: 1.5 }), position('b', { profit: -0.5, invested: null })];
-  expect(totalsOf(rows)).toEqual({ count: 2, invested: null, profit: 1 });
-  expect(totalsOf([])).toEqual({ count: 0, invested: 0, profit: 0 });
 });
 
 const listOfPositions = fc
