@@ -3,7 +3,7 @@ import type { ClientKey, ClientKeys } from '../domain/auth/client-key.ts';
 import type { Eventually } from '../lib/eventually.ts';
 import { INEXACT } from '../lib/exact-json.ts';
 import type { FairScheduler } from '../lib/fair-scheduler.ts';
-import { evaluate } from '../plugins/cost/amount.ts';
+import { type CostInputs, evaluate } from '../plugins/cost/amount.ts';
 import type { CostQuota } from '../plugins/cost/cost-quota.ts';
 import { blamedArgument } from '../plugins/documents/blamed-argument.ts';
 import type { PreparedDocument, PreparedOperation } from '../plugins/documents/documents.ts';
@@ -28,6 +28,7 @@ import type { DocumentSource } from '../plugins/trusted-documents/document-sourc
 import { requestError } from '../schema/public-error.ts';
 import type { RequestSummary } from '../schema/request-summary.ts';
 import type { Services } from '../schema/services.ts';
+
 import {
   type IncomingRequest,
   OpenedOperation,
@@ -151,16 +152,18 @@ export class Engine {
     const { login } = client;
     const read = prepared.args.read(variables);
     if ('errors' in read) return refused(read.errors.map(blaming(document, variables)));
-    const cost = evaluate(prepared.cost, {
+    const inputs: CostInputs = {
       variables,
       cachedInstruments: () => services.catalogs.heldSize,
       // Only for a proved login: the error would otherwise disclose to a forged token how much an
       // account has.
       cachedPositions: () => (login === undefined ? 0 : services.holdings.positions(login)),
       cachedOrders: () => (login === undefined ? 0 : services.holdings.orders(login)),
-    });
+    };
+    const cost = evaluate(prepared.cost, inputs);
     if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
-    const run = { document, prepared, variables, values: read.values, cost };
+    const ageLimit = evaluate(prepared.ageLimit, inputs);
+    const run = { document, prepared, variables, values: read.values, cost, ageLimit };
     if (!incoming.trace) return new OpenedOperation(this.#parts, requestContext, run);
     const trace = traceOperation(incoming.trace, {
       schema: this.#options.schema,

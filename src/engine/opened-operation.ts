@@ -94,6 +94,8 @@ export interface ExecutionInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly values: VariableValues;
   readonly cost: number;
+  /** The lowest age limit of its fields, in seconds. */
+  readonly ageLimit: number;
   /** Absent where tracing is off. */
   readonly trace?: OperationTrace;
 }
@@ -112,7 +114,7 @@ export class OpenedOperation implements Ready {
     this.#requestContext = requestContext;
     this.#input = input;
     const { caller, requestId, summary } = requestContext.incoming;
-    this.#context = new Context(parts.services, caller, requestId, summary);
+    this.#context = new Context(parts.services, caller, requestId, summary, input.ageLimit);
     this.#context.cost = input.cost;
     this.#meter = new Meter({
       maxFields: parts.maxCost,

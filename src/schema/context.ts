@@ -18,6 +18,7 @@ export class Context implements ReadRecord {
   /** The time for which an event was delayed by its account's token bucket. */
   waitedMs = 0;
   readonly summary: RequestSummary | null;
+  readonly ageLimitSeconds: number;
   readonly #caller: Caller;
   readonly #requestId: string;
   readonly #receipts: ReceiptEntry[] = [];
@@ -29,11 +30,13 @@ export class Context implements ReadRecord {
     caller: Caller,
     requestId: string,
     summary: RequestSummary | null = null,
+    ageLimitSeconds = Infinity,
   ) {
     this.services = services;
     this.#requestId = requestId;
     this.#caller = caller;
     this.summary = summary;
+    this.ageLimitSeconds = ageLimitSeconds;
   }
 
   identified(login: string): void {

@@ -1,4 +1,5 @@
 import type { Order, Position } from '../gateway/model.ts';
+import { ageLimit } from './age-limit.ts';
 import { builder } from './builder.ts';
 import { InstrumentRef } from './instrument.ts';
 import { perAccount } from './sharing.ts';
@@ -204,6 +205,7 @@ builder.queryFields((t) => ({
       'The pending orders, as the account’s snapshot has them, which is cached for a minute; null where it has no such list. It is read again where the positions beside it, or those of a live feed, are not the snapshot’s own.',
     args: {
       maxAge: t.arg.int({
+        ...ageLimit,
         required: false,
         description: 'How old the snapshot may be, in seconds; 0 forces a fresh one.',
       }),

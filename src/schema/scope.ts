@@ -24,6 +24,8 @@ export interface ReadRecord {
   isPersonal: boolean;
   /** True once the run has read the catalog of a group for which the viewer is proved. */
   readsCatalog: boolean;
+  /** How old a snapshot may be for the strictest of the operation's fields. */
+  readonly ageLimitSeconds: number;
   /** Called with the login that the token claims. */
   identified(login: string): void;
 }
@@ -40,7 +42,6 @@ export class Scope {
   readonly #after: number;
   #viewer: Eventually<Viewer> | undefined;
   #session: Promise<SessionAnswer> | undefined;
-  #strictestMaxAge = Infinity;
   #positions: Promise<readonly Position[]> | undefined;
   #orders: Promise<readonly Order[] | null> | undefined;
   #catalog: Eventually<CatalogView> | undefined;
@@ -94,19 +95,18 @@ export class Scope {
     return viewer;
   }
 
+  /** The age that one field asks for is checked here, and limits them all by the record. */
   session(maxAgeSeconds?: number | null): Promise<SessionAnswer> {
-    if (typeof maxAgeSeconds === 'number') {
-      if (maxAgeSeconds < 0) throw new InputError('maxAge', 'maxAge must be 0 or more seconds.');
-      this.#strictestMaxAge = Math.min(this.#strictestMaxAge, maxAgeSeconds);
+    if (typeof maxAgeSeconds === 'number' && maxAgeSeconds < 0) {
+      throw new InputError('maxAge', 'maxAge must be 0 or more seconds.');
     }
-    // A microtask later every sibling `session` field has registered its `maxAge`.
-    this.#session ??= Promise.resolve().then(() => this.#readSession());
+    this.#session ??= this.#readSession();
     return this.#session;
   }
 
   async #readSession(): Promise<SessionAnswer> {
     const { sessions, logicalClock } = this.#services;
-    const maxAgeMs = this.#strictestMaxAge * 1000;
+    const maxAgeMs = this.#record.ageLimitSeconds * 1000;
     const after = maxAgeMs === 0 ? logicalClock.next() - 1 : this.#after;
     return sessions.read(await this.viewer(), { maxAgeMs, after });
   }
@@ -140,7 +140,8 @@ export class Scope {
   async #readOrders(reading: Promise<SessionAnswer>): Promise<readonly Order[] | null> {
     const answer = await reading;
     const viewer = await this.viewer();
-    // By now every sibling field has registered whether it reads positions.
+    // By now every sibling field has registered whether it reads positions: a read of the gateway is
+    // never postponed.
     const read = await this.#positions?.catch(() => null);
     const positions = read ?? this.#services.openPositions.newerThan(viewer, answer);
     if (positions === null) return answer.session.orders;

@@ -1,5 +1,6 @@
 import type { SessionAnswer } from '../gateway/answers.ts';
 import type { AccountAccess } from '../gateway/model.ts';
+import { ageLimit } from './age-limit.ts';
 import { builder } from './builder.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 
@@ -150,6 +151,7 @@ builder.queryField('session', (t) =>
       'The account’s snapshot. It is cached for a minute unless something changed; asked for several times in one request, the strictest `maxAge` counts for all.',
     args: {
       maxAge: t.arg.int({
+        ...ageLimit,
         required: false,
         description: 'How old it may be, in seconds; 0 forces a fresh one.',
       }),

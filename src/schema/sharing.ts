@@ -29,6 +29,18 @@ export function sharingOf(field: {
   return sharing === 'group' || sharing === 'copy' || sharing === 'account' ? sharing : null;
 }
 
+/**
+ * Whether the field may be resolved in a later turn of the event loop, where an answer is made in
+ * slices: with arguments it may compute much and return little. A read of the gateway computes
+ * nothing, and begins at once, because the proof of its token may wait for the reads that have begun.
+ */
+export function isPostponable(field: {
+  readonly args: readonly unknown[];
+  readonly extensions: Readonly<Record<string, unknown>>;
+}): boolean {
+  return field.args.length > 0 && sharingOf(field) !== null;
+}
+
 function mark<Each extends Sharing>(sharing: Each): Mark<Each> {
   return { extensions: { sharing } };
 }

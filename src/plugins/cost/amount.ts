@@ -39,6 +39,18 @@ export function largest(amounts: readonly Amount[]): Amount {
   return (inputs) => Math.max(...amounts.map((one) => evaluate(one, inputs)));
 }
 
+/** Infinity where there are none. */
+export function lowest(amounts: readonly Amount[]): Amount {
+  if (amounts.every((one) => typeof one === 'number')) return Math.min(...amounts);
+  return (inputs) => Math.min(...amounts.map((one) => evaluate(one, inputs)));
+}
+
+/** The amount where the condition is true, else another. */
+export function provided(condition: Condition, amount: Amount, otherwise: number): Amount {
+  if (typeof condition === 'boolean') return condition ? amount : otherwise;
+  return (inputs) => (condition(inputs) ? evaluate(amount, inputs) : otherwise);
+}
+
 /** The amount where any of the conditions is true, else 0. */
 export function whereAny(conditions: readonly Condition[], amount: Amount): Amount {
   if (amount === 0 || conditions.includes(true)) return amount;

@@ -15,6 +15,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
+import { isPostponable } from '../../schema/sharing.ts';
 import {
   extraForList,
   extraForText,
@@ -89,7 +90,7 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
   const { resolve = defaultFieldResolver } = field;
   const extraOf = extraFor(field.type);
   const isObjects = isListOfObjects(field.type);
-  const isSlow = field.args.length > 0;
+  const isSlow = isPostponable(field);
 
   function countExtra(value: unknown): boolean {
     return extraOf === null || value == null || meter.count(extraOf(value));

@@ -13,6 +13,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { redact } from '../../lib/redact.ts';
 import { located, requestError } from '../../schema/public-error.ts';
+
 import type { Amount } from '../cost/amount.ts';
 import { costOf } from '../cost/cost.ts';
 import { ListSizes } from '../cost/list-sizes.ts';
@@ -21,6 +22,8 @@ import type { CacheReads } from '../errors/engine-metrics.ts';
 import { CompiledCodeCache } from '../execution/compiled-code-cache.ts';
 import { CompiledOperation } from '../execution/compiled-operation.ts';
 import { type StructureLimits, structureErrors } from '../limits/structure.ts';
+
+import { lowestAgeLimit } from './age-limits.ts';
 import { inexactLiteralError } from './inexact-literal.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
 import { parseDocument } from './parse-document.ts';
@@ -52,6 +55,8 @@ export interface PreparedOperation {
   readonly catalogUse: CatalogUse | null;
   /** The fields that the answer can contain. */
   readonly cost: Amount;
+  /** How old the reads may be whose fields limit their age, in seconds. */
+  readonly ageLimit: Amount;
   /** Identifies the document and the operation within this process. */
   readonly name: string;
   /** The operation's own name as the log may have it; null where it has none. */
@@ -145,6 +150,7 @@ export class Documents {
         compiled: new CompiledOperation(this.#metering, selections, node, this.compiledCode),
         catalogUse: catalogUseOf(selections, node),
         cost: costOf(selections, node, this.#sizes),
+        ageLimit: lowestAgeLimit(selections, node),
         name: `${digest} ${node.name?.value ?? ''}`,
         logName: node.name ? redact(node.name.value.slice(0, LONGEST_LOGGED_NAME)) : null,
       });

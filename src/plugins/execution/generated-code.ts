@@ -76,7 +76,7 @@ class Writer {
     return this.#read(value, `source[${quoted(property)}]`);
   }
 
-  #resolved({ key, value }: FieldIr, { resolve, args, takesArguments }: ResolverIr): string {
+  #resolved({ key, value }: FieldIr, { resolve, args, isPostponable }: ResolverIr): string {
     const at = this.resolvers.push(resolve) - 1;
     this.args.push(args);
     const complete = `complete${at}`;
@@ -85,7 +85,7 @@ class Writer {
   return ${this.#read(value, 'found')};
 }`);
     const place = `{ complete: ${complete}, target, key: ${quoted(key)} }`;
-    const postponed = takesArguments
+    const postponed = isPostponable
       ? `if (run.isCostly && run.isDue()) run.resolveLater(resolve${at}, source, ${at}, ${place}); else `
       : '';
     return `${postponed}{

@@ -15,7 +15,10 @@ import {
   type VariableValues,
   visit,
 } from 'graphql';
+
+import { isPostponable } from '../../schema/sharing.ts';
 import { weightOfKey } from '../cost/meter.ts';
+
 import { literalOf } from '../documents/document-values.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
 
@@ -68,8 +71,8 @@ export interface ResolverIr {
   readonly resolve: GraphQLFieldResolver<unknown, unknown>;
   /** Constant arguments, or a function that reads them from the variables of a run. */
   readonly args: Readonly<Record<string, unknown>> | ReadArguments;
-  /** A field with arguments may compute much and return little. */
-  readonly takesArguments: boolean;
+  /** True where it may compute much and return little, so that it is resolved in a slice of its own. */
+  readonly isPostponable: boolean;
 }
 
 /** The values of the variables in `@include` and `@skip`. */
@@ -166,13 +169,14 @@ function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Res
   }
   // The fourth parameter is GraphQLResolveInfo, which compiled code does not provide.
   if (resolve.length > 3) throw new NotCompilableError('a resolver that looks at the document');
-  const takesArguments = field.args.length > 0;
+  const postponable = isPostponable(field);
   if (namesVariable(node)) {
     const args: ReadArguments = (variables) => getArgumentValues(field, node, variables);
-    return { resolve, args, takesArguments };
+    return { resolve, args, isPostponable: postponable };
   }
   try {
-    return { resolve, args: getArgumentValues(field, node, NO_VARIABLES), takesArguments };
+    const args = getArgumentValues(field, node, NO_VARIABLES);
+    return { resolve, args, isPostponable: postponable };
   } catch (error) {
     throw new NotCompilableError('arguments that cannot be read', { cause: error });
   }

@@ -10,8 +10,9 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { expect } from 'vitest';
+
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
-import { Meter } from '../../../src/plugins/cost/meter.ts';
+import { COSTLY_FIELDS, Meter } from '../../../src/plugins/cost/meter.ts';
 import { Metering } from '../../../src/plugins/cost/metering.ts';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
 import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code-cache.ts';
@@ -34,7 +35,10 @@ export interface Answers {
   readonly isCompiled: boolean;
 }
 
-/** The same by both: first the reference executor, then compiled code. Null: the variables are wrong. */
+/**
+ * The same by both, at once and in slices: first the reference executor, then compiled code. Null: the
+ * variables are wrong.
+ */
 export async function ask(question: Question): Promise<Answers | null> {
   const args = argsOf(question);
   if (args === null) return null;
@@ -43,6 +47,7 @@ export async function ask(question: Question): Promise<Answers | null> {
   const compiled = compiledFrom(args.document, question.operationName, codeCache);
   compiled.compile();
   const found = await compiled.execute(args, meterFor());
+  expectSameData(await compiled.execute(args, slicedMeter(COSTLY_FIELDS + 1)), expected);
   return { expected, found, isCompiled: codeCache.fieldCount > 0 };
 }
 
@@ -59,9 +64,16 @@ async function byReference(
     args,
     meterFor(),
   );
-  expect(shown({ data: counted.data ?? null })).toBe(shown({ data: bare.data ?? null }));
-  expect(counted.errors === undefined).toBe(bare.errors === undefined);
+  expectSameData(counted, bare);
+  const sliced = compiledFrom(args.document, operationName, new CompiledCodeCache());
+  // Costly from the first field on: an answer that is costly before would be compiled.
+  expectSameData(await sliced.execute(args, slicedMeter(COSTLY_FIELDS)), bare);
   return counted;
+}
+
+function expectSameData(found: ExecutionResult, expected: ExecutionResult): void {
+  expect(shown({ data: found.data ?? null })).toBe(shown({ data: expected.data ?? null }));
+  expect(found.errors === undefined).toBe(expected.errors === undefined);
 }
 
 export async function askValid(question: Question): Promise<Answers> {
@@ -107,6 +119,14 @@ const metering = new Metering(hostileSchema);
 /** A budget that is not reached, unless the test says so. */
 export function meterFor(maxFields = 1_000_000, estimate = 0): Meter {
   return new Meter({ maxFields, estimate, scheduler: new FairScheduler(), client: 'somebody' });
+}
+
+/** An answer in the slices of a scheduler that leaves no time to any but the first. */
+function slicedMeter(fields: number): Meter {
+  const scheduler = new FairScheduler(0);
+  const meter = new Meter({ maxFields: 1_000_000, estimate: 0, scheduler, client: 'somebody' });
+  meter.fields = fields;
+  return meter;
 }
 
 function calmStage(): Stage {

@@ -22,6 +22,7 @@ import {
 } from 'graphql';
 import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars';
 import { pick, type Random } from '../../../src/sandbox/random.ts';
+import { perGroup } from '../../../src/schema/sharing.ts';
 
 /** The values that resolvers return: each is made once, so that a second execution reads the same. */
 export interface Stage {
@@ -125,6 +126,8 @@ function nodeFields(withProperties: boolean): Fields {
 function echo(): Fields {
   return {
     echo: {
+      // Postponed where the answer is made in slices.
+      ...perGroup,
       type: GraphQLJSON,
       args: {
         text: { type: GraphQLString },

@@ -1,0 +1,14 @@
+/**
+ * Spread into an argument that limits the age of a read which several fields of an operation share:
+ * the lowest value counts for all of them. It stands at fields of the root, where the operation is
+ * searched for it before any of them is resolved.
+ */
+export const ageLimit = { extensions: { isAgeLimit: true } } as const;
+
+export function isAgeLimit({
+  extensions,
+}: {
+  readonly extensions: Readonly<Record<string, unknown>>;
+}): boolean {
+  return extensions.isAgeLimit === true;
+}

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+
+// Completing these takes several slices, so that fields behind them are resolved in a later turn.
+const WHOLE_CATALOG = `catalog { instruments {
+  id symbol name description logo delayed sharia shariaStatus leverage pdt digits session quotes access
+} }`;
+
+/** Fields beside the session that determine which executor runs, and whether it runs in slices. */
+const EXECUTIONS = {
+  'by the reference executor': { before: '', behind: '__typename', runs: 1 },
+  'by compiled code': { before: 'customerId', behind: '', runs: 3 },
+  'by compiled code in slices': { before: WHOLE_CATALOG, behind: '', runs: 1 },
+  // Introspection cannot be compiled.
+  'by the reference executor in slices': {
+    before: WHOLE_CATALOG,
+    behind: '__type(name: "Side") { name }',
+    runs: 1,
+  },
+};
+
+interface Asked {
+  readonly fields: string;
+  readonly fragments?: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly definitions?: string;
+}
+
+const FRESH: Readonly<Record<string, Asked>> = {
+  'last of several': { fields: 'strict: session(maxAge: 0) { fetchedAt }' },
+  'of the orders': { fields: 'orders(maxAge: 0) { id }' },
+  'in a fragment': {
+    fields: '...Strict',
+    fragments: 'fragment Strict on Query { ... { strict: session(maxAge: 0) { fetchedAt } } }',
+  },
+  'of a variable': {
+    fields: 'strict: session(maxAge: $age) { fetchedAt }',
+    definitions: '($age: Int)',
+    variables: { age: 0 },
+  },
+  'of a variable’s default': {
+    fields: 'strict: session(maxAge: $age) { fetchedAt }',
+    definitions: '($age: Int = 0)',
+  },
+  'that is included': {
+    fields: '... @include(if: $on) { strict: session(maxAge: 0) @skip(if: $off) { fetchedAt } }',
+    definitions: '($on: Boolean!, $off: Boolean = false)',
+    variables: { on: true },
+  },
+  'beside one that is negative': {
+    fields: 'wrong: session(maxAge: -1) { login } strict: session(maxAge: 0) { fetchedAt }',
+  },
+};
+
+const CACHED: Readonly<Record<string, Asked>> = {
+  'of null': { fields: 'strict: session(maxAge: null) { fetchedAt }' },
+  'of a variable that is left out': {
+    fields: 'strict: session(maxAge: $age) { fetchedAt }',
+    definitions: '($age: Int)',
+  },
+  'that is not included': {
+    fields: '... @include(if: $on) { strict: session(maxAge: 0) { fetchedAt } }',
+    definitions: '($on: Boolean!)',
+    variables: { on: false },
+  },
+  'that is skipped': {
+    fields: 'strict: session(maxAge: 0) @skip(if: true) { fetchedAt }',
+  },
+  'that is negative alone': { fields: 'wrong: session(maxAge: -1) { login }' },
+};
+
+describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, behind, runs }) => {
+  let app: TestApp;
+  let token: string;
+  beforeAll(async () => {
+    app = await startTestApp({ SANDBOX_INSTRUMENTS: '5000', RATE_LIMIT_PER_MINUTE: '100000' });
+    token = app.sandbox.token({ email: 'demo@example.com' });
+  });
+  beforeEach(async () => {
+    await app.query('{ session { login } }', { token });
+    app.sandbox.clearCalls();
+  });
+  afterAll(() => app.close());
+
+  /** The calls of op 10 that each run of the document costs. */
+  async function callsOfEachRun(asked: Asked): Promise<number[]> {
+    const { fields, fragments = '', variables = {}, definitions = '' } = asked;
+    const text = `query Asked${definitions} { loose: session { fetchedAt } ${before} ${behind} ${fields} } ${fragments}`;
+    const counts: number[] = [];
+    for (let run = 0; run < runs; run += 1) {
+      app.sandbox.clearCalls();
+      const { data } = await app.query(text, { token, variables });
+      if (data.strict) expect(data.strict).toEqual(data.loose);
+      counts.push(app.sandbox.calls('getSession'));
+    }
+    return counts;
+  }
+
+  test.each(Object.entries(FRESH))('an age of 0 %s counts for all', async (_case, asked) => {
+    const counts = await callsOfEachRun(asked);
+    expect(counts).toEqual(counts.map(() => 1));
+  });
+
+  test.each(Object.entries(CACHED))('an age %s forces nothing', async (_case, asked) => {
+    const counts = await callsOfEachRun(asked);
+    expect(counts).toEqual(counts.map(() => 0));
+  });
+});

@@ -1,0 +1,72 @@
+import {
+  type GraphQLFieldConfig,
+  GraphQLInt,
+  GraphQLObjectType,
+  GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  validateExecutionArgs,
+} from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import { COSTLY_FIELDS, Meter } from '../../../src/plugins/cost/meter.ts';
+import { Metering } from '../../../src/plugins/cost/metering.ts';
+import { Selections } from '../../../src/plugins/documents/selections.ts';
+import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code-cache.ts';
+import { CompiledOperation } from '../../../src/plugins/execution/compiled-operation.ts';
+import { perGroup } from '../../../src/schema/sharing.ts';
+
+const began: string[] = [];
+
+function field(name: string): GraphQLFieldConfig<unknown, unknown> {
+  return {
+    type: GraphQLInt,
+    args: { n: { type: GraphQLInt } },
+    resolve(_source, { n }) {
+      began.push(`${name} ${n}`);
+      return n;
+    },
+  };
+}
+
+const schema = new GraphQLSchema({
+  query: new GraphQLObjectType({
+    name: 'Query',
+    fields: { computed: { ...field('computed'), ...perGroup }, read: field('read') },
+  }),
+});
+
+// The first field reads the clock for the first time in its turn; for all others the slice is over.
+const NO_TIME_MS = 0;
+const document = parse('{ a: computed(n: 1) b: computed(n: 2) c: read(n: 3) d: read(n: 4) }');
+
+describe.each(['compiled code', 'the reference executor'])('in a costly answer %s', (executor) => {
+  test('begins every read of the gateway in its first turn, and postpones what computes', async () => {
+    began.length = 0;
+    const operation = new CompiledOperation(
+      new Metering(schema),
+      new Selections(schema, document),
+      document.definitions.find(
+        (one): one is OperationDefinitionNode => one.kind === Kind.OPERATION_DEFINITION,
+      ) as OperationDefinitionNode,
+      new CompiledCodeCache(),
+    );
+    if (executor === 'compiled code') operation.compile();
+    const args = validateExecutionArgs({ schema, document });
+    if (!('schema' in args)) throw new Error('the document is wrong');
+    const meter = new Meter({
+      maxFields: 1_000_000,
+      estimate: 0,
+      scheduler: new FairScheduler(NO_TIME_MS),
+      client: 'somebody',
+    });
+    // Costly from the first field on: an answer that is costly before is compiled.
+    meter.fields = executor === 'compiled code' ? COSTLY_FIELDS + 1 : COSTLY_FIELDS;
+    const answer = operation.execute(args, meter);
+    expect(began).not.toContain('computed 2');
+    expect(began).toEqual(expect.arrayContaining(['read 3', 'read 4']));
+    expect((await answer).data).toEqual({ a: 1, b: 2, c: 3, d: 4 });
+    expect(began).toContain('computed 2');
+  });
+});
