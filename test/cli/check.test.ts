@@ -473,7 +473,7 @@ describe('an answer that is not as the interface describes it is named', () => {
     const token = gateway.token({ email: 'demo@example.com' });
     const { problems } = await check({ GATEWAY_URL: careless.url, CHECK_TOKEN: token });
     expect(problems).toContainEqual(
-      expect.stringMatching(/^JWT_JWKS_URL {2}op 10: A token with a broken signature is accepted/),
+      expect.stringMatching(/^JWT_SECRET {2}op 10: A token with a broken signature is accepted/),
     );
     const keyed = await check({
       ...{ GATEWAY_URL: careless.url, CHECK_TOKEN: token, JWT_SECRET: gateway.secret },

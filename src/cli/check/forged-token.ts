@@ -14,9 +14,10 @@ export async function tryForgedToken(
   answered: ReadonlyMap<ReadName, PathValues>,
 ): Promise<readonly ReadName[] | null> {
   const { jwtSecret, jwtJwksUrl } = run.config;
-  const hasKey = jwtSecret !== null || jwtJwksUrl !== null;
+  // A key set is no remedy: a token that names a key which it lacks is left to the gateway.
+  const hasKey = jwtSecret !== null;
   const level = hasKey ? 'warning' : 'problem';
-  const setting = hasKey ? {} : ({ setting: 'JWT_JWKS_URL' } as const);
+  const setting = hasKey || jwtJwksUrl !== null ? {} : ({ setting: 'JWT_SECRET' } as const);
   const forged = withBrokenSignature(token);
   if (forged === null) {
     run.find(level, 'The token has no signature, so anyone can write one.', setting);
@@ -33,7 +34,7 @@ export async function tryForgedToken(
       run.find('note', text, { operation });
     } else {
       const text =
-        "A token with a broken signature is accepted, so the gateway's 200 proves nothing: give the service the key of the tokens.";
+        "A token with a broken signature is accepted, so the gateway's 200 proves nothing: let it check them, or give the service the tokens' secret.";
       run.find(level, text, { operation, ...setting });
     }
   }

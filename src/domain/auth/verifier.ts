@@ -1,4 +1,5 @@
 import type { JWTVerifyGetKey } from 'jose';
+import { ByteCollector } from '../../lib/byte-collector.ts';
 import { type Clock, steadyClock } from '../../lib/clock.ts';
 import { EXPIRY_LEEWAY_MS } from './claims.ts';
 import { UnauthenticatedError } from './errors.ts';
@@ -12,7 +13,10 @@ export interface VerifierOptions {
   readonly clock?: Clock;
 }
 
-/** Resolves to true where the signature was verified, to false where the key set is unavailable. */
+/**
+ * Resolves to true where the signature was verified, to false where its key is not known: the key set
+ * is unavailable, or lacks it.
+ */
 export type Verify = (token: string) => Promise<boolean>;
 
 // Fixed here, never taken from the token: a token must not choose `none`, nor an RSA key's text as an HMAC secret.
@@ -32,6 +36,8 @@ const KEY_SET_ALGORITHMS = [
 
 const KEY_SET_TIMEOUT_MS = 2_000;
 const KEY_SET_RETRY_MS = 5_000;
+/** A set of a hundred keys with their certificates has a quarter of it. */
+const KEY_SET_MAX_BYTES = 1_048_576;
 
 type Jose = typeof import('jose');
 
@@ -70,8 +76,9 @@ function keySetAt(jose: Jose, url: URL, clock: Clock): JWTVerifyGetKey {
       if (clock.now() - failedAtMs < KEY_SET_RETRY_MS) throw new Error('the key set failed lately');
       try {
         const response = await fetch(address, init);
-        if (response.ok) return response;
-        throw new Error(`the key set was answered with status ${response.status}`);
+        if (!response.ok)
+          throw new Error(`the key set was answered with status ${response.status}`);
+        return new Response(await bodyOf(response));
       } catch (error) {
         failedAtMs = clock.now();
         throw error;
@@ -80,18 +87,33 @@ function keySetAt(jose: Jose, url: URL, clock: Clock): JWTVerifyGetKey {
   });
 }
 
+/** The signal of the request ends this too: the time-out is over head and body together. */
+async function bodyOf({ body }: Response): Promise<Buffer<ArrayBuffer>> {
+  const collector = new ByteCollector({ maxBytes: KEY_SET_MAX_BYTES });
+  for await (const chunk of body ?? []) {
+    const collected = collector.add(Buffer.from(chunk));
+    // Leaving the loop cancels the body, which closes its connection.
+    if (collected !== 'kept') throw new Error(`the key set's answer has ${collected}`);
+  }
+  return collector.take() as Buffer<ArrayBuffer>;
+}
+
 async function check({ errors }: Jose, verify: () => Promise<unknown>): Promise<boolean> {
   try {
     await verify();
     return true;
   } catch (error) {
     if (isVerdict(errors, error)) throw new UnauthenticatedError('the token was refused', 'key');
-    // The key set is unreachable: the gateway still judges each call, and proof is required as without a key.
+    // The gateway still judges each call, and proof is required as without a key.
     return false;
   }
 }
 
-/** Whether the error is a verdict about the token; any other is about fetching the keys. */
+/**
+ * Whether the error is a verdict about the token; any other is about the keys. A key id that the set lacks
+ * is none: the set is fetched anew at most every half minute, and may come from a cache that is older
+ * still, so that a refusal would sign out the users of a key that has just been rotated in.
+ */
 function isVerdict(errors: Jose['errors'], error: unknown): boolean {
   return (
     error instanceof errors.JWTClaimValidationFailed ||
@@ -100,7 +122,6 @@ function isVerdict(errors: Jose['errors'], error: unknown): boolean {
     error instanceof errors.JWSInvalid ||
     error instanceof errors.JWSSignatureVerificationFailed ||
     error instanceof errors.JOSEAlgNotAllowed ||
-    error instanceof errors.JOSENotSupported ||
-    error instanceof errors.JWKSNoMatchingKey
+    error instanceof errors.JOSENotSupported
   );
 }

@@ -1,7 +1,8 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type VerifierOptions,
   type Verify,
 } from '../../../src/domain/auth/verifier.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { inSeconds, signedToken, unsignedToken, withClaims } from '../../support/tokens.ts';
 
@@ -127,7 +129,6 @@ describe('a key set', () => {
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
     for (const token of [
       signed({ alg: 'RS256', kid: 'one' }, stranger),
-      signed({ alg: 'RS256', kid: 'unknown' }),
       // The public key is known to all: as an HMAC secret it would sign for any attacker.
       signedToken({ claims, secret: pem, header: { alg: 'HS256', kid: 'one' } }),
       signedToken({ claims, secret: String(jwk.n), header: { alg: 'HS256' } }),
@@ -135,6 +136,56 @@ describe('a key set', () => {
     ]) {
       await expect(verify(token), token).rejects.toThrow(UnauthenticatedError);
     }
+  });
+
+  test('says nothing of a token whose key it lacks, and is not fetched for each of them', async () => {
+    let asked = 0;
+    const rotated = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    let served = { keys: [jwk] };
+    await using keys = await serve((_request, response) => {
+      asked += 1;
+      response.end(JSON.stringify(served));
+    });
+    const verify = await verifier({ jwtJwksUrl: keys.url });
+    expect(await verify(signed({ alg: 'RS256', kid: 'one' }))).toBe(true);
+    const two = {
+      ...rotated.publicKey.export({ format: 'jwk' }),
+      kid: 'two',
+      alg: 'RS256',
+      use: 'sig',
+    };
+    served = { keys: [jwk, two] };
+    // The set was fetched a moment ago, so the rotated key is not known yet.
+    expect(await verify(signed({ alg: 'RS256', kid: 'two' }, rotated.privateKey))).toBe(false);
+    const forged = Array.from({ length: 100 }, (_, kid) => signed({ alg: 'RS256', kid: `${kid}` }));
+    expect(new Set(await Promise.all(forged.map(verify)))).toEqual(new Set([false]));
+    expect(asked).toBe(1);
+  });
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['without end', (response) => pour(response, ' '.repeat(65_536))],
+    ['without end, in chunks of a byte', (response) => pour(response, ' ')],
+    [
+      'of zeros that unpack to gigabytes',
+      (response) => {
+        response.setHeader('content-encoding', 'gzip');
+        pour(response, gzipSync(Buffer.alloc(16_777_216)));
+      },
+    ],
+  ])('whose answer is %s is given up at its bound', async (_what, respond) => {
+    const sockets: Socket[] = [];
+    await using keys = await serve((request, response) => {
+      sockets.push(request.socket);
+      respond(response);
+    });
+    const verify = await verifier({ jwtJwksUrl: keys.url });
+    const before = process.memoryUsage();
+    expect(await verify(signed({ alg: 'RS256', kid: 'one' }))).toBe(false);
+    await eventually(() => sockets.every(({ destroyed }) => destroyed));
+    const [socket] = sockets;
+    // The buffers of the two kernels come on top of the bound.
+    expect(socket?.bytesWritten).toBeLessThan(16_777_216);
+    expect(process.memoryUsage().arrayBuffers - before.arrayBuffers).toBeLessThan(67_108_864);
   });
 
   test('is not fetched for an algorithm that no key may have, so that an outage excuses no such token', async () => {
@@ -181,3 +232,13 @@ describe('a key set', () => {
     expect(await verify(token)).toBe(true);
   });
 });
+
+/** Writes as fast as it is read. */
+function pour(response: ServerResponse, piece: string | Buffer): void {
+  const more = () => {
+    if (response.destroyed) return;
+    if (response.write(piece)) setImmediate(more);
+    else response.once('drain', more);
+  };
+  more();
+}

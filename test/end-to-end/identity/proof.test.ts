@@ -1,6 +1,8 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { answer, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { inSeconds, signedToken, unsignedToken } from '../../support/tokens.ts';
 
 const SECRET = 'thirty-two bytes of secret, or more';
@@ -85,13 +87,29 @@ describe('proof', () => {
     expect(app.sandbox.calls()).toBe(0);
   });
 
-  test('is left to the gateway while a key set is down', async () => {
-    await using app = await startTestApp({ JWT_JWKS_URL: 'http://127.0.0.1:1/keys' });
+  describe('is left to the gateway, and opens nothing,', () => {
     const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(60) };
-    const token = signedToken({ claims, secret: 'any', header: { alg: 'RS256', kid: 'one' } });
-    const { data, errors } = await app.query(BOTH, { token });
-    expect(data).toEqual({ session: null, catalog: null });
-    // The gateway was called, and it is the one that refuses.
-    expect(errors.map(({ extensions }) => extensions.operation)).toContain('getSession');
+    const token = signedToken({ claims, secret: 'any', header: { alg: 'RS256', kid: 'two' } });
+
+    test('while a key set is down', async () => {
+      await using app = await startTestApp({ JWT_JWKS_URL: 'http://127.0.0.1:1/keys' });
+      const { data, errors } = await app.query(BOTH, { token });
+      expect(data).toEqual({ session: null, catalog: null });
+      // The gateway was called, and it is the one that refuses.
+      expect(errors.map(({ extensions }) => extensions.operation)).toContain('getSession');
+    });
+
+    test('where the key set lacks its key', async () => {
+      const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256' }];
+      await using issuer = await startScriptedGateway((socket) => {
+        socket.write(answer(200, { keys }));
+      });
+      await using app = await startTestApp({ JWT_JWKS_URL: issuer.url });
+      const { data, errors } = await app.query(BOTH, { token });
+      expect(data).toEqual({ session: null, catalog: null });
+      expect(errors.map(({ extensions }) => extensions.operation)).toContain('getSession');
+      expect(issuer.requests).toHaveLength(1);
+    });
   });
 });
