@@ -48,6 +48,8 @@ import { RequestIds } from './server/request/request-id.ts';
 import type { ServerSettings } from './server/settings.ts';
 import { SocketLimits } from './server/websocket/socket-limits.ts';
 import { WebSocketEndpoint } from './server/websocket/websocket-endpoint.ts';
+import { FillForecast } from './store/fill-forecast.ts';
+import { FullestAccounts } from './store/fullest-accounts.ts';
 import { measuredOrderRecords } from './store/measured-order-records.ts';
 
 export interface App {
@@ -151,9 +153,11 @@ export async function startApp(
     return resource;
   };
   // Everything that may prove unusable opens together, so that one start reports all problems.
+  const fullest = new FullestAccounts(steadyClock);
   const [stores, trusted] = await openAll([
     kept(
       openConfiguredStores(config, {
+        onAccountHeld: (login, held) => fullest.observe(login, held),
         onWarn: (message) => log.warn({}, message),
         onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
         onRedisFailed: (kind) => metrics.store.redisErrors.add(kind),
@@ -299,8 +303,13 @@ export async function startApp(
   for (const [name, byteSize] of Object.entries(caches)) {
     metrics.engine.cacheBytes.from(byteSize, name);
   }
-  metrics.store.records.from(() => records.held());
-  metrics.store.recordsMax.from(() => config.orderRecordsMax);
+  metrics.store.watch({
+    records,
+    fullest,
+    forecast: new FillForecast(steadyClock, config.orderRecordsMax),
+    max: config.orderRecordsMax,
+    maxPerAccount: config.orderRecordsPerAccount,
+  });
   const { redisIsUp } = stores;
   if (redisIsUp !== null) metrics.store.redisUp.from(() => (redisIsUp() ? 1 : 0));
   metrics.showReadiness(readiness);

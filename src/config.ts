@@ -17,6 +17,7 @@ type Settled =
   | 'nodeEnv'
   | 'sandbox'
   | 'orderStore'
+  | 'orderRecordsMax'
   | 'introspection'
   | 'graphiql'
   | 'corsOrigins'
@@ -34,6 +35,7 @@ export interface Config extends Omit<Values, Settled> {
   readonly sandbox: boolean;
   /** A file, or the word `memory`. */
   readonly orderStore: string;
+  readonly orderRecordsMax: number;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   /** The demonstration page, which never is part of production. */
@@ -118,10 +120,14 @@ function settle({
   ...values
 }: Values): Omit<Config, 'tracing'> {
   const sandbox = values.gatewayUrl === null;
+  const orderStore = values.orderStore ?? (sandbox ? 'memory' : 'data/orders.db');
+  const isInMemory = orderStore === 'memory' && values.redisUrl === null;
   return {
     ...values,
     sandbox,
-    orderStore: values.orderStore ?? (sandbox ? 'memory' : 'data/orders.db'),
+    orderStore,
+    // In memory they are part of the heap, half a kilobyte each.
+    orderRecordsMax: values.orderRecordsMax ?? (isInMemory ? 200_000 : 2_000_000),
     introspection: values.introspection ?? sandbox,
     graphiql: values.graphiql ?? sandbox,
     demoPage: sandbox && nodeEnv !== 'production',

@@ -63,6 +63,7 @@ describe('an empty environment', () => {
         "maxDirectives": 20,
         "maxTokens": 4000,
         "orderRecordsMax": 200000,
+        "orderRecordsPerAccount": 5000,
         "orderStore": "memory",
         "orderTimeoutMs": 15000,
         "persistedDocuments": null,
@@ -102,6 +103,7 @@ describe('the gateway', () => {
       graphiql: false,
       demoPage: false,
       orderStore: 'data/orders.db',
+      orderRecordsMax: 2_000_000,
       corsOrigins: { origins: [], anyLocalhost: false },
     });
   });
@@ -132,6 +134,14 @@ describe('the gateway', () => {
     expect(problemsOf({ SANDBOX: 'off' })).toHaveLength(1);
     expect(problemsOf({ SANDBOX: 'off', ...gateway })).toEqual([]);
   });
+});
+
+test('order records in memory are fewer by default than those in a file or in Redis', () => {
+  const maxOf = (environment: Environment) => readConfig(environment).orderRecordsMax;
+  expect(maxOf({ ...gateway, ORDER_STORE: 'memory' })).toBe(200_000);
+  expect(maxOf({ ORDER_STORE: 'orders.db' })).toBe(2_000_000);
+  expect(maxOf({ ORDER_STORE: 'memory', REDIS_URL: 'redis://127.0.0.1' })).toBe(2_000_000);
+  expect(maxOf({ ORDER_STORE: 'orders.db', ORDER_RECORDS_MAX: '7' })).toBe(7);
 });
 
 test('an operator opens and closes what the sandbox decides by default', () => {

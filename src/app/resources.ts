@@ -29,8 +29,8 @@ const USABLE = {
 
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
 export async function openConfiguredStores(
-  { redisUrl, redisPrefix, orderStore, orderRecordsMax }: Config,
-  observer: Pick<StoreOptions, 'onWarn' | 'onCounted' | 'onRedisFailed'>,
+  { redisUrl, redisPrefix, orderStore, orderRecordsMax, orderRecordsPerAccount }: Config,
+  observer: Pick<StoreOptions, 'onWarn' | 'onCounted' | 'onRedisFailed' | 'onAccountHeld'>,
 ): Promise<Stores> {
   try {
     return await openStores({
@@ -38,6 +38,7 @@ export async function openConfiguredStores(
       redisPrefix,
       orderStore,
       orderRecordsMax,
+      orderRecordsPerAccount,
       clock: systemClock,
       ...observer,
     });

@@ -61,8 +61,11 @@ function readArgs(args: readonly string[]): Asked | string {
 }
 
 function act({ word, file }: Asked, terminal: Terminal): number {
-  const config = readConfig(terminal.environment);
-  const path = file ?? config.orderStore;
+  const { environment } = terminal;
+  const config = readConfig(
+    file === undefined ? environment : { ...environment, ORDER_STORE: file },
+  );
+  const path = config.orderStore;
   if (path === 'memory') {
     terminal.err('The order records are in memory: name a file by --file or ORDER_STORE.');
     return EXIT_FAILED;

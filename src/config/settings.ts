@@ -86,8 +86,14 @@ export const SETTINGS = {
   }),
   ORDER_RECORDS_MAX: setting({
     kind: count,
-    fallback: 200_000,
+    fallback: null,
+    fallbackText: '`2000000`; in memory `200000`',
     means: 'most order records held; a warning comes at 80 %',
+  }),
+  ORDER_RECORDS_PER_ACCOUNT: setting({
+    kind: count,
+    fallback: 5_000,
+    means: 'most order records of one account, which alone is refused beyond it',
   }),
   INTROSPECTION: setting({
     kind: onOff,

@@ -89,9 +89,10 @@ export const ERROR_CODES = {
   },
   IDEMPOTENCY_UNAVAILABLE: {
     cause:
-      'The store of order records is full or out of reach; the order was refused before sending.',
+      'The store of order records is full or out of reach; the order was refused before sending. With `extensions.limit` this account alone has placed too many orders in a day.',
     retryable: true,
-    advice: 'Repeat with the same idempotency key.',
+    advice:
+      'Repeat with the same idempotency key; where there is `extensions.retryAfter`, after so many seconds, which may be hours.',
     show: 'The order was not sent. Please try again.',
     outcome: 'fault',
   },

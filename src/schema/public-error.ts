@@ -6,7 +6,7 @@ import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import { redact } from '../lib/redact.ts';
-import { RecordsUnavailableError } from '../store/order-records.ts';
+import { AccountRecordsFullError, RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 
 // One mistake can have a thousand locations, each of which would be a line of the response.
@@ -50,6 +50,13 @@ export function describe(error: unknown): Described {
   if (error instanceof TooManyAttemptsError) {
     const more = { retryAfter: error.retryAfterSeconds };
     return { code: 'RATE_LIMITED', message: 'Too many attempts: wait a moment.', more };
+  }
+  if (error instanceof AccountRecordsFullError) {
+    return {
+      code: 'IDEMPOTENCY_UNAVAILABLE',
+      message: 'The order was not sent: this account has placed too many in a day.',
+      more: { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryAfter: error.retryAfterSeconds },
+    };
   }
   if (error instanceof RecordsUnavailableError) {
     return { code: 'IDEMPOTENCY_UNAVAILABLE', message: 'The order was not sent.' };

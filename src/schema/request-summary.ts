@@ -103,10 +103,19 @@ export class RequestSummary {
     this.#waiting.add(Math.max(this.startedAtMs, endMs - ms), endMs);
   }
 
-  /** A failure of the gateway's own rate limit is the service's fault, not the caller's. */
-  failed(code: Code, isGateways: boolean, reason: string | null = null): void {
+  /**
+   * A failure of the gateway's own rate limit is the service's fault, not the caller's; an account that is
+   * over a limit here is none.
+   */
+  failed(
+    code: Code,
+    isGateways: boolean,
+    reason: string | null = null,
+    isOverLimit: boolean = false,
+  ): void {
     const { outcome } = ERROR_CODES[code];
-    this.worsen(code === 'RATE_LIMITED' && isGateways ? 'fault' : outcome);
+    if (code === 'RATE_LIMITED' && isGateways) this.worsen('fault');
+    else this.worsen(outcome === 'fault' && isOverLimit ? 'refused' : outcome);
     if (!this.codes.includes(code)) this.codes.push(code);
     this.reason ??= reason;
   }

@@ -20,6 +20,9 @@ export interface StoreOptions {
   /** Without Redis: a file, or the word `memory`. */
   readonly orderStore: string;
   readonly orderRecordsMax: number;
+  readonly orderRecordsPerAccount: number;
+  /** Called with the number of records of an account at each reservation of its. */
+  readonly onAccountHeld?: ((login: string, held: number) => void) | undefined;
   readonly clock: Clock;
   readonly onWarn: (message: string) => void;
   /** Called with the duration of each count in Redis. */
@@ -83,8 +86,14 @@ async function settleAll<const T extends readonly Promise<unknown>[]>(promises: 
 }
 
 async function begin(options: StoreOptions): Promise<StoreOpening> {
-  const { redisUrl: url, redisPrefix: prefix, orderRecordsMax: max, onRedisFailed } = options;
-  const recordOptions = { max, uptimeMs: () => performance.now(), onWarn: options.onWarn };
+  const { redisUrl: url, redisPrefix: prefix, onRedisFailed } = options;
+  const recordOptions = {
+    max: options.orderRecordsMax,
+    maxPerAccount: options.orderRecordsPerAccount,
+    onAccountHeld: options.onAccountHeld,
+    uptimeMs: () => performance.now(),
+    onWarn: options.onWarn,
+  };
   if (url === null) {
     return {
       records: openOwnRecords(options, recordOptions),

@@ -1,9 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type MachineClock, momentOf } from '../lib/machine-clock.ts';
+import { ageMs, type MachineClock, momentOf } from '../lib/machine-clock.ts';
 import { type SqliteFileError, toFileError } from '../lib/sqlite-errors.ts';
 import { type FileState, incompleteSince, TrackedFile } from '../lib/tracked-file.ts';
 import {
   type OrderRecord,
+  RECORD_LIFE_MS,
   type RecordedOutcome,
   RecordsUnavailableError,
   type Reservation,
@@ -16,6 +17,8 @@ export interface OrderDatabaseOptions {
   readonly path: string;
   readonly mustExist?: boolean;
   readonly max: number;
+  /** The most records of one account; left out, an account may have all. */
+  readonly maxPerAccount?: number;
   readonly clock: MachineClock;
   readonly onWarn: (message: string) => void;
 }
@@ -27,10 +30,19 @@ export type Task =
   | { readonly do: 'find'; readonly login: string; readonly key: string }
   | { readonly do: 'check' };
 
+/** The account has as many records as it may, the oldest of them for so long. */
+export interface AccountFull {
+  readonly freeInMs: number;
+}
+
+/** The record there is, null, or why the task is refused: by a sentence, or for its account alone. */
+export type Answer = OrderRecord | null | string | AccountFull;
+
 export interface Batch {
-  /** The record there is, null, or the sentence with which the task is refused. */
-  readonly answers: readonly (OrderRecord | null | string)[];
+  readonly answers: readonly Answer[];
   readonly held: number;
+  /** How many records the accounts of the batch's new reservations have. */
+  readonly accounts: readonly (readonly [login: string, held: number])[];
   readonly degradedReason: string | null;
 }
 
@@ -80,7 +92,8 @@ export class OrderDatabase {
   /** In one transaction: where that fails no answer counts. */
   run(tasks: readonly Task[]): Batch {
     const { path, onWarn } = this.#options;
-    let answers: Batch['answers'];
+    let answers: readonly Answer[];
+    let accounts: ReadonlyMap<string, number> = new Map();
     try {
       if (this.#failure?.isDamage) throw this.#failure;
       const mode = tasks.every((task) => task.do === 'find') ? 'DEFERRED' : 'IMMEDIATE';
@@ -88,7 +101,9 @@ export class OrderDatabase {
         if (mode === 'IMMEDIATE') this.#forgetOld(state, tasks.length);
         // Only a change shows whether the file can be written again.
         if (mode === 'IMMEDIATE' && this.#failure) state.writes += 1;
-        return tasks.map((task) => this.#answer(task, state));
+        const held = new Map<string, number>();
+        accounts = held;
+        return tasks.map((task) => this.#answer(task, state, held));
       });
       if (mode === 'IMMEDIATE' && this.#failure) {
         this.#failure = null;
@@ -99,8 +114,14 @@ export class OrderDatabase {
       if (failure.message !== this.#failure?.message) onWarn(`${path} ${failure.message}`);
       this.#failure = failure;
       answers = tasks.map(() => `the file of the order records ${failure.message}`);
+      accounts = new Map();
     }
-    return { answers, held: this.#tracked.state.rows, degradedReason: this.#degradedReason() };
+    return {
+      answers,
+      held: this.#tracked.state.rows,
+      accounts: [...accounts],
+      degradedReason: this.#degradedReason(),
+    };
   }
 
   /** The operator's mark that records are missing. */
@@ -144,11 +165,11 @@ export class OrderDatabase {
     return this.#problems.length > 0 ? 'order records are damaged' : null;
   }
 
-  #answer(task: Task, state: FileState): OrderRecord | null | string {
+  #answer(task: Task, state: FileState, accounts: Map<string, number>): Answer {
     try {
       switch (task.do) {
         case 'reserve':
-          return this.#reserve(task.reservation, state);
+          return this.#reserve(task.reservation, state, accounts);
         case 'settle':
           return this.#settle(task.reservation, task.outcome, state);
         case 'release':
@@ -165,17 +186,42 @@ export class OrderDatabase {
     }
   }
 
-  #reserve(reservation: Reservation, state: FileState): OrderRecord | null {
+  #reserve(
+    reservation: Reservation,
+    state: FileState,
+    accounts: Map<string, number>,
+  ): OrderRecord | AccountFull | null {
     const { max, clock } = this.#options;
     const record = this.#record(reservation.login, reservation.key, state);
     if (record) return record;
     const old = this.#row(reservation);
     if (old) this.#delete(old, state);
     if (state.rows >= max) throw new RecordsUnavailableError(`all ${max} order records are in use`);
-    this.#statements.insert.run({ ...rows.toRow(reservation, clock) });
+    const row = rows.toRow(reservation, clock);
+    const { held, freeInMs } = this.#makeRoom(row.login, state);
+    accounts.set(row.login, held);
+    if (freeInMs !== null) return { freeInMs };
+    this.#statements.insert.run({ ...row });
     state.rows += 1;
     state.writes += 1;
     return null;
+  }
+
+  /** The account's rows are counted themselves: a count kept beside them could drift. */
+  #makeRoom(login: string, state: FileState): { held: number; freeInMs: number | null } {
+    const { clock, maxPerAccount = Number.POSITIVE_INFINITY } = this.#options;
+    const { account, byId } = this.#statements;
+    for (let tries = 0; ; tries += 1) {
+      const { held, oldest } = account.get(login) as { held: number; oldest: number | null };
+      if (held < maxPerAccount) return { held: held + 1, freeInMs: null };
+      const row = byId.get(oldest) as unknown as rows.OrderRow | undefined;
+      // The age of a damaged row cannot be known; within a day another one's turn comes.
+      if (!row || this.#isDamaged(row)) return { held, freeInMs: RECORD_LIFE_MS };
+      const freeInMs = Math.max(0, RECORD_LIFE_MS - ageMs(row, clock));
+      if (freeInMs > 0 || tries >= FORGOTTEN_AT_ONCE) return { held, freeInMs };
+      // Its turn among all accounts' rows may come much later.
+      this.#delete(row, state);
+    }
   }
 
   #settle(reservation: Reservation, outcome: RecordedOutcome, state: FileState): null {
@@ -270,6 +316,8 @@ const SQL = {
     'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ? AND key = ?',
   byHash: 'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_hash WHERE keyHash = ?',
   byId: `${rows.SELECT_ROWS} WHERE id = ?`,
+  account: `SELECT count(*) AS held, CAST(min(id) AS REAL) AS oldest
+    FROM orders INDEXED BY orders_key WHERE login = ?`,
   oldest: `${rows.SELECT_ROWS} WHERE id > ? ORDER BY id LIMIT 1`,
   insert: `INSERT INTO orders VALUES (NULL, :login, :key, :keyHash, :reservation, :input, :pendingMs,
     :outcome, :at, :boot, :uptimeMs, :digest)`,

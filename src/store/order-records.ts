@@ -63,7 +63,19 @@ export const RECORD_LIFE_MS = 24 * 3_600_000;
 
 /** The store is full or out of reach: an order cannot be promised to go out once, so it does not go. */
 export class RecordsUnavailableError extends Error {
-  override readonly name = 'RecordsUnavailableError';
+  override readonly name: string = 'RecordsUnavailableError';
+}
+
+/** This account alone has as many records as it may; others are not affected. */
+export class AccountRecordsFullError extends RecordsUnavailableError {
+  override readonly name: string = 'AccountRecordsFullError';
+  /** When its oldest record expires. */
+  readonly retryAfterSeconds: number;
+
+  constructor(max: number, freeInMs: number) {
+    super(`all ${max} order records of this account are in use`);
+    this.retryAfterSeconds = Math.max(1, Math.ceil(freeInMs / 1000));
+  }
 }
 
 /** Login and key as one string; the login is encoded so that no two pairs give the same. */

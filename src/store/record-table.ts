@@ -1,5 +1,6 @@
 import { createFillWarning } from './fill-warning.ts';
 import {
+  AccountRecordsFullError,
   type OrderRecord,
   RECORD_LIFE_MS,
   type RecordedOutcome,
@@ -9,8 +10,16 @@ import {
   recordId,
 } from './order-records.ts';
 
-export interface RecordTableOptions {
+/** The bounds of a store of order records. */
+export interface RecordBounds {
   readonly max: number;
+  /** The most records of one account; left out, an account may have all. */
+  readonly maxPerAccount?: number;
+  /** Called with the number of records of an account at each reservation of its. */
+  readonly onAccountHeld?: ((login: string, held: number) => void) | undefined;
+}
+
+export interface RecordTableOptions extends RecordBounds {
   /**
    * Milliseconds of a monotonic clock. Records age by it: a corrected wall clock must not
    * make a day pass at once, because a forgotten key can be sent again.
@@ -32,6 +41,8 @@ export class RecordTable {
   readonly #warnOfFill: (held: number) => void;
   /** In the order of reservation, so that the oldest come first. */
   readonly #records = new Map<string, TableRecord>();
+  /** The same records by account, in the same order. */
+  readonly #accounts = new Map<string, Set<TableRecord>>();
 
   constructor(options: RecordTableOptions) {
     this.#options = options;
@@ -49,10 +60,18 @@ export class RecordTable {
     return record ? this.#view(record) : null;
   }
 
-  /** Throws where it is full. The caller has checked that the key is free. */
+  /** Throws where it is full, for all or for this account. The caller has checked that the key is free. */
   add(reservation: Reservation): void {
-    if (this.size >= this.#options.max) {
-      throw new RecordsUnavailableError(`all ${this.#options.max} order records are in use`);
+    const { max, maxPerAccount = Number.POSITIVE_INFINITY, onAccountHeld } = this.#options;
+    if (this.size >= max) throw new RecordsUnavailableError(`all ${max} order records are in use`);
+    const { login } = reservation;
+    const own = this.#accounts.get(login);
+    const held = own?.size ?? 0;
+    onAccountHeld?.(login, Math.min(held + 1, maxPerAccount));
+    if (own && held >= maxPerAccount) {
+      const [oldest] = own;
+      const ageMs = oldest ? this.ageMs(oldest) : 0;
+      throw new AccountRecordsFullError(maxPerAccount, RECORD_LIFE_MS - ageMs);
     }
     const now = this.#options.uptimeMs();
     const pendingUntilMs = now + reservation.pendingMs;
@@ -77,7 +96,8 @@ export class RecordTable {
   release({ login, key, id }: Reservation): boolean {
     const record = this.#records.get(recordId(login, key));
     if (record?.reservation.id !== id || record.outcome !== null) return false;
-    return this.#records.delete(recordId(login, key));
+    this.#drop(recordId(login, key), record);
+    return true;
   }
 
   /** Live: an entry that is added or dropped during the iteration is seen or skipped. */
@@ -95,10 +115,22 @@ export class RecordTable {
   }
 
   #put(record: TableRecord): void {
-    const id = recordId(record.reservation.login, record.reservation.key);
-    this.#records.delete(id);
+    const { login, key } = record.reservation;
+    const id = recordId(login, key);
+    const former = this.#records.get(id);
+    if (former) this.#drop(id, former);
     this.#records.set(id, record);
+    const own = this.#accounts.get(login) ?? new Set();
+    this.#accounts.set(login, own.add(record));
     this.#warnOfFill(this.#records.size);
+  }
+
+  #drop(id: string, record: TableRecord): void {
+    const { login } = record.reservation;
+    const own = this.#accounts.get(login);
+    own?.delete(record);
+    if (own?.size === 0) this.#accounts.delete(login);
+    this.#records.delete(id);
   }
 
   #view({ reservation, outcome, pendingUntilMs }: TableRecord): OrderRecord {
@@ -111,7 +143,7 @@ export class RecordTable {
     const bornBeforeMs = this.#options.uptimeMs() - RECORD_LIFE_MS;
     for (const [id, record] of this.#records) {
       if (record.bornAtMs > bornBeforeMs) return;
-      this.#records.delete(id);
+      this.#drop(id, record);
     }
   }
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/reason-of.ts';
 import { createFillWarning } from './fill-warning.ts';
 import {
+  AccountRecordsFullError,
   type OrderRecord,
   type OrderRecords,
   RECORD_LIFE_MS,
@@ -14,7 +15,12 @@ import {
   rank,
   recordId,
 } from './order-records.ts';
-import { RecordTable, type RecordTableOptions, type TableRecord } from './record-table.ts';
+import {
+  type RecordBounds,
+  RecordTable,
+  type RecordTableOptions,
+  type TableRecord,
+} from './record-table.ts';
 import {
   connectRedis,
   type RedisConnection,
@@ -53,7 +59,7 @@ class RedisOrderRecords implements OrderRecords {
   readonly redisIsUp = () => this.#redis.isReady();
   readonly #redis: RedisConnection;
   readonly #clock: Clock;
-  readonly #max: number;
+  readonly #bounds: RecordBounds & { readonly maxPerAccount: number };
   readonly #timing: RedisTiming;
   readonly #prefix: string;
   readonly #keys: RedisKeys;
@@ -69,6 +75,8 @@ class RedisOrderRecords implements OrderRecords {
     const {
       clock,
       max,
+      maxPerAccount = max,
+      onAccountHeld,
       onWarn,
       uptimeMs,
       prefix = 'trading-graph:',
@@ -76,7 +84,7 @@ class RedisOrderRecords implements OrderRecords {
     } = options;
     this.#redis = redis;
     this.#clock = clock;
-    this.#max = max;
+    this.#bounds = { max, maxPerAccount, onAccountHeld };
     this.#timing = timing;
     this.#onWarn = onWarn;
     this.#warnOfFill = createFillWarning(max, onWarn);
@@ -114,8 +122,11 @@ class RedisOrderRecords implements OrderRecords {
     const [status] = answer;
     if (status === 'reserved') return { reserved: true, reservation };
     if (status === 'held') return { reserved: false, record: toRecord(answer) };
+    const { max, maxPerAccount } = this.#bounds;
+    if (status === 'account-full')
+      throw new AccountRecordsFullError(maxPerAccount, Number(answer[1]));
     throw new RecordsUnavailableError(
-      status === 'full' ? `all ${this.#max} order records are in use` : refusalText(status),
+      status === 'full' ? `all ${max} order records are in use` : refusalText(status),
     );
   }
 
@@ -133,7 +144,7 @@ class RedisOrderRecords implements OrderRecords {
     // First, or it could be written back to Redis behind the release.
     this.#own.release(reservation);
     const record = recordId(login, key);
-    const [status] = await this.#run(RELEASE, [this.#recordKey(record)], [record, id]);
+    const [status] = await this.#run(RELEASE, this.#keysOf(reservation), [record, id]);
     if (status !== 'late') return;
     this.#own.adopt(reservation, null, Math.max(0, this.#clock.now() - reservation.reservedAtMs));
   }
@@ -157,7 +168,7 @@ class RedisOrderRecords implements OrderRecords {
   degradedReason(): string | null {
     return (
       this.#epoch.degradedReason ??
-      (this.#held >= this.#max ? 'all order records are in use' : null)
+      (this.#held >= this.#bounds.max ? 'all order records are in use' : null)
     );
   }
 
@@ -170,17 +181,19 @@ class RedisOrderRecords implements OrderRecords {
     const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
     const record = recordId(login, key);
     const { member } = this.#epoch;
-    const values = [member, id, canonical, reservedAtMs, pendingMs, RECORD_LIFE_MS, this.#max];
+    const { max, maxPerAccount, onAccountHeld } = this.#bounds;
+    const values = [member, id, canonical, reservedAtMs, pendingMs, RECORD_LIFE_MS, max];
     try {
-      const answer = await this.#run(
-        RESERVE,
-        [this.#recordKey(record)],
-        [epoch, record, ...values],
-      );
+      const answer = await this.#run(RESERVE, this.#keysOf(reservation), [
+        ...[epoch, record, ...values],
+        maxPerAccount,
+      ]);
+      if (answer[0] === 'account-full') onAccountHeld?.(login, maxPerAccount);
       if (answer[0] === 'reserved') {
         // Before any later script is answered: an epoch that begins next gets it written back.
         this.#own.add(reservation);
         this.#count(Number(answer[1]));
+        onAccountHeld?.(login, Number(answer[2]));
       }
       return answer;
     } catch (error) {
@@ -229,7 +242,7 @@ class RedisOrderRecords implements OrderRecords {
       const { id, login, key, canonical, reservedAtMs } = reservation;
       const pendingMs = Math.ceil(this.#own.get(login, key)?.pendingMs ?? 0);
       const restMs = Math.floor(RECORD_LIFE_MS - this.#own.ageMs(record));
-      keys.push(this.#recordKey(recordId(login, key)));
+      keys.push(...this.#keysOf(reservation));
       args.push(recordId(login, key), id, canonical, reservedAtMs, pendingMs, restMs);
       args.push(rank(outcome), JSON.stringify(outcome));
     }
@@ -259,6 +272,12 @@ class RedisOrderRecords implements OrderRecords {
     return toList(
       await this.#redis.run(script, [marker, members, expected, index, ...records], args),
     );
+  }
+
+  /** The record's key, and that of its account's index. */
+  #keysOf({ login, key }: Reservation): [string, string] {
+    const account = `${this.#prefix}:account:${encodeURIComponent(login)}`;
+    return [this.#recordKey(recordId(login, key)), account];
   }
 
   #recordKey(record: string): string {

@@ -10,7 +10,7 @@ export interface RedisKeys {
   readonly members: string;
   /** Sorted set: the replicas of this epoch; 1 while one has to write its records back, 0 once it has. */
   readonly expected: string;
-  /** Sorted set: every record's id by the time it ends. */
+  /** Sorted set: every record's id by the time it ends. Each account has one of its own as well. */
   readonly index: string;
 }
 
@@ -95,19 +95,31 @@ redis.call('ZREM', expected, ARGV[1])
 return {'left'}
 `;
 
-/** KEYS 5: the record. ARGV: epoch, id, member, reservation, canonical, reserved at, pending ms, life ms, max. */
+/**
+ * KEYS 5: the record, 6: its account's. ARGV: epoch, id, member, reservation, canonical, reserved at,
+ * pending ms, life ms, max, max of an account.
+ */
 export const RESERVE = `${COMMON}
-local key, id = KEYS[5], ARGV[2]
+local key, account, id = KEYS[5], KEYS[6], ARGV[2]
 local no = refusal(ARGV[1]) or taken(key, id)
 if no then return no end
 -- No write before this: after any write Redis would let the script exceed its memory.
 local count = redis.call('ZCARD', index)
 if count >= tonumber(ARGV[9]) then return {'full'} end
+local own = redis.call('ZCOUNT', account, '(' .. now, '+inf')
+local past = redis.call('ZCARD', account) - own
+if own >= tonumber(ARGV[10]) then
+  local oldest = redis.call('ZRANGE', account, past, past, 'WITHSCORES')
+  return {'account-full', math.ceil(oldest[2] - now)}
+end
 redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', ARGV[4],
   'canonical', ARGV[5], 'at', ARGV[6], 'deadline', now + ARGV[7], 'rank', 0, 'outcome', 'null')
 redis.call('PEXPIREAT', key, now + ARGV[8])
 redis.call('ZADD', index, now + ARGV[8], id)
-return {'reserved', count + 1}
+if past > 0 then redis.call('ZREMRANGEBYSCORE', account, '-inf', now) end
+redis.call('ZADD', account, now + ARGV[8], id)
+redis.call('PEXPIREAT', account, now + ARGV[8])
+return {'reserved', count + 1, own + 1}
 `;
 
 /** KEYS 5: the record. ARGV: epoch, id. */
@@ -115,7 +127,7 @@ export const FIND = `${COMMON}
 return refusal(ARGV[1]) or taken(KEYS[5], ARGV[2]) or {'none'}
 `;
 
-/** KEYS 5: the record. ARGV: id, reservation. */
+/** KEYS 5: the record, 6: its account's. ARGV: id, reservation. */
 export const RELEASE = `${COMMON}
 local record = redis.call('HMGET', KEYS[5], 'reservation', 'rank', 'deadline')
 if record[1] == ARGV[2] and record[2] == '0' then
@@ -126,12 +138,13 @@ if record[1] == ARGV[2] and record[2] == '0' then
   end
   redis.call('DEL', KEYS[5])
   redis.call('ZREM', index, ARGV[1])
+  redis.call('ZREM', KEYS[6], ARGV[1])
 end
 return {'released'}
 `;
 
 /**
- * KEYS 5 and on: records. ARGV: the epoch to write back to (`none` for an outcome), longest
+ * KEYS 5 and on: each record, and its account's. ARGV: the epoch to write back to (`none` for an outcome), longest
  * wait, member, then for each record id, reservation, canonical, reserved at, pending ms, rest of its
  * life in ms, rank, outcome.
  */
@@ -139,8 +152,8 @@ export const MERGE = `${COMMON}
 -- A replica with much to write back is waited for as long as it goes on writing.
 if current == ARGV[1] and recovering() then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
 local conflicts = 0
-for i = 5, #KEYS do
-  local key, base = KEYS[i], 3 + (i - 5) * 8
+for i = 5, #KEYS, 2 do
+  local key, account, base = KEYS[i], KEYS[i + 1], 3 + (i - 5) * 4
   local id, reservation, rank = ARGV[base + 1], ARGV[base + 2], tonumber(ARGV[base + 7])
   local have = redis.call('HMGET', key, 'reservation', 'rank', 'epoch')
   -- Another one that nobody has written back was given back before ours was made: Redis lost both writes.
@@ -152,6 +165,8 @@ for i = 5, #KEYS do
       'rank', rank, 'outcome', ARGV[base + 8])
     redis.call('PEXPIREAT', key, ends)
     redis.call('ZADD', index, ends, id)
+    redis.call('ZADD', account, ends, id)
+    if redis.call('PTTL', account) < ends - now then redis.call('PEXPIREAT', account, ends) end
   elseif have[1] ~= reservation then
     conflicts = conflicts + 1
   else

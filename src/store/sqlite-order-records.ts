@@ -4,11 +4,15 @@ import type { Clock } from '../lib/clock.ts';
 import { SqliteFileError } from '../lib/sqlite-errors.ts';
 import { createFillWarning } from './fill-warning.ts';
 import type { Batch, Task } from './order-database.ts';
-import { type OrderRecords, RecordsUnavailableError } from './order-records.ts';
+import {
+  AccountRecordsFullError,
+  type OrderRecords,
+  RecordsUnavailableError,
+} from './order-records.ts';
+import type { RecordBounds } from './record-table.ts';
 
-export interface SqliteOrderRecordsOptions {
+export interface SqliteOrderRecordsOptions extends RecordBounds {
   readonly path: string;
-  readonly max: number;
   readonly clock: Clock;
   readonly onWarn: (message: string) => void;
 }
@@ -25,6 +29,8 @@ const TOO_LATE = 'the order records take too long to answer';
 export async function openSqliteOrderRecords({
   path,
   max,
+  maxPerAccount = Number.POSITIVE_INFINITY,
+  onAccountHeld,
   clock,
   onWarn,
 }: SqliteOrderRecordsOptions): Promise<OrderRecords> {
@@ -33,7 +39,7 @@ export async function openSqliteOrderRecords({
   let degradedReason: string | null = null;
   const thread = await BatchingThread.start<Task, Batch>({
     script: new URL('./sqlite-thread.ts', import.meta.url),
-    workerData: { path, max },
+    workerData: { path, max, maxPerAccount },
     onWarn,
     onEnd() {
       degradedReason = 'the thread of the order records has ended';
@@ -41,6 +47,7 @@ export async function openSqliteOrderRecords({
     onResult(batch) {
       ({ held, degradedReason } = batch);
       warnOfFill(held);
+      for (const [login, count] of batch.accounts) onAccountHeld?.(login, count);
     },
   }).catch((error: Error) => {
     throw new SqliteFileError(error.message, { cause: error });
@@ -52,6 +59,9 @@ export async function openSqliteOrderRecords({
     });
     const answer = batch.answers[index] ?? null;
     if (typeof answer === 'string') throw new RecordsUnavailableError(answer);
+    if (answer && 'freeInMs' in answer) {
+      throw new AccountRecordsFullError(maxPerAccount, answer.freeInMs);
+    }
     return answer;
   }
 

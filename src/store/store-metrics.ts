@@ -1,4 +1,7 @@
 import type { Registry } from '../lib/metrics/registry.ts';
+import type { FillForecast } from './fill-forecast.ts';
+import type { FullestAccounts } from './fullest-accounts.ts';
+import type { OrderRecords } from './order-records.ts';
 import { REDIS_ERRORS } from './redis-client.ts';
 
 export const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find'] as const;
@@ -6,12 +9,19 @@ export type StoreAction = (typeof STORE_ACTIONS)[number];
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
+interface WatchedRecords {
+  readonly records: Pick<OrderRecords, 'held'>;
+  readonly forecast: FillForecast;
+  readonly fullest: FullestAccounts;
+  readonly max: number;
+  readonly maxPerAccount: number;
+}
+
 /** The metrics of the stores. */
 export class StoreMetrics {
   readonly seconds;
   readonly failures;
-  readonly records;
-  readonly recordsMax;
+  readonly #records;
   readonly redisUp;
   readonly redisErrors;
   readonly counterSeconds;
@@ -28,8 +38,23 @@ export class StoreMetrics {
       'What was asked of the order records in vain.',
       { action: STORE_ACTIONS },
     );
-    this.records = registry.gauge('order_records', 'Order records that are held.');
-    this.recordsMax = registry.gauge('order_records_max', 'The most that may be held.');
+    this.#records = {
+      held: registry.gauge('order_records', 'Order records that are held.'),
+      max: registry.gauge('order_records_max', 'The most that may be held.'),
+      perAccountMax: registry.gauge(
+        'order_records_account_max',
+        'The most that one account may hold.',
+      ),
+      fullest: registry.gauge(
+        'order_records_fullest_accounts',
+        'Records of the fullest account, of the ten and of the hundred fullest together, of those that placed orders here within a day.',
+        'accounts',
+      ),
+      fullSeconds: registry.gauge(
+        'order_records_full_seconds',
+        'Time until the most are held, at the growth of the last 15 minutes; at most a day, for which they live.',
+      ),
+    };
     this.redisUp = registry.gauge(
       'redis_up',
       '1 while Redis takes commands; without REDIS_URL there is no such series.',
@@ -46,5 +71,13 @@ export class StoreMetrics {
         SECONDS,
       )
       .register();
+  }
+  watch({ records, forecast, fullest, max, maxPerAccount }: WatchedRecords): void {
+    const gauges = this.#records;
+    gauges.held.from(() => records.held());
+    gauges.max.from(() => max);
+    gauges.perAccountMax.from(() => maxPerAccount);
+    gauges.fullSeconds.from(() => forecast.secondsLeft(records.held()));
+    for (const count of [1, 10, 100]) gauges.fullest.from(() => fullest.held(count), `${count}`);
   }
 }

@@ -54,6 +54,44 @@ describe('a record', () => {
     expect(database.run([]).held).toBe(2);
   });
 
+  test('that has expired makes room for its account, however many others expired before it', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    const of = (login: string, key: string) =>
+      ({ do: 'reserve', reservation: { ...reservationOf(key), login } }) as const;
+    using database = openDatabase(folder.path, { clock, maxPerAccount: 3 });
+    database.run(Array.from({ length: 200 }, (_, n) => of(`other ${n}`, 'key')));
+    clock.pass(1_000);
+    database.run([of('1', 'a'), of('1', 'b')]);
+    clock.pass(5_000);
+    const full = database.run([of('1', 'c'), of('1', 'd'), of('2', 'd')]);
+    const freeInMs = RECORD_LIFE_MS - 5_000;
+    expect(full.answers).toEqual([null, { freeInMs }, null]);
+    expect(full.accounts).toEqual([
+      ['1', 3],
+      ['2', 1],
+    ]);
+    clock.pass(freeInMs);
+    expect(database.run([of('1', 'e'), of('1', 'f'), of('1', 'g')]).answers).toEqual([
+      null,
+      null,
+      { freeInMs: 5_000 },
+    ]);
+    expect(database.run([of('1', 'c')]).answers[0]).toMatchObject({ id: 'reservation of c' });
+  });
+
+  test('that is damaged takes up room of its account, until nobody can know for how long', () => {
+    using folder = createFolder();
+    fill(folder.path, ['a', 'b']);
+    const other = new DatabaseSync(folder.path);
+    other.exec("UPDATE orders SET outcome = 'x' WHERE key = 'a'");
+    other.close();
+    using database = openDatabase(folder.path, { maxPerAccount: 2 });
+    const reservation = reservationOf('c');
+    const [answer] = database.run([{ do: 'reserve', reservation }]).answers;
+    expect(answer).toEqual({ freeInMs: RECORD_LIFE_MS });
+  });
+
   test('gets no older by a corrected date, in this process or another', () => {
     using folder = createFolder();
     const clock = createMachineClock();

@@ -2,8 +2,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MachineClock } from '../../src/lib/machine-clock.ts';
-import { OrderDatabase, type OrderDatabaseOptions } from '../../src/store/order-database.ts';
-import type { OrderRecord, RecordedOutcome } from '../../src/store/order-records.ts';
+import {
+  type Answer,
+  OrderDatabase,
+  type OrderDatabaseOptions,
+} from '../../src/store/order-database.ts';
+import type { RecordedOutcome } from '../../src/store/order-records.ts';
 
 export interface TestClock extends MachineClock {
   boot: string;
@@ -65,7 +69,7 @@ export function acceptedAs(key: string): RecordedOutcome {
 }
 
 /** One answer: null means that the key was free, and is reserved now. */
-export function reserve(database: OrderDatabase, key: string): OrderRecord | null | string {
+export function reserve(database: OrderDatabase, key: string): Answer {
   const [answer = null] = database.run([
     { do: 'reserve', reservation: reservationOf(key, 'another') },
   ]).answers;
@@ -104,7 +108,11 @@ export function survey(path: string, keys: readonly string[]): Survey {
   for (const key of keys) {
     const answer = reserve(database, key);
     if (typeof answer === 'string') refused.push(key);
-    else if (JSON.stringify(answer?.outcome) !== JSON.stringify(acceptedAs(key))) lost.push(key);
+    else if (
+      JSON.stringify(answer && 'outcome' in answer ? answer.outcome : null) !==
+      JSON.stringify(acceptedAs(key))
+    )
+      lost.push(key);
   }
   return { stopped: false, refused, lost };
 }

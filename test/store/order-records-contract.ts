@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  AccountRecordsFullError,
   type OrderRecords,
   type RecordedOutcome,
   RecordsUnavailableError,
@@ -31,7 +32,9 @@ export async function reserved(
 }
 
 /** The contract of every store of order records. */
-export function itKeepsOrderRecords(open: (max: number) => Promise<OpenedRecords>): void {
+export function itKeepsOrderRecords(
+  open: (max: number, maxPerAccount?: number) => Promise<OpenedRecords>,
+): void {
   test('a key is reserved once, and a repeat is shown the pending record', async () => {
     await using opened = await open(10);
     const { records } = opened;
@@ -137,5 +140,42 @@ export function itKeepsOrderRecords(open: (max: number) => Promise<OpenedRecords
     }
     await records.release(kept[0] as Reservation);
     await reserved(records, '3', 'new');
+  });
+  test('an account that has its share is refused alone, and until one of its records is gone', async () => {
+    await using opened = await open(20, 3);
+    const { records } = opened;
+    const kept = [
+      await reserved(records, '1', 'accepted'),
+      await reserved(records, '1', 'rejected'),
+    ] as const;
+    await records.settle(kept[0], accepted);
+    await records.settle(kept[1], rejected);
+    const pending = await reserved(records, '1', 'pending');
+    const refused = await records.reserve(request('1', 'new')).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(AccountRecordsFullError);
+    expect(refused).toMatchObject({ message: expect.stringContaining('all 3 order records') });
+    const { retryAfterSeconds } = refused as AccountRecordsFullError;
+    expect(retryAfterSeconds).toBeGreaterThan(86_300);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(86_400);
+    expect(await records.find('1', 'new')).toBe(null);
+    expect(records.degradedReason()).toBe(null);
+    for (const login of ['11', '2', '1:']) await reserved(records, login, 'new');
+    // What the account has is answered, whatever became of it.
+    for (const { login, key, id } of [...kept, pending]) {
+      expect(await records.reserve(request(login, key))).toMatchObject({ record: { id } });
+    }
+    await records.release(pending);
+    await reserved(records, '1', 'new');
+    await expect(records.reserve(request('1', 'newer'))).rejects.toThrow(AccountRecordsFullError);
+  });
+
+  test('concurrent orders do not exceed the share of their account', async () => {
+    await using opened = await open(100, 5);
+    const { records } = opened;
+    const answers = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, n) => records.reserve(request('1', `k${n}`))),
+    );
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+    expect(records.held()).toBe(5);
   });
 }

@@ -3,12 +3,13 @@ import { openSqliteOrderRecords } from '../../src/store/sqlite-order-records.ts'
 import type { FromChild, ToChild } from './records-process.ts';
 
 /** A process with a store of its own, which runs the calls of the test. */
-const [, , path = '', max = ''] = process.argv;
+const [, , path = '', max = '', maxPerAccount = ''] = process.argv;
 const send = (message: FromChild) => void process.send?.(message);
 try {
   const records = await openSqliteOrderRecords({
     path,
     max: Number(max),
+    maxPerAccount: Number(maxPerAccount),
     clock: systemClock,
     onWarn: (warning) => send({ warning }),
   });

@@ -30,6 +30,7 @@ export interface RecordsProcess extends AsyncDisposable {
 
 export interface RecordsProcessOptions {
   readonly max?: number;
+  readonly maxPerAccount?: number;
   /** Largest size of a file, in blocks of 1 KiB. */
   readonly fileLimit?: number;
 }
@@ -39,12 +40,15 @@ const child = fileURLToPath(new URL('records-child.ts', import.meta.url));
 /** Order records in another process; rejects with its sentence where it could not open them. */
 export async function startRecordsProcess(
   path: string,
-  { max = 1_000_000, fileLimit }: RecordsProcessOptions = {},
+  { max = 1_000_000, maxPerAccount = max, fileLimit }: RecordsProcessOptions = {},
 ): Promise<RecordsProcess> {
   const limit = fileLimit === undefined ? '' : `ulimit -S -f ${fileLimit};`;
   const process_: ChildProcess = spawn(
     'bash',
-    ['-c', `${limit} exec "$@"`, 'bash', process.execPath, child, path, String(max)],
+    [
+      ...['-c', `${limit} exec "$@"`, 'bash', process.execPath, child],
+      ...[path, String(max), String(maxPerAccount)],
+    ],
     { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
   );
   const warnings: string[] = [];

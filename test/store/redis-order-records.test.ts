@@ -1,27 +1,38 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { RECORD_LIFE_MS, RecordsUnavailableError } from '../../src/store/order-records.ts';
+import {
+  AccountRecordsFullError,
+  RECORD_LIFE_MS,
+  RecordsUnavailableError,
+} from '../../src/store/order-records.ts';
+import type { RecordBounds } from '../../src/store/record-table.ts';
 import type { RedisTiming } from '../../src/store/redis-epoch.ts';
 import { openRedisOrderRecords } from '../../src/store/redis-order-records.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../support/redis.ts';
 import { startSwitchboard } from '../support/switchboard.ts';
-import { accepted, itKeepsOrderRecords, request, reserved } from './order-records-contract.ts';
+import {
+  accepted,
+  itKeepsOrderRecords,
+  rejected,
+  request,
+  reserved,
+} from './order-records-contract.ts';
 
 const timing: RedisTiming = { beatMs: 50, graceMs: 400, leaseMs: 1_500, patienceMs: 3_000 };
 
 async function openReplica(
   url: string,
-  max = 1_000,
+  bounds: number | RecordBounds = 1_000,
   change: Partial<RedisTiming> = {},
   uptime: { readonly aheadMs: number } = { aheadMs: 0 },
 ) {
   const warnings: string[] = [];
   const records = await openRedisOrderRecords({
     url,
-    max,
+    ...(typeof bounds === 'number' ? { max: bounds } : bounds),
     clock: systemClock,
     uptimeMs: () => performance.now() + uptime.aheadMs,
     onWarn: (message) => warnings.push(message),
@@ -39,9 +50,9 @@ async function scriptsBesideBeats(redis: TestRedis): Promise<number> {
 }
 
 describeWithRedis('order records in Redis', (serverPath) => {
-  itKeepsOrderRecords(async (max) => {
+  itKeepsOrderRecords(async (max, maxPerAccount = max) => {
     const redis = await startTestRedis(serverPath, { args: ['--appendonly', 'yes'] });
-    const replica = await openReplica(redis.url, max);
+    const replica = await openReplica(redis.url, { max, maxPerAccount });
     return {
       ...replica,
       async [Symbol.asyncDispose]() {
@@ -74,6 +85,50 @@ describeWithRedis('order records in Redis', (serverPath) => {
     for (let n = 1; n < 10; n += 1) await reserved((n % 2 ? a : b).records, '1', `k${n}`);
     await expect(a.records.reserve(request('1', 'x'))).rejects.toThrow(RecordsUnavailableError);
     await expect(b.records.reserve(request('1', 'x'))).rejects.toThrow(RecordsUnavailableError);
+  });
+
+  test('replicas share the bound of an account, which a Redis that was emptied is given back', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const bounds = { max: 1_000, maxPerAccount: 4 };
+    await using a = await openReplica(redis.url, bounds);
+    await using b = await openReplica(redis.url, bounds);
+    for (let n = 0; n < 4; n += 1) {
+      const { records } = n % 2 ? a : b;
+      await records.settle(await reserved(records, '1', `k${n}`), rejected);
+    }
+    for (let round = 0; round < 2; round += 1) {
+      for (const { records } of [a, b]) {
+        const refused = records.reserve(request('1', 'new'));
+        await expect(refused).rejects.toThrow(AccountRecordsFullError);
+        await reserved(records, '2', `new ${round} ${records === a.records}`);
+      }
+      if (round === 0) await redis.command('FLUSHALL');
+    }
+    const lives = await redis.command('PTTL', 'trading-graph:{orders}:account:1');
+    expect(lives).toBeGreaterThan(RECORD_LIFE_MS - 60_000);
+    expect(lives).toBeLessThanOrEqual(RECORD_LIFE_MS);
+  });
+
+  test('an account has room as its records expire, and is told when', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const seen: number[] = [];
+    await using a = await openReplica(redis.url, {
+      ...{ max: 1_000, maxPerAccount: 3 },
+      onAccountHeld: (_, held) => seen.push(held),
+    });
+    for (const key of ['k1', 'k2', 'k3']) await reserved(a.records, '1', key);
+    const account = 'trading-graph:{orders}:account:1';
+    const [seconds] = (await redis.command('TIME')) as string[];
+    await redis.command('ZADD', account, `${(Number(seconds) + 60) * 1_000}`, '1:k2');
+    const refused = await a.records.reserve(request('1', 'new')).catch((error) => error);
+    expect(refused.retryAfterSeconds).toBeGreaterThan(50);
+    expect(refused.retryAfterSeconds).toBeLessThanOrEqual(60);
+    await redis.command('ZADD', account, '1', '1:k1', '2', '1:k2');
+    await reserved(a.records, '1', 'new');
+    expect(await redis.command('ZCARD', account)).toBe(2);
+    await reserved(a.records, '1', 'newer');
+    await expect(a.records.reserve(request('1', 'newest'))).rejects.toThrow('of this account');
+    expect(seen).toEqual([1, 2, 3, 3, 2, 3, 3]);
   });
 
   test('a record lives a day in Redis, counted from its reservation', async () => {

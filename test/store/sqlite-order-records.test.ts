@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
-import { RecordsUnavailableError } from '../../src/store/order-records.ts';
+import { AccountRecordsFullError, RecordsUnavailableError } from '../../src/store/order-records.ts';
 import { openSqliteOrderRecords } from '../../src/store/sqlite-order-records.ts';
 import { eventually } from '../support/eventually.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
@@ -17,13 +17,13 @@ import { startRecordsProcess } from './records-process.ts';
 const NOBODY = 65_534;
 const opener = join(import.meta.dirname, 'order-opener.ts');
 
-async function openRecords(max = 1_000, clock: Clock = systemClock) {
+async function openRecords(max = 1_000, maxPerAccount = max, clock: Clock = systemClock) {
   const folder = mkdtempSync(join(tmpdir(), 'trading-graph-sqlite-'));
   const path = join(folder, 'orders.db');
   const warnings: string[] = [];
   const open = () =>
     openSqliteOrderRecords({
-      ...{ path, max, clock },
+      ...{ path, max, maxPerAccount, clock },
       onWarn: (message) => warnings.push(message),
     });
   const records = await open();
@@ -86,7 +86,7 @@ describe('order records in SQLite', () => {
 
   test('answer a question in time and say that they are late, though their thread hangs', async () => {
     const clock = createScriptedClock();
-    await using opened = await openRecords(10, clock);
+    await using opened = await openRecords(10, 10, clock);
     const { records } = opened;
     const other = new DatabaseSync(opened.path);
     other.exec('BEGIN EXCLUSIVE');
@@ -247,6 +247,25 @@ describe('two processes on one file', () => {
     for (const records of [opened.records, other.records]) {
       await expect(records.reserve(request('1', 'new'))).rejects.toThrow('all 10 order records');
     }
+  });
+
+  test('share the bound of an account, over a restart of both', async () => {
+    await using opened = await openRecords(100, 4);
+    {
+      await using other = await startRecordsProcess(opened.path, { max: 100, maxPerAccount: 4 });
+      for (let n = 0; n < 4; n += 1) {
+        const { records } = n % 2 ? opened : other;
+        expect(await records.reserve(request('1', `k${n}`))).toMatchObject({ reserved: true });
+      }
+      for (const { records } of [opened, other]) {
+        await expect(records.reserve(request('1', 'new'))).rejects.toThrow('of this account');
+      }
+      expect(await other.records.reserve(request('2', 'new'))).toMatchObject({ reserved: true });
+    }
+    await opened.records.close();
+    const next = await opened.open();
+    await expect(next.reserve(request('1', 'new'))).rejects.toThrow(AccountRecordsFullError);
+    await next.close();
   });
 
   test('make a new file together', async () => {

@@ -12,6 +12,7 @@ export async function openOnRedis(
     redisPrefix,
     orderStore: 'memory',
     orderRecordsMax: 100,
+    orderRecordsPerAccount: 100,
     clock: systemClock,
     onWarn: (message) => void warnings.push(message),
   });

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../gateway/errors.ts';
+import { AccountRecordsFullError } from '../../store/order-records.ts';
 import type { Prover } from '../account/prover.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
@@ -28,8 +29,7 @@ export class OrderDesk {
       this.#onEnd(placed.replayed ? 'replayed' : placed.outcome.outcome);
       return placed;
     } catch (error) {
-      // Input and tokens are the caller's own: forged tokens must not look like a fault of the gateway's.
-      if (!(error instanceof InputError || isRefusedToken(error))) this.#onEnd('unsent');
+      if (!isCallersOwn(error)) this.#onEnd('unsent');
       throw error;
     }
   }
@@ -51,8 +51,10 @@ export class OrderDesk {
   }
 }
 
-function isRefusedToken(error: unknown): boolean {
-  return error instanceof GatewayError && error.kind === 'unauthenticated';
+/** Forged tokens, and an account that floods, must not look like a fault of the gateway's or the store's. */
+function isCallersOwn(error: unknown): boolean {
+  if (error instanceof GatewayError) return error.kind === 'unauthenticated';
+  return error instanceof InputError || error instanceof AccountRecordsFullError;
 }
 
 function isAboutSender({ kind }: GatewayError): boolean {

@@ -79,19 +79,19 @@ export class Publisher {
   }
 
   #count(
-    { code, operation }: GraphQLError['extensions'],
+    { code, operation, limit }: GraphQLError['extensions'],
     summary: RequestSummary | null,
     cause: unknown,
   ): void {
     this.#options.metrics.error(code, operation);
-    summary?.failed(code as Code, operation !== undefined, reasonOf(cause));
+    summary?.failed(code as Code, operation !== undefined, reasonOf(cause), limit !== undefined);
   }
 
   #countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {
     const { metrics } = this.#options;
     if (cause instanceof OverLimitError || cause instanceof TooManyAttemptsError) {
       metrics.refusal(cause.limit);
-    } else if (code === 'QUERY_TOO_COMPLEX') metrics.refusal(limit);
+    } else if (code === 'QUERY_TOO_COMPLEX' || limit !== undefined) metrics.refusal(limit);
     else if (code === 'PAYLOAD_TOO_LARGE') metrics.refusal('MAX_BODY_BYTES');
   }
 

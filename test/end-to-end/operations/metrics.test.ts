@@ -383,6 +383,25 @@ describe('orders', () => {
     expect(await seriesValue(other, 'order_oldest_under_way_seconds')).toBe(0);
   });
 
+  test('refused for their account alone are no failures of the store', async () => {
+    await using app = await startTestApp({ ORDER_RECORDS_PER_ACCOUNT: '2' });
+    const own = await app.signIn();
+    for (const key of ['a', 'b']) await app.query(order(key), { token: own });
+    expect(await seriesValue(app, 'order_records_fullest_accounts{accounts="1"}')).toBe(2);
+    await moved(app, 'refusals_total{limit="ORDER_RECORDS_PER_ACCOUNT"}', 1, () =>
+      app.query(order('c'), { token: own }),
+    );
+    expect(await seriesValue(app, 'order_store_failures_total{action="reserve"}')).toBe(0);
+    expect(await seriesValue(app, 'orders_total{outcome="unsent"}')).toBe(0);
+    expect(await seriesValue(app, 'degraded{reason="order-store"}')).toBe(0);
+    expect(await seriesValue(app, 'order_records_account_max')).toBe(2);
+    expect(await seriesValue(app, 'order_records_max')).toBe(200_000);
+    const other = await app.signIn('pro@example.com');
+    await app.query(order('a'), { token: other });
+    expect(await seriesValue(app, 'order_records_fullest_accounts{accounts="1"}')).toBe(2);
+    expect(await seriesValue(app, 'order_records_fullest_accounts{accounts="10"}')).toBe(3);
+  });
+
   test('refused for want of room in the store', async () => {
     await using full = await startTestApp({ ORDER_RECORDS_MAX: '1' });
     const own = await full.signIn();

@@ -4,7 +4,7 @@ import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { startOrderFacade } from './order-facade.ts';
-import { buying, waiting } from './order-request.ts';
+import { buying, placing, waiting } from './order-request.ts';
 
 const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE' };
 
@@ -44,6 +44,34 @@ describe('records that are full', () => {
     expect(await client.place(buying('first'))).toMatchObject({ code: 'RATE_LIMITED' });
     expect(await client.place(buying('second'))).toMatchObject({ type: 'OrderAccepted' });
     expect(await client.place(buying('first'))).toMatchObject(UNAVAILABLE);
+  });
+});
+
+describe('an account that floods', () => {
+  test('is refused alone beyond its share, before sending, and told when to come again', async () => {
+    await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '3' });
+    const { sandbox, url } = facade;
+    const flooding = facade.client();
+    sandbox.fail({ operation: 'openPosition', kind: 'status', status: 422, times: 3 });
+    for (let n = 1; n <= 3; n += 1) {
+      expect(await flooding.place(buying(`k${n}`))).toMatchObject({ type: 'OrderRejected' });
+    }
+    for (const transport of ['http', 'socket'] as const) {
+      const body = await flooding.send(placing(waiting('one more')), { transport });
+      const { errors: [{ extensions } = {}] = [] } = body === 'cut' ? {} : body;
+      expect(extensions).toMatchObject({
+        code: 'IDEMPOTENCY_UNAVAILABLE',
+        retryable: true,
+        limit: 'ORDER_RECORDS_PER_ACCOUNT',
+      });
+      expect(extensions?.retryAfter).toBeGreaterThan(86_000);
+    }
+    expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(3);
+    const repeat = await flooding.place(buying('k2'));
+    expect(repeat).toMatchObject({ type: 'OrderRejected', replayed: true });
+    const other = facade.client({ email: 'user-2@example.com' });
+    expect(await other.place(buying('k1'))).toMatchObject({ type: 'OrderAccepted' });
+    expect(await readiness(url)).toEqual({ code: 200, body: { status: 'ok' } });
   });
 });
 
