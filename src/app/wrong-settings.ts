@@ -63,7 +63,8 @@ export class WrongSettings implements ConfigurationSigns {
       if (this.#suspected.size > 0) this.#judge();
       return;
     }
-    if (result === 'contract') signs.outsideInterface += 1;
+    // At a wrong path a server may say so in the interface's own error body.
+    if (result === 'contract' || result === 'refused') signs.outsideInterface += 1;
     else if (result === 'rate-limited') signs.rateLimited += 1;
     else if (result === 'forbidden' && operation === 'getAllTickers') signs.catalogsForbidden += 1;
     else return;
@@ -142,7 +143,7 @@ const ABOUT_ANSWERS: readonly Suspicion[] = [
   {
     settings: ['GATEWAY_URL'],
     detail:
-      'all answers are outside the interface, as where the address or its path is another one',
+      'all answers are refusals or outside the interface, as where the address or its path is another one',
     isSeen: ({ answered, outsideInterface }) => answered === 0 && outsideInterface >= LEAST_SIGNS,
   },
   {

@@ -1,7 +1,7 @@
 import type { CallOutcome } from './caller.ts';
 import { DeadlineError, NotAttemptedError } from './errors.ts';
 import type { Exchange, NoAnswer, NotSent, WireCall } from './exchange.ts';
-import { isJsonType, isSuccess } from './judge.ts';
+import { isJsonType, isSuccess, isWordedRefusal } from './judge.ts';
 import { OPERATIONS } from './operations.ts';
 import { PollsBusyError } from './resilience/poll-bulkhead.ts';
 
@@ -32,8 +32,10 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
   if (status === 401 || status === 403 || status === 429) return `${status}`;
   if (status >= 500) return '5xx';
   if (status === 408) return 'timeout';
-  // The interface has no other 4xx for a read; a write's is about its input.
-  return status >= 400 && OPERATIONS[call.operation].effect !== 'read' ? '4xx' : 'contract';
+  // A write's 4xx is about its input; a read's without the interface's error body may be a proxy's.
+  if (status < 400) return 'contract';
+  const isRead = OPERATIONS[call.operation].effect === 'read';
+  return isRead && !isWordedRefusal(exchange) ? 'contract' : '4xx';
 }
 
 function outcomeUnsent(call: WireCall, { cause }: NotSent): CallOutcome {

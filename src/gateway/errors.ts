@@ -5,6 +5,7 @@ import type { Refusal } from './wire/answers.ts';
 /**
  * The reasons for which a call of the gateway has no usable answer:
  * - `unauthenticated` 401, `forbidden` 403, `rate-limited` 429;
+ * - `refused`: a read got another 4xx with an error body of the interface;
  * - `unavailable`: for a write, surely never sent; for a read also a 5xx or a connection that broke;
  * - `unknown`: a write went out and no readable answer came back;
  * - `timeout`: a read had no answer within its deadline;
@@ -14,6 +15,7 @@ export type GatewayErrorKind =
   | 'unauthenticated'
   | 'forbidden'
   | 'rate-limited'
+  | 'refused'
   | 'unavailable'
   | 'unknown'
   | 'timeout'

@@ -10,13 +10,7 @@ import { isRow, type Row } from './wire/scalars.ts';
 export function judgeRead(operation: OperationName, exchange: Exchange): Answer {
   const answer = answerOf(operation, exchange, readGotNoAnswer);
   if (isSuccess(answer.status) || answer.status === 304) return answer;
-  throw (
-    commonRefusal(operation, answer) ??
-    new GatewayError(readStatusKind(answer.status), operation, `status ${answer.status}`, {
-      status: answer.status,
-      refusal: refusalOf(answer),
-    })
-  );
+  throw commonRefusal(operation, answer) ?? statusError(operation, answer);
 }
 
 /** Returns the outcome of a small write. In doubt it is `unknown`: whether to retry is the client's choice. */
@@ -50,9 +44,7 @@ export function judgeSignIn(operation: OperationName, exchange: Exchange): Login
     throw contractError(operation, 'neither a token nor an error');
   }
   if (isAboutTheRequest(answer.status)) return refusalOf(answer);
-  throw new GatewayError(readStatusKind(answer.status), operation, `status ${answer.status}`, {
-    status: answer.status,
-  });
+  throw statusError(operation, answer);
 }
 
 /** The body as JSON; undefined where it is none. A page of HTML with status 200 is not an answer. */
@@ -92,6 +84,13 @@ function refusalOf(answer: Answer): Refusal {
   return toRefusal(jsonOf(answer));
 }
 
+/** True for a 4xx with an error body of the interface; without one the gateway may not even have sent it. */
+export function isWordedRefusal(answer: Answer): boolean {
+  if (!isAboutTheRequest(answer.status)) return false;
+  const { error, message } = refusalOf(answer);
+  return error !== null || message !== null;
+}
+
 function answerOf(
   operation: OperationName,
   exchange: Exchange,
@@ -120,9 +119,19 @@ function writeGotNoAnswer(operation: OperationName, { reason, cause }: NoAnswer)
   return new GatewayError('unknown', operation, `no readable answer (${reason})`, { cause });
 }
 
-function readStatusKind(status: number) {
-  if (status >= 500) return 'unavailable';
-  return status === 408 ? 'timeout' : 'contract';
+function statusError(operation: OperationName, answer: Answer): GatewayError {
+  const { status } = answer;
+  const refusal = refusalOf(answer);
+  return new GatewayError(readStatusKind(answer), operation, `status ${status}`, {
+    status,
+    refusal,
+  });
+}
+
+function readStatusKind(answer: Answer) {
+  if (answer.status >= 500) return 'unavailable';
+  if (answer.status === 408) return 'timeout';
+  return isWordedRefusal(answer) ? 'refused' : 'contract';
 }
 
 /** The statuses that are about the sender or its rate; a sign-in's 401 and 403 are about the input. */

@@ -58,10 +58,10 @@ export const ERROR_CODES = {
   },
   GATEWAY_UNAVAILABLE: {
     cause:
-      'The gateway could not be reached or failed. A write with this code was not carried out.',
+      'The gateway could not be reached or failed; what it said of it, such as a notice of maintenance, is in `extensions.gatewayError`. A write with this code was not carried out.',
     retryable: true,
     advice: 'Retry with exponential backoff.',
-    show: 'The service cannot be reached. Trying again…',
+    show: 'The service cannot be reached. Trying again… Add `gatewayError.message` where there is one.',
     outcome: 'fault',
   },
   GATEWAY_TIMEOUT: {
@@ -70,6 +70,14 @@ export const ERROR_CODES = {
     advice: 'Retry with exponential backoff.',
     show: 'This takes longer than usual. Trying again…',
     outcome: 'fault',
+  },
+  GATEWAY_REFUSED: {
+    cause:
+      'The gateway refused a read, and said why in `extensions.gatewayError`: there is no such thing, or it is locked or not possible now.',
+    retryable: false,
+    advice: 'Do not repeat it at once; show the reason, and the rest of the screen.',
+    show: 'This cannot be shown. Add `gatewayError.message` where there is one.',
+    outcome: 'caller',
   },
   GATEWAY_CONTRACT: {
     cause: 'The gateway’s answer does not match its interface, so it was not used.',

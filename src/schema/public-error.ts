@@ -112,6 +112,7 @@ const CODE_OF_KIND: Readonly<Record<GatewayErrorKind, Code>> = {
   unauthenticated: 'UNAUTHENTICATED',
   forbidden: 'FORBIDDEN',
   'rate-limited': 'RATE_LIMITED',
+  refused: 'GATEWAY_REFUSED',
   unavailable: 'GATEWAY_UNAVAILABLE',
   unknown: 'OUTCOME_UNKNOWN',
   timeout: 'GATEWAY_TIMEOUT',
@@ -122,6 +123,7 @@ const MESSAGE_OF_KIND: Readonly<Record<GatewayErrorKind, string>> = {
   unauthenticated: 'The gateway does not accept the token.',
   forbidden: 'The gateway does not allow this.',
   'rate-limited': 'The gateway asks for a pause.',
+  refused: 'The gateway refused this.',
   unavailable: 'The gateway cannot be reached.',
   unknown: 'The gateway gave no readable answer: this may have been done or not.',
   timeout: 'The gateway did not answer in time.',
@@ -142,13 +144,24 @@ function describeGateway(error: GatewayError): Described {
       ...(code === 'RATE_LIMITED' && {
         retryAfter: error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS,
       }),
-      ...((code === 'FORBIDDEN' || code === 'RATE_LIMITED') && gatewayWords(error)),
+      ...(CODES_WITH_WORDS.has(code) && gatewayWords(error)),
     },
   };
 }
 
+/** A user must be told that the account is restricted, or until when the gateway is maintained. */
+const CODES_WITH_WORDS: ReadonlySet<Code> = new Set([
+  'FORBIDDEN',
+  'RATE_LIMITED',
+  'GATEWAY_REFUSED',
+  'GATEWAY_UNAVAILABLE',
+]);
+const LONGEST_WORDS = 2_000;
+
 function gatewayWords({ refusal }: GatewayError) {
   if (refusal === null || (refusal.error === null && refusal.message === null)) return {};
-  const redacted = (words: string | null) => (words === null ? null : redact(words));
+  const redacted = (words: string | null) =>
+    // More is redacted than is shown, because the half of an e-mail address is not recognised.
+    words === null ? null : redact(words.slice(0, 2 * LONGEST_WORDS)).slice(0, LONGEST_WORDS);
   return { gatewayError: { error: redacted(refusal.error), message: redacted(refusal.message) } };
 }

@@ -162,6 +162,12 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
   ['a 401', raw(answer(401, '')), ['unauthenticated', 'unauthenticated', 'unauthenticated']],
   ['a 403', raw(answer(403, '')), ['forbidden', 'forbidden', 'forbidden']],
   ['a 404', raw(answer(404, '')), ['contract', 'rejected', 'rejected']],
+  [
+    'a 404 with an error body of the interface',
+    raw(answer(404, '{"error":"NOT_FOUND"}')),
+    ['refused', 'rejected', 'rejected'],
+  ],
+  ['a 404 with an empty object', raw(answer(404, '{}')), ['contract', 'rejected', 'rejected']],
   ['a 408', raw(answer(408, '')), LATE],
   ['a 429', raw(answer(429, '')), ['rate-limited', 'rate-limited', 'rate-limited']],
   ['a 500', raw(answer(500, '')), LOST],

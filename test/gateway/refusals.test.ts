@@ -39,7 +39,7 @@ const same = (word: string) => ({
   login: word,
   forgotPassword: word,
 });
-const aboutTheRequest = { ...same('rejected'), read: 'contract' };
+const aboutTheRequest = { ...same('rejected'), read: 'refused' };
 const inDoubt = { ...same('unknown'), read: 'unavailable', login: 'unavailable' };
 const nonsense = { ...same('unknown'), read: 'contract', login: 'contract' };
 const aboutTheToken = (word: string) => ({

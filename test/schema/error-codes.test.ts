@@ -25,6 +25,7 @@ test('the codes are those that clients know', () => {
     'RATE_LIMITED',
     'GATEWAY_UNAVAILABLE',
     'GATEWAY_TIMEOUT',
+    'GATEWAY_REFUSED',
     'GATEWAY_CONTRACT',
     'OUTCOME_UNKNOWN',
     'IDEMPOTENCY_UNAVAILABLE',
@@ -53,6 +54,17 @@ describe('what a client learns of an error', () => {
       retryable: false,
       argument: 'input.price',
     });
+  });
+
+  test('of a text without end is its beginning, and nothing of an address that it cuts', () => {
+    const message = `${'word '.repeat(399)} jane@example.com ${'more '.repeat(100_000)}`;
+    const refusal = { error: null, message, email: null, ok: null, details: null };
+    const error = new GatewayError('refused', 'getSession', 'status 423', { refusal });
+    const { gatewayError } = extensionsOf(error) as unknown as {
+      gatewayError: { message: string };
+    };
+    expect(gatewayError.message).toHaveLength(2_000);
+    expect(gatewayError.message).not.toContain('jane');
   });
 
   test('of a path is the input, or the token that the value came from', () => {

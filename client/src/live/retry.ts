@@ -3,8 +3,11 @@ import type { TradingGraphError } from '../errors.ts';
 const BASE_MS = 500;
 const MAX_MS = 30_000;
 
-/** Codes that say "not now", though repeating at once is of no use: a faulty answer is corrected at some time. */
-const PASSING = new Set(['GATEWAY_CONTRACT', 'INTERNAL', 'PROTOCOL']);
+/**
+ * Codes that say "not now", though repeating at once is of no use: a faulty answer is corrected at some time, and
+ * an account that is locked is opened again.
+ */
+const PASSING = new Set(['GATEWAY_REFUSED', 'GATEWAY_CONTRACT', 'INTERNAL', 'PROTOCOL']);
 
 /** Exponential back-off with full jitter, and not before the server's `retryAfter`, in seconds. */
 export function retryDelayMs(failures: number, retryAfter: number | null, random: number): number {

@@ -139,6 +139,24 @@ describe('login', () => {
   });
 });
 
+test('a notice of maintenance reaches who signs in', async () => {
+  app.sandbox.fail({
+    operation: 'login',
+    kind: 'status',
+    status: 503,
+    body: { error: 'MAINTENANCE', message: 'Until 06:00, see status@example.com' },
+  });
+  const { errors } = await app.query(LOGIN, {
+    variables: { input: { email: 'demo@example.com', password: 'demo' } },
+  });
+  expect(errors[0]?.extensions).toEqual({
+    code: 'GATEWAY_UNAVAILABLE',
+    retryable: true,
+    operation: 'login',
+    gatewayError: { error: 'MAINTENANCE', message: 'Until 06:00, see […]' },
+  });
+});
+
 describe('forgotPassword', () => {
   const forgot = async (email: string) => {
     const { data, errors } = await app.query(

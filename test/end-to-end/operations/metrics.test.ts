@@ -223,6 +223,19 @@ describe('the gateway', () => {
     }
   });
 
+  test('a refused read apart from an answer outside the interface', async () => {
+    for (const [body, outcome] of [
+      [{ error: 'NOT_FOUND' }, '4xx'],
+      ['', 'contract'],
+    ] as const) {
+      app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 404, body });
+      await moved(app, calls('getCustomerId', outcome), 1, () =>
+        app.query('{ customerId }', { token }),
+      );
+      app.sandbox.clearFaults();
+    }
+  });
+
   test('polls apart from queries', async () => {
     using socket = await initializedSocket(app, token);
     const before = await seriesValue(app, calls('getOpenPositions', 'ok', 'poll'));

@@ -91,9 +91,73 @@ const CASES: readonly Case[] = [
       gatewayError: { error: 'SLOW_DOWN', message: null },
     },
   },
-  { name: '500', fault: { kind: 'status', status: 500, body: WORDS }, extensions: unavailable },
-  { name: '503', fault: { kind: 'status', status: 503 }, extensions: unavailable },
-  { name: '404', fault: { kind: 'status', status: 404, body: WORDS }, extensions: contract },
+  ...[400, 404, 409, 422, 423, 451].map((status) => ({
+    name: `${status} with words`,
+    fault: { kind: 'status', status, body: WORDS } as const,
+    extensions: { code: 'GATEWAY_REFUSED', retryable: false, gatewayError: REDACTED },
+  })),
+  {
+    name: '423 with the snapshot’s error body',
+    fault: { kind: 'status', status: 423, body: { message: 'Locked until Monday' } },
+    extensions: {
+      code: 'GATEWAY_REFUSED',
+      retryable: false,
+      gatewayError: { error: null, message: 'Locked until Monday' },
+    },
+  },
+  {
+    name: '404 with an error body of no words',
+    fault: { kind: 'status', status: 404, body: { error: 404, message: null } },
+    extensions: contract,
+  },
+  {
+    name: '404 with JSON of another shape',
+    fault: { kind: 'status', status: 404, body: ['no'] },
+    extensions: contract,
+  },
+  {
+    name: '404 with a page of HTML',
+    fault: {
+      kind: 'status',
+      status: 404,
+      body: '<h1>not here</h1>',
+      headers: { 'content-type': 'text/html' },
+    },
+    extensions: contract,
+  },
+  {
+    name: '408 with words',
+    fault: { kind: 'status', status: 408, body: WORDS },
+    extensions: timeout,
+  },
+  {
+    name: '500 with words',
+    fault: { kind: 'status', status: 500, body: WORDS },
+    extensions: { ...unavailable, gatewayError: REDACTED },
+  },
+  {
+    name: '503 with a notice of maintenance',
+    fault: { kind: 'status', status: 503, body: { error: 'MAINTENANCE', message: 'Until 06:00' } },
+    extensions: {
+      ...unavailable,
+      gatewayError: { error: 'MAINTENANCE', message: 'Until 06:00' },
+    },
+  },
+  {
+    name: '503 with a page of HTML',
+    fault: {
+      kind: 'status',
+      status: 503,
+      body: '<h1>Maintenance</h1>',
+      headers: { 'content-type': 'text/html' },
+    },
+    extensions: unavailable,
+  },
+  {
+    name: '503 without words',
+    fault: { kind: 'status', status: 503, body: '' },
+    extensions: unavailable,
+  },
   { name: 'a reset', fault: { kind: 'reset-before' }, extensions: unavailable },
   { name: 'half an answer', fault: { kind: 'cut' }, extensions: unavailable },
   { name: 'silence', fault: { kind: 'hang' }, extensions: timeout },
