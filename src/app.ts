@@ -273,7 +273,12 @@ export async function startApp(
     ...settings,
     readiness,
     webSockets,
-    graphiql: config.graphiql ? new GraphiQL({ sandbox: sandbox && graphiqlUsers(client) }) : null,
+    graphiql: config.graphiql
+      ? new GraphiQL({
+          sandbox: sandbox && graphiqlUsers(client),
+          introspection: config.introspection,
+        })
+      : null,
     demoPage: config.demoPage ? DemoPage.find() : null,
     sandbox: sandbox
       ? new SandboxProxy({

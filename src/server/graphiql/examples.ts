@@ -2,6 +2,8 @@
 export interface Example {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
+  /** It places an order, or names instruments of the sandbox gateway: nothing for a gateway with money behind it. */
+  readonly isForSandbox?: true;
 }
 
 /** The tabs that GraphiQL opens with: one for each use of the graph. */
@@ -81,6 +83,7 @@ query Sync($since: String!) {
     variables: { since: '' },
   },
   {
+    isForSandbox: true,
     query: `# Run it twice: an order is sent once for each key.
 # The repeat answers the same, and replayed: true.
 mutation Buy($input: PlaceOrderInput!) {
@@ -128,6 +131,7 @@ query Errors {
 `,
   },
   {
+    isForSandbox: true,
     query: `# An order that is refused is an outcome, no error.
 # Try TEST.UNKNOWN and TEST.SLOW, with other keys.
 mutation Refused {

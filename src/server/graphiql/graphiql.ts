@@ -11,6 +11,8 @@ export interface GraphiQLOptions {
     readonly users: readonly SandboxUser[];
     readonly firstToken: () => Promise<string | null>;
   } | null;
+  /** Off: the page says what is missing and why, in place of an error. */
+  readonly introspection: boolean;
 }
 
 /** GraphiQL with every asset served from this process, so that it works offline. */
@@ -25,7 +27,8 @@ export class GraphiQL {
   }
 
   async page(reply: Reply): Promise<void> {
-    const { sandbox } = this.#options;
+    const { sandbox, introspection } = this.#options;
+    const users = sandbox?.users ?? null;
     const assets = await this.#loadAssets();
     const { pages } = await this.#loadDocumentation();
     const token = await this.#firstToken();
@@ -35,7 +38,7 @@ export class GraphiQL {
     reply.set('content-security-policy', CONTENT_SECURITY_POLICY);
     reply.set('x-frame-options', 'DENY');
     reply.set('referrer-policy', 'no-referrer');
-    await reply.send(200, shell({ assets, users: sandbox?.users ?? null, token, docs: pages }));
+    await reply.send(200, shell({ assets, users, token, docs: pages, introspection }));
   }
 
   /** The page is served even where the sign-in fails, to debug just that. */

@@ -1,4 +1,5 @@
 import type { Assets } from './assets.ts';
+import { CONFIRMED_FIELDS } from './confirmed-fields.ts';
 import type { DocumentationPage } from './documentation.ts';
 import { EXAMPLES } from './examples.ts';
 
@@ -10,11 +11,12 @@ export interface SandboxUser {
 
 export interface ShellContent {
   readonly assets: Assets;
-  /** Null without the sandbox: then the token comes from the Headers pane. */
+  /** Null without the sandbox: then one signs in with an account of one's own, or pastes a token. */
   readonly users: readonly SandboxUser[] | null;
   /** Of the first user; null where the sign-in failed. */
   readonly token: string | null;
   readonly docs: readonly DocumentationPage[];
+  readonly introspection: boolean;
 }
 
 /**
@@ -35,14 +37,17 @@ export const CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 /** The HTML of the page: our own bars, and the element that GraphiQL fills. */
-export function shell({ assets, users, token, docs }: ShellContent): string {
+export function shell({ assets, users, token, docs, introspection }: ShellContent): string {
   const paths = [...assets.graphiql.keys(), ...assets.page.keys()];
   const url = (name: string) => paths.find((path) => path.endsWith(`/${name}`)) ?? '';
   const modules = [...assets.page.keys()].filter((path) => path.endsWith('.js'));
   const config = {
     endpoint: '/graphql',
     workers: { editor: url('editor.js'), json: url('json.js'), graphql: url('graphql.js') },
-    examples: EXAMPLES,
+    examples: users === null ? EXAMPLES.filter(({ isForSandbox }) => !isForSandbox) : EXAMPLES,
+    // The sandbox's money is pretended.
+    confirmedFields: users === null ? CONFIRMED_FIELDS : [],
+    introspection,
     users,
     token,
   };
@@ -64,15 +69,16 @@ export function shell({ assets, users, token, docs }: ShellContent): string {
     <noscript>GraphiQL needs JavaScript.</noscript>
     <header class="bar">
       <h1>Trading Graph</h1>
-      <div class="bar-items">${users ? userSwitch(users) : ''}
+      <div class="bar-items">${users ? userSwitch(users) : SIGN_IN}
         <details class="menu" id="docs">
           <summary>Docs</summary>
           <nav aria-label="Documentation">
-            <a href="/schema.graphql" target="_blank">Schema</a>${docs.map(docLink).join('')}
+            ${introspection ? '<a href="/schema.graphql" target="_blank">Schema</a>' : ''}${docs.map(docLink).join('')}
           </nav>
         </details>
       </div>
     </header>
+    ${introspection ? '' : NO_INTROSPECTION}
     <main id="root" aria-label="GraphiQL"></main>
     <section class="answer" aria-label="Last answer">
       <div id="answer-details" role="region" aria-label="Details of the answer" tabindex="0" hidden></div>
@@ -82,10 +88,42 @@ export function shell({ assets, users, token, docs }: ShellContent): string {
       </div>
       <p class="unseen" role="status" id="announcement"></p>
     </section>
+${users ? '' : CONFIRMATION}
   </body>
 </html>
 `;
 }
+
+const NO_INTROSPECTION = `<p class="notice">Introspection is off here, so there is no completion and no documentation. Operations work.
+      Whoever runs the service turns it on by <code>INTROSPECTION=on</code>.</p>`;
+
+/** The token is kept in memory alone: a reload signs out. */
+const SIGN_IN = `
+        <details class="menu" id="account">
+          <summary id="account-state">Sign in</summary>
+          <div class="panel">
+            <form id="sign-in">
+              <label>Email <input name="email" type="email" autocomplete="username" required /></label>
+              <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
+              <button>Sign in</button>
+            </form>
+            <form id="own-token">
+              <label>Or a token <input name="token" type="password" autocomplete="off" spellcheck="false" required /></label>
+              <button>Use it</button>
+            </form>
+            <p id="account-message" role="status"></p>
+            <button type="button" id="sign-out" hidden>Sign out</button>
+          </div>
+        </details>`;
+
+const CONFIRMATION = `    <dialog id="confirmation" aria-labelledby="confirmation-question">
+      <form method="dialog">
+        <h2 id="confirmation-question"></h2>
+        <p>This is sent to the real gateway.</p>
+        <button value="" autofocus>Do not send</button>
+        <button value="send">Send it</button>
+      </form>
+    </dialog>`;
 
 function userSwitch(users: readonly SandboxUser[]): string {
   const options = users.map(

@@ -105,7 +105,7 @@ describe('its assets', () => {
       bytes += (await rawRequest(`${app.url}${path.split('"')[1]}`, { headers })).bytes.length;
     }
     expect(bytes).toBeGreaterThan(1000);
-    expect(bytes).toBeLessThan(15_000);
+    expect(bytes).toBeLessThan(20_000);
   });
 
   test.each([

@@ -1,10 +1,11 @@
+import { isConfirmed } from './confirmation.js';
 import { readEventStream } from './event-stream.js';
 
 /**
  * @typedef {import('./types.d.ts').Operation} Operation
  * @typedef {import('./types.d.ts').GraphQLResult} GraphQLResult
  * @typedef {import('./types.d.ts').FetcherOptions} FetcherOptions
- * @typedef {import('./sign-in.js').SignIn} SignIn
+ * @typedef {import('./types.d.ts').SignIn} SignIn
  * @typedef {import('./answer-bar.js').AnswerBar} AnswerBar
  */
 
@@ -12,9 +13,9 @@ import { readEventStream } from './event-stream.js';
  * Sends GraphiQL's operations. The text goes to the server as it is, and failures come back as
  * GraphQL errors: one that is thrown would be shown with its stack.
  *
- * @param {{ endpoint: string, signIn: SignIn, answers: AnswerBar }} parts
+ * @param {{ endpoint: string, confirmedFields: readonly string[], signIn: SignIn, answers: AnswerBar }} parts
  */
-export function createFetcher({ endpoint, signIn, answers }) {
+export function createFetcher({ endpoint, confirmedFields, signIn, answers }) {
   /**
    * @param {Operation} operation
    * @param {FetcherOptions} [options]
@@ -23,6 +24,7 @@ export function createFetcher({ endpoint, signIn, answers }) {
     const isIntrospection = operationName === 'IntrospectionQuery';
     const chosen = chosenOperation(query, operationName);
     const name = chosen ?? 'Operation';
+    if (!(await isConfirmed(query, chosen, confirmedFields))) return failure('It was not sent.');
     const controller = new AbortController();
     const startedMs = performance.now();
     const elapsed = () => performance.now() - startedMs;

@@ -6,8 +6,19 @@ export interface PageConfig {
     readonly query: string;
     readonly variables?: Readonly<Record<string, unknown>>;
   }[];
+  /** Mutation fields that are sent only after a question. */
+  readonly confirmedFields: readonly string[];
+  readonly introspection: boolean;
   readonly users: readonly { readonly email: string }[] | null;
   readonly token: string | null;
+}
+
+/** Whose token goes with the requests. */
+export interface SignIn {
+  /** The value of the Authorization header; null where nobody is signed in. Rejects where the sign-in fails. */
+  authorization(): Promise<string | null>;
+  /** Forgets a token that was refused. */
+  refused(authorization: string): Promise<void>;
 }
 
 /** An operation as GraphiQL hands it over. */

@@ -1,0 +1,100 @@
+import { elementOf } from './elements.js';
+import { requestToken } from './request-token.js';
+
+/** An account at a real gateway: signed in by the form, or by a token. Both are kept in memory alone, for all tabs. */
+export class Account {
+  #endpoint;
+  /** @type {string | null} */
+  #token = null;
+  #menu = elementOf('account', HTMLDetailsElement);
+  #state = elementOf('account-state', HTMLElement);
+  #message = elementOf('account-message', HTMLElement);
+  #signOut = elementOf('sign-out', HTMLButtonElement);
+
+  /** @param {string} endpoint */
+  constructor(endpoint) {
+    this.#endpoint = endpoint;
+    onSubmit('sign-in', (fields) => this.#signIn(fields));
+    onSubmit('own-token', async ({ token = '' }) =>
+      this.#use(token.trim().replace(/^Bearer\s+/i, '')),
+    );
+    this.#signOut.addEventListener('click', () => this.#forget('Signed out.'));
+  }
+
+  async authorization() {
+    return this.#token === null ? null : `Bearer ${this.#token}`;
+  }
+
+  /** @param {string} authorization */
+  async refused(authorization) {
+    if (authorization === `Bearer ${this.#token}`)
+      this.#forget('The token was refused. Sign in again.');
+  }
+
+  /** @param {Readonly<Record<string, string>>} fields */
+  async #signIn({ email = '', password = '' }) {
+    this.#message.textContent = 'Signing in …';
+    try {
+      this.#use(await requestToken(this.#endpoint, { email, password }));
+    } catch (error) {
+      this.#message.textContent = error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  /** @param {string} token */
+  #use(token) {
+    this.#token = token;
+    const expiry = expiryOf(token);
+    this.#state.textContent = expiry === null ? 'Signed in' : `Signed in until ${expiry}`;
+    this.#message.textContent = 'The token goes with every operation until the page is left.';
+    this.#signOut.hidden = false;
+    this.#menu.open = false;
+    elementOf('account-state', HTMLElement).focus();
+  }
+
+  /** @param {string} why */
+  #forget(why) {
+    this.#token = null;
+    this.#state.textContent = 'Sign in';
+    this.#message.textContent = why;
+    this.#signOut.hidden = true;
+  }
+}
+
+/**
+ * @param {string} id
+ * @param {(fields: Readonly<Record<string, string>>) => Promise<void>} submit
+ */
+function onSubmit(id, submit) {
+  const form = elementOf(id, HTMLFormElement);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const fields = Object.fromEntries(
+      [...new FormData(form)].map(([name, value]) => [name, String(value)]),
+    );
+    await submit(fields);
+    for (const input of form.querySelectorAll('[type=password]')) {
+      if (input instanceof HTMLInputElement) input.value = '';
+    }
+  });
+}
+
+/**
+ * What the token itself says, for display alone.
+ *
+ * @param {string} token
+ */
+function expiryOf(token) {
+  try {
+    const [, payload = ''] = token.split('.');
+    const { exp } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));
+    if (typeof exp !== 'number') return null;
+    return new Date(exp * 1000).toLocaleTimeString([], {
+      hour: '2-digit',
+      minute: '2-digit',
+      hour12: false,
+    });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,47 @@
+import { elementOf } from './elements.js';
+import { requestToken } from './request-token.js';
+
+/** The sandbox's user whose token goes with each request. */
+export class SandboxUsers {
+  #endpoint;
+  /** @type {Map<string, Promise<string>>} */
+  #tokens = new Map();
+  #choice = elementOf('user', HTMLSelectElement);
+
+  /**
+   * @param {string} endpoint
+   * @param {readonly { email: string }[]} users
+   * @param {string | null} token
+   */
+  constructor(endpoint, [first], token) {
+    this.#endpoint = endpoint;
+    if (first && token !== null) this.#tokens.set(first.email, Promise.resolve(token));
+  }
+
+  /** The value of the Authorization header; null where nobody is signed in. Rejects where the sign-in fails. */
+  async authorization() {
+    const email = this.#choice.value;
+    if (!email) return null;
+    const token = this.#tokens.get(email) ?? this.#renew(email);
+    return `Bearer ${await token}`;
+  }
+
+  /**
+   * Forgets a token that was refused, so that the next request signs in again.
+   *
+   * @param {string} authorization
+   */
+  async refused(authorization) {
+    for (const [email, token] of this.#tokens) {
+      if (`Bearer ${await token}` === authorization) this.#tokens.delete(email);
+    }
+  }
+
+  /** @param {string} email */
+  #renew(email) {
+    const token = requestToken(this.#endpoint, { email, password: 'demo' });
+    this.#tokens.set(email, token);
+    token.catch(() => this.#tokens.delete(email));
+    return token;
+  }
+}

@@ -1,0 +1,177 @@
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CONFIRMED_FIELDS } from '../../../src/server/graphiql/confirmed-fields.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
+import { describeWithChromium } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+
+// They change nothing that is money or a password; to sign in is what the form does.
+const SENT_WITHOUT_A_QUESTION = ['login', 'setValue', 'markNotificationsRead', 'registerDevice'];
+
+const ORDER =
+  'placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "k" }) { __typename }';
+
+describeWithChromium('GraphiQL before a gateway of one’s own', (executablePath) => {
+  let gateway: TestApp;
+  let app: TestApp;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    gateway = await startTestApp();
+    app = await startTestApp({ GRAPHIQL: 'on', INTROSPECTION: 'on' }, { gateway: gateway.sandbox });
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await app.close();
+    await gateway.close();
+  });
+
+  const open = async (query: string | null = null, viewport = DESKTOP) => {
+    const fragment = query === null ? '' : `#${new URLSearchParams({ query })}`;
+    const opened = await openPage(browser, `${app.url}/graphql${fragment}`, { viewport });
+    await opened.page.locator('.graphiql-tab-active').waitFor();
+    return opened;
+  };
+  const run = (page: Page) => page.getByRole('button', { name: /execute query/i }).click();
+  const result = (page: Page) => page.locator('.result-window');
+  const question = (page: Page) => page.getByRole('dialog', { name: /^Send / });
+  const signIn = async (page: Page, password = 'demo') => {
+    await page.locator('#account-state').click();
+    await page.getByLabel('Email').fill('demo@example.com');
+    await page.getByLabel('Password').fill(password);
+    await page.locator('#sign-in').getByRole('button', { name: 'Sign in' }).click();
+  };
+
+  test('no tab places an order or names what the sandbox alone has', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const names = await page.locator('.graphiql-tab-button').allInnerTexts();
+    expect(names).toContain('Home');
+    expect(names).not.toContain('Buy');
+    const config = (await page.locator('#config').textContent()) ?? '';
+    expect(config).not.toMatch(/TEST\.|\bmutation\b/);
+    expect(config).not.toContain('example.com');
+    expect(config).not.toContain(gateway.sandbox.url);
+  });
+
+  test.each([DESKTOP, PHONE])(
+    'at $width×$height one signs in with an account of one’s own, for all tabs and until the page is left',
+    async (viewport) => {
+      await using opened = await open('{ customerId }', viewport);
+      const { page, problems } = opened;
+      await signIn(page, 'wrong');
+      await page.getByText('Signing in as demo@example.com failed').waitFor();
+      expect(await overflowsSideways(page)).toBe(false);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await violations(page, { exclude: ['#root'] })).toEqual([]);
+      }
+      await page.getByLabel('Password').fill('demo');
+      await page.keyboard.press('Enter');
+      await page.getByText(/^Signed in until \d\d:\d\d$/).waitFor();
+      await run(page);
+      await result(page).getByText('cus_700001').waitFor();
+      // Nothing of it is kept.
+      const kept = await page.evaluate(
+        'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
+      );
+      expect(kept).not.toMatch(/eyJ|demo@example\.com/);
+      await page.reload();
+      await page.locator('.graphiql-tab-active').waitFor();
+      expect(await page.locator('#account-state').innerText()).toBe('Sign in');
+      expect(problems).toEqual([]);
+    },
+  );
+
+  test('a token that is pasted goes with each operation, and is dropped once refused', async () => {
+    await using opened = await open('{ customerId }');
+    const { page } = opened;
+    await page.locator('#account-state').click();
+    await page
+      .getByLabel('Or a token')
+      .fill(` Bearer ${gateway.sandbox.token({ email: 'fresh@example.com' })} `);
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await run(page);
+    await result(page).getByText('cus_700003').waitFor();
+    gateway.sandbox.revoke({ login: 700003 });
+    await run(page);
+    await result(page).getByText('UNAUTHENTICATED').waitFor();
+    await page.locator('#account-state').click();
+    await page.getByText('The token was refused. Sign in again.').waitFor();
+  });
+
+  test.each([
+    ['an order', `mutation { ${ORDER} }`],
+    ['one behind an alias', `mutation { harmless: ${ORDER} }`],
+    ['one in a fragment', `mutation { ...F } fragment F on Mutation { ${ORDER} }`],
+    ['one behind a comment with a quote', `# don"t\nmutation M { ${ORDER} } # "`],
+    ['one behind a carriage return', `mutation { # note\r${ORDER} }`],
+    ['one beside a query', `query Q { customerId } mutation M { ${ORDER} }`],
+  ])('%s is sent only after a question', async (_name, query) => {
+    await using opened = await open();
+    const { page } = opened;
+    await signIn(page);
+    await page.getByText(/^Signed in until/).waitFor();
+    // As somebody types it: nothing is taken from an example.
+    await page.getByRole('button', { name: 'New tab' }).click();
+    await page.locator('.graphiql-query-editor .monaco-editor').last().click();
+    await page.keyboard.insertText(query);
+    const execute = async () => {
+      if (!query.startsWith('query Q')) return run(page);
+      // GraphiQL asks which of several once it has read them.
+      await page
+        .locator('.graphiql-tab-active')
+        .getByText(/^[QM]$/)
+        .waitFor();
+      await run(page);
+      await page.getByRole('menuitem', { name: 'M' }).click();
+    };
+    const before = gateway.sandbox.orders().length;
+    await execute();
+    await question(page).waitFor();
+    expect(await question(page).innerText()).toContain('This is sent to the real gateway.');
+    await page.keyboard.press('Escape');
+    await result(page).getByText('It was not sent.').waitFor();
+    await execute();
+    await page.getByRole('button', { name: 'Do not send' }).click();
+    await eventually(async () => !(await question(page).isVisible()));
+    expect(gateway.sandbox.orders()).toHaveLength(before);
+    await execute();
+    await page.getByRole('button', { name: 'Send it' }).click();
+    await result(page).getByText('OrderAccepted').waitFor();
+  });
+
+  test('a mutation that only mentions an order in a text is sent at once', async () => {
+    await using opened = await open(
+      'mutation { setValue(input: { key: "placeOrder", value: 1 }) { __typename } }',
+    );
+    const { page } = opened;
+    await signIn(page);
+    await page.getByText(/^Signed in until/).waitFor();
+    await run(page);
+    await result(page).getByText('Acknowledged').waitFor();
+  });
+
+  test('each mutation field is asked about, or known to be harmless', async () => {
+    const { data } = await app.query('{ __schema { mutationType { fields { name } } } }');
+    const names = data.__schema.mutationType.fields.map(({ name }: { name: string }) => name);
+    expect([...CONFIRMED_FIELDS, ...SENT_WITHOUT_A_QUESTION].sort()).toEqual(names.sort());
+  });
+
+  test('without introspection the page says what is missing and how it is turned on', async () => {
+    await using own = await startTestApp({ GRAPHIQL: 'on' }, { gateway: gateway.sandbox });
+    await using opened = await openPage(browser, `${own.url}/graphql`);
+    const { page, problems } = opened;
+    await page.locator('.graphiql-tab-active').waitFor();
+    await page.getByText('INTROSPECTION=on').waitFor();
+    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+    expect(await page.getByText('Error fetching schema').count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Schema' }).count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+});
