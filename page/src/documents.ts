@@ -87,6 +87,7 @@ export interface PlaceOrderData {
 export interface PlaceOrderInput {
   readonly symbol: string;
   readonly side: 'BUY' | 'SELL';
+  readonly kind: 'MARKET';
   readonly size: { readonly units: number };
   readonly idempotencyKey: string;
 }

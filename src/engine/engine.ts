@@ -5,7 +5,11 @@ import { INEXACT } from '../lib/exact-json.ts';
 import type { FairScheduler } from '../lib/fair-scheduler.ts';
 import { type CostInputs, evaluate } from '../plugins/cost/amount.ts';
 import type { CostQuota } from '../plugins/cost/cost-quota.ts';
-import { blamedArgument } from '../plugins/documents/blamed-argument.ts';
+import {
+  blamedArgument,
+  isAboutNullMember,
+  nullMemberError,
+} from '../plugins/documents/blamed-argument.ts';
 import type { PreparedDocument, PreparedOperation } from '../plugins/documents/documents.ts';
 import { redactTexts, textsIn } from '../plugins/documents/redact-literals.ts';
 import type { Publisher } from '../plugins/errors/publisher.ts';
@@ -185,6 +189,8 @@ function blaming(
   const texts = textsIn(variables);
   return ({ message }) => {
     const argument = blamedArgument(message, document);
+    if (argument !== null && isAboutNullMember(message, variables))
+      return nullMemberError(argument);
     const more = argument === null ? {} : { argument };
     // GraphQL prints INEXACT as a symbol.
     const shown = message.replaceAll(String(INEXACT), `${INEXACT.description}`);

@@ -35,6 +35,14 @@ const Protection = builder.inputType('Protection', {
   }),
 });
 
+const PlaceOrderKind = builder.enumType('PlaceOrderKind', {
+  description: 'Whether an order is executed at once or waits for its price.',
+  values: {
+    MARKET: { description: 'Executed at once, at the market; a `price` is refused.' },
+    PENDING: { description: 'Waits for its `price`, which must be given.' },
+  },
+});
+
 const KEY_DESCRIPTION =
   'Names this order, 1 to 255 characters, new for each order and the same for each repeat of it: the order is sent at most once.';
 
@@ -44,15 +52,26 @@ const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
     symbol: t.id({ required: true, description: 'The instrument to trade.' }),
     side: t.field({ type: Side, required: true, description: 'Buy or sell.' }),
     size: t.field({ type: OrderSize, required: true, description: 'How much.' }),
+    kind: t.field({
+      type: PlaceOrderKind,
+      required: false,
+      description:
+        'What is meant, so that a `price` that is missing or not meant is refused; left out, `price` alone decides.',
+    }),
     price: t.float({
       required: false,
-      description: 'The price to wait for, above 0; left out, the order is executed immediately.',
+      description:
+        'The price to wait for, above 0; left out, the order is executed immediately. Null is refused, but for `kind: MARKET`.',
     }),
-    stopLoss: t.field({ type: Protection, required: false, description: 'Where to stop a loss.' }),
+    stopLoss: t.field({
+      type: Protection,
+      required: false,
+      description: 'Where to stop a loss; left out for none, null is refused.',
+    }),
     takeProfit: t.field({
       type: Protection,
       required: false,
-      description: 'Where to take a profit.',
+      description: 'Where to take a profit; left out for none, null is refused.',
     }),
     comment: t.string({ required: false, description: 'A note to keep with it.' }),
     idempotencyKey: t.string({ required: true, description: KEY_DESCRIPTION }),
@@ -66,8 +85,14 @@ const PlaceLimitOrderInput = builder.inputType('PlaceLimitOrderInput', {
     side: t.field({ type: Side, required: true, description: 'Buy or sell.' }),
     amount: t.float({ required: true, description: 'How much, in USD.' }),
     price: t.float({ required: true, description: 'The price to wait for, above 0.' }),
-    stopLoss: t.float({ required: false, description: 'The price at which to stop a loss.' }),
-    takeProfit: t.float({ required: false, description: 'The price at which to take a profit.' }),
+    stopLoss: t.float({
+      required: false,
+      description: 'The price at which to stop a loss; left out for none, null is refused.',
+    }),
+    takeProfit: t.float({
+      required: false,
+      description: 'The price at which to take a profit; left out for none, null is refused.',
+    }),
     comment: t.string({ required: false, description: 'A note to keep with it.' }),
     idempotencyKey: t.string({ required: true, description: KEY_DESCRIPTION }),
   }),

@@ -33,7 +33,7 @@ export interface Position {
   readonly updatedAt: string | null;
 }
 
-/** Plain sums over the list, in no stated currency; null where a position does not say. */
+/** Exact sums over the list, in no stated currency; null where a position does not say. */
 export interface PositionTotals {
   readonly count: number;
   readonly invested: number | null;

@@ -1,29 +1,33 @@
-import { TradingGraphError } from '../errors.ts';
+import { unsendable } from '../request/finite-variables.ts';
 
 /**
- * The input as text, the same for equal inputs: fields sorted, those that are null left out. Being text, it is also
+ * The input as text, the same for equal inputs: fields sorted, those that are left out absent. Being text, it is also
  * a copy, which stays what it is when the caller's object changes between two attempts.
  */
 export function canonicalInput(input: object): string {
   return JSON.stringify(sorted(input, 'input'));
 }
 
+// The key belongs to the ticket, whatever else an object that came from elsewhere carries.
+const NOT_INPUT = 'input.idempotencyKey';
+
 function sorted(value: unknown, path: string): unknown {
   if (typeof value === 'string' || typeof value === 'boolean') return value;
-  // JSON writes NaN as null, which would turn an order that waits for its price into one that trades at once.
+  if (value === null) throw unsendable(path, 'must not be null: leave it out for none');
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new TradingGraphError(`${path} cannot be sent as it is`, {
-      code: 'BAD_USER_INPUT',
-      retryable: false,
-      extensions: { argument: path },
-    });
-  }
+  if (typeof value !== 'object' || Array.isArray(value)) throw unsendable(path);
   return Object.fromEntries(
     Object.entries(value)
-      // The key belongs to the ticket, whatever else an object that came from elsewhere carries.
-      .filter(([name, field]) => field != null && !(path === 'input' && name === 'idempotencyKey'))
+      .map(([name, field]) => [name, field, `${path}.${name}`] as const)
+      .filter(([, field, at]) => !isNone(field, at, value) && at !== NOT_INPUT)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, field]) => [name, sorted(field, `${path}.${name}`)]),
+      .map(([name, field, at]) => [name, sorted(field, at)]),
   );
+}
+
+/** Whether nothing is meant. A null elsewhere may stand for a number that was mistyped. */
+function isNone(field: unknown, path: string, input: object): boolean {
+  if (field !== null) return field === undefined;
+  const isMarket = 'kind' in input && input.kind === 'MARKET';
+  return path === 'input.comment' || path === 'input.kind' || (path === 'input.price' && isMarket);
 }

@@ -1,22 +1,24 @@
 /** How much to trade: in units of the instrument, or in money of the account's currency. */
 export type OrderSize =
-  | { readonly units: number; readonly amount?: null | undefined }
-  | { readonly amount: number; readonly units?: null | undefined };
+  | { readonly units: number; readonly amount?: undefined }
+  | { readonly amount: number; readonly units?: undefined };
 
 /** Where to close a position: at a price of the instrument, or at an amount of money. */
 export type Protection =
-  | { readonly price: number; readonly amount?: null | undefined }
-  | { readonly amount: number; readonly price?: null | undefined };
+  | { readonly price: number; readonly amount?: undefined }
+  | { readonly amount: number; readonly price?: undefined };
 
 /** An order at the market, or one that waits for `price`. Its key is the ticket's. */
 export interface OrderInput {
   readonly symbol: string;
   readonly side: 'BUY' | 'SELL';
   readonly size: OrderSize;
+  /** What is meant: a price that is missing, or not meant, is then refused. Left out, the price says it. */
+  readonly kind?: 'MARKET' | 'PENDING' | null | undefined;
   /** Left out, the order is executed at once. */
-  readonly price?: number | null | undefined;
-  readonly stopLoss?: Protection | null | undefined;
-  readonly takeProfit?: Protection | null | undefined;
+  readonly price?: number | undefined;
+  readonly stopLoss?: Protection | undefined;
+  readonly takeProfit?: Protection | undefined;
   readonly comment?: string | null | undefined;
 }
 
@@ -27,7 +29,7 @@ export interface LimitOrderInput {
   /** In USD. */
   readonly amount: number;
   readonly price: number;
-  readonly stopLoss?: number | null | undefined;
-  readonly takeProfit?: number | null | undefined;
+  readonly stopLoss?: number | undefined;
+  readonly takeProfit?: number | undefined;
   readonly comment?: string | null | undefined;
 }

@@ -76,7 +76,7 @@ export class OrderTicket implements Ticket {
     return this.#place('order', input, options, (copy: OrderInput, account, signal) =>
       this.#context.core.request(
         PLACE_ORDER,
-        { input: { ...copy, idempotencyKey: this.idempotencyKey } },
+        { input: { ...copy, kind: kindOf(copy), idempotencyKey: this.idempotencyKey } },
         { signal, account, repeats: false },
       ),
     );
@@ -105,7 +105,7 @@ export class OrderTicket implements Ticket {
       return this.#unsent(asError(error));
     }
     // The key makes the digests of two equal orders differ, so that storage does not show them to be equal.
-    const digest = digestOf(`${this.idempotencyKey} ${kind} ${text}`);
+    const digest = digestOf(`${this.idempotencyKey} ${kind} ${withoutKind(text)}`);
     if (this.#digest !== null && this.#digest !== digest) return this.#unsent(usedOtherwise());
     if (this.#final !== null) return this.#final;
     this.#digest = digest;
@@ -285,4 +285,15 @@ function outOfTime(): TradingGraphError {
     code: 'NETWORK',
     retryable: true,
   });
+}
+
+/** What the price says where the app does not: the server compares the two, should one be lost on its way. */
+function kindOf({ kind, price }: OrderInput): OrderInput['kind'] {
+  return kind ?? (price === undefined ? 'MARKET' : 'PENDING');
+}
+
+/** The price says the kind as well, so that a key of an app that did not send it yet is one of the same order. */
+function withoutKind(text: string): string {
+  const { kind: _, ...compared } = JSON.parse(text) as { kind?: unknown };
+  return JSON.stringify(compared);
 }

@@ -1,7 +1,8 @@
 import type { Result, Sink } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { RequestedDocument } from '../request/document.ts';
-import { protocolError } from '../request/failures.ts';
+import { asTradingGraphError, protocolError } from '../request/failures.ts';
+import { assertFinite } from '../request/finite-variables.ts';
 import type { SubscribeRequest } from './line.ts';
 
 /** One subscription of the app's, over all the lines that carry it. */
@@ -30,16 +31,24 @@ export class Subscription {
     this.#onThrown = onThrown;
   }
 
-  /** Null where the app's function for the variables throws, which ends the subscription. */
+  /** Null where there are no variables that can be sent, which ends the subscription. */
   request(): SubscribeRequest | null {
     this.#failed = null;
+    let variables: unknown;
     try {
-      return { document: this.#document, variables: this.#variables() };
+      variables = this.#variables();
     } catch (thrown) {
       this.end(protocolError('The variables of the subscription cannot be had.'));
       this.#onThrown(thrown);
       return null;
     }
+    try {
+      assertFinite(variables);
+    } catch (thrown) {
+      this.end(asTradingGraphError(thrown));
+      return null;
+    }
+    return { document: this.#document, variables };
   }
 
   next(result: Result<unknown>): void {

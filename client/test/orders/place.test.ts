@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { OrderInput } from '../../src/orders/order-input.ts';
 import { buying, type Phone, startPhone } from '../support/phone.ts';
 
 let phone: Phone;
@@ -95,11 +96,47 @@ test('another input is refused where the ticket was placed, or is being placed',
 test('the same input written in another way is the same order', async () => {
   const { orders } = phone.open();
   const ticket = orders.ticket();
-  const first = await ticket.place({ ...buying('rewritten'), price: null });
+  const first = await ticket.place({ ...buying('rewritten'), price: undefined });
   const { symbol, side, size, comment } = buying('rewritten');
   const again = { comment, size: { ...size, nothing: undefined }, side, symbol };
   expect(await ticket.place(again)).toEqual(first);
+  expect(await ticket.place({ ...again, kind: 'MARKET' })).toEqual(first);
 });
+
+test('an order says whether it waits for a price, also where the app does not', async () => {
+  const { orders, sent } = phone.open();
+  const place = (fields: Partial<OrderInput>) =>
+    orders.ticket().place({ ...buying('kinds'), ...fields });
+  await place({});
+  await place({ price: 1 });
+  await place({ kind: 'PENDING', price: 1 });
+  await place({ kind: 'MARKET', price: null as unknown as undefined });
+  expect(sent).toMatchObject(
+    ['MARKET', 'PENDING', 'PENDING', 'MARKET'].map((kind) => ({ input: { kind } })),
+  );
+  const refused = {
+    status: 'unsent',
+    error: { code: 'BAD_USER_INPUT', extensions: { argument: 'input.price' } },
+  };
+  expect(await place({ kind: 'PENDING' })).toMatchObject(refused);
+  expect(await place({ kind: 'MARKET', price: 1 })).toMatchObject(refused);
+});
+
+test.each(['price', 'stopLoss', 'takeProfit'])(
+  'a %s that is null is refused before anything is sent',
+  async (name) => {
+    const { orders, sent } = phone.open();
+    expect(await orders.ticket().place({ ...buying('null'), [name]: null })).toMatchObject({
+      status: 'unsent',
+      error: {
+        code: 'BAD_USER_INPUT',
+        message: expect.stringContaining('leave it out for none'),
+        extensions: { argument: `input.${name}` },
+      },
+    });
+    expect(sent).toEqual([]);
+  },
+);
 
 test('a form that breaks a rule may be corrected under the same ticket', async () => {
   const { orders } = phone.open();

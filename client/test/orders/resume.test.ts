@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { canonicalInput } from '../../src/orders/canonical-input.ts';
+import { digestOf } from '../../src/orders/digest.ts';
 import { buying, startPhone } from '../support/phone.ts';
 
 test('after a restart each order without an outcome is found again, and none is sent', async () => {
@@ -39,6 +41,19 @@ test('a resumed order is placed under its own key, with the same input alone', a
   });
   expect(phone.app.sandbox.orders()).toHaveLength(1);
   expect(phone.storage.entries.size).toBe(0);
+});
+
+test('an app that was updated to say the kind finds its order again', async () => {
+  await using phone = await startPhone();
+  const input = buying('updated');
+  const { idempotencyKey } = await phone.interrupt(input, 'answer-lost');
+  // The digest as an app has stored it that knew no kinds.
+  const before = digestOf(`${idempotencyKey} order ${canonicalInput(input)}`);
+  expect([...phone.storage.entries.values()].join()).toContain(before);
+  const [resumed] = await phone.open().orders.resume();
+  const again = await resumed?.ticket.place({ ...input, kind: 'MARKET' });
+  expect(again).toMatchObject({ status: 'accepted', idempotencyKey });
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
 test('two tabs that resume at once both learn the outcome', async () => {

@@ -27,7 +27,13 @@ export function OrderForm({ symbol }: { symbol: string }) {
 
   function submit(event: FormEvent) {
     event.preventDefault();
-    const input = { symbol, side, size: { units: Number(units) }, idempotencyKey: key };
+    const input = {
+      symbol,
+      side,
+      kind: 'MARKET' as const,
+      size: { units: Number(units) },
+      idempotencyKey: key,
+    };
     void place({ variables: { input } });
   }
   function another() {

@@ -13,7 +13,7 @@ export function OrderForm({ symbol }: { readonly symbol: string }) {
 
   function place(event: FormEvent) {
     event.preventDefault();
-    const order: OrderInput = { symbol, side, size: { units: Number(units) } };
+    const order: OrderInput = { symbol, side, kind: 'MARKET', size: { units: Number(units) } };
     setPlaced(order);
     void ticket.place(order);
   }

@@ -85,7 +85,7 @@ async function placeTwice(app: App, { symbol, side, units }: Form): Promise<void
   const { idempotencyKey } = app.client.orders.ticket();
   const before = await ordersSent(app);
   const stopClock = showPending(idempotencyKey);
-  const input = { symbol, side, size: { units }, idempotencyKey };
+  const input = { symbol, side, kind: 'MARKET' as const, size: { units }, idempotencyKey };
   const answers = await Promise.all([1, 2].map(() => app.client.mutate(PLACE_ORDER, { input })));
   stopClock();
   const sent = (await ordersSent(app)) - before;
@@ -227,7 +227,13 @@ function readForm(form: HTMLFormElement): Form {
 }
 
 function orderExample({ symbol, side, units }: Form): Example {
-  const input = { symbol, side, size: { units }, idempotencyKey: 'my-first-order' };
+  const input = {
+    symbol,
+    side,
+    kind: 'MARKET' as const,
+    size: { units },
+    idempotencyKey: 'my-first-order',
+  };
   return {
     document: PLACE_ORDER,
     variables: { input },
@@ -235,6 +241,7 @@ function orderExample({ symbol, side, units }: Form): Example {
 const outcome = await ticket.place({
   symbol: '${symbol}',
   side: '${side}',
+  kind: 'MARKET',
   size: { units: ${units} },
 });
 // 'accepted', 'rejected', 'unknown' or 'unsent'

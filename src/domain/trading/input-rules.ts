@@ -29,6 +29,20 @@ export function level(argument: string, value: unknown): number {
   return number === 0 ? 0 : number;
 }
 
+/**
+ * What is left out is none. An explicit null is refused: JSON writes NaN as null, so that it may stand for a
+ * price that was mistyped, and an order without it would be another order.
+ */
+export function optional<Given, Checked>(
+  argument: string,
+  value: Given | null | undefined,
+  check: (argument: string, value: Given) => Checked,
+): Checked | null {
+  if (value === undefined) return null;
+  if (value === null) throw broken(argument, 'must not be null: leave it out for none');
+  return check(argument, value);
+}
+
 export function symbol(argument: string, value: unknown): string {
   if (typeof value !== 'string' || value.trim() === '') {
     throw broken(argument, 'must not be empty');

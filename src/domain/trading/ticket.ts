@@ -5,6 +5,7 @@ import {
   idempotencyKey,
   level,
   oneOf,
+  optional,
   positive,
   type RawOneOf,
   side,
@@ -30,6 +31,8 @@ export interface PlaceOrderInput {
   readonly symbol: string;
   readonly side: Side;
   readonly size: RawOneOf<'units' | 'amount'>;
+  /** What the client means to place; left out, the price alone says it. */
+  readonly kind?: 'MARKET' | 'PENDING' | null | undefined;
   readonly price?: number | null | undefined;
   readonly stopLoss?: RawOneOf<'price' | 'amount'> | null | undefined;
   readonly takeProfit?: RawOneOf<'price' | 'amount'> | null | undefined;
@@ -58,8 +61,7 @@ export function marketTicket(input: PlaceOrderInput): MarketTicket {
       symbol: symbol('input.symbol', input.symbol),
       side: side('input.side', input.side),
       size: { by: size.by, value: positive(`input.size.${size.by}`, size.value) },
-      // The gateway may read 0 as "no price" and trade immediately, so it is no price a client can mean.
-      price: input.price == null ? null : positive('input.price', input.price),
+      price: triggerPrice(input),
       stopLoss: protection('input.stopLoss', input.stopLoss, size.by),
       takeProfit: protection('input.takeProfit', input.takeProfit, size.by),
       comment: input.comment ?? null,
@@ -77,8 +79,8 @@ export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
       side: side('input.side', input.side),
       amount: positive('input.amount', input.amount),
       price: positive('input.price', input.price),
-      stopLoss: input.stopLoss == null ? null : level('input.stopLoss', input.stopLoss),
-      takeProfit: input.takeProfit == null ? null : level('input.takeProfit', input.takeProfit),
+      stopLoss: optional('input.stopLoss', input.stopLoss, level),
+      takeProfit: optional('input.takeProfit', input.takeProfit, level),
       comment: input.comment ?? null,
     },
   };
@@ -86,7 +88,8 @@ export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
 
 /**
  * The digest that identifies a repeat: equal for two tickets that request the same order. Numbers compare
- * by value and absent is null already in the ticket; the list fixes the order of the fields.
+ * by value and absent is null already in the ticket; the list fixes the order of the fields. The kind is not
+ * among them: the price says it, and a repeat may come from an app that was updated to send it.
  */
 export function canonical(ticket: Ticket): string {
   const { operation, order } = ticket;
@@ -100,16 +103,32 @@ export function canonical(ticket: Ticket): string {
   return hash('sha256', text, 'hex');
 }
 
+/** Null where the order is executed at the market. */
+function triggerPrice({ kind, price }: PlaceOrderInput): number | null {
+  const argument = 'input.price';
+  if (kind === 'MARKET') {
+    // A null is no contradiction here: the client says twice that there is no price.
+    if (price == null) return null;
+    throw broken(argument, 'does not go with kind MARKET, which is executed at once');
+  }
+  if (kind === 'PENDING' && price == null) {
+    throw broken(argument, 'must be given with kind PENDING, which waits for it');
+  }
+  // The gateway may read 0 as "no price" and trade immediately, so it is no price a client can mean.
+  return optional(argument, price, positive);
+}
+
 function protection(
   argument: string,
   raw: RawOneOf<'price' | 'amount'> | null | undefined,
   sizeBy: 'units' | 'amount',
 ): Protection | null {
-  if (raw == null) return null;
-  const { by, value } = oneOf(argument, raw, ['price', 'amount']);
-  const checked = level(`${argument}.${by}`, value);
-  if (by === 'amount' && sizeBy !== 'amount') {
-    throw broken(`${argument}.amount`, 'goes only with a size that is an amount');
-  }
-  return { by, value: checked };
+  return optional(argument, raw, (_, given) => {
+    const { by, value } = oneOf(argument, given, ['price', 'amount']);
+    const checked = level(`${argument}.${by}`, value);
+    if (by === 'amount' && sizeBy !== 'amount') {
+      throw broken(`${argument}.amount`, 'goes only with a size that is an amount');
+    }
+    return { by, value: checked };
+  });
 }

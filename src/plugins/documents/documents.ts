@@ -24,10 +24,10 @@ import { CompiledOperation } from '../execution/compiled-operation.ts';
 import { type StructureLimits, structureErrors } from '../limits/structure.ts';
 
 import { lowestAgeLimit } from './age-limits.ts';
-import { inexactLiteralError } from './inexact-literal.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
 import { parseDocument } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
+import { inexactLiteralError, nullMemberLiteralError } from './refused-literals.ts';
 import { Selections } from './selections.ts';
 import { type CatalogUse, catalogUseOf } from './sharing-marks.ts';
 
@@ -130,7 +130,10 @@ export class Documents {
       maxErrors: MAX_ERRORS,
       hideSuggestions: !introspection,
     });
-    if (invalid.length > 0) return { errors: published(invalid, document) };
+    if (invalid.length > 0) {
+      const nullMember = nullMemberLiteralError(schema, document);
+      return { errors: nullMember ? [nullMember] : published(invalid, document) };
+    }
     const inexact = inexactLiteralError(schema, document);
     if (inexact) return { errors: [inexact] };
     return { document, operations: this.#operationsOf(document, text) };

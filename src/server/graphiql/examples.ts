@@ -100,6 +100,7 @@ mutation Buy($input: PlaceOrderInput!) {
       input: {
         symbol: 'AAPL',
         side: 'BUY',
+        kind: 'MARKET',
         size: { units: 1 },
         idempotencyKey: 'my-first-order',
       },
@@ -136,7 +137,7 @@ query Errors {
 # Try TEST.UNKNOWN and TEST.SLOW, with other keys.
 mutation Refused {
   placeOrder(
-    input: { symbol: "TEST.REJECT", side: BUY, size: { units: 1 }, idempotencyKey: "my-refused-order" }
+    input: { symbol: "TEST.REJECT", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "my-refused-order" }
   ) {
     __typename
     ... on OrderOutcome { replayed message }

@@ -71,6 +71,25 @@ describe('the ticket of a market order', () => {
     expect(marketWith({ price })).toBe('input.price');
   });
 
+  test('refuses a null where a value may be left out', () => {
+    expect(marketWith({ price: null })).toBe('input.price');
+    expect(marketWith({ stopLoss: null })).toBe('input.stopLoss');
+    expect(marketWith({ takeProfit: null })).toBe('input.takeProfit');
+    expect(limitWith({ stopLoss: null })).toBe('input.stopLoss');
+    expect(limitWith({ takeProfit: null })).toBe('input.takeProfit');
+    expect(marketWith({ price: undefined, stopLoss: undefined, comment: null })).toBe(null);
+  });
+
+  test('has a price exactly where its kind says so', () => {
+    expect(marketWith({ kind: 'MARKET' })).toBe(null);
+    expect(marketWith({ kind: 'MARKET', price: null })).toBe(null);
+    expect(marketWith({ kind: 'MARKET', price: 1 })).toBe('input.price');
+    expect(marketWith({ kind: 'PENDING' })).toBe('input.price');
+    expect(marketWith({ kind: 'PENDING', price: null })).toBe('input.price');
+    expect(marketWith({ kind: 'PENDING', price: 0 })).toBe('input.price');
+    expect(marketWith({ kind: 'PENDING', price: 1 })).toBe(null);
+  });
+
   test('accepts a protection of 0 and refuses a negative one', () => {
     expect(marketWith({ stopLoss: { price: 0 }, takeProfit: { price: 3 } })).toBe(null);
     expect(marketWith({ stopLoss: { price: -0.01 } })).toBe('input.stopLoss.price');
@@ -148,7 +167,9 @@ describe('the canonical form', () => {
 
   test('is equal for equal orders, however they were written', () => {
     expect(of({ size: { units: 2.0 } })).toBe(of({}));
-    expect(of({ price: null, comment: undefined, stopLoss: null })).toBe(of({}));
+    expect(of({ price: undefined, comment: null, stopLoss: undefined })).toBe(of({}));
+    expect(of({ kind: 'MARKET', price: null })).toBe(of({}));
+    expect(of({ kind: 'PENDING', price: 1 })).toBe(of({ price: 1 }));
     expect(of({ stopLoss: { price: -0 } })).toBe(of({ stopLoss: { price: 0 } }));
     expect(of({ idempotencyKey: 'another' })).toBe(of({}));
   });

@@ -105,5 +105,7 @@ export class Traffic {
 /** The same order with its input written differently. */
 function restated({ mutation, input }: OrderRequest): OrderRequest {
   const reversed = Object.fromEntries(Object.entries(input).reverse()) as OrderRequest['input'];
-  return { mutation, input: { ...reversed, stopLoss: null, takeProfit: null } };
+  if (mutation === 'placeLimitOrder') return { mutation, input: reversed };
+  const kind = input.price === undefined ? 'MARKET' : 'PENDING';
+  return { mutation, input: { ...reversed, kind } };
 }

@@ -96,7 +96,8 @@ function* rulesOfInput(
 
 /** An order's canonical form, independent of how its input was written. */
 function normalize({ mutation, input }: OrderRequest): string {
-  const given = Object.entries(input).filter(([, value]) => value !== null);
+  // The kind is no part of an order: its price says it.
+  const given = Object.entries(input).filter(([name]) => name !== 'kind');
   return JSON.stringify([mutation, ...given.sort(([one], [other]) => (one < other ? -1 : 1))]);
 }
 

@@ -32,19 +32,28 @@ export type PlaceOrderInput = {
   comment?: string | null | undefined;
   /** Names this order, 1 to 255 characters, new for each order and the same for each repeat of it: the order is sent at most once. */
   idempotencyKey: string;
-  /** The price to wait for, above 0; left out, the order is executed immediately. */
+  /** What is meant, so that a `price` that is missing or not meant is refused; left out, `price` alone decides. */
+  kind?: PlaceOrderKind | null | undefined;
+  /** The price to wait for, above 0; left out, the order is executed immediately. Null is refused, but for `kind: MARKET`. */
   price?: number | null | undefined;
   /** Buy or sell. */
   side: Side;
   /** How much. */
   size: OrderSize;
-  /** Where to stop a loss. */
+  /** Where to stop a loss; left out for none, null is refused. */
   stopLoss?: Protection | null | undefined;
   /** The instrument to trade. */
   symbol: string | number;
-  /** Where to take a profit. */
+  /** Where to take a profit; left out for none, null is refused. */
   takeProfit?: Protection | null | undefined;
 };
+
+/** Whether an order is executed at once or waits for its price. */
+export type PlaceOrderKind =
+  /** Executed at once, at the market; a `price` is refused. */
+  | 'MARKET'
+  /** Waits for its `price`, which must be given. */
+  | 'PENDING';
 
 /** Where a position closes by itself: at a price, or at an amount won or lost. */
 export type Protection =

@@ -1,0 +1,32 @@
+import { TradingGraphError } from '../errors.ts';
+
+/** Throws where a number is not finite: JSON would write it as null, which says something else than was meant. */
+export function assertFinite(variables: unknown): void {
+  walk(variables, '');
+}
+
+function walk(given: unknown, path: string): void {
+  const value = written(given);
+  if (typeof value === 'number' && !Number.isFinite(value)) throw unsendable(path);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    const dot = path === '' ? name : `${path}.${name}`;
+    walk(member, Array.isArray(value) ? `${path}[${name}]` : dot);
+  }
+}
+
+/** What JSON writes of a value: an object may have a form of its own for it. */
+function written(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if ('toJSON' in value && typeof value.toJSON === 'function') return value.toJSON();
+  return value instanceof Number ? value.valueOf() : value;
+}
+
+/** An input that cannot be sent as it is, by the path of its part. */
+export function unsendable(argument: string, why = 'cannot be sent as it is'): TradingGraphError {
+  return new TradingGraphError(`${argument} ${why}`, {
+    code: 'BAD_USER_INPUT',
+    retryable: false,
+    extensions: { argument },
+  });
+}

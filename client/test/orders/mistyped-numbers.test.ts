@@ -1,0 +1,142 @@
+import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { fetchExchange, Client as UrqlClient, gql as urqlGql } from '@urql/core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { createClient } from '../../src/create-client.ts';
+import { startApolloDevice } from '../apollo/apollo-device.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
+
+const PLACE =
+  'mutation Place($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
+const EMPTY = Number.parseFloat('');
+
+/** What the form of an app made of empty fields, and the path of the first. */
+const MISTYPED = [
+  ['a price', { price: EMPTY }, 'input.price'],
+  ['a stop-loss', { stopLoss: EMPTY }, 'input.stopLoss'],
+  ['the price of a stop-loss', { stopLoss: { price: Number.NaN } }, 'input.stopLoss.price'],
+  ['the amount of a take-profit', { takeProfit: { amount: EMPTY } }, 'input.takeProfit.amount'],
+  ['a price that is infinite', { price: 1 / 0 }, 'input.price'],
+] as const;
+
+type Variables = { readonly input: object };
+/** Sends an order; returns the code and the argument that the app sees. */
+type Send = (variables: Variables) => Promise<unknown>;
+
+let app: TestApp;
+let requests: number;
+
+beforeAll(async () => {
+  app = await startTestApp();
+});
+beforeEach(() => {
+  app.sandbox.clearCalls();
+  requests = 0;
+});
+afterAll(() => app.close());
+
+const options = () => {
+  const counted: typeof fetch = (...of) => {
+    requests += 1;
+    return fetch(...of);
+  };
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  return { url: `${app.url}/graphql`, fetch: counted, token };
+};
+
+async function byApollo(variables: Variables): Promise<unknown> {
+  const { url, fetch, token } = options();
+  const headers = { authorization: `Bearer ${token}` };
+  const apollo = new ApolloClient({
+    link: new HttpLink({ uri: url, fetch, headers }),
+    cache: new InMemoryCache(),
+  });
+  return apolloError(apollo.mutate({ mutation: gql(PLACE), variables }));
+}
+
+async function byApolloLink(variables: Variables): Promise<unknown> {
+  const { url, fetch, token } = options();
+  using device = startApolloDevice({
+    url,
+    token: () => token,
+    environment: countedEnvironment({ fetch }),
+  });
+  return await apolloError(device.apollo.mutate({ mutation: gql(PLACE), variables }));
+}
+
+async function apolloError(sent: Promise<unknown>): Promise<unknown> {
+  const error: unknown = await sent.catch((thrown: unknown) => thrown);
+  if (!CombinedGraphQLErrors.is(error)) return error;
+  return error.errors[0]?.extensions;
+}
+
+async function byUrql(variables: Variables): Promise<unknown> {
+  const { url, fetch, token } = options();
+  const urql = new UrqlClient({
+    url,
+    fetch,
+    exchanges: [fetchExchange],
+    preferGetMethod: false,
+    fetchOptions: { headers: { authorization: `Bearer ${token}` } },
+  });
+  const { data, error } = await urql.mutation(urqlGql(PLACE), variables);
+  return error?.graphQLErrors[0]?.extensions ?? data;
+}
+
+async function byOurs(variables: Variables): Promise<unknown> {
+  const { url, fetch, token } = options();
+  const client = createClient({
+    url,
+    token: () => token,
+    environment: countedEnvironment({ fetch }),
+  });
+  const { errors } = await client.mutate<unknown, Variables>(PLACE, variables);
+  client.dispose();
+  return { code: errors[0]?.code, ...errors[0]?.extensions };
+}
+
+const order = (fields: object) => ({
+  input: { symbol: 'AAPL', side: 'BUY', size: { amount: 10 }, idempotencyKey: 'k', ...fields },
+});
+
+describe.each<[string, Send, ownRequests: boolean]>([
+  ['Apollo Client', byApollo, false],
+  ['urql', byUrql, false],
+  ['our link of Apollo Client', byApolloLink, true],
+  ['our client', byOurs, true],
+])('a number that was mistyped, sent by %s', (_client, send, isRefusedHere) => {
+  test.each(MISTYPED)('as %s, never becomes an order without it', async (_what, fields, path) => {
+    const error = await send(order(fields));
+    expect(error).toMatchObject({ code: 'BAD_USER_INPUT', argument: path });
+    expect(app.sandbox.calls('openPosition')).toBe(0);
+    expect(requests > 0).toBe(!isRefusedHere);
+  });
+});
+
+test('a number that is not finite is found wherever it is, and a subscription ends with it', async () => {
+  const { url, fetch, token } = options();
+  const client = createClient({
+    url,
+    token: () => token,
+    environment: countedEnvironment({ fetch }),
+  });
+  const refusedFor = async (variables: object) => {
+    const { errors } = await client.query<unknown, object>('{ __typename }', variables);
+    return errors[0]?.extensions.argument;
+  };
+  expect(await refusedFor({ of: [1, { deep: [Number.NaN] }] })).toBe('of[1].deep[0]');
+  expect(await refusedFor({ boxed: new Number(Number.NaN) })).toBe('boxed');
+  expect(await refusedFor({ own: { toJSON: () => -1 / 0 } })).toBe('own');
+  expect(requests).toBe(0);
+  expect(await refusedFor({ own: { toJSON: () => 'text', NaN: Number.NaN } })).toBeUndefined();
+  expect(await refusedFor({ none: null, left: undefined, at: new Date(0) })).toBeUndefined();
+  const ended = await new Promise((resolve) => {
+    client.subscribe(
+      'subscription ($ms: Int) { positions(intervalMs: $ms) { id } }',
+      () => ({ ms: Number.NaN }),
+      { next: () => {}, ended: resolve },
+    );
+  });
+  expect(ended).toMatchObject({ code: 'BAD_USER_INPUT', extensions: { argument: 'ms' } });
+  client.dispose();
+});
