@@ -18,7 +18,7 @@ const service = spawn(process.execPath, [program], {
 const ended = once(service, 'exit');
 try {
   const url = await servingUrl();
-  await Promise.all([sendQuery(url), followPositions(url), readStream(url), checkHealth(url)]);
+  await Promise.all([sendQuery(url), followPositions(url), sendMalformed(url), checkHealth(url)]);
 } finally {
   service.kill('SIGTERM');
 }
@@ -77,10 +77,9 @@ async function followPositions(url: string): Promise<void> {
 }
 
 /** Part of the program is loaded for such requests alone. */
-async function readStream(url: string): Promise<void> {
-  const headers = { accept: 'text/event-stream' };
-  const text = await (await fetch(`${url}/graphql?query={__typename}`, { headers })).text();
-  if (!text.includes('"data":{')) throw new Error(text);
+async function sendMalformed(url: string): Promise<void> {
+  const { status } = await fetch(`${url}/graphql?variables={`);
+  if (status !== 400) throw new Error(`a malformed request is answered with ${status}`);
 }
 
 async function checkHealth(url: string): Promise<void> {

@@ -97,6 +97,8 @@ export interface ConnectionLimits {
   /** How long a reader may take no byte, and how long a response waits for its client's other readers. */
   readonly unreadMs?: number;
   readonly patienceMs?: number;
+  /** The interval between two pings of a connection. */
+  readonly pingMs?: number;
 }
 
 /** The composition root: the one place that knows every layer and makes every lasting object. */
@@ -113,6 +115,7 @@ export async function startApp(
   const {
     most = MAX_CONNECTIONS,
     unprovedPerAddress = UNPROVED_PER_ADDRESS,
+    pingMs = PING_MS,
     ...patience
   } = connections;
   // Disposal closes what was started where a later part cannot start.
@@ -258,7 +261,7 @@ export async function startApp(
   const webSockets = new WebSocketEndpoint({
     ...settings,
     clock: systemClock,
-    pingMs: PING_MS,
+    pingMs,
     silenceMs: SILENCE_MS,
     maxOperations: MAX_OPERATIONS_PER_SOCKET,
     clients,
@@ -291,6 +294,8 @@ export async function startApp(
     maxConnections: most,
     corsHeaders: config.corsHeaders,
     directPath,
+    pingMs,
+    onGeneralPath: () => metrics.server.generalPath.add(),
     onAnswered: (status) => metrics.server.http.add(`${Math.floor(status / 100)}xx`),
     sdl: config.introspection ? printedSchema(schema) : null,
   });

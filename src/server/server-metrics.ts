@@ -26,6 +26,7 @@ interface DocumentSeries {
 /** The metrics of requests and connections. */
 export class ServerMetrics {
   readonly http: Counter<'status'>;
+  readonly generalPath: Counter;
   readonly readersCut: Counter<'reason'>;
   readonly sockets;
   readonly sendBufferBytes;
@@ -43,6 +44,10 @@ export class ServerMetrics {
     this.http = registry.counter('http_requests_total', 'HTTP requests by status class.', {
       status: ['2xx', '3xx', '4xx', '5xx'],
     });
+    this.generalPath = registry.counter(
+      'http_general_path_total',
+      'Requests that were answered by yoga: other methods than GET and POST, and malformed ones.',
+    );
     this.#operations = registry.counter(
       'operations_total',
       'GraphQL requests that have ended; a document is named where a manifest has it, else other.',

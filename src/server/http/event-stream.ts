@@ -1,49 +1,70 @@
 import type { ServerResponse } from 'node:http';
 import { GzipSegments } from '../../lib/gzip-segments.ts';
+import { type Body, isChunks } from '../../lib/pack.ts';
 import { PackedText } from '../../lib/packed-text.ts';
-import type { ResultSink } from '../../plugins/live/delivery.ts';
+import type { FollowedEvents, ResultSink } from '../../plugins/live/delivery.ts';
 import type { EventText } from '../../plugins/live/packed-results.ts';
 import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { SendBuffer } from '../back-pressure/send-buffer.ts';
 
 const HEAD = Buffer.from('event: next\ndata: ');
 const END = Buffer.from('\n\n');
+const COMPLETE = Buffer.from('event: complete\ndata:\n\n');
+// A comment, which clients ignore.
+const PING = Buffer.from(':\n\n');
 
 export interface EventStreamOptions {
+  /** Its headers are sent. */
+  readonly response: ServerResponse;
+  readonly unread: SendBuffer;
   /** Whether the client unpacks gzip. */
   readonly takesPacked: boolean;
   readonly summary: RequestSummary;
+  readonly pingMs: number;
 }
 
-/** The response of a subscription: its events, and the pings and the end that yoga writes in between. */
+/** The body of a subscription's response, by graphql-sse's protocol in its distinct connections mode. */
 export class EventStream implements ResultSink {
   readonly takesPacked: boolean;
+  readonly #response: ServerResponse;
+  readonly #unread: SendBuffer;
   readonly #summary: RequestSummary;
   readonly #gzip: GzipSegments | null;
-  #open: { readonly response: ServerResponse; readonly unread: SendBuffer } | null = null;
-  #whenOpen: (() => void) | null = null;
+  readonly #pings: NodeJS.Timeout;
 
-  constructor({ takesPacked, summary }: EventStreamOptions) {
+  constructor({ response, unread, takesPacked, summary, pingMs }: EventStreamOptions) {
     this.takesPacked = takesPacked;
+    this.#response = response;
+    this.#unread = unread;
     this.#summary = summary;
     this.#gzip = takesPacked ? new GzipSegments() : null;
+    if (this.#gzip !== null) this.#write(this.#gzip.begin());
+    // Some browsers hand the response to the page with its first bytes only.
+    this.#piece(PING);
+    this.#pings = setInterval(() => this.#ping(), pingMs);
   }
 
-  /** The response has its headers, so events can be sent. */
-  begin(response: ServerResponse, unread: SendBuffer): void {
-    this.#open = { response, unread };
-    if (this.#gzip !== null) response.write(this.#gzip.begin());
-    this.#whenOpen?.();
+  /** Sends the events until there are no more, or the client disconnects. */
+  async carry(followed: FollowedEvents): Promise<void> {
+    const delivery = followed.deliver(this);
+    // A quiet feed would be followed until its next event.
+    const leave = () => void delivery.return();
+    this.#response.once('close', leave);
+    try {
+      // The client may have disconnected before the listener was added.
+      if (this.#response.destroyed) leave();
+      else await delivery.next();
+    } finally {
+      clearInterval(this.#pings);
+    }
+    if (this.#response.destroyed) return;
+    this.#piece(COMPLETE);
+    this.#response.end(this.#gzip?.end());
   }
 
   hasRoom(ready: () => void): boolean {
-    if (this.#open === null) {
-      this.#whenOpen = ready;
-      return false;
-    }
-    const { unread } = this.#open;
-    if (unread.hasRoom()) return true;
-    unread.whenRoom(ready);
+    if (this.#unread.hasRoom()) return true;
+    this.#unread.whenRoom(ready);
     return false;
   }
 
@@ -53,30 +74,27 @@ export class EventStream implements ResultSink {
     this.#write(bytes, left);
   }
 
-  /** Sends a piece of the stream that is no event; false where the next one should wait. */
-  piece(bytes: Uint8Array): boolean {
+  /** Keeps proxies from closing a quiet connection, and finds out about a client that is gone. */
+  #ping(): void {
+    if (!this.#response.writableNeedDrain && this.#unread.hasRoom()) this.#piece(PING);
+  }
+
+  /** Sends what is no event. */
+  #piece(bytes: Buffer): void {
     const piece = this.#gzip?.stored(bytes) ?? bytes;
     this.#summary.bytesOut += piece.length;
-    return this.#write(piece);
+    this.#write(piece);
   }
 
-  end(): void {
-    this.#open?.response.end(this.#gzip?.end());
-  }
-
-  #write(bytes: Uint8Array, left?: () => void): boolean {
-    if (this.#open === null) throw new Error('an event stream is begun before its events');
-    const { response, unread } = this.#open;
-    if (response.destroyed) {
-      left?.();
-      return true;
-    }
-    const isTaken = response.write(bytes, () => {
-      unread.measure();
+  #write(bytes: Uint8Array, left?: () => void): void {
+    // What cannot be written does not leave: its response closes, and the delivery ends.
+    if (this.#response.destroyed) return;
+    this.#response.write(bytes, (error) => {
+      if (error) return;
+      this.#unread.measure();
       left?.();
     });
-    unread.measureSoon();
-    return isTaken;
+    this.#unread.measureSoon();
   }
 
   #encoded(result: EventText): Buffer {
@@ -89,4 +107,11 @@ export class EventStream implements ResultSink {
     const plain = Buffer.concat([HEAD, ...parts, END]);
     return gzip?.stored(plain) ?? plain;
   }
+}
+
+/** The body of an event stream with one result. */
+export function asOnlyEvent(result: Body): Body {
+  const end = Buffer.concat([END, COMPLETE]);
+  if (typeof result === 'string') return `${HEAD}${result}${end}`;
+  return [HEAD, ...(isChunks(result) ? result : [result]), end];
 }

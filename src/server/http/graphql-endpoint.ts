@@ -3,24 +3,35 @@ import type { IncomingRequest, Ready } from '../../engine/opened-operation.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
-import { type Body, isChunks } from '../../lib/pack.ts';
 import type { Refused } from '../../plugins/request.ts';
 import type { Code } from '../../schema/error-codes.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { RequestSummary } from '../../schema/request-summary.ts';
 import { BearerTokens } from '../request/bearer.ts';
-import { endRequestTrace, forwardedFrom, requestTrace } from '../request/request-trace.ts';
+import { forwardedFrom, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
 import { PayloadTooLargeError, TooManyPiecesError, takeBody, UnreadableBodyError } from './body.ts';
-import { answerDirectly, readOrdinary, sendCatalog } from './direct-path.ts';
-import { EventStream } from './event-stream.ts';
-import { type EventStreams, sendStream } from './event-streams.ts';
+import { answerDirectly, readOrdinary, sendCatalog, sendResult } from './direct-path.ts';
+import type { EventStreams } from './event-streams.ts';
+import {
+  type Accepted,
+  isJsonType,
+  type MediaType,
+  Negotiation,
+  PLAIN_JSON,
+  RESPONSE_JSON,
+} from './negotiation.ts';
 import type { Reply } from './reply.ts';
+import { answerSubscription } from './subscription.ts';
 import type { createGraphQLOverHttp, YogaReply } from './yoga.ts';
 
 export interface EndpointSettings extends ServerSettings {
   /** Whether ordinary requests are answered without yoga. */
   readonly directPath: boolean;
+  /** The interval of the comments that keep a quiet event stream open. */
+  readonly pingMs: number;
+  /** Called for each request that yoga answers. */
+  readonly onGeneralPath: () => void;
 }
 
 /** May answer asynchronously; what it throws or rejects with is an internal error. */
@@ -31,10 +42,11 @@ export function createGraphQLEndpoint(
   settings: EndpointSettings,
   streams: EventStreams,
 ): GraphQLEndpoint {
-  const { engine, addresses, buffers, maxBodyBytes, directPath } = settings;
+  const { engine, addresses, buffers, maxBodyBytes, directPath, pingMs, onGeneralPath } = settings;
   const { accessLog, clientNames, tracing } = settings;
   const yoga = onFirstUse(() => loadYoga(settings));
   const tokens = new BearerTokens();
+  const negotiation = new Negotiation();
 
   function summaryOf({ request, requestId }: Reply): RequestSummary {
     const { method = '', headers, url = '' } = request;
@@ -76,47 +88,56 @@ export function createGraphQLEndpoint(
     incoming: IncomingRequest,
   ): Eventually<void> {
     const { request } = reply;
+    const accepted = negotiation.of(request.headers.accept);
+    if (accepted === null) return refuseTypes(reply);
     const ordinary = directPath ? readOrdinary(request, body) : null;
-    if (ordinary === null) return answerByYoga(reply, body, incoming, null);
+    if (ordinary === null) return answerByYoga(reply, body, incoming, accepted);
     const answerOpened = (opened: Ready | Refused) =>
-      isSubscription(opened)
-        ? answerByYoga(reply, body, incoming, opened)
-        : answerDirectly(reply, opened, ordinary.media);
-    const opened = engine.open(ordinary.params, incoming);
+      opened.ready && opened.operation === 'subscription'
+        ? answerEvents(reply, opened, incoming, accepted)
+        : answerDirectly(reply, opened, accepted.single);
+    const opened = engine.open(ordinary, incoming);
     return opened instanceof Promise ? opened.then(answerOpened) : answerOpened(opened);
+  }
+
+  function answerEvents(
+    reply: Reply,
+    operation: Ready,
+    { summary, caller }: IncomingRequest,
+    { single, takesEvents }: Accepted,
+  ): Eventually<void> {
+    reply.setAll(operation.headers);
+    if (!takesEvents) return refuseTypes(reply);
+    const subscribed = () => accessLog.subscribed(summary, caller);
+    return answerSubscription(reply, operation, { single, summary, streams, pingMs, subscribed });
   }
 
   async function answerByYoga(
     reply: Reply,
     body: Buffer | null,
     incoming: IncomingRequest,
-    opened: Ready | Refused | null,
+    accepted: Accepted,
   ): Promise<void> {
-    const notes: YogaReply = { headers: {}, catalog: null, text: null, isLive: false };
-    const events = new EventStream({ takesPacked: reply.takesGzip, summary: incoming.summary });
+    onGeneralPath();
+    const { single } = accepted;
+    const notes: YogaReply = { headers: {}, catalog: null, text: null, subscription: null };
     const { fetch, fetchAPI } = await yoga();
-    const answer = await fetch(asFetchRequest(fetchAPI, reply.request, body), {
-      incoming,
-      opened,
-      reply: notes,
-      events,
-    });
-    if (answer.status === 406) return refuse(reply, 406, 'The answer is JSON, or an event stream.');
+    const request = asFetchRequest(fetchAPI, reply.request, { body, single });
+    const answer = await fetch(request, { incoming, reply: notes });
+    if (notes.subscription !== null) {
+      return answerEvents(reply, notes.subscription, incoming, accepted);
+    }
     reply.setAll(notes.headers);
     for (const [name, value] of answer.headers) {
       if (!OURS.has(name.toLowerCase())) reply.set(name.toLowerCase(), value);
     }
-    if (answer.headers.get('content-type')?.startsWith('text/event-stream') && answer.body) {
-      incoming.summary.transport = 'sse';
-      if (notes.isLive) accessLog.subscribed(incoming.summary, incoming.caller);
-      if (notes.text === null) return stream(reply, answer, events, notes.isLive ? streams : null);
-      // Reading to the end stops yoga's pings.
-      await answer.arrayBuffer();
-      return reply.send(answer.status, asOnlyEvent(notes.text));
-    }
-    if (notes.catalog) return sendCatalog(reply, notes.catalog);
-    if (notes.text !== null) return reply.send(answer.status, notes.text);
-    return reply.send(answer.status, Buffer.from(await answer.arrayBuffer()));
+    if (notes.catalog) return sendCatalog(reply, notes.catalog, single);
+    const result = notes.text ?? Buffer.from(await answer.arrayBuffer());
+    return sendResult(reply, answer.status, result, single);
+  }
+
+  function refuseTypes(reply: Reply): Eventually<void> {
+    return refuse(reply, 406, 'The answer is JSON, or an event stream.');
   }
 
   /** Answers a request that is refused before there is an operation. */
@@ -161,12 +182,14 @@ export function createGraphQLEndpoint(
   };
 }
 
-// `Reply` sets these when it sends the bytes.
-const OURS = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'connection']);
-
-function isSubscription(operation: Ready | Refused): boolean {
-  return operation.ready && operation.operation === 'subscription';
-}
+// These are set when the bytes are sent.
+const OURS = new Set([
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'connection',
+]);
 
 type Yoga = ReturnType<typeof createGraphQLOverHttp>;
 
@@ -182,58 +205,15 @@ async function loadYoga({ engine, maxBodyBytes }: EndpointSettings): Promise<Yog
 function asFetchRequest(
   { Headers, Request }: Yoga['fetchAPI'],
   request: IncomingMessage,
-  body: Buffer | null,
+  { body, single }: { readonly body: Buffer | null; readonly single: MediaType },
 ): Request {
   const headers = new Headers();
-  if (body) headers.set('content-type', 'application/json');
-  headers.set('accept', acceptable(request.headers.accept));
+  if (body) headers.set('content-type', PLAIN_JSON);
+  // The result of an event stream has the status of plain JSON.
+  headers.set('accept', single === RESPONSE_JSON ? RESPONSE_JSON : PLAIN_JSON);
   return new Request(`http://facade${request.url}`, {
     method: request.method ?? 'GET',
     headers,
     ...(body && { body: body as Uint8Array<ArrayBuffer> }),
   });
-}
-
-/** A wildcard means JSON, or an event stream for a subscription; multipart is not supported. */
-function acceptable(accept: string | undefined): string {
-  const everything = 'application/json, text/event-stream';
-  const types = (accept ?? '')
-    .replaceAll('*/*', everything)
-    .split(',')
-    .filter((type) => type.trim());
-  // An empty Accept is a wildcard; yoga would read an empty type as JSON, even for a subscription.
-  if (types.length === 0) return everything;
-  const supported = types.filter((type) => !/^\s*multipart\//i.test(type));
-  return supported.length > 0 ? supported.join() : 'multipart/none';
-}
-
-function isJsonType(contentType: string | undefined): boolean {
-  return /^application\/json\s*(;|$)/i.test(contentType ?? '');
-}
-
-/** An event stream of one result. */
-function asOnlyEvent(text: Body): Body {
-  const head = 'event: next\ndata: ';
-  const end = '\n\nevent: complete\ndata:\n\n';
-  return isChunks(text) ? [Buffer.from(head), ...text, Buffer.from(end)] : `${head}${text}${end}`;
-}
-
-async function stream(
-  reply: Reply,
-  answer: Response,
-  events: EventStream,
-  streams: EventStreams | null,
-): Promise<void> {
-  reply.set('cache-control', 'no-store');
-  reply.set('x-accel-buffering', 'no');
-  if (events.takesPacked) reply.set('content-encoding', 'gzip');
-  const response = reply.begin(answer.status);
-  // A subscription may last for hours; its span is that of its start.
-  if (reply.trace !== null) endRequestTrace(reply.trace, answer.status);
-  streams?.add(response);
-  try {
-    await sendStream(response, answer.body as ReadableStream<Uint8Array>, events, reply.unread);
-  } finally {
-    streams?.delete(response);
-  }
 }

@@ -116,11 +116,6 @@ export class Reply implements Recipient {
     return this.#find(name) >= 0;
   }
 
-  remove(name: string): void {
-    const at = this.#find(name);
-    if (at >= 0) this.#head.splice(at, 2);
-  }
-
   /** Sends a whole body, compressed as the client accepts; compression runs off the event loop. */
   send(status: number, body: Body): Eventually<void> {
     const bytes = bodyBytes(body);

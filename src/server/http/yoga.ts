@@ -4,7 +4,6 @@ import type { Engine } from '../../engine/engine.ts';
 import type { IncomingRequest, Ready } from '../../engine/opened-operation.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
 import type { Body } from '../../lib/pack.ts';
-import { FollowedEvents, type ResultSink } from '../../plugins/live/delivery.ts';
 import type { Refused } from '../../plugins/request.ts';
 import type { CatalogAnswer } from '../../plugins/response-cache/catalog-answer.ts';
 import { requestError } from '../../schema/public-error.ts';
@@ -13,11 +12,7 @@ import { readQueryString } from './query-string.ts';
 /** The context that yoga passes along with a request. */
 export interface YogaContext extends Record<string, unknown> {
   readonly incoming: IncomingRequest;
-  /** The operation, where it was opened before the request was handed to yoga. */
-  readonly opened: Ready | Refused | null;
   readonly reply: YogaReply;
-  /** Takes the events of a subscription. Yoga would serialize each one anew for each stream. */
-  readonly events: ResultSink;
 }
 
 /** Results beside yoga's own response; filled while it executes. */
@@ -27,8 +22,8 @@ export interface YogaReply {
   catalog: CatalogAnswer | null;
   /** The serialized answer of a query or a mutation, sent in place of yoga's stand-in. */
   text: Body | null;
-  /** True for a subscription's stream; a query's ends by itself. */
-  isLive: boolean;
+  /** A subscription, which is answered without yoga. */
+  subscription: Ready | null;
 }
 
 type Yoga = YogaServerInstance<YogaContext, Record<never, never>>;
@@ -39,8 +34,8 @@ export interface YogaOptions {
 }
 
 /**
- * GraphQL over HTTP as specified: methods, media types, status codes, event streams. Yoga implements
- * the specification; limits and execution are the engine's.
+ * GraphQL over HTTP as specified: methods, malformed requests, status codes. Yoga implements the
+ * specification; limits and execution are the engine's. The media type is chosen before: yoga ignores weights.
  */
 export function createGraphQLOverHttp({ engine, maxBodyBytes }: YogaOptions): Yoga {
   return createYoga<YogaContext>({
@@ -72,15 +67,13 @@ function useEngine(engine: Engine): Plugin<YogaContext> {
       // has the same checks for every transport.
       setParams({ query: '{ __typename }' });
       setParamsHandler(async ({ context }) => {
-        const { incoming, opened, reply, events } = context as unknown as YogaContext;
-        const operation = opened ?? (await engine.open(params, incoming));
+        const { incoming, reply } = context as unknown as YogaContext;
+        const operation = await engine.open(params, incoming);
         reply.headers = operation.headers;
         if (!operation.ready) return refusal(operation);
         if (operation.operation !== 'subscription') return resultOf(operation, reply);
-        const stream = await operation.subscribe();
-        if (!(stream instanceof FollowedEvents)) return withPlainErrors(stream as ExecutionResult);
-        reply.isLive = true;
-        return stream.deliver(events);
+        reply.subscription = operation;
+        return STAND_IN;
       });
     },
   };

@@ -61,6 +61,8 @@ beforeAll(async () => {
     CORS_ORIGINS: 'http://localhost:3000',
     RATE_LIMIT_PER_MINUTE: '1000000',
     LOGIN_LIMIT_PER_MINUTE: '1000000',
+    // Both paths answer at once, and other tests beside them.
+    GATEWAY_TIMEOUT_MS: '30000',
   };
   direct = await startTestApp(environment, { gateway, directPath: true });
   yoga = await startTestApp(environment, { gateway, directPath: false });

@@ -1,54 +1,84 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ClientKeys } from '../../../src/domain/auth/client-key.ts';
 import { steadyClock } from '../../../src/lib/clock.ts';
+import { PullStream } from '../../../src/lib/pull-stream.ts';
+import { FollowedEvents } from '../../../src/plugins/live/delivery.ts';
 import { RequestSummary } from '../../../src/schema/request-summary.ts';
-import type { SendBuffer } from '../../../src/server/back-pressure/send-buffer.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
 import { EventStream } from '../../../src/server/http/event-stream.ts';
-import { sendStream } from '../../../src/server/http/event-streams.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const MEGABYTE = 1_048_576;
+const NEVER_MS = 2 ** 30;
 
-/** A source that makes a piece on each pull, and counts them. */
-function createSource(pieceBytes: number) {
-  const source = { made: 0, isLeft: false };
-  const body = new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        source.made += 1;
-        controller.enqueue(new Uint8Array(pieceBytes));
-      },
-      cancel() {
-        source.isLeft = true;
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  return { source, body };
+interface Feed {
+  made: number;
+  isLeft: boolean;
+  isEmpty: boolean;
+  readonly events: PullStream<unknown>;
 }
 
-/** SendBuffers without any other answer of the client. */
-function send(response: ServerResponse, body: ReadableStream<Uint8Array>, unreadMs = 60_000): void {
+/** A feed that has an event whenever it is asked for one, and counts them. */
+function createFeed(eventBytes: number): Feed {
+  const feed = {
+    made: 0,
+    isLeft: false,
+    isEmpty: false,
+    events: new PullStream<unknown>({
+      open: () => {},
+      take: () => {
+        if (feed.isEmpty) return undefined;
+        feed.made += 1;
+        return 'x'.repeat(eventBytes);
+      },
+      close: () => {
+        feed.isLeft = true;
+      },
+    }),
+  };
+  // The reader pulls the next event when the one before has left; nothing else wakes it.
+  return feed;
+}
+
+interface Times {
+  readonly unreadMs?: number;
+  readonly pingMs?: number;
+}
+
+/** The events without an engine, sent without any other answer of the client. */
+function send(
+  response: ServerResponse,
+  feed: Feed,
+  { unreadMs = 60_000, pingMs = NEVER_MS }: Times = {},
+): Promise<void> {
   const clients = new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null });
   const buffers = new SendBuffers({ maxBytes: 2 ** 30, clients, clock: steadyClock, unreadMs });
-  const { socket } = response.req;
-  const unread = buffers.open(socket, { caller: { token: null } });
-  void sendStream(response, body, openEvents(), unread);
-}
-
-function openEvents(): EventStream {
-  const summary = new RequestSummary({
-    requestId: 'r',
-    transport: 'sse',
-    method: 'POST',
-    client: null,
-    bytesIn: 0,
+  const stream = new EventStream({
+    response,
+    unread: buffers.open(response.req.socket, { caller: { token: null } }),
+    takesPacked: false,
+    summary: new RequestSummary({
+      requestId: 'r',
+      transport: 'sse',
+      method: 'POST',
+      client: null,
+      bytesIn: 0,
+    }),
+    pingMs,
   });
-  return new EventStream({ takesPacked: false, summary });
+  const followed = new FollowedEvents(feed.events, {
+    text: (event) => {
+      feed.events.wake();
+      return String(event);
+    },
+    failure: () => null,
+    ended: () => {},
+  });
+  return stream.carry(followed);
 }
 
 async function serve(respond: (response: ServerResponse) => void) {
@@ -65,65 +95,82 @@ async function serve(respond: (response: ServerResponse) => void) {
   };
 }
 
-test('a reader that stalls is waited for, and no piece is made meanwhile', async () => {
-  const { source, body } = createSource(MEGABYTE);
-  await using server = await serve((response) => send(response, body));
+test('a reader that stalls is waited for, and no event is made meanwhile', async () => {
+  const feed = createFeed(MEGABYTE);
+  await using server = await serve((response) => void send(response, feed));
   const request = get({ port: server.port });
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
   answer.pause();
   let made = 0;
   await eventually(() => {
-    const isStill = source.made === made && made > 0;
-    made = source.made;
+    const isStill = feed.made === made && made > 0;
+    made = feed.made;
     return isStill;
   });
   expect(made).toBeLessThan(50);
   answer.resume();
-  await eventually(() => source.made > made + 10);
+  await eventually(() => feed.made > made + 10);
   answer.destroy();
-  await eventually(() => source.isLeft);
+  await eventually(() => feed.isLeft);
+});
+
+test('nor is such a reader pinged', async () => {
+  const feed = createFeed(MEGABYTE);
+  const sent: Buffer[] = [];
+  const pinged = () => sent.filter((bytes) => bytes.length === 3).length;
+  await using server = await serve((response) => {
+    const write = response.write.bind(response) as (bytes: Buffer, done: () => void) => boolean;
+    response.write = ((bytes: Buffer, done: () => void) => {
+      sent.push(bytes);
+      return write(bytes, done);
+    }) as typeof response.write;
+    void send(response, feed, { pingMs: 5 });
+  });
+  const request = get({ port: server.port });
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  answer.pause();
+  let known = -1;
+  await eventually(async () => {
+    known = sent.length;
+    await delay(100);
+    return sent.length === known && feed.made > 0;
+  });
+  const before = pinged();
+  feed.isEmpty = true;
+  answer.resume();
+  // A reader that has read everything is.
+  await eventually(() => pinged() > before + 2);
+  answer.destroy();
+  await eventually(() => feed.isLeft);
+  const last = pinged();
+  await delay(50);
+  expect(pinged()).toBe(last);
 });
 
 test('one that reads nothing for too long is cut', async () => {
-  const { source, body } = createSource(MEGABYTE);
-  await using server = await serve((response) => send(response, body, 100));
+  const feed = createFeed(MEGABYTE);
+  await using server = await serve((response) => void send(response, feed, { unreadMs: 100 }));
   const request = get({ port: server.port });
   request.on('error', () => {});
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
   answer.on('error', () => {});
   answer.pause();
-  await eventually(() => source.isLeft);
+  await eventually(() => feed.isLeft);
 });
 
-test('a source is cancelled where its reader disconnects before the first piece', async () => {
-  const { source, body } = createSource(1);
+test('a feed is left where its reader disconnects before the first event', async () => {
+  const feed = createFeed(1);
   const arrived = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
   await using server = await serve((response) => {
     arrived.resolve();
-    response.once('close', () => send(response, body));
+    response.once('close', () => send(response, feed).then(ended.resolve, ended.reject));
   });
   const request = get({ port: server.port });
   request.on('error', () => {});
   await arrived.promise;
   request.destroy();
-  await eventually(() => source.isLeft);
-  expect(source.made).toBe(0);
-});
-
-test('events wait for the headers, and one that comes as its stream is cut harms nobody', async () => {
-  const cut = Promise.withResolvers<void>();
-  await using server = await serve((response) => {
-    const events = openEvents();
-    let isReady = false;
-    const hadRoom = events.hasRoom(() => {
-      isReady = true;
-    });
-    events.begin(response, { hasRoom: () => true } as SendBuffer);
-    expect([hadRoom, isReady, events.hasRoom(() => {})]).toEqual([false, true, true]);
-    response.destroy();
-    events.send('{}', cut.resolve);
-  });
-  const request = get({ port: server.port });
-  request.on('error', () => {});
-  await cut.promise;
+  await ended.promise;
+  expect(feed.events.isEnded).toBe(true);
+  expect(feed.made).toBe(0);
 });

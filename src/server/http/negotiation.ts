@@ -1,0 +1,150 @@
+import { LRUCache } from 'lru-cache';
+
+export const PLAIN_JSON = 'application/json';
+export const RESPONSE_JSON = 'application/graphql-response+json';
+export const EVENT_STREAM = 'text/event-stream';
+
+export type JsonType = typeof PLAIN_JSON | typeof RESPONSE_JSON;
+export type MediaType = JsonType | typeof EVENT_STREAM;
+
+/** The media types that an `Accept` header allows for a response. */
+export interface Accepted {
+  /** The type of one result, which is a query's, a mutation's or a refusal. */
+  readonly single: MediaType;
+  /** Whether a subscription may be answered, which takes an event stream. */
+  readonly takesEvents: boolean;
+}
+
+// Clients send a handful of headers. The caches of hostile ones stay within some 130 kB.
+const MEMOIZED = 256;
+const MEMOIZED_LENGTH = 256;
+
+/** Content negotiation by RFC 9110, section 12.5.1. A header that comes again costs a look-up. */
+export class Negotiation {
+  readonly #known = new LRUCache<string, { readonly accepted: Accepted | null }>({ max: MEMOIZED });
+
+  /** Null where no type of ours is acceptable. */
+  of(accept: string | undefined): Accepted | null {
+    if (accept === undefined) return ANYTHING;
+    const known = this.#known.get(accept);
+    if (known !== undefined) return known.accepted;
+    const accepted = acceptedBy(accept);
+    if (accept.length <= MEMOIZED_LENGTH) this.#known.set(accept, { accepted });
+    return accepted;
+  }
+}
+
+/** Whether a `Content-Type` says JSON. Its charset makes no difference: JSON is UTF-8 (RFC 8259). */
+export function isJsonType(contentType: string | undefined): boolean {
+  return contentType === PLAIN_JSON || /^application\/json[ \t]*(?:;|$)/i.test(contentType ?? '');
+}
+
+// Plain JSON, as GraphQL over HTTP wants it for clients that do not name the newer type.
+const ANYTHING: Accepted = { single: PLAIN_JSON, takesEvents: true };
+
+/** One element of the header. */
+interface MediaRange {
+  readonly type: string;
+  /** How exactly it names a type; of two that match, the more specific one counts. */
+  readonly specificity: number;
+  readonly weight: number;
+  readonly at: number;
+}
+
+const ANY_TYPE = 0;
+const ANY_SUBTYPE = 2;
+const NAMED = 4;
+
+function acceptedBy(header: string): Accepted | null {
+  const elements = splitUnquoted(header, ',').filter((element) => element.trim() !== '');
+  // An empty list is no preference.
+  if (elements.length === 0) return ANYTHING;
+  const ranges = elements.map(readRange).filter((range) => range !== null);
+  const plain = matchFor(PLAIN_JSON, ranges);
+  const response = matchFor(RESPONSE_JSON, ranges);
+  const events = matchFor(EVENT_STREAM, ranges);
+  const isPlainBetter = plain !== null && (response === null || !isBetter(response, plain));
+  const json = isPlainBetter ? plain : response;
+  const takesEvents = events !== null;
+  // A single result is JSON unless the client says by a weight that it likes an event stream better.
+  if (events !== null && (json === null || events.weight > json.weight)) {
+    return { single: EVENT_STREAM, takesEvents };
+  }
+  if (json === null) return null;
+  return { single: isPlainBetter ? PLAIN_JSON : RESPONSE_JSON, takesEvents };
+}
+
+/** The range that decides about a type; null where the type is not acceptable. */
+function matchFor(type: MediaType, ranges: readonly MediaRange[]): MediaRange | null {
+  const family = `${type.slice(0, type.indexOf('/'))}/*`;
+  let best: MediaRange | null = null;
+  for (const range of ranges) {
+    if (range.type !== type && range.type !== family && range.type !== '*/*') continue;
+    const more = best === null ? 1 : range.specificity - best.specificity;
+    // A type that comes twice has the higher of its weights.
+    if (best === null || more > 0 || (more === 0 && range.weight > best.weight)) best = range;
+  }
+  return best !== null && best.weight > 0 ? best : null;
+}
+
+/**
+ * Of two types with the same weight, the one that the client names is meant rather than one that a wildcard
+ * includes; of two that it names, the first, as clients and other servers read a list.
+ */
+function isBetter(one: MediaRange, other: MediaRange): boolean {
+  if (one.weight !== other.weight) return one.weight > other.weight;
+  const isNamed = one.specificity >= NAMED;
+  return isNamed === other.specificity >= NAMED ? one.at < other.at : isNamed;
+}
+
+/** Null for a range of another charset: responses are UTF-8. Other parameters are unknown to JSON, and ignored. */
+function readRange(element: string, at: number): MediaRange | null {
+  const [name = '', ...parameters] = splitUnquoted(element, ';');
+  const written = name.trim().toLowerCase();
+  // Java's HttpURLConnection sends the short form.
+  const type = written === '*' ? '*/*' : written;
+  let specificity = type === '*/*' ? ANY_TYPE : type.endsWith('/*') ? ANY_SUBTYPE : NAMED;
+  let weight = 1;
+  for (const parameter of parameters) {
+    const equals = parameter.indexOf('=');
+    const value = unquoted(parameter.slice(equals + 1).trim());
+    switch (parameter.slice(0, Math.max(0, equals)).trim().toLowerCase()) {
+      case 'q':
+        weight = readWeight(value);
+        break;
+      case 'charset':
+        if (!/^utf-?8$/i.test(value)) return null;
+        specificity += 1;
+        break;
+    }
+  }
+  return { type, specificity, weight, at };
+}
+
+/** A weight that is none counts as left out, which is 1. */
+function readWeight(text: string): number {
+  return /^(?:0?\.\d+|0\.?|1\.?0*)$/.test(text) ? Number(text) : 1;
+}
+
+/** Splits at a separator that is in no quoted string. */
+function splitUnquoted(text: string, separator: string): string[] {
+  if (!text.includes('"')) return text.split(separator);
+  const parts: string[] = [];
+  let from = 0;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (isQuoted && char === '\\') at += 1;
+    else if (char === '"') isQuoted = !isQuoted;
+    else if (char === separator && !isQuoted) {
+      parts.push(text.slice(from, at));
+      from = at + 1;
+    }
+  }
+  parts.push(text.slice(from));
+  return parts;
+}
+
+function unquoted(text: string): string {
+  return text.startsWith('"') ? text.replace(/^"|"$/g, '').replace(/\\(.)/g, '$1') : text;
+}

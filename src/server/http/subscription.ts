@@ -1,0 +1,52 @@
+import type { Ready } from '../../engine/opened-operation.ts';
+import { FollowedEvents } from '../../plugins/live/delivery.ts';
+import type { RequestSummary } from '../../schema/request-summary.ts';
+import { endRequestTrace } from '../request/request-trace.ts';
+import { sendResult } from './direct-path.ts';
+import { EventStream } from './event-stream.ts';
+import type { EventStreams } from './event-streams.ts';
+import { EVENT_STREAM, type MediaType } from './negotiation.ts';
+import type { Reply } from './reply.ts';
+
+export interface SubscriptionOptions {
+  /** The type of the only result, where there are no events. */
+  readonly single: MediaType;
+  readonly summary: RequestSummary;
+  readonly streams: EventStreams;
+  readonly pingMs: number;
+  readonly subscribed: () => void;
+}
+
+/** Answers a subscription by an event stream, which may last for hours. */
+export async function answerSubscription(
+  reply: Reply,
+  operation: Ready,
+  { single, summary, streams, pingMs, subscribed }: SubscriptionOptions,
+): Promise<void> {
+  const followed = await operation.subscribe();
+  if (!(followed instanceof FollowedEvents)) {
+    return sendResult(reply, 200, JSON.stringify(followed), single);
+  }
+  summary.transport = 'sse';
+  subscribed();
+  const takesPacked = reply.takesGzip;
+  reply.set('content-type', EVENT_STREAM);
+  reply.set('x-accel-buffering', 'no');
+  if (takesPacked) reply.set('content-encoding', 'gzip');
+  const response = reply.begin(200);
+  // The span is that of the start.
+  if (reply.trace !== null) endRequestTrace(reply.trace, 200);
+  streams.add(response);
+  const events = new EventStream({
+    response,
+    unread: reply.unread,
+    takesPacked,
+    summary,
+    pingMs,
+  });
+  try {
+    await events.carry(followed);
+  } finally {
+    streams.delete(response);
+  }
+}
