@@ -46,7 +46,8 @@ export const GATEWAY_SETTINGS = {
   GATEWAY_TIME_UNIT: setting({
     kind: oneOf('auto', 's', 'ms'),
     fallback: 'auto',
-    means: "unit of the gateway's numeric times; `auto` takes numbers below 1e11 for seconds",
+    means:
+      "unit of the gateway's numeric times; `auto` takes numbers below 1e11 for seconds, and from 1e14 on for microseconds",
   }),
   GATEWAY_HEADERS: setting({
     kind: gatewayHeaders,

@@ -74,6 +74,10 @@ export class DomainMetrics {
       ),
       instruments: registry.gauge('catalog_instruments', 'Instruments of the largest catalog.'),
       skipped: registry.gauge('catalog_skipped', 'Instruments that were left out as broken.'),
+      unknownValues: registry.gauge(
+        'catalog_unknown_values',
+        'Values of instruments that are null because an enum here lacks them.',
+      ),
       feeds: registry.gauge('feeds', 'Accounts that are polled.'),
       delayed: registry.gauge('feeds_delayed', 'Feeds whose last poll failed.'),
       oldestList: registry.gauge(
@@ -101,6 +105,7 @@ export class DomainMetrics {
     gauges.instruments.from(() => catalogs.heldSize);
     gauges.skipped.from(() => catalogs.stats().skipped);
     const stat = (name: keyof Omit<HubStats, 'polls'>) => () => hub.stats()[name];
+    gauges.unknownValues.from(() => catalogs.stats().unknownValues);
     gauges.feeds.from(stat('feeds'));
     gauges.delayed.from(stat('delayed'));
     gauges.oldestList.from(stat('oldestSeconds'));

@@ -17,6 +17,8 @@ export interface ModifiedCatalog extends Sent {
   readonly instruments: readonly Instrument[];
   /** Rows that broke the interface's table and were left out. */
   readonly skipped: number;
+  /** Values of enums that are not known here. */
+  readonly unknownValues: number;
   readonly total: number;
   readonly etag: string | null;
   readonly headers: AnswerHeaders;

@@ -31,7 +31,8 @@ export interface Instrument {
   readonly logo: string;
   readonly delayed: boolean;
   readonly sharia: boolean;
-  readonly shariaStatus: ShariaStatus;
+  /** Null where the gateway has a word for it that is not known here. */
+  readonly shariaStatus: ShariaStatus | null;
   readonly leverage: number;
   readonly pdt: boolean;
   readonly digits: number;

@@ -41,7 +41,7 @@ export function findGroup(name: string): Group | undefined {
 export function onTermsOf(group: Group, kind: Kind, instrument: WireInstrument): WireInstrument {
   const { swap, ...rest } = instrument;
   const terms = { ...rest, leverage: group.leverage[kind] };
-  if (swap === undefined || group.swapFactor === null) return terms;
+  if (swap == null || group.swapFactor === null) return terms;
   const { swapFactor } = group;
   const { long, short } = swap;
   return {

@@ -58,6 +58,12 @@ export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
       nullable: false,
       description: 'How many the gateway sent that break its interface and were left out.',
     }),
+    unknownValues: t.exposeInt('unknownValues', {
+      ...perGroup,
+      nullable: false,
+      description:
+        'How many values the gateway sent that an enum here lacks, such as a new `shariaStatus`. They are null.',
+    }),
     instruments: t.field({
       ...perGroup,
       type: [InstrumentRef],

@@ -115,8 +115,10 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
     shariaStatus: t.expose('shariaStatus', {
       ...perGroup,
       type: ShariaStatus,
-      nullable: false,
-      description: 'The finer verdict on its sharia compliance.',
+      // The gateway may have a new word for it before this schema has.
+      nullable: true,
+      description:
+        'The finer verdict on its sharia compliance. Null where the gateway’s word for it is not in this schema yet.',
     }),
     leverage: t.exposeFloat('leverage', {
       ...perGroup,

@@ -24,7 +24,7 @@ export interface Instrument {
   readonly sector: number;
   readonly session: readonly string[];
   readonly sharia: boolean;
-  readonly shariaStatus: string;
+  readonly shariaStatus: string | null;
   readonly step: number;
 }
 

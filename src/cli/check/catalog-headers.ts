@@ -1,3 +1,4 @@
+import { ageSeconds } from '../../domain/catalog/cache/freshness.ts';
 import type { Answer } from '../../gateway/exchange.ts';
 import type { Finding } from './finding.ts';
 
@@ -24,7 +25,7 @@ export function headerFindings({ headers }: Answer, nowMs: number): Finding[] {
       'note',
       'There is no Age: the catalog may be up to an hour older than `catalog.ageSeconds` says.',
     );
-  } else if (!/^\d{1,10}$/.test(headers.age)) {
+  } else if (ageSeconds(headers.age) === null) {
     note('warning', 'Age is no whole number of seconds, and does not count.');
   }
   if (headers.etag === undefined) {

@@ -5,29 +5,20 @@ import type { Finding } from './finding.ts';
 
 const setting = 'GATEWAY_TIME_UNIT' as const;
 
+const UNITS = { s: 'seconds', ms: 'milliseconds', us: 'microseconds' } as const;
+
 /** Judges the unit of the gateway's times; `unit` is what is to be set, null where nothing is. */
 export function timeFindings(
   times: TimeCounts | null,
   configured: TimeUnit,
-): { readonly findings: readonly Finding[]; readonly unit: 's' | 'ms' | null } {
+): { readonly findings: readonly Finding[]; readonly unit: TimeUnit | null } {
   if (times === null) return { findings: [], unit: null };
-  const found = (level: Finding['level'], text: string) => ({
+  const found = (level: Finding['level'], text: string, unit: TimeUnit | null = null) => ({
     findings: [{ level, text, setting }],
-    unit: null,
+    unit,
   });
-  if (times.us > 0) {
-    return found('problem', 'Times are in microseconds, which no value of the setting reads.');
-  }
-  if (times.s > 0 && times.ms > 0) {
-    return configured === 'auto'
-      ? found('warning', 'Some times are in seconds, others in milliseconds: auto reads both.')
-      : found(
-          'problem',
-          'Some times are in seconds, others in milliseconds: only auto reads both.',
-        );
-  }
-  const unit = times.s > 0 ? 's' : times.ms > 0 ? 'ms' : null;
-  if (unit === null) {
+  const [unit, ...others] = (['s', 'ms', 'us'] as const).filter((each) => times[each] > 0);
+  if (unit === undefined) {
     return times.none > 0
       ? found('warning', 'Times are in no unit that can be recognized.')
       : found(
@@ -35,12 +26,17 @@ export function timeFindings(
           'There was no time to tell the unit by: check with an account that has positions.',
         );
   }
-  const words = unit === 's' ? 'seconds' : 'milliseconds';
-  if (configured !== 'auto' && configured !== unit) {
-    const text = `Times are in ${words}, and ${configured} reads them wrongly.`;
-    return { findings: [{ level: 'problem', text, setting }], unit };
+  const words = UNITS[unit];
+  if (others.length > 0) {
+    const mixed = `Some times are in ${words}, others in ${others.map((each) => UNITS[each]).join(' and ')}`;
+    return configured === 'auto'
+      ? found('warning', `${mixed}: auto reads them all.`)
+      : found('problem', `${mixed}: only auto reads them all.`, 'auto');
   }
-  return { findings: [], unit: null };
+  if (configured === 'auto' || configured === unit) return { findings: [], unit: null };
+  return unit === 'us'
+    ? found('problem', `Times are in ${words}, which only auto reads.`, 'auto')
+    : found('problem', `Times are in ${words}, and ${configured} reads them wrongly.`, unit);
 }
 
 /** Over all answers; null where none was compared. */

@@ -8,6 +8,8 @@ export class CatalogView {
   readonly version: CatalogVersion;
   /** Rows of the gateway's answer that were left out. */
   readonly skipped: number;
+  /** Values of enums that are not known here, and null. */
+  readonly unknownValues: number;
   readonly ageSeconds: number;
   readonly stale: boolean;
   /** TTL for an answer made of this view; 0 for a stale one. */
@@ -19,6 +21,7 @@ export class CatalogView {
     this.group = catalog.group;
     this.version = copy.version;
     this.skipped = copy.skipped;
+    this.unknownValues = copy.unknownValues;
     this.ageSeconds = wholeSeconds(copy.initialAgeMs + nowMs - copy.receivedAtMs);
     this.stale = nowMs >= copy.staleFromMs;
     this.freshSeconds = this.stale ? 0 : wholeSeconds(copy.expiresMs - nowMs);

@@ -17,6 +17,8 @@ export interface CatalogStats {
   readonly count: number;
   /** Rows that were left out, over all catalogs. */
   readonly skipped: number;
+  /** Values of enums that are not known here, over all catalogs. */
+  readonly unknownValues: number;
   /** Of the oldest. */
   readonly ageSeconds: number;
   /** Until the first of them is served no longer; null without catalogs. */
@@ -76,17 +78,18 @@ export class Catalogs {
 
   stats(): CatalogStats {
     const nowMs = this.#options.clock.now();
-    let [count, skipped, ageMs] = [0, 0, 0];
+    let [count, skipped, unknownValues, ageMs] = [0, 0, 0, 0];
     let leftMs: number | null = null;
     for (const { copy } of this.#fetches.catalogs()) {
       if (copy === null) continue;
       count += 1;
       skipped += copy.skipped;
+      unknownValues += copy.unknownValues;
       ageMs = Math.max(ageMs, nowMs - copy.receivedAtMs + copy.initialAgeMs);
       leftMs = Math.min(leftMs ?? Infinity, Math.max(0, copy.servesUntilMs - nowMs));
     }
     const leftSeconds = leftMs === null ? null : leftMs / 1000;
-    return { count, skipped, ageSeconds: ageMs / 1000, leftSeconds };
+    return { count, skipped, unknownValues, ageSeconds: ageMs / 1000, leftSeconds };
   }
 
   /** The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails. */

@@ -49,6 +49,7 @@ interface Tally {
 
 const LOSSES: readonly Loss[] = ['nothing', 'value', 'row', 'answer'];
 const MISSING = 'missing';
+const ANOTHER_WORD = 'another string';
 
 class Comparing {
   readonly #nowMs: number;
@@ -64,11 +65,12 @@ class Comparing {
     const tally = this.#tally(path, shape);
     const type = typeIn(shape, value);
     tally.seen.set(type, (tally.seen.get(type) ?? 0) + 1);
-    // An instrument may lack a field, but not have it as null.
-    const isMissing = type === MISSING || (type === 'null' && missing !== 'nothing');
+    const isMissing = type === MISSING || type === 'null';
     const fits = !isMissing && type === nameOf(shape);
     if (!fits) {
-      tally.loss = worse(tally.loss, isMissing ? missing : wrong);
+      // A word that an enum lacks is null, and costs no more than itself.
+      const lossOfWrong = type === ANOTHER_WORD ? 'value' : wrong;
+      tally.loss = worse(tally.loss, isMissing ? missing : lossOfWrong);
       if (!isMissing) tally.isWrong = true;
       return;
     }
@@ -163,7 +165,7 @@ function scalarFits(shape: ScalarShape, value: unknown): string | null {
     return shape.isWhole && integer(value) === null ? 'number that is not whole' : null;
   }
   if (shape.isFilled && value === '') return 'empty string';
-  return shape.oneOf && !shape.oneOf.includes(value as string) ? 'another string' : null;
+  return shape.oneOf && !shape.oneOf.includes(value as string) ? ANOTHER_WORD : null;
 }
 
 function plainTypeOf(value: unknown): string {

@@ -5,6 +5,8 @@ import { toInstrument } from './instrument.ts';
 export interface CheckedInstruments {
   readonly instruments: readonly Instrument[];
   readonly skipped: number;
+  /** Values of enums that are not known here, and null. */
+  readonly unknownValues: number;
   readonly total: number;
 }
 
@@ -21,5 +23,7 @@ export async function toInstruments(rows: Iterable<unknown>): Promise<CheckedIns
     total += 1;
     if (total % ROWS_AT_A_TIME === 0) await setImmediate();
   }
-  return { instruments: [...byId.values()], skipped: total - byId.size, total };
+  const instruments = [...byId.values()];
+  const unknownValues = instruments.filter(({ shariaStatus }) => shariaStatus === null).length;
+  return { instruments, skipped: total - byId.size, unknownValues, total };
 }

@@ -9,26 +9,27 @@ export interface WireInstrument {
   delayed: boolean;
   desc: string;
   sharia: boolean;
-  shariaStatus: ShariaStatus;
+  /** One of ShariaStatus, or a word that the interface did not have when this was written. */
+  shariaStatus: string;
   leverage: number;
   pdt: boolean;
   digits: number;
   session: readonly string[];
   quotes: readonly string[];
-  tradingHours?: TradingHours | undefined;
+  tradingHours?: TradingHours | null | undefined;
   sector: number;
   industry: number;
   mode: number;
   calc: number;
-  swap?: Swap | undefined;
+  swap?: Swap | null | undefined;
   min: number;
   max: number;
   step: number;
   limit: number;
   mCurrency: string;
   pCurrency: string;
-  mFx?: string | undefined;
-  pFx?: string | undefined;
+  mFx?: string | null | undefined;
+  pFx?: string | null | undefined;
   access: readonly string[];
 }
 
@@ -44,18 +45,18 @@ export function toInstrument(row: unknown): Instrument | null {
     logo: row.logo,
     delayed: row.delayed,
     sharia: row.sharia,
-    shariaStatus: row.shariaStatus,
+    shariaStatus: toShariaStatus(row.shariaStatus),
     leverage: row.leverage,
     pdt: row.pdt,
     digits: row.digits,
     session: row.session,
     quotes: row.quotes,
-    tradingHours: row.tradingHours === undefined ? null : toTradingHours(row.tradingHours),
+    tradingHours: row.tradingHours == null ? null : toTradingHours(row.tradingHours),
     sector: row.sector,
     industry: row.industry,
     mode: row.mode,
     calc: row.calc,
-    swap: row.swap === undefined ? null : toSwap(row.swap),
+    swap: row.swap == null ? null : toSwap(row.swap),
     min: row.min,
     max: row.max,
     step: row.step,
@@ -68,7 +69,10 @@ export function toInstrument(row: unknown): Instrument | null {
   };
 }
 
-/** Written out rather than built from a schema: thousands of rows come together and block the event loop. */
+/**
+ * Written out rather than built from a schema: thousands of rows come together and block the event loop.
+ * An optional property may as well be null, which is how many serializers write an absent one.
+ */
 function isWireInstrument(row: Row): row is Row & WireInstrument {
   return (
     isText(row._id) &&
@@ -78,26 +82,26 @@ function isWireInstrument(row: Row): row is Row & WireInstrument {
     isFlag(row.delayed) &&
     isText(row.desc) &&
     isFlag(row.sharia) &&
-    isShariaStatus(row.shariaStatus) &&
+    isText(row.shariaStatus) &&
     isNumber(row.leverage) &&
     isFlag(row.pdt) &&
     isCount(row.digits) &&
     isTexts(row.session) &&
     isTexts(row.quotes) &&
-    (row.tradingHours === undefined || isTradingHours(row.tradingHours)) &&
+    (row.tradingHours == null || isTradingHours(row.tradingHours)) &&
     isNumber(row.sector) &&
     isNumber(row.industry) &&
     isNumber(row.mode) &&
     isNumber(row.calc) &&
-    (row.swap === undefined || isSwap(row.swap)) &&
+    (row.swap == null || isSwap(row.swap)) &&
     isNumber(row.min) &&
     isNumber(row.max) &&
     isNumber(row.step) &&
     isNumber(row.limit) &&
     isText(row.mCurrency) &&
     isText(row.pCurrency) &&
-    (row.mFx === undefined || isText(row.mFx)) &&
-    (row.pFx === undefined || isText(row.pFx)) &&
+    (row.mFx == null || isText(row.mFx)) &&
+    (row.pFx == null || isText(row.pFx)) &&
     isTexts(row.access)
   );
 }
@@ -151,8 +155,9 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && (value | 0) === value;
 }
 
-function isShariaStatus(value: unknown): value is ShariaStatus {
-  return value === 'QUESTIONABLE' || value === 'COMPLIANT' || value === 'NONCOMPLIANT';
+/** A word that is new to this service must not cost the instrument. */
+function toShariaStatus(word: string): ShariaStatus | null {
+  return word === 'QUESTIONABLE' || word === 'COMPLIANT' || word === 'NONCOMPLIANT' ? word : null;
 }
 
 function isTexts(value: unknown): value is readonly string[] {

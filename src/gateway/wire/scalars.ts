@@ -32,15 +32,25 @@ export function integer(value: unknown): number | null {
   return typeof value === 'number' && (value | 0) === value ? value : null;
 }
 
-// The last millisecond a Date can hold; beyond it no text can be made of it.
-const LAST_INSTANT_MS = 8.64e15;
-// The interface names no unit. Below this a number can only be seconds: as milliseconds it would lie before 1973.
+// The years 0 to 9999: any other is written in a form that hardly a client reads.
+const FIRST_INSTANT_MS = Date.parse('0000-01-01');
+const END_INSTANT_MS = Date.UTC(10_000);
+// The interface names no unit. Below the first a number can only be seconds: as milliseconds it would lie before
+// 1973. From the second on it can only be microseconds: as milliseconds it would lie behind the year 5138.
 const FIRST_MILLISECONDS = 1e11;
+const FIRST_MICROSECONDS = 1e14;
 
+/** Many serializers write an absent time as 0, and no account is as old as 1970. */
 export function instant(value: unknown, unit: TimeUnit): Moment | null {
   const ticks = number(value);
-  if (ticks === null) return null;
-  const seconds = unit === 's' || (unit === 'auto' && ticks < FIRST_MILLISECONDS);
-  const ms = seconds ? ticks * 1000 : ticks;
-  return Math.abs(ms) <= LAST_INSTANT_MS ? Math.trunc(ms) : null;
+  if (ticks === null || ticks === 0) return null;
+  const ms = Math.trunc(ticks * msPerTick(ticks, unit));
+  return ms >= FIRST_INSTANT_MS && ms < END_INSTANT_MS ? ms : null;
+}
+
+function msPerTick(ticks: number, unit: TimeUnit): number {
+  if (unit !== 'auto') return unit === 's' ? 1000 : 1;
+  const size = Math.abs(ticks);
+  if (size < FIRST_MILLISECONDS) return 1000;
+  return size < FIRST_MICROSECONDS ? 1 : 1 / 1000;
 }

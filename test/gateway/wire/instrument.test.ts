@@ -25,20 +25,37 @@ describe('an instrument', () => {
     expect(toInstrument(rest)).toMatchObject({ id: 'AAPL', [field]: null });
   });
 
+  test.each(OPTIONAL)('may have %s as null, which is the same', (field) => {
+    const { [field]: _, ...rest } = instrumentRow;
+    expect(toInstrument({ ...instrumentRow, [field]: null })).toStrictEqual(toInstrument(rest));
+  });
+
+  test('with a sharia status that is new has none, and is kept', () => {
+    for (const shariaStatus of ['compliant', 'UNDER_REVIEW', '']) {
+      const row = { ...instrumentRow, shariaStatus };
+      expect(toInstrument(row)).toStrictEqual({
+        ...toInstrument(instrumentRow),
+        shariaStatus: null,
+      });
+    }
+  });
+
   test.each(REQUIRED)('without %s is none', (field) => {
     const { [field]: _, ...rest } = instrumentRow;
     expect(toInstrument(rest)).toBeNull();
   });
 
   test.each(FIELDS)('whose %s is of another kind is none', (field) => {
+    const isOptional = (OPTIONAL as readonly string[]).includes(field);
     for (const [name, wrong] of wrongFor(instrumentRow[field])) {
+      if (wrong === null && isOptional) continue;
       expect(toInstrument({ ...instrumentRow, [field]: wrong }), name).toBeNull();
     }
   });
 
   test.each([
     ['an empty id', { _id: '' }],
-    ['a sharia status of its own', { shariaStatus: 'compliant' }],
+    ['a list where the sharia status should be', { shariaStatus: ['COMPLIANT'] }],
     ['half a digit', { digits: 2.5 }],
     ['more digits than an Int holds', { digits: 2 ** 31 }],
     ['a list that is not all texts', { session: ['09:30', null] }],
@@ -101,6 +118,15 @@ describe('a catalog', () => {
     });
   });
 
+  test('counts the values that no enum here has', async () => {
+    const rows = ['NEW', 'COMPLIANT', 'NEWER'].map((shariaStatus, at) => ({
+      ...instrumentRow,
+      _id: `I${at}`,
+      shariaStatus,
+    }));
+    expect(await toInstruments(rows)).toMatchObject({ skipped: 0, unknownValues: 2, total: 3 });
+  });
+
   test('takes the first of two rows with one id', async () => {
     const rows = [instrumentRow, { ...instrumentRow, friendlyName: 'Another' }];
     expect(await toInstruments(rows)).toMatchObject({
@@ -111,7 +137,12 @@ describe('a catalog', () => {
   });
 
   test('may be empty', async () => {
-    expect(await toInstruments([])).toEqual({ instruments: [], skipped: 0, total: 0 });
+    expect(await toInstruments([])).toEqual({
+      instruments: [],
+      skipped: 0,
+      unknownValues: 0,
+      total: 0,
+    });
   });
 
   test('of thousands yields to other tasks in between', async () => {

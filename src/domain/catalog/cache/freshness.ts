@@ -26,6 +26,8 @@ interface CopyCircumstances {
 
 // The interface grants an hour. A shorter `max-age` is honoured down to a minute, or 4 MB would be fetched every second.
 const SHORTEST_LIFE_MS = 60_000;
+// Whatever its number, such an age is too old; an Int of GraphQL holds it with years to spare.
+const OLDEST_SECONDS = 2_000_000_000;
 // A copy that was too old when received, or provisional, is fetched again after this time.
 const ASK_AGAIN_MS = 60_000;
 
@@ -34,9 +36,12 @@ export function timesOf(
   { headers, sentAtMs, receivedAtMs: answeredAtMs }: CatalogAnswer,
   { receivedAtMs, maxAgeMs, staleMs, isProvisional, isRefresh }: CopyCircumstances,
 ): CopyTimes {
-  const ageMs = Math.max(
-    ageByHeaderMs(headers.age, answeredAtMs - sentAtMs),
-    ageByDateMs(headers.date, receivedAtMs),
+  const ageMs = Math.min(
+    OLDEST_SECONDS * 1000,
+    Math.max(
+      ageByHeaderMs(headers.age, answeredAtMs - sentAtMs),
+      ageByDateMs(headers.date, receivedAtMs),
+    ),
   );
   const grantedMs = grantedLifeMs(headers['cache-control']);
   const lifeMs = Math.min(maxAgeMs, Math.max(SHORTEST_LIFE_MS, grantedMs));
@@ -62,8 +67,13 @@ export function timesOf(
 
 /** `Age` was true when the answer was sent; the transfer time is added. */
 function ageByHeaderMs(age: string | undefined, delayMs: number): number {
-  const seconds = wholeSeconds(age);
+  const seconds = ageSeconds(age);
   return seconds === null ? 0 : seconds * 1000 + Math.max(0, delayMs);
+}
+
+/** Of several members, which caches behind one another add, the first counts; null where it is no number. */
+export function ageSeconds(age: string | undefined): number | null {
+  return wholeSeconds(age?.split(',', 1)[0]?.trim());
 }
 
 // `Date` counts whole seconds, so less than one is no age.
@@ -87,5 +97,5 @@ function grantedLifeMs(cacheControl: string | undefined): number {
 }
 
 function wholeSeconds(text: string | undefined): number | null {
-  return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : null;
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : null;
 }

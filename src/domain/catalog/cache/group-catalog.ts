@@ -11,6 +11,8 @@ export interface CatalogCopy extends CopyTimes {
   readonly version: CatalogVersion;
   /** Rows of the answer that were left out. */
   readonly skipped: number;
+  /** Values of enums that are not known here, and null. */
+  readonly unknownValues: number;
   readonly etag: string | null;
 }
 
@@ -83,11 +85,15 @@ export class GroupCatalog {
       this.#hold({ ...revalidated, ...times });
       return;
     }
-    const { skipped, total, etag } = answer;
+    const { skipped, unknownValues, total, etag } = answer;
     const isProvisional = isBad(answer);
     if (skipped > 0) {
       const fields = { group: this.group, skipped, total };
       this.#options.log.warn(fields, 'instruments were left out');
+    }
+    if (unknownValues > 0) {
+      const fields = { group: this.group, unknownValues, total };
+      this.#options.log.warn(fields, 'instruments have values of enums that are not known here');
     }
     const before = this.#copy;
     // A provisional copy is itself replaced once its time is up.
@@ -101,6 +107,7 @@ export class GroupCatalog {
     this.#hold({
       version,
       skipped,
+      unknownValues,
       // Without an ETag a 304 cannot prolong a provisional copy.
       etag: isProvisional ? null : etag,
       ...timesOf(answer, { ...this.#options, ...received, isProvisional }),

@@ -34,6 +34,33 @@ test('its age counts from the Age header', async () => {
   expect(view.expiresAt.getTime() - view.fetchedAt.getTime()).toBeGreaterThan(2_390_000);
 });
 
+test.each([
+  ['3500, 100', 3_500],
+  [' 3500 ,100', 3_500],
+  ['0', 0],
+  ['99999999999', 2_000_000_000],
+  ['9'.repeat(400), 2_000_000_000],
+  ['-5', 0],
+  ['1e3', 0],
+  ['soon, 100', 0],
+])('an Age of %s counts as %i seconds', async (age, seconds) => {
+  await using world = await openCatalogWorld();
+  world.sandbox.changeCatalog({ ageSeconds: null, headers: { age } });
+  const view = await world.catalogs.read(world.viewer());
+  expect(view).toMatchObject({ ageSeconds: seconds, stale: seconds >= 3_600 });
+});
+
+test('an age without end is served as the oldest there is', async () => {
+  await using app = await startTestApp();
+  const date = 'Mon, 01 Jan 0001 00:00:00 GMT';
+  app.sandbox.changeCatalog({ ageSeconds: null, headers: { date, age: '9'.repeat(30) } });
+  const { data, errors } = await app.query('{ catalog { ageSeconds stale } }', {
+    token: await app.signIn(),
+  });
+  expect(errors).toEqual([]);
+  expect(data.catalog).toEqual({ ageSeconds: 2_000_000_000, stale: true });
+});
+
 test('the transfer time of its answer is added to the Age header', async () => {
   await using app = await startTestApp();
   const delayMs = 200;
