@@ -12,7 +12,7 @@ const MOST_BYTES = 200_000;
 
 if (chromiumPath === null) throw new Error('There is no Chromium: set CHROMIUM_PATH.');
 mkdirSync(FOLDER, { recursive: true });
-const log = createLog({ level: 'error', format: 'compact' });
+const log = createLog({ level: 'error', format: 'compact', destination: process.stdout });
 const app = await startApp(readConfig({ PORT: '0', ADMIN_PORT: '0' }), { log });
 const browser = await chromium.launch({
   executablePath: chromiumPath,

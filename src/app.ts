@@ -22,7 +22,14 @@ import { watchAddress } from './gateway/watch-address.ts';
 import { steadyClock, systemClock } from './lib/clock.ts';
 import type { Eventually } from './lib/eventually.ts';
 import { FairScheduler } from './lib/fair-scheduler.ts';
-import { createLog, type Log } from './lib/log.ts';
+import {
+  createLog,
+  type Log,
+  type LogDestination,
+  type LogFormat,
+  openLogOutput,
+} from './lib/log.ts';
+import type { BufferedOutput } from './lib/log-output.ts';
 import { CostQuota } from './plugins/cost/cost-quota.ts';
 import { Documents } from './plugins/documents/documents.ts';
 import { Publisher } from './plugins/errors/publisher.ts';
@@ -81,6 +88,8 @@ const EVENT_ANSWERS_PER_MINUTE = 5;
 
 export interface AppOptions {
   readonly log?: Log;
+  /** Where `log` goes, for metrics and readiness. */
+  readonly logOutput?: Pick<BufferedOutput, 'droppedLines' | 'degradedReason'>;
   /** When false, every request takes the general path, which is slower and answers alike. */
   readonly directPath?: boolean;
   /** The schema to serve in place of the whole one. */
@@ -105,7 +114,8 @@ export interface ConnectionLimits {
 export async function startApp(
   config: Config,
   {
-    log = createAppLog(config),
+    log = createAppLog(config, openAppLogOutput(config)),
+    logOutput,
     directPath = true,
     schema = buildSchema(),
     cacheBytes = {},
@@ -255,6 +265,7 @@ export async function startApp(
   readiness.watch('settings', () => wrongSettings.degradedReason());
   readiness.watch('settings', () => addresses.degradedReason());
   readiness.watch('gateway', () => resilience.degradedReason());
+  readiness.watch('log', () => logOutput?.degradedReason() ?? null);
   readiness.watch('catalog', () =>
     domain.catalogs.staleGroups.length > 0 ? 'a catalog is past its time' : null,
   );
@@ -322,6 +333,7 @@ export async function startApp(
   });
   const { redisIsUp } = stores;
   if (redisIsUp !== null) metrics.store.redisUp.from(() => (redisIsUp() ? 1 : 0));
+  metrics.logLinesDropped.from(() => logOutput?.droppedLines ?? 0);
   metrics.showReadiness(readiness);
   metrics.buildInfo.from(() => 1, programVersion(), process.version);
   const admin = new AdminServer(metrics.registry, readiness);
@@ -357,8 +369,16 @@ export async function startApp(
   };
 }
 
-export function createAppLog(config: Config): Log {
-  return createLog({ level: config.logLevel, format: config.sandbox ? 'compact' : 'json' });
+export function createAppLog(config: Config, destination: LogDestination): Log {
+  return createLog({ level: config.logLevel, format: formatOf(config), destination });
+}
+
+export function openAppLogOutput(config: Config): BufferedOutput {
+  return openLogOutput(formatOf(config));
+}
+
+function formatOf({ sandbox }: Config): LogFormat {
+  return sandbox ? 'compact' : 'json';
 }
 
 function addressOf(host: string, port: number): string {

@@ -2,14 +2,17 @@ import { setFlagsFromString } from 'node:v8';
 import { networkAddress } from './app/network-address.ts';
 import { programVersion } from './app/program-version.ts';
 import { findUnusable } from './app/resources.ts';
-import { type App, createAppLog, startApp } from './app.ts';
+import { type App, createAppLog, openAppLogOutput, startApp } from './app.ts';
 import { withoutPassword } from './config/shown.ts';
 import { type Config, ConfigError, parseEnvironment } from './config.ts';
-import { createLog } from './lib/log.ts';
+import { createLog, openLogOutput } from './lib/log.ts';
 
 // V8's middle compiler takes up to 60 MB on each of its threads for code that is generated from one
 // large document, and keeps them: 250 MB in the worst case found. Requests are as fast without it.
 setFlagsFromString('--no-maglev');
+
+/** For a reader of the log that is slow, and no longer for one that has stopped. */
+const LAST_LINES_MS = 1_000;
 
 /** The process: reads the configuration, starts, and shuts down gracefully on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
@@ -18,9 +21,10 @@ async function main(): Promise<void> {
     const others = await findUnusable(config, faulty);
     throw new ConfigError([...problems, ...others, ...warnings]);
   }
-  const log = createAppLog(config);
+  const output = openAppLogOutput(config);
+  const log = createAppLog(config, output);
   for (const warning of warnings) log.warn({}, warning);
-  const app = await startApp(config, { log });
+  const app = await startApp(config, { log, logOutput: output });
 
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -29,11 +33,15 @@ async function main(): Promise<void> {
       if (stopping) process.exit(1);
       stopping = true;
       log.info({ signal }, 'draining');
+      const exit = async (code: number) => {
+        await output.drain(LAST_LINES_MS);
+        process.exit(code);
+      };
       app.close().then(
-        () => process.exit(0),
+        () => exit(0),
         (error: unknown) => {
           log.error({ err: error }, 'the shutdown failed');
-          process.exit(1);
+          return exit(1);
         },
       );
     });
@@ -41,7 +49,7 @@ async function main(): Promise<void> {
 
   // This line is logged last, because its reader may send a signal immediately.
   log.info(servingRecord(config, app), 'serving');
-  if (config.sandbox) welcome(config, app);
+  if (config.sandbox) output.write(welcome(config, app));
 }
 
 /** The log record of a process that has just started. */
@@ -56,8 +64,8 @@ function servingRecord(config: Config, { url, adminUrl }: App) {
   };
 }
 
-function welcome(config: Config, { url }: App): void {
-  process.stdout.write(`
+function welcome(config: Config, { url }: App): string {
+  return `
   Trading Graph is running with its own sandbox gateway (pretend money, a pretend market).
 
   Open       ${url}/   (what it does, live: you are signed in as the demo user)
@@ -68,7 +76,7 @@ function welcome(config: Config, { url }: App): void {
   Phone      ${fromAPhone(config, url)}
   Stop       Ctrl+C
 
-`);
+`;
 }
 
 /** How a device in the same network opens the page; by default nothing but this machine does. */
@@ -82,14 +90,16 @@ function fromAPhone({ host }: Config, url: string): string {
 }
 
 /** In production the log is read by machines, so the problems are lines of it as well. */
-function report(error: unknown): void {
+async function report(error: unknown): Promise<void> {
   if (process.env.NODE_ENV !== 'production') {
     process.stderr.write(`${explain(error)}\n`);
     return;
   }
-  const log = createLog({ level: 'fatal', format: 'json' });
+  const output = openLogOutput('json');
+  const log = createLog({ level: 'fatal', format: 'json', destination: output });
   if (!(error instanceof ConfigError)) log.fatal({ err: error }, 'the start failed');
   else for (const problem of error.problems) log.fatal({ problem }, 'the configuration is wrong');
+  await output.drain(LAST_LINES_MS);
 }
 
 function explain(error: unknown): string {
@@ -100,6 +110,6 @@ function explain(error: unknown): string {
 try {
   await main();
 } catch (error) {
-  report(error);
+  await report(error);
   process.exit(1);
 }

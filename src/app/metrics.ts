@@ -24,6 +24,10 @@ export class Metrics {
     'Spans that were dropped: the queue was full, or the collector did not take them.',
     { reason: ['queue_full', 'export'] },
   );
+  readonly logLinesDropped = this.registry.tally(
+    'log_lines_dropped_total',
+    'Lines of the log that were dropped: what reads it, or its disk, did not take them.',
+  );
   readonly ready = this.registry.gauge(
     'ready',
     '0 while the process starts or drains: no traffic should come.',

@@ -13,6 +13,8 @@ export const startCommand: Command = {
       terminal.err(`start takes no arguments (${args.join(' ')}): the environment configures it.`);
       return EXIT_USAGE;
     }
+    // Whoever reads the log may leave: that ends a command, not the service.
+    process.stdout.removeAllListeners('error');
     // The service ends its process by itself: after a signal, or where it cannot start.
     await import('../main.ts');
     return EXIT_OK;

@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { type BufferedOutput, standardOutput } from './log-output.ts';
 import { redactTokens } from './redact.ts';
 import { redactRecord } from './redact-record.ts';
 
@@ -8,18 +9,23 @@ export interface Log extends Pick<pino.Logger, Level | 'isLevelEnabled'> {
   child(bindings: Record<string, unknown>): Log;
   /**
    * Logs at level `info` what is JSON already: the members of an object, without its braces. It is
-   * written as it is, so it must not be able to hold a secret. For a line of each request: the lines
-   * of one turn of the event loop are written together.
+   * written as it is, so it must not be able to hold a secret. For a line of each request.
    */
   line(members: string, message: string): void;
 }
 
 export interface LogOptions {
   readonly level: pino.LevelWithSilent;
-  /** `json`: one object per line, for machines. `compact`: one short line, for a console. */
-  readonly format: 'json' | 'compact';
-  /** Default: stdout. */
-  readonly destination?: Destination;
+  readonly format: LogFormat;
+  readonly destination: LogDestination;
+}
+
+/** `json`: one object per line, for machines. `compact`: one short line, for a console. */
+export type LogFormat = 'json' | 'compact';
+
+export interface LogDestination {
+  /** Takes one line or several. */
+  write(lines: string): void;
 }
 
 /**
@@ -27,8 +33,7 @@ export interface LogOptions {
  * caller has to.
  */
 export function createLog({ level, format, destination }: LogOptions): Log {
-  const output = new LineBuffer(destination ?? standardOutput(), format);
-  if (destination === undefined) process.once('exit', () => output.flush());
+  const write = (json: string) => destination.write(inFormat(format, json));
   const log = pino(
     {
       level,
@@ -42,12 +47,11 @@ export function createLog({ level, format, destination }: LogOptions): Log {
       hooks: {
         // Runs only for enabled levels, and sees the arguments of a format text too.
         logMethod(args, method) {
-          output.flush();
           Reflect.apply(method, this, redactArguments(args));
         },
       },
     },
-    output,
+    { write },
   );
   const { child } = log;
   // Bindings are serialized once without the hook; child loggers inherit this from their parent.
@@ -56,49 +60,25 @@ export function createLog({ level, format, destination }: LogOptions): Log {
       return Reflect.apply(child, this, [redactRecord(bindings)]) as pino.Logger & Log;
     },
     line(this: pino.Logger, members: string, message: string): void {
-      if (this.isLevelEnabled('info')) output.add(members, message);
+      if (this.isLevelEnabled('info')) write(jsonLine('info', members, message));
     },
   });
 }
 
-function standardOutput(): Destination {
-  return pino.destination({ dest: 1, sync: true });
+/** The standard output, for a log of this format. */
+export function openLogOutput(format: LogFormat): BufferedOutput {
+  return standardOutput((count) =>
+    inFormat(format, jsonLine('warn', `"count":${count}`, 'lines of the log were dropped')),
+  );
 }
 
-interface Destination {
-  write(line: string): void;
+function jsonLine(level: Level, members: string, message: string): string {
+  const time = new Date().toISOString();
+  return `{"level":"${level}","time":"${time}",${members},"msg":${JSON.stringify(message)}}\n`;
 }
 
-/** Collects the lines of one turn of the event loop, because each write is a system call. */
-class LineBuffer implements Destination {
-  readonly #destination: Destination;
-  readonly #format: LogOptions['format'];
-  #lines = '';
-
-  constructor(destination: Destination, format: LogOptions['format']) {
-    this.#destination = destination;
-    this.#format = format;
-  }
-
-  write(line: string): void {
-    this.#destination.write(this.#format === 'json' ? line : compactLine(line));
-  }
-
-  add(members: string, message: string): void {
-    const time = new Date().toISOString();
-    const json = `{"level":"info","time":"${time}",${members},"msg":${JSON.stringify(message)}}`;
-    if (this.#lines === '') setImmediate(this.#flushLater);
-    this.#lines += this.#format === 'json' ? `${json}\n` : compactLine(json);
-  }
-
-  readonly #flushLater = (): void => this.flush();
-
-  flush(): void {
-    if (this.#lines === '') return;
-    const lines = this.#lines;
-    this.#lines = '';
-    this.#destination.write(lines);
-  }
+function inFormat(format: LogFormat, json: string): string {
+  return format === 'json' ? json : compactLine(json);
 }
 
 function redactArguments([first, ...rest]: readonly unknown[]): unknown[] {

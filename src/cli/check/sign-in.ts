@@ -64,7 +64,11 @@ async function verifyToken(run: CheckRun, token: string): Promise<void> {
   const setting = jwtSecret === null ? 'JWT_JWKS_URL' : 'JWT_SECRET';
   try {
     if (verify === null || (await verify(token))) return;
-    run.find('problem', 'The key set cannot be fetched: tokens are not verified.', { setting });
+    run.find(
+      'problem',
+      'The key set cannot be fetched, or lacks the key: the token is not verified.',
+      { setting },
+    );
   } catch (error) {
     if (!(error instanceof UnauthenticatedError)) throw error;
     const hasMore = jwtIssuer !== null || jwtAudience !== null;

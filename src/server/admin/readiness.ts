@@ -6,6 +6,7 @@ export const DEGRADED_CODES = [
   'catalog',
   'documents',
   'settings',
+  'log',
 ] as const;
 
 export type DegradedCode = (typeof DEGRADED_CODES)[number];
