@@ -131,6 +131,8 @@ export function createDomain({
   const hub = new PositionsHub({
     source: {
       getOpenPositions: (viewer, previous) => gateway.getOpenPositions(polling(viewer), previous),
+      cachedSession: (viewer) => sessions.cached(viewer),
+      getSession: (viewer, after) => sessions.poll(viewer, after),
     },
     board,
     clock,
@@ -141,6 +143,8 @@ export function createDomain({
     },
     pollMs: settings.positionsPollMs,
     pollMaxMs: settings.positionsPollMaxMs,
+    logicalClock,
+    sessionMaxAgeMs: settings.sessionMaxAgeSeconds * 1000,
     pollsPerSecond: settings.gatewayPollsPerSecond,
     gatewayTimeoutMs: settings.gatewayTimeoutMs,
     onEvent(merged) {
@@ -164,7 +168,7 @@ export function createDomain({
     orderTimeoutMs: settings.orderTimeoutMs,
     onAccepted: ({ login }) => {
       sessions.accountChanged(login);
-      hub.pollNow(login);
+      hub.accountChanged(login);
     },
   });
   const orderDesk = new OrderDesk(orders, prover, (end) =>

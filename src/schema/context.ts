@@ -4,8 +4,8 @@ import { type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
 /**
- * The context of one operation, or of one event of a subscription. Anything that lives longer is in
- * `services`.
+ * The context of one operation, or by `EventContext` of one event of a subscription. Anything that lives
+ * longer is in `services`.
  */
 export class Context implements ReadRecord {
   readonly services: Services;
@@ -81,8 +81,12 @@ export class Context implements ReadRecord {
   }
 
   #ownScope(): Scope {
-    this.#own ??= new Scope(this.services, this.#recordingCaller(), this);
+    this.#own ??= this.createScope(this.#recordingCaller());
     return this.#own;
+  }
+
+  protected createScope(caller: Caller): Scope {
+    return new Scope(this.services, caller, this);
   }
 
   #recordingCaller(): Caller {

@@ -2,7 +2,7 @@ import type { Order, Position } from '../gateway/model.ts';
 import { ageLimit } from './age-limit.ts';
 import { builder } from './builder.ts';
 import { InstrumentRef } from './instrument.ts';
-import { perAccount } from './sharing.ts';
+import { perAccount, perGroup } from './sharing.ts';
 
 export const Side = builder.enumType('Side', {
   description: 'The direction of a trade.',
@@ -40,6 +40,7 @@ for (const [ref, what] of [
       description: 'What is traded.',
     }),
     instrument: t.field({
+      ...perGroup,
       type: InstrumentRef,
       nullable: true,
       description:
@@ -167,15 +168,18 @@ OrderRef.implement({
     'A pending order. Fields that the gateway left out, or sent with another type, are null. Those for one instrument are `Instrument.orders`.',
   fields: (t) => ({
     kind: t.expose('kind', {
+      ...perAccount,
       type: OrderKind,
       nullable: true,
       description: 'Limit or stop; what the gateway does not call a limit order counts as a stop.',
     }),
     state: t.exposeFloat('state', {
+      ...perAccount,
       nullable: true,
       description: 'The gateway’s code of its state.',
     }),
     useMargin: t.exposeBoolean('useMargin', {
+      ...perAccount,
       nullable: true,
       description: 'Whether it is carried out on margin.',
     }),

@@ -1,4 +1,4 @@
-import type { PositionChanges } from '../domain/positions/feed-state.ts';
+import type { PositionChanges } from '../domain/positions/feed-events.ts';
 import { readIntervalMs } from '../domain/positions/subscription.ts';
 import { refusalOf } from '../domain/positions/token-ended-error.ts';
 import type { Position } from '../gateway/model.ts';
@@ -13,7 +13,7 @@ builder.subscriptionType({
   description: 'What can be followed, over WebSocket or as an event stream.',
 });
 
-const FeedStatus = builder.enumType('FeedStatus', {
+export const FeedStatus = builder.enumType('FeedStatus', {
   description: 'Whether a live list follows the gateway.',
   values: {
     LIVE: { description: 'The gateway confirmed the list at the last poll.' },
@@ -77,6 +77,16 @@ const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges')
 const intervalDescription =
   'At most one event in this time, 1 to 15000 milliseconds; what changes in between is merged.';
 
+/** The arguments of what is followed as changes. */
+export const changesArgs = builder.args((t) => ({
+  after: t.string({
+    required: false,
+    description:
+      'The cursor of the last event that the client has: it goes on without a gap, or with a new snapshot where the cursor is not known.',
+  }),
+  intervalMs: t.int({ required: false, description: intervalDescription }),
+}));
+
 builder.subscriptionFields((t) => ({
   positions: t.field({
     ...perAccount,
@@ -97,14 +107,7 @@ builder.subscriptionFields((t) => ({
     nullable: false,
     description:
       'The open positions as a snapshot, then as what changed. An event comes every 15 seconds at least, also when nothing changed.',
-    args: {
-      after: t.arg.string({
-        required: false,
-        description:
-          'The cursor of the last event that the client has: it goes on without a gap, or with a new snapshot where the cursor is not known.',
-      }),
-      intervalMs: t.arg.int({ required: false, description: intervalDescription }),
-    },
+    args: changesArgs,
     subscribe: async (
       _root,
       { after, intervalMs },
@@ -119,7 +122,7 @@ builder.subscriptionFields((t) => ({
 
 type Hub = Context['services']['hub'];
 
-async function watching<Stream>(
+export async function watching<Stream>(
   { scope, services }: Context,
   intervalMs: number | null | undefined,
   watch: (

@@ -2,6 +2,7 @@ import { GraphQLError, isValueNode } from 'graphql';
 import { TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/errors.ts';
 import { NoGroupError } from '../domain/catalog/group-prover.ts';
 import { InputError } from '../domain/input-error.ts';
+import { NotInEventsError } from '../domain/positions/not-in-events-error.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
@@ -46,6 +47,10 @@ export function describe(error: unknown): Described {
     const message =
       error.code === 'FORBIDDEN' ? 'The gateway does not allow this.' : 'Sign in again.';
     return { code: error.code, message };
+  }
+  if (error instanceof NotInEventsError) {
+    const message = 'This subscription does not have that: ask for it in a query.';
+    return { code: 'BAD_USER_INPUT', message };
   }
   if (error instanceof TooManyAttemptsError) {
     const more = { retryAfter: error.retryAfterSeconds };

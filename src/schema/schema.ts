@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
+import './account-changes.ts';
 import './acknowledge.ts';
 import './catalog.ts';
 import './holding.ts';

@@ -6,7 +6,12 @@ import { type Sharing, sharingOf } from '../../src/schema/sharing.ts';
 // A new field without a mark below these roots has to be named here: a reviewer then sees that it
 // is the viewer's own, and that all who select it have an answer of their own.
 const PERSONAL_BELOW_THE_CATALOG = ['Instrument.orders', 'Instrument.positions'];
-const PERSONAL_BELOW_EVENTS = ['Position.instrument'];
+const PERSONAL_BELOW_EVENTS = [
+  'Instrument.orders',
+  'Instrument.positions',
+  'Session.orders',
+  'Session.positions',
+];
 
 // Everything beside the catalog is the viewer's.
 const PERSONAL_ROOTS = [
@@ -72,8 +77,22 @@ test('each field that can be reached from the catalog is marked as the catalog�
 test('each field of a live event is marked as the account’s, or known as the viewer’s', () => {
   const { types, personal, marks } = reachedFrom(schema.getSubscriptionType() as GraphQLObjectType);
   expect(personal).toEqual(PERSONAL_BELOW_EVENTS);
-  expect(marks).toEqual(new Set(['account']));
-  expect(types).toEqual(['Position', 'PositionChanges', 'PositionTotals', 'Subscription']);
+  expect(marks).toEqual(new Set(['account', 'group']));
+  expect(types).toEqual([
+    'AccountAccess',
+    'AccountChanges',
+    'ChangedOrders',
+    'ChangedPositions',
+    'Instrument',
+    'Order',
+    'Position',
+    'PositionChanges',
+    'PositionTotals',
+    'Session',
+    'Subscription',
+    'Swap',
+    'TradingHours',
+  ]);
 });
 
 test('a mark that is not known is none', () => {

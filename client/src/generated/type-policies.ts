@@ -9,6 +9,10 @@ export const generatedTypePolicies = {
     keyFields: false,
     merge: true,
   },
+  AccountChanges: {
+    keyFields: false,
+    merge: true,
+  },
   Acknowledged: {
     keyFields: false,
     merge: true,
@@ -23,6 +27,23 @@ export const generatedTypePolicies = {
     merge: true,
     fields: {
       removed: { merge: false },
+      upserted: { merge: false },
+    },
+  },
+  ChangedOrders: {
+    keyFields: false,
+    merge: true,
+    fields: {
+      closed: { merge: false },
+      upserted: { merge: false },
+    },
+  },
+  ChangedPositions: {
+    keyFields: false,
+    merge: true,
+    fields: {
+      closed: { merge: false },
+      opened: { merge: false },
       upserted: { merge: false },
     },
   },

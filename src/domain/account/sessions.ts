@@ -5,7 +5,7 @@ import type { Position } from '../../gateway/model.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { ProofLedger } from '../auth/proof.ts';
-import { detached, type Viewer } from '../auth/viewer.ts';
+import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import { idsOf, isSame, Membership } from './membership.ts';
 
@@ -63,26 +63,41 @@ export class Sessions {
   }
 
   read(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | Promise<SessionAnswer> {
-    const after = Math.max(demand.after ?? 0, this.#staleTurn(viewer));
     const startedAtMs = this.#options.clock.now();
-    const cached = this.#cachedFor(viewer);
-    if (
-      cached &&
-      cached.turn > after &&
-      this.#isYoung(cached, demand) &&
-      this.#isCurrent(viewer, cached)
-    ) {
+    const cached = this.cached(viewer, demand);
+    if (cached !== null) {
       this.#options.onRead?.('cache');
       this.#addReceipt(viewer, startedAtMs, 'cache');
-      return cached.answer;
+      return cached;
     }
-    const inFlight = this.#inFlight.get(viewer.tokenHash);
-    if (inFlight && inFlight.turn > after) {
+    const inFlight = this.#sharable(viewer, demand);
+    if (inFlight !== null) {
       this.#options.onRead?.('shared');
-      return inFlight.answer.finally(() => this.#addReceipt(viewer, startedAtMs, 'shared'));
+      return inFlight.finally(() => this.#addReceipt(viewer, startedAtMs, 'shared'));
     }
     this.#options.onRead?.('call');
     return this.#fetch(viewer);
+  }
+
+  /** The cached snapshot, where it meets the demand and nothing has made it stale. */
+  cached(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | null {
+    const cached = this.#cachedFor(viewer);
+    const isServable =
+      cached &&
+      cached.turn > this.#earliestTurn(viewer, demand) &&
+      this.#isYoung(cached, demand) &&
+      this.#isCurrent(viewer, cached);
+    return isServable ? cached.answer : null;
+  }
+
+  /**
+   * A snapshot for a live feed, requested after this turn. Its call is not retried, so a query, whose read
+   * would be, does not share it.
+   */
+  async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
+    const demand = { after };
+    const known = this.cached(viewer, demand) ?? this.#sharable(viewer, demand);
+    return known ?? this.#call(polling(viewer), this.#options.logicalClock.next());
   }
 
   /** The estimated size of all cached snapshots, and of what is remembered of accounts beside them. */
@@ -132,19 +147,32 @@ export class Sessions {
     if (proof) this.#seenByAccount.saw(proof.login, answer);
   }
 
-  #fetch(viewer: Viewer): Promise<SessionAnswer> {
-    const { gateway, logicalClock } = this.#options;
+  #earliestTurn(viewer: Viewer, { after = 0 }: SessionDemand): number {
+    return Math.max(after, this.#staleTurn(viewer));
+  }
+
+  #sharable(viewer: Viewer, demand: SessionDemand): Promise<SessionAnswer> | null {
+    const inFlight = this.#inFlight.get(viewer.tokenHash);
+    const isLateEnough = inFlight && inFlight.turn > this.#earliestTurn(viewer, demand);
+    return isLateEnough ? inFlight.answer : null;
+  }
+
+  async #call(viewer: Viewer, turn: number): Promise<SessionAnswer> {
     const key = viewer.tokenHash;
-    const turn = logicalClock.next();
-    const answer = gateway.getSession(detached(viewer)).then((answer) => {
-      // A read that began before a change answers its own readers, and is not cached for later ones.
-      if (turn > this.#staleTurn(viewer) && turn > (this.#cache.peek(key)?.turn ?? 0)) {
-        this.#cache.set(key, { turn, answer });
-        // The gateway has just answered this very token for this login.
-        this.#orderCounts.set(viewer.login, answer.session.orders?.length ?? 0);
-      }
-      return answer;
-    });
+    const answer = await this.#options.gateway.getSession(detached(viewer));
+    // A read that began before a change answers its own readers, and is not cached for later ones.
+    if (turn > this.#staleTurn(viewer) && turn > (this.#cache.peek(key)?.turn ?? 0)) {
+      this.#cache.set(key, { turn, answer });
+      // The gateway has just answered this very token for this login.
+      this.#orderCounts.set(viewer.login, answer.session.orders?.length ?? 0);
+    }
+    return answer;
+  }
+
+  #fetch(viewer: Viewer): Promise<SessionAnswer> {
+    const key = viewer.tokenHash;
+    const turn = this.#options.logicalClock.next();
+    const answer = this.#call(viewer, turn);
     const inFlight = { turn, answer };
     this.#inFlight.set(key, inFlight);
     const onSettled = () => {

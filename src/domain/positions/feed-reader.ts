@@ -1,64 +1,78 @@
 import type { Position } from '../../gateway/model.ts';
-import type { FeedState, FeedSummary, PositionChanges } from './feed-state.ts';
+import type { FeedSummary } from './feed-events.ts';
+import type { FeedState } from './feed-state.ts';
+import type { FeedView } from './feed-view.ts';
 
 /** Computes one subscriber's events. It keeps only the last one's summary. */
 export interface FeedReader<Event> {
+  /** Whether nothing may be shown just now, not even again. */
+  isWithheld(state: FeedState): boolean;
   /** The next event, or undefined where nothing has changed. The first one is always the list. */
   next(state: FeedState): Event | undefined;
   /** The heartbeat: the present state again, which distinguishes a quiet market from a dead connection. */
   repeat(state: FeedState): Event;
   /** The last event again, marked as delayed; undefined before the first. */
-  stale(): Event | undefined;
+  stale(state: FeedState): Event | undefined;
   /** Whether the last event said `LIVE` while the feed is delayed. */
   isOutdated(state: FeedState): boolean;
 }
 
 /** Emits a snapshot and then deltas, or deltas from the start where `after` is a cursor of the feed. */
-export class ChangesReader implements FeedReader<PositionChanges> {
+export class ChangesReader<Event extends FeedSummary, Summary extends FeedSummary>
+  implements FeedReader<Event>
+{
+  readonly #viewOf: (state: FeedState) => FeedView<Event, Summary>;
   #after: string | null;
   #version: number | null = null;
-  #lastSent: FeedSummary | null = null;
+  #lastSent: Summary | null = null;
 
-  constructor(after: string | null) {
+  constructor(viewOf: (state: FeedState) => FeedView<Event, Summary>, after: string | null) {
+    this.#viewOf = viewOf;
     this.#after = after;
   }
 
-  next(state: FeedState): PositionChanges | undefined {
-    if (this.#lastSent === null) return this.#first(state);
-    if (this.#version === state.version && this.#lastSent.status === state.status) return undefined;
-    const event = state.changesSince(this.#version);
-    if (event.status === this.#lastSent.status && isEmpty(event)) {
+  isWithheld(state: FeedState): boolean {
+    return this.#viewOf(state).isWithheld;
+  }
+
+  next(state: FeedState): Event | undefined {
+    const view = this.#viewOf(state);
+    if (this.#lastSent === null || this.#version === null) return this.#first(view);
+    const isSameStatus = this.#lastSent.status === state.status;
+    if (this.#version === view.version && isSameStatus) return undefined;
+    const event = view.since(this.#version);
+    if (isSameStatus && view.isEmpty(event, this.#version)) {
       // A position opened and closed between two reads: there is no event, and the next delta starts here.
-      this.#version = state.version;
+      this.#version = view.version;
       return undefined;
     }
-    return this.#emit(state, event);
+    return this.#emit(view, event);
   }
 
-  repeat(state: FeedState): PositionChanges {
-    return this.#emit(state, state.changesSince(this.#version));
+  repeat(state: FeedState): Event {
+    const view = this.#viewOf(state);
+    return this.#emit(view, view.since(this.#version));
   }
 
-  stale(): PositionChanges | undefined {
+  stale(state: FeedState): Event | undefined {
     if (this.#lastSent === null) return undefined;
-    const { cursor, totals, asOf } = this.#lastSent;
-    this.#lastSent = { cursor, totals, asOf, status: 'DELAYED' };
-    return { ...this.#lastSent, snapshot: false, upserted: [], opened: [], closed: [] };
+    this.#lastSent = { ...this.#lastSent, status: 'DELAYED' };
+    return this.#viewOf(state).unchanged(this.#lastSent);
   }
 
   isOutdated(state: FeedState): boolean {
     return this.#lastSent?.status === 'LIVE' && state.status === 'DELAYED';
   }
 
-  #first(state: FeedState): PositionChanges {
-    if (this.#after !== null) this.#version = state.versionOf(this.#after);
+  #first(view: FeedView<Event, Summary>): Event {
+    if (this.#after !== null) this.#version = view.versionOf(this.#after);
     this.#after = null;
-    return this.#emit(state, state.changesSince(this.#version));
+    return this.#emit(view, view.since(this.#version));
   }
 
-  #emit(state: FeedState, event: PositionChanges): PositionChanges {
-    this.#version = state.version;
-    this.#lastSent = state.summary;
+  #emit(view: FeedView<Event, Summary>, event: Event): Event {
+    this.#version = view.version;
+    this.#lastSent = view.summary;
     return event;
   }
 }
@@ -67,6 +81,10 @@ export class ChangesReader implements FeedReader<PositionChanges> {
 export class ListReader implements FeedReader<readonly Position[]> {
   #arrangement: number | null = null;
   #lastSent: readonly Position[] | undefined;
+
+  isWithheld(): boolean {
+    return false;
+  }
 
   next(state: FeedState): readonly Position[] | undefined {
     return this.#arrangement === state.arrangement ? undefined : this.repeat(state);
@@ -85,8 +103,4 @@ export class ListReader implements FeedReader<readonly Position[]> {
   isOutdated(): boolean {
     return false;
   }
-}
-
-function isEmpty({ snapshot, upserted, closed }: PositionChanges): boolean {
-  return !snapshot && upserted.length === 0 && closed.length === 0;
 }

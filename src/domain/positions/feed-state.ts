@@ -1,43 +1,69 @@
-import { hash, randomBytes } from 'node:crypto';
-import type { Position } from '../../gateway/model.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { SessionAnswer } from '../../gateway/answers.ts';
+import type { Order, Position, Session } from '../../gateway/model.ts';
+import type {
+  AccountChanges,
+  AccountSummary,
+  FeedStatus,
+  FeedSummary,
+  PositionChanges,
+} from './feed-events.ts';
+import { FeedView } from './feed-view.ts';
 import type { PositionList } from './positions-board.ts';
-import { Timeline } from './timeline.ts';
-import type { PositionTotals } from './totals.ts';
+import { samePosition, sameSize } from './same-position.ts';
+import { type Delta, Timeline } from './timeline.ts';
+import { type PositionTotals, totalsOf } from './totals.ts';
 
-export type FeedStatus = 'LIVE' | 'DELAYED';
-
-/** The fields that every event has, whatever its reader received before. */
-export interface FeedSummary {
-  readonly cursor: string;
-  readonly totals: PositionTotals;
-  readonly status: FeedStatus;
-  /** The time at which the gateway last confirmed the list. */
-  readonly asOf: Date;
-}
-
-/** One event of the changes: a whole list, or the delta from the last emitted list to the present one. */
-export interface PositionChanges extends FeedSummary {
-  readonly snapshot: boolean;
-  readonly upserted: readonly Position[];
-  readonly opened: readonly string[];
-  readonly closed: readonly string[];
-}
-
-const SNAPSHOT = 0;
-const SEAL_LENGTH = 16;
-
-/**
- * The feed's present state. All readers at the same version get the very same event object, so that the
- * fan-out computes and serialises it once.
- */
+/** The feed's present state: its lists, which share one version, and what its readers see of them. */
 export class FeedState {
-  readonly #timeline = new Timeline();
-  readonly #cursors = new Cursors();
-  readonly #events = new FeedEvents();
+  /** The positions alone. */
+  readonly positionChanges: FeedView<PositionChanges, FeedSummary>;
+  /** The positions with the orders and the figures of the account's snapshot. */
+  readonly accountChanges: FeedView<AccountChanges, AccountSummary>;
+  readonly #positions = new Timeline<Position>({ isSame: samePosition, isSameMember: sameSize });
+  readonly #orders = new Timeline<Order>({ isSame: isDeepStrictEqual });
+  #version = 0;
   #list: PositionList | null = null;
-  #state: FeedSummary | null = null;
+  #membersSequence = 0;
+  #totals: PositionTotals | null = null;
+  #session: SessionAnswer | null = null;
+  #sessionVersion = 0;
+  #readVersion = 0;
+  #ordersFetchedAt: Date | null = null;
   #asOf = new Date(0);
   #status: FeedStatus = 'LIVE';
+
+  constructor() {
+    this.positionChanges = new FeedView({
+      summarize: (cursor) => this.#summary(cursor),
+      compute: (version, summary) => {
+        const positions = changes(this.#positions, version);
+        if (positions === null) return null;
+        return { ...summary, snapshot: version === 0, ...positions };
+      },
+      isEmpty: (event) => isEmpty(event),
+      unchanged: (summary) => ({ ...summary, snapshot: false, ...NOTHING }),
+    });
+    this.accountChanges = new FeedView({
+      summarize: (cursor) => ({
+        ...this.#summary(cursor),
+        session: this.#session,
+        ordersFetchedAt: this.#ordersFetchedAt,
+      }),
+      compute: (version, summary) => {
+        const positions = changes(this.#positions, version);
+        const orders = changes(this.#orders, version);
+        if (positions === null || orders === null) return null;
+        return accountEvent(summary, { snapshot: version === 0, positions, orders });
+      },
+      isEmpty: ({ snapshot, positions, orders }, version) =>
+        isEmpty({ snapshot, ...positions }) &&
+        (orders === null || isEmpty({ snapshot, ...orders })) &&
+        this.#sessionVersion <= version,
+      unchanged: (summary) =>
+        accountEvent(summary, { snapshot: false, positions: NOTHING, orders: NOTHING }),
+    });
+  }
 
   /** The newest list received; null before the first. */
   get list(): PositionList | null {
@@ -45,15 +71,26 @@ export class FeedState {
   }
 
   get positions(): readonly Position[] {
-    return this.#timeline.positions;
-  }
-
-  get version(): number {
-    return this.#timeline.version;
+    return this.#positions.items;
   }
 
   get arrangement(): number {
-    return this.#timeline.arrangement;
+    return this.#positions.arrangement;
+  }
+
+  /** The sequence of the list that first had the present members. */
+  get membersSequence(): number {
+    return this.#membersSequence;
+  }
+
+  /** The snapshot that is shown; null before the first. */
+  get session(): SessionAnswer | null {
+    return this.#session;
+  }
+
+  /** The version that the state had when the snapshot was taken over. */
+  get readVersion(): number {
+    return this.#readVersion;
   }
 
   get status(): FeedStatus {
@@ -70,117 +107,88 @@ export class FeedState {
     this.#changed();
   }
 
-  /** Takes a list unless a newer one is shown; returns whether positions were opened or closed. */
+  /** Takes a list unless a newer one is shown; returns whether its members are others, or of another size. */
   take(list: PositionList): boolean {
     if (this.#list !== null && list.sequence <= this.#list.sequence) return false;
     // Equal bytes are mapped to the same array, which needs no comparison.
     const isUnchanged = this.#list?.positions === list.positions;
     this.#list = list;
     if (list.receivedAtMs > this.#asOf.getTime()) this.#asOf = new Date(list.receivedAtMs);
-    this.#changed();
-    return isUnchanged ? false : this.#timeline.advance(list.positions);
-  }
-
-  /** The version a client's cursor stands for; null where it is not one of this feed's. */
-  versionOf(cursor: string): number | null {
-    return this.#cursors.read(cursor);
-  }
-
-  /** The changes since a version; the whole list where the version is null or too old. */
-  changesSince(version: number | null): PositionChanges {
-    const from = version ?? SNAPSHOT;
-    let event = this.#events.get(from);
-    if (event === undefined) {
-      event = this.#compute(from);
-      this.#events.set(from, event);
+    const { isContent, isMembers } = isUnchanged
+      ? { isContent: false, isMembers: false }
+      : this.#positions.advance(list.positions, this.#version + 1);
+    if (isContent) {
+      this.#version += 1;
+      this.#totals = null;
     }
-    return event;
+    if (isMembers) this.#membersSequence = list.sequence;
+    this.#changed();
+    return isMembers;
   }
 
-  /** The summary of this state, as one shared object for all readers. */
-  get summary(): FeedSummary {
-    this.#state ??= {
-      cursor: this.#cursors.write(this.#timeline.version),
-      totals: this.#timeline.totals,
-      status: this.#status,
-      asOf: this.#asOf,
-    };
-    return this.#state;
+  /** Takes a snapshot of the account; returns whether an order or a figure has changed. */
+  takeSession(answer: SessionAnswer): boolean {
+    const { session, receivedAtMs } = answer;
+    const version = this.#version + 1;
+    let isContent = false;
+    // Without a list the orders known before stand, as of when they were known.
+    if (session.orders !== null) {
+      isContent = this.#orders.advance(session.orders, version).isContent;
+      this.#ordersFetchedAt = new Date(receivedAtMs);
+    }
+    if (this.#session === null || !sameFigures(this.#session.session, session)) {
+      isContent = true;
+      this.#sessionVersion = version;
+    }
+    if (isContent) this.#version = version;
+    this.#session = answer;
+    this.#readVersion = this.#version;
+    this.#changed();
+    return isContent;
   }
 
-  #compute(version: number): PositionChanges {
-    const delta = this.#timeline.since(version);
-    if (delta === null && version !== SNAPSHOT) return this.changesSince(null);
-    const { cursor, totals, status, asOf } = this.summary;
-    return {
-      cursor,
-      snapshot: delta === null,
-      upserted: delta?.upserted ?? this.#timeline.positions,
-      opened: delta?.opened ?? [],
-      closed: delta?.closed ?? [],
-      totals,
-      status,
-      asOf,
-    };
+  #summary(cursor: string): FeedSummary {
+    this.#totals ??= totalsOf(this.#positions.items);
+    return { cursor, totals: this.#totals, status: this.#status, asOf: this.#asOf };
   }
 
   #changed(): void {
-    this.#events.clear();
-    this.#state = null;
+    this.positionChanges.changed(this.#version);
+    this.accountChanges.changed(this.#version);
   }
 }
 
-/** The events of one state, memoized by the version each starts from, which is the same for nearly all readers. */
-class FeedEvents {
-  #from = 0;
-  #event: PositionChanges | null = null;
-  readonly #others = new Map<number, PositionChanges>();
+const NOTHING: Delta<never> = { upserted: [], opened: [], closed: [] };
 
-  get(from: number): PositionChanges | undefined {
-    return this.#event !== null && this.#from === from ? this.#event : this.#others.get(from);
-  }
-
-  set(from: number, event: PositionChanges): void {
-    if (this.#event !== null) {
-      this.#others.set(from, event);
-      return;
-    }
-    this.#from = from;
-    this.#event = event;
-  }
-
-  clear(): void {
-    this.#event = null;
-    // Clearing an empty map would allocate a new table each time.
-    if (this.#others.size > 0) this.#others.clear();
-  }
+/** The whole list at version 0; null where the version is too old. */
+function changes<T extends { readonly id: string }>(
+  timeline: Timeline<T>,
+  version: number,
+): Delta<T> | null {
+  return version === 0 ? { ...NOTHING, upserted: timeline.items } : timeline.since(version);
 }
 
-/**
- * Cursors of one feed's versions. The signature uses a secret of this feed, so that a cursor of another feed,
- * or a forged one, reads as unknown, and none reveals whose feed it is from or whether that one still runs.
- */
-export class Cursors {
-  readonly #secret = randomBytes(16).toString('hex');
-  #last: { readonly version: number; readonly text: string } | null = null;
+interface AccountDelta {
+  readonly snapshot: boolean;
+  readonly positions: Delta<Position>;
+  readonly orders: Delta<Order>;
+}
 
-  write(version: number): string {
-    if (this.#last?.version !== version) {
-      const name = version.toString(36);
-      this.#last = { version, text: `${name}.${this.#seal(name)}` };
-    }
-    return this.#last.text;
-  }
+function accountEvent(
+  { ordersFetchedAt: fetchedAt, ...summary }: AccountSummary,
+  { snapshot, positions, orders: { upserted, closed } }: AccountDelta,
+): AccountChanges {
+  const orders = fetchedAt === null ? null : { upserted, closed, fetchedAt };
+  return { ...summary, snapshot, positions, orders };
+}
 
-  /** Null where the cursor is not one of this feed's. */
-  read(cursor: string): number | null {
-    const [name, seal, ...rest] = cursor.split('.', 3);
-    if (!name || seal === undefined || rest.length > 0) return null;
-    // A signature fits one spelling only, which is therefore one that was written here.
-    return seal === this.#seal(name) ? Number.parseInt(name, 36) : null;
-  }
+function isEmpty(event: Omit<Delta<unknown>, 'opened'> & { readonly snapshot: boolean }): boolean {
+  return !event.snapshot && event.upserted.length === 0 && event.closed.length === 0;
+}
 
-  #seal(name: string): string {
-    return hash('sha256', `${this.#secret}.${name}`, 'base64url').slice(0, SEAL_LENGTH);
-  }
+function sameFigures(a: Session, b: Session): boolean {
+  return isDeepStrictEqual(
+    { ...a, positions: null, orders: null },
+    { ...b, positions: null, orders: null },
+  );
 }

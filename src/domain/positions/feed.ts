@@ -1,7 +1,9 @@
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { FeedState, type FeedStatus } from './feed-state.ts';
+import { AccountReads, type AccountReadsOptions, type SessionSource } from './account-reads.ts';
+import type { FeedStatus } from './feed-events.ts';
+import { FeedState } from './feed-state.ts';
 import { FirstList } from './first-list.ts';
 import { Poller, type PollerOptions, type PollOutcome } from './poller.ts';
 import type { PositionList, PositionsBoard } from './positions-board.ts';
@@ -9,13 +11,13 @@ import type { SubscribedFeed, Subscription } from './subscription.ts';
 import { refusalOf, TokenEndedError } from './token-ended-error.ts';
 import { type RingMember, TokenRing, type TokenRingOptions } from './token-ring.ts';
 
-/** Op 12, called once: an implementation must not retry, because a feed has its own back-off. */
-export interface PositionsSource {
+/** Ops 12 and 10, called once: an implementation must not retry, because a feed has its own back-off. */
+export interface FeedSource extends SessionSource {
   getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer>;
 }
 
-export interface FeedOptions extends PollerOptions, TokenRingOptions {
-  readonly source: PositionsSource;
+export interface FeedOptions extends PollerOptions, TokenRingOptions, AccountReadsOptions {
+  readonly source: FeedSource;
   readonly board: PositionsBoard;
   /** How long a subscription waits for the first list. */
   readonly gatewayTimeoutMs: number;
@@ -37,6 +39,7 @@ export class Feed implements SubscribedFeed {
   readonly #onClosed: () => void;
   readonly #ring: TokenRing;
   readonly #poller: Poller;
+  readonly #account: AccountReads;
   readonly #firstList: FirstList;
   readonly #unwatch: () => void;
   #cancelLinger: (() => void) | null = null;
@@ -51,6 +54,14 @@ export class Feed implements SubscribedFeed {
     this.#ring = new TokenRing(options);
     this.#firstList = new FirstList(options.clock, options.gatewayTimeoutMs);
     this.#poller = new Poller(options, this.#ring, (member) => this.#poll(member));
+    this.#account = new AccountReads(options, {
+      state: this.state,
+      ring: this.#ring,
+      wake: () => this.#wake((subscription) => subscription.followsAccount),
+      pollNow: () => this.#poller.pollNow(),
+      answered: (member) => this.#accepted(member),
+      failed: (member, error) => this.#isRefused(member, error),
+    });
     this.#unwatch = options.board.watch(proof, {
       newest: () => this.state.list,
       onList: (list) => this.#servedElsewhere(list),
@@ -76,11 +87,13 @@ export class Feed implements SubscribedFeed {
     if (this.#hasBegun) this.#poller.resume();
     else this.#begin(viewer);
     if (this.state.list === null) this.#firstList.wait(subscription);
+    if (subscription.followsAccount) this.#account.join(viewer, this.#isLate(subscription));
   }
 
   leave(subscription: Subscription): void {
     this.#firstList.leave(subscription);
     const member = this.#ring.get(subscription.viewer);
+    if (subscription.followsAccount) this.#account.leave();
     if (!member?.subscriptions.delete(subscription) || member.subscriptions.size > 0) return;
     this.#ring.remove(member);
     this.#restIfAlone();
@@ -93,8 +106,10 @@ export class Feed implements SubscribedFeed {
     return false;
   }
 
-  pollNow(): void {
+  /** The account has surely changed, as after an order. */
+  accountChanged(): void {
     this.#poller.pollNow();
+    this.#account.accountChanged();
   }
 
   close(): void {
@@ -120,7 +135,7 @@ export class Feed implements SubscribedFeed {
 
   /** One poll, from its call to the subscriptions that its answer wakes. */
   async #poll(member: RingMember): Promise<PollOutcome> {
-    const { source, board, proofs, onPoll } = this.#options;
+    const { source, board, onPoll } = this.#options;
     const { viewer } = member;
     this.#firstList.sent();
     let answer: PositionsAnswer;
@@ -135,23 +150,39 @@ export class Feed implements SubscribedFeed {
     const newest = board.keep({ proof: this.#proof, tokenHash: viewer.tokenHash }, answer);
     this.#publish('LIVE', newest);
     onPoll(this.state.arrangement === arrangement ? 'unchanged' : 'changed');
-    if (!proofs.holds(viewer)) this.#renew(member);
-    this.#wakeWithheld();
+    this.#accepted(member);
     return { kind: 'answered' };
   }
 
   #failed(member: RingMember, error: unknown): PollOutcome {
     const { onPoll } = this.#options;
-    const refusal = refusalOf(error);
-    if (refusal !== null) {
-      onPoll('refused', refusal);
-      this.#dismiss(member, refusal);
+    if (this.#isRefused(member, error)) {
+      onPoll('refused', error);
       return { kind: 'refused' };
     }
     this.#firstList.failed(error);
     this.#publish('DELAYED', null);
     onPoll('failed', error);
     return { kind: 'failed', error };
+  }
+
+  /** The gateway has answered a call with this token. */
+  #accepted(member: RingMember): void {
+    if (!this.#options.proofs.holds(member.viewer)) this.#renew(member);
+    this.#wakeWithheld();
+  }
+
+  /** A refusal ends the token's subscriptions. */
+  #isRefused(member: RingMember, error: unknown): boolean {
+    const refusal = refusalOf(error);
+    if (refusal !== null) this.#dismiss(member, refusal);
+    return refusal !== null;
+  }
+
+  /** Whether a client resumes from before the snapshot that is shown. */
+  #isLate({ after }: Subscription): boolean {
+    const version = after === null ? null : this.state.accountChanges.versionOf(after);
+    return version !== null && version < this.state.readVersion;
   }
 
   /** Shows a list that a query has been served, but not as the first: that is op 12's to answer. */
@@ -164,9 +195,15 @@ export class Feed implements SubscribedFeed {
     const { arrangement, status: lastStatus } = this.state;
     this.state.status = status;
     if (list !== null && this.state.take(list)) this.#firstList.received();
+    // Before anybody is woken, because what has to be read may withhold the account's events.
+    this.#account.changed();
     if (this.state.arrangement === arrangement && status === lastStatus) return;
+    this.#wake(() => true);
+  }
+
+  #wake(isMeant: (subscription: Subscription) => boolean): void {
     for (const { subscriptions } of this.#ring) {
-      for (const subscription of subscriptions) subscription.wake();
+      for (const subscription of subscriptions) if (isMeant(subscription)) subscription.wake();
     }
   }
 

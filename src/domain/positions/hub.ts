@@ -5,8 +5,9 @@ import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
 import { Feed, type FeedOptions } from './feed.ts';
+import type { AccountChanges, PositionChanges } from './feed-events.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
-import type { PositionChanges } from './feed-state.ts';
+import type { FeedState } from './feed-state.ts';
 import { PollScheduler, PollSlots } from './poll-scheduler.ts';
 
 import { FeedSubscription, readIntervalMs } from './subscription.ts';
@@ -111,7 +112,20 @@ export class PositionsHub {
     viewer: Viewer,
     options: WatchChangesOptions = {},
   ): PullStream<PositionChanges> {
-    return this.#watch(proof, viewer, new ChangesReader(options.after ?? null), options);
+    const after = options.after ?? null;
+    const reader = new ChangesReader((state) => state.positionChanges, after);
+    return this.#watch(proof, viewer, reader, options);
+  }
+
+  /** The same with the orders and the figures of the account, for which op 10 is read now and then. */
+  watchAccount(
+    proof: AccountProof,
+    viewer: Viewer,
+    options: WatchChangesOptions = {},
+  ): PullStream<AccountChanges> {
+    const after = options.after ?? null;
+    const reader = new ChangesReader((state) => state.accountChanges, after);
+    return this.#watch(proof, viewer, reader, options, true);
   }
 
   /** The live list, where a feed runs and the gateway confirmed it within the poll interval. */
@@ -123,9 +137,15 @@ export class PositionsHub {
     return { positions: state.positions, ageMs };
   }
 
-  /** Polls before the interval is over, because the list has surely changed, as after an accepted order. */
-  pollNow(login: string): void {
-    this.#feeds.get(login)?.pollNow();
+  /** What the viewer's feed shows, however old it is; null without proof, or where no feed has a list. */
+  shown(viewer: Viewer): FeedState | null {
+    const state = this.#feeds.get(viewer.login)?.state ?? null;
+    return state?.list && this.#options.proofs.holds(viewer) ? state : null;
+  }
+
+  /** Reads before the interval is over, because the account has surely changed, as after an order. */
+  accountChanged(login: string): void {
+    this.#feeds.get(login)?.accountChanged();
   }
 
   stats(): HubStats {
@@ -157,12 +177,15 @@ export class PositionsHub {
     proof: AccountProof,
     viewer: Viewer,
     reader: FeedReader<Event>,
-    { intervalMs, onEnd }: WatchOptions,
+    { after, intervalMs, onEnd }: WatchChangesOptions,
+    followsAccount = false,
   ): PullStream<Event> {
     if (proof.login !== viewer.login) throw new Error('the proof is of another account');
     const subscription = new FeedSubscription<Event>({
       viewer: lasting(viewer),
       reader,
+      followsAccount,
+      after: after ?? null,
       timers: this.#options.clock,
       intervalMs: readIntervalMs(intervalMs),
       heartbeatMs: this.#options.heartbeatMs ?? HEARTBEAT_MS,

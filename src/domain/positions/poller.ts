@@ -1,7 +1,6 @@
-import { GatewayError } from '../../gateway/errors.ts';
-import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { PollScheduler, PollTurn } from './poll-scheduler.ts';
+import { restMs } from './rest-ms.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
 
 export interface PollerOptions {
@@ -95,7 +94,8 @@ export class Poller {
       this.#restsUntilMs = Number.NEGATIVE_INFINITY;
     } else if (outcome.kind === 'failed') {
       this.#failures += 1;
-      this.#restsUntilMs = this.#options.clock.now() + this.#restMs(outcome.error);
+      this.#restsUntilMs =
+        this.#options.clock.now() + restMs(this.#failures, outcome.error, this.#options);
     }
     if (this.#isRunning) this.#plan(outcome);
   }
@@ -115,14 +115,5 @@ export class Poller {
     const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
     this.#hasPhase = true;
     this.#turn.every(pollMs, sinceMs + phaseMs);
-  }
-
-  /** Jitter is added to the gateway's Retry-After, never subtracted; no wait exceeds the ceiling. */
-  #restMs(error: unknown): number {
-    const { pollMs, pollMaxMs, random } = this.#options;
-    const ownMs = backoffMs(this.#failures, { baseMs: pollMs, maxMs: pollMaxMs, random });
-    const retryAfterSeconds = error instanceof GatewayError ? error.retryAfterSeconds : null;
-    if (retryAfterSeconds === null) return ownMs;
-    return Math.min(pollMaxMs, Math.max(ownMs, retryAfterSeconds * 1000 + random() * pollMs));
   }
 }

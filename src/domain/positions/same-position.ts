@@ -32,3 +32,8 @@ export function samePosition(a: Position, b: Position): boolean {
       a.id === b.id)
   );
 }
+
+/** Whether a position is as large as before: a partial close keeps the id, and changes the account's figures. */
+export function sameSize(a: Position, b: Position): boolean {
+  return a.units === b.units;
+}

@@ -19,6 +19,10 @@ export interface SubscriptionOptions<Event> {
   readonly viewer: Viewer;
   readonly reader: FeedReader<Event>;
   readonly timers: Clock;
+  /** Whether its events hold the account's snapshot, which the feed then has to read. */
+  readonly followsAccount: boolean;
+  /** The cursor that it resumes from. */
+  readonly after: string | null;
   /** The least time between two events; 0 for none. */
   readonly intervalMs: number;
   /** The longest time between two events. */
@@ -34,6 +38,8 @@ export interface SubscriptionOptions<Event> {
 /** The part of a subscription that does not depend on its type of event. */
 export interface Subscription {
   readonly viewer: Viewer;
+  readonly followsAccount: boolean;
+  readonly after: string | null;
   /** The feed's state has changed. */
   wake(): void;
   end(error: Error | null): void;
@@ -62,6 +68,14 @@ export class FeedSubscription<Event> implements Subscription {
     return this.#options.viewer;
   }
 
+  get followsAccount(): boolean {
+    return this.#options.followsAccount;
+  }
+
+  get after(): string | null {
+    return this.#options.after;
+  }
+
   wake(): void {
     this.#changes += 1;
     this.events.wake();
@@ -79,8 +93,10 @@ export class FeedSubscription<Event> implements Subscription {
   }
 
   #take(): Event | undefined {
-    const { timers, intervalMs, heartbeatMs } = this.#options;
+    const { reader, timers, intervalMs, heartbeatMs } = this.#options;
     if (this.#feed === null || this.#feed.state.list === null) return undefined;
+    // Without a timer: the feed wakes its subscriptions once the state may be shown.
+    if (reader.isWithheld(this.#feed.state)) return undefined;
     const nowMs = timers.now();
     const freeAtMs = this.#emittedAtMs + intervalMs;
     if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
@@ -103,7 +119,7 @@ export class FeedSubscription<Event> implements Subscription {
     const { state } = feed;
     if (feed.maySend(viewer))
       return reader.next(state) ?? (isBeat ? reader.repeat(state) : undefined);
-    return isBeat || reader.isOutdated(state) ? reader.stale() : undefined;
+    return isBeat || reader.isOutdated(state) ? reader.stale(state) : undefined;
   }
 
   /** An earlier timer is kept: its wake-up is cheaper than a new timer for each event. */

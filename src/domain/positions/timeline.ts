@@ -1,17 +1,32 @@
-import type { Position } from '../../gateway/model.ts';
-import { samePosition } from './same-position.ts';
-import { type PositionTotals, totalsOf } from './totals.ts';
-
 /** The difference between the list of one version and the list of a later one. */
-export interface Delta {
-  /** Opened or changed positions, in the order of the list. */
-  readonly upserted: readonly Position[];
+export interface Delta<T> {
+  /** Opened or changed items, in the order of the list. */
+  readonly upserted: readonly T[];
   readonly opened: readonly string[];
   readonly closed: readonly string[];
 }
 
-interface Row {
-  position: Position;
+/** What a list consists of. */
+export interface Item {
+  readonly id: string;
+}
+
+export interface TimelineOptions<T> {
+  readonly isSame: (a: T, b: T) => boolean;
+  /** Whether a changed item is still the same holding; without it the id alone says so. */
+  readonly isSameMember?: (a: T, b: T) => boolean;
+  readonly closingsKept?: number;
+}
+
+/** What an advance changed. */
+export interface Advance {
+  readonly isContent: boolean;
+  /** Items came, left, or are no longer the same holding. */
+  readonly isMembers: boolean;
+}
+
+interface Row<T> {
+  item: T;
   readonly openedAt: number;
   changedAt: number;
   pass: number;
@@ -19,36 +34,37 @@ interface Row {
 
 const CLOSINGS_KEPT = 256;
 const NONE: readonly string[] = [];
+const NOTHING: Delta<never> = { upserted: [], opened: NONE, closed: NONE };
 
 /**
- * An account's list with the version at which each position was opened and last changed. No older list is
+ * One list of a feed with the version at which each item was opened and last changed. No older list is
  * kept: the delta from any version is computed from these versions, so that a slow reader costs a number.
+ * The versions are the feed's, which all of its lists share.
  */
-export class Timeline {
-  readonly #rows = new Map<string, Row>();
+export class Timeline<T extends Item> {
+  readonly #options: TimelineOptions<T>;
+  readonly #rows = new Map<string, Row<T>>();
   readonly #closings: Closings;
-  #positions: readonly Position[] = [];
-  #totals: PositionTotals = totalsOf([]);
+  #items: readonly T[] = [];
   #version = 0;
+  #versionBefore = 0;
+  #firstVersion = 0;
   #arrangement = 0;
   #pass = 0;
-  /** The delta from the previous version to the present one, which is all that most readers need. */
-  #latest: Delta = { upserted: [], opened: NONE, closed: NONE };
+  /** The delta of the latest change, which is all that most readers need. */
+  #latest: Delta<T> = NOTHING;
 
-  constructor(closingsKept: number = CLOSINGS_KEPT) {
-    this.#closings = new Closings(closingsKept);
+  constructor(options: TimelineOptions<T>) {
+    this.#options = options;
+    this.#closings = new Closings(options.closingsKept ?? CLOSINGS_KEPT);
   }
 
   /** In the gateway's own order. */
-  get positions(): readonly Position[] {
-    return this.#positions;
+  get items(): readonly T[] {
+    return this.#items;
   }
 
-  get totals(): PositionTotals {
-    return this.#totals;
-  }
-
-  /** Increases with every change of the list's content; 0 before the first list. */
+  /** The version of the last change of the list's content; 0 before the first list. */
   get version(): number {
     return this.#version;
   }
@@ -58,70 +74,74 @@ export class Timeline {
     return this.#arrangement;
   }
 
-  /** Takes the next list; returns whether positions were opened or closed. */
-  advance(positions: readonly Position[]): boolean {
+  /** Takes the next list, which has the given version if its content has changed. */
+  advance(items: readonly T[], version: number): Advance {
+    const { isSame, isSameMember } = this.#options;
     const isFirst = this.#version === 0;
-    const version = this.#version + 1;
     this.#pass += 1;
     const pass = this.#pass;
-    const list = positions.slice();
+    const list = items.slice();
     let opened: string[] | null = null;
     let unchanged = 0;
-    for (const [index, position] of positions.entries()) {
-      const row = this.#rows.get(position.id);
+    let isMembers = isFirst;
+    for (const [index, item] of items.entries()) {
+      const row = this.#rows.get(item.id);
       if (row === undefined) {
-        this.#rows.set(position.id, { position, openedAt: version, changedAt: version, pass });
+        this.#rows.set(item.id, { item, openedAt: version, changedAt: version, pass });
         opened ??= [];
-        opened.push(position.id);
+        opened.push(item.id);
         continue;
       }
       row.pass = pass;
-      if (samePosition(row.position, position)) {
-        // An equal position keeps its object, so that readers can compare by identity.
-        list[index] = row.position;
+      if (isSame(row.item, item)) {
+        // An equal item keeps its object, so that readers can compare by identity.
+        list[index] = row.item;
         unchanged += 1;
       } else {
-        row.position = position;
+        isMembers ||= isSameMember?.(row.item, item) === false;
+        row.item = item;
         row.changedAt = version;
       }
     }
     const closed = this.#rows.size > list.length ? this.#close(version) : null;
-    const membershipChanged = opened !== null || closed !== null;
-    if (isFirst || membershipChanged || unchanged < list.length) {
+    isMembers ||= opened !== null || closed !== null;
+    const isContent = isMembers || unchanged < list.length;
+    if (isContent) {
+      if (isFirst) this.#firstVersion = version;
+      this.#versionBefore = this.#version;
       this.#version = version;
-      this.#totals = totalsOf(list);
       const upserted = unchanged === 0 ? list : this.#changedAt(version, list);
       this.#latest = { upserted, opened: opened ?? NONE, closed: closed ?? NONE };
-    } else if (sameOrder(list, this.#positions)) {
-      return false;
+    } else if (sameOrder(list, this.#items)) {
+      return { isContent, isMembers };
     }
-    this.#positions = list;
+    this.#items = list;
     this.#arrangement += 1;
-    return isFirst || membershipChanged;
+    return { isContent, isMembers };
   }
 
-  /** Null where the version is not one of this timeline, or too many positions closed since. */
-  since(version: number): Delta | null {
-    if (version < 1 || version > this.#version || !this.#closings.reachesBackTo(version)) {
-      return null;
-    }
-    if (version === this.#version - 1) return this.#latest;
+  /** Null where the version is from before the first list, or too many items closed since. */
+  since(version: number): Delta<T> | null {
+    if (version < 1 || version < this.#firstVersion) return null;
+    if (!this.#closings.reachesBackTo(version)) return null;
+    if (version >= this.#version) return NOTHING;
+    if (version >= this.#versionBefore) return this.#latest;
     const closed = this.#closings.leftSince(version);
-    const upserted: Position[] = [];
+    const upserted: T[] = [];
     const opened: string[] = [];
     for (const [id, row] of this.#rows) {
       if (row.changedAt <= version) continue;
-      // A position that closed and opened again in between stayed open for this reader.
+      // An item that closed and opened again in between stayed open for this reader.
       if (row.openedAt > version && !closed.delete(id)) opened.push(id);
     }
-    for (const position of this.#positions) {
-      const row = this.#rows.get(position.id);
-      if (row?.position === position && row.changedAt > version) upserted.push(position);
+    for (const item of this.#items) {
+      const row = this.#rows.get(item.id);
+      if (row?.item === item && row.changedAt > version) upserted.push(item);
     }
     return { upserted, opened, closed: [...closed] };
   }
 
-  #changedAt(version: number, list: readonly Position[]): readonly Position[] {
+  #changedAt(version: number, list: readonly T[]): readonly T[] {
     return list.filter(({ id }) => this.#rows.get(id)?.changedAt === version);
   }
 
@@ -137,11 +157,11 @@ export class Timeline {
   }
 }
 
-function sameOrder(a: readonly Position[], b: readonly Position[]): boolean {
-  return a.length === b.length && a.every((position, index) => position === b[index]);
+function sameOrder(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
-/** A position that was in the list from one version until another. */
+/** An item that was in the list from one version until another. */
 interface Closing {
   readonly id: string;
   readonly openedAt: number;

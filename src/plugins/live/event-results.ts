@@ -4,6 +4,7 @@ import type { Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import { Context } from '../../schema/context.ts';
+import { EventContext } from '../../schema/event-context.ts';
 import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { Services } from '../../schema/services.ts';
 import { Meter } from '../cost/meter.ts';
@@ -180,7 +181,7 @@ export class EventResults {
   ): Eventually<MadeResult> {
     const { services, scheduler } = this.#options;
     // Each event has its own context: reads must not be as old as the subscription.
-    const context = new Context(services, live.caller, live.requestId, live.summary);
+    const context = new EventContext(services, live.caller, live.requestId, live.summary);
     context.cost = live.cost;
     context.waitedMs = waitedMs;
     return meter.isCostly

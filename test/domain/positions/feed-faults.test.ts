@@ -87,7 +87,7 @@ test('nothing polls inside the wait: no new subscriber, no order, no client that
   await clock.advance(1_000);
   const before = gateway.polls.length;
   const failedAtMs = gateway.polls.at(-1)?.atMs ?? 0;
-  hub.pollNow(LOGIN);
+  hub.accountChanged(LOGIN);
   await follower.leave();
   const newcomer = followChanges(viewer('tablet'));
   await clock.advance(failedAtMs + 4_999 - clock.now());

@@ -153,19 +153,19 @@ test('an accepted order causes a poll immediately, also while one is in flight',
   const follower = followPositions(viewer('phone'));
   await clock.advance(100);
   gateway.set(LOGIN, [position('new')]);
-  hub.pollNow(LOGIN);
+  hub.accountChanged(LOGIN);
   await clock.advance(0);
   expect(follower.last).toEqual([position('new')]);
   gateway.latencyMs = 200;
-  hub.pollNow(LOGIN);
+  hub.accountChanged(LOGIN);
   await clock.advance(100);
   gateway.set(LOGIN, [position('newer')]);
-  hub.pollNow(LOGIN);
-  hub.pollNow(LOGIN);
+  hub.accountChanged(LOGIN);
+  hub.accountChanged(LOGIN);
   await clock.advance(300);
   expect(follower.last).toEqual([position('newer')]);
   expect(gateway.polls).toHaveLength(4);
-  hub.pollNow('nobody');
+  hub.accountChanged('nobody');
 });
 
 test('a poll that was overtaken by a later call does not bring the older list back', async () => {

@@ -7,6 +7,7 @@ import {
   type WatchChangesOptions,
 } from '../../../src/domain/positions/hub.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
 import { Follower } from './follower.ts';
 import { ScriptedGateway } from './scripted-gateway.ts';
@@ -22,6 +23,7 @@ export interface LiveBench {
   /** Proves the token as the gateway's snapshot would. */
   prove(viewer: Viewer): AccountProof;
   followChanges(viewer: Viewer, options?: WatchChangesOptions): Follower<ChangesEvent>;
+  followAccount(viewer: Viewer, options?: WatchChangesOptions): Follower<AccountEvent>;
   followPositions(viewer: Viewer, options?: WatchChangesOptions): Follower<ListEvent>;
 }
 
@@ -30,17 +32,27 @@ export type ChangesEvent =
 export type ListEvent =
   ReturnType<PositionsHub['watchPositions']> extends AsyncIterable<infer Event> ? Event : never;
 
+export type AccountEvent =
+  ReturnType<PositionsHub['watchAccount']> extends AsyncIterable<infer Event> ? Event : never;
+
 export const LOGIN = '1001';
+
+interface BenchOptions {
+  readonly proofMs?: number;
+  readonly seed?: number;
+  /** Another replica of the same service. */
+  readonly beside?: LiveBench;
+}
 
 /** A hub on a scripted clock, and the gateway behind it. */
 export function createLiveBench(
-  overrides: Partial<PositionsHubOptions> & { proofMs?: number; seed?: number } = {},
+  overrides: Partial<PositionsHubOptions> & BenchOptions = {},
 ): LiveBench {
-  const { proofMs = 300_000, seed = 1, ...hubOptions } = overrides;
-  const clock = createScriptedClock();
-  const ledger = new ProofLedger({ clock, proofMs });
+  const { proofMs = 300_000, seed = 1, beside, ...hubOptions } = overrides;
+  const clock = beside?.clock ?? createScriptedClock();
+  const ledger = beside?.ledger ?? new ProofLedger({ clock, proofMs });
   const board = new PositionsBoard();
-  const gateway = new ScriptedGateway(clock, ledger);
+  const gateway = beside?.gateway ?? new ScriptedGateway(clock, ledger);
   const hub = new PositionsHub({
     source: gateway,
     board,
@@ -50,6 +62,8 @@ export function createLiveBench(
       holds: (viewer) => ledger.account(viewer) !== null,
       renew: (viewer) => gateway.getSession(viewer),
     },
+    logicalClock: new LogicalClock(),
+    sessionMaxAgeMs: 60_000,
     pollMs: 1_000,
     pollMaxMs: 30_000,
     pollsPerSecond: 500,
@@ -80,6 +94,8 @@ export function createLiveBench(
     prove,
     followChanges: (viewer, options) =>
       new Follower(hub.watchChanges(prove(viewer), viewer, options)),
+    followAccount: (viewer, options) =>
+      new Follower(hub.watchAccount(prove(viewer), viewer, options)),
     followPositions: (viewer, options) =>
       new Follower(hub.watchPositions(prove(viewer), viewer, options)),
   };

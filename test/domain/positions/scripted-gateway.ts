@@ -1,9 +1,9 @@
 import type { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import type { PositionsSource } from '../../../src/domain/positions/feed.ts';
-import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
+import type { FeedSource } from '../../../src/domain/positions/feed.ts';
+import type { PositionsAnswer, SessionAnswer } from '../../../src/gateway/answers.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
-import type { Position } from '../../../src/gateway/model.ts';
+import type { Order, Position, Session } from '../../../src/gateway/model.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 
 export interface Poll {
@@ -12,19 +12,28 @@ export interface Poll {
   readonly atMs: number;
 }
 
+export interface ScriptedAccount {
+  readonly orders?: readonly Order[];
+  readonly balance?: number;
+}
+
 type Fault = (viewer: Viewer) => GatewayError | null;
 
 /** A scripted op 12: lists by account, faults, and the latency of an answer. */
-export class ScriptedGateway implements PositionsSource {
+export class ScriptedGateway implements FeedSource {
   readonly polls: Poll[] = [];
   /** Op 10 calls by token. */
   readonly sessions: Poll[] = [];
   latencyMs = 0;
   fault: Fault = () => null;
   sessionFault: Fault = () => null;
+  sessionLatencyMs = 0;
+  /** Changes what a snapshot says. */
+  sessionLie: (session: Session) => Session = (session) => session;
   /** The answers, by the millisecond at which each was received. */
   readonly answered = new Map<number, readonly Position[]>();
   readonly #lists = new Map<string, readonly Position[]>();
+  readonly #accounts = new Map<string, ScriptedAccount>();
   readonly #clock: Clock;
   readonly #ledger: ProofLedger;
   #sequence = 0;
@@ -36,6 +45,11 @@ export class ScriptedGateway implements PositionsSource {
 
   set(login: string, positions: readonly Position[]): void {
     this.#lists.set(login, positions);
+  }
+
+  /** What op 10 says beside the positions. */
+  setAccount(login: string, account: ScriptedAccount): void {
+    this.#accounts.set(login, account);
   }
 
   failWith(kind: GatewayErrorKind, retryAfterSeconds?: number): void {
@@ -78,12 +92,29 @@ export class ScriptedGateway implements PositionsSource {
     };
   }
 
-  async getSession(viewer: Viewer): Promise<void> {
+  cachedSession(): null {
+    return null;
+  }
+
+  async getSession(viewer: Viewer): Promise<SessionAnswer> {
+    const sent = { sequence: this.nextSequence(), sentAtMs: this.#clock.now() };
     this.sessions.push(this.#poll(viewer));
     const turn = this.#ledger.beginCall();
     const error = this.sessionFault(viewer);
+    const truth = this.#session(viewer.login);
+    if (this.sessionLatencyMs > 0) {
+      await new Promise<void>((resolve) => void this.#clock.after(this.sessionLatencyMs, resolve));
+    }
+    if (error?.kind === 'unauthenticated') this.#ledger.refused(viewer);
     if (error) throw error;
     this.#ledger.answered(viewer, 'getSession', turn);
+    return { ...sent, receivedAtMs: this.#clock.now(), session: this.sessionLie(truth) };
+  }
+
+  #session(login: string): Session {
+    const { orders = [], balance = 0 } = this.#accounts.get(login) ?? {};
+    const positions = (this.#lists.get(login) ?? []).map((each) => ({ ...each }));
+    return { ...SESSION, login, balance, positions, orders: orders.map((each) => ({ ...each })) };
   }
 
   #poll({ login, caller }: Viewer): Poll {
@@ -123,4 +154,31 @@ export function position(id: string, fields: Partial<Position> = {}): Position {
     invested: 10,
     ...fields,
   };
+}
+
+const SESSION: Session = {
+  login: '',
+  group: 'standard',
+  server: null,
+  currency: 'USD',
+  balance: 0,
+  credit: null,
+  equity: null,
+  storage: null,
+  assets: null,
+  prevEquity: null,
+  prevBalance: null,
+  leverage: null,
+  invested: null,
+  profits: null,
+  kycStatus: null,
+  createdAt: null,
+  access: null,
+  positions: null,
+  orders: null,
+};
+
+export function order(id: string, fields: Partial<Order> = {}): Order {
+  const { rateProfit: _, storage: __, profit: ___, ...holding } = position(id);
+  return { ...holding, kind: 'LIMIT', state: 1, useMargin: false, ...fields };
 }

@@ -1,13 +1,19 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { samePosition } from '../../../src/domain/positions/same-position.ts';
+import { samePosition, sameSize } from '../../../src/domain/positions/same-position.ts';
 import { type Delta, Timeline } from '../../../src/domain/positions/timeline.ts';
 import type { Position } from '../../../src/gateway/model.ts';
 import { position } from './scripted-gateway.ts';
 
-function after(...lists: (readonly Position[])[]): Timeline {
-  const timeline = new Timeline();
-  for (const list of lists) timeline.advance(list);
+const options = { isSame: samePosition, isSameMember: sameSize };
+
+function advance(timeline: Timeline<Position>, list: readonly Position[]) {
+  return timeline.advance(list, timeline.version + 1);
+}
+
+function after(...lists: (readonly Position[])[]): Timeline<Position> {
+  const timeline = new Timeline(options);
+  for (const list of lists) advance(timeline, list);
   return timeline;
 }
 
@@ -44,23 +50,26 @@ test('a position that closes, reopens and closes again is closed for a reader th
 
 test('equal lists are the same version and the same array', () => {
   const timeline = after([a, b]);
-  const before = timeline.positions;
-  expect(timeline.advance([position('a'), position('b')])).toBe(false);
-  expect(timeline.positions).toBe(before);
+  const before = timeline.items;
+  expect(advance(timeline, [position('a'), position('b')])).toEqual({
+    isContent: false,
+    isMembers: false,
+  });
+  expect(timeline.items).toBe(before);
   expect(timeline.version).toBe(1);
 });
 
 test('a position that stays equal keeps its object', () => {
   const timeline = after([a, b]);
-  timeline.advance([position('a'), position('b', { profit: 3 })]);
-  expect(timeline.positions[0]).toBe(a);
-  expect(timeline.positions[1]).not.toBe(b);
+  advance(timeline, [position('a'), position('b', { profit: 3 })]);
+  expect(timeline.items[0]).toBe(a);
+  expect(timeline.items[1]).not.toBe(b);
 });
 
 test('another order is another arrangement, but no change of the list’s content', () => {
   const timeline = after([a, b]);
-  timeline.advance([b, a]);
-  expect(timeline.positions.map(({ id }) => id)).toEqual(['b', 'a']);
+  advance(timeline, [b, a]);
+  expect(timeline.items.map(({ id }) => id)).toEqual(['b', 'a']);
   expect([timeline.version, timeline.arrangement]).toEqual([1, 2]);
 });
 
@@ -70,17 +79,44 @@ test('a first list that is empty is a list', () => {
   expect(timeline.since(1)).toEqual({ upserted: [], opened: [], closed: [] });
 });
 
-test('a version of the future, or from before the history, is unknown', () => {
-  const timeline = new Timeline(2);
-  timeline.advance([a, b, position('c')]);
-  timeline.advance([a, b]);
-  timeline.advance([a]);
+test('a version from before the history is unknown; a later one than the list’s own misses nothing', () => {
+  const timeline = new Timeline({ ...options, closingsKept: 2 });
+  advance(timeline, [a, b, position('c')]);
+  advance(timeline, [a, b]);
+  advance(timeline, [a]);
   expect(timeline.since(1)?.closed).toEqual(['c', 'b']);
-  timeline.advance([]);
+  advance(timeline, []);
   expect(timeline.since(1)).toBeNull();
   expect(timeline.since(2)?.closed).toEqual(['b', 'a']);
-  expect(timeline.since(5)).toBeNull();
+  expect(timeline.since(5)).toEqual({ upserted: [], opened: [], closed: [] });
   expect(timeline.since(0)).toBeNull();
+});
+
+test('a list whose version another list has raised keeps its own deltas', () => {
+  const timeline = new Timeline(options);
+  timeline.advance([a], 3);
+  timeline.advance([a, b], 7);
+  expect(timeline.version).toBe(7);
+  expect([3, 5, 6].map((version) => timeline.since(version)?.opened)).toEqual([
+    ['b'],
+    ['b'],
+    ['b'],
+  ]);
+  // A reader from before the first list needs all of it.
+  expect(timeline.since(2)).toBeNull();
+  expect(timeline.since(9)?.opened).toEqual([]);
+});
+
+test('another size is another member, another price is not', () => {
+  const timeline = after([a, b]);
+  expect(advance(timeline, [a, position('b', { priceCurrent: 11 })])).toEqual({
+    isContent: true,
+    isMembers: false,
+  });
+  expect(advance(timeline, [a, position('b', { priceCurrent: 11, units: 0.5 })])).toEqual({
+    isContent: true,
+    isMembers: true,
+  });
 });
 
 test('every field counts in a comparison', () => {
@@ -100,25 +136,25 @@ const listOfPositions = fc
 test('the delta from any version to the last turns the one list into the other', () => {
   fc.assert(
     fc.property(fc.array(listOfPositions, { minLength: 1, maxLength: 30 }), (lists) => {
-      const timeline = new Timeline();
+      const timeline = new Timeline(options);
       const byVersion = new Map<number, readonly Position[]>();
       for (const list of lists) {
-        timeline.advance(list);
+        advance(timeline, list);
         byVersion.set(timeline.version, list);
       }
       for (const [version, list] of byVersion) {
-        const delta = timeline.since(version) as Delta;
+        const delta = timeline.since(version) as Delta<Position>;
         const known = new Set(list.map(({ id }) => id));
         expect(delta.closed.every((id) => known.has(id))).toBe(true);
         expect(delta.opened.some((id) => known.has(id))).toBe(false);
-        expect(sorted(fold(list, delta))).toEqual(sorted(timeline.positions));
+        expect(sorted(fold(list, delta))).toEqual(sorted(timeline.items));
       }
     }),
     { numRuns: 300 },
   );
 });
 
-function fold(list: readonly Position[], { upserted, closed }: Delta): Position[] {
+function fold(list: readonly Position[], { upserted, closed }: Delta<Position>): Position[] {
   const rows = new Map(list.map((row) => [row.id, row]));
   for (const id of closed) rows.delete(id);
   for (const row of upserted) rows.set(row.id, row);

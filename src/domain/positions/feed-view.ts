@@ -1,0 +1,99 @@
+import { Cursors } from './cursors.ts';
+import type { FeedSummary } from './feed-events.ts';
+
+/** What distinguishes one kind of event from another. */
+export interface FeedViewOptions<Event, Summary extends FeedSummary> {
+  readonly summarize: (cursor: string) => Summary;
+  /** The changes since a version, everything where it is 0; null where the version is too old. */
+  readonly compute: (version: number, summary: Summary) => Event | null;
+  /** Whether an event that starts at this version has nothing to say. */
+  readonly isEmpty: (event: Event, version: number) => boolean;
+  /** An event without changes. */
+  readonly unchanged: (summary: Summary) => Event;
+}
+
+const SNAPSHOT = 0;
+
+/**
+ * One kind of event over a feed's state. All readers at the same version get the very same event object, so
+ * that the fan-out computes and serialises it once.
+ */
+export class FeedView<Event, Summary extends FeedSummary> {
+  /** While true the state is not to be shown: what belongs together has not arrived whole. */
+  isWithheld = false;
+  readonly #options: FeedViewOptions<Event, Summary>;
+  readonly #cursors = new Cursors();
+  readonly #events = new MemoizedEvents<Event>();
+  #version = 0;
+  #summary: Summary | null = null;
+
+  constructor(options: FeedViewOptions<Event, Summary>) {
+    this.#options = options;
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** The summary of the present state, as one shared object for all readers. */
+  get summary(): Summary {
+    this.#summary ??= this.#options.summarize(this.#cursors.write(this.#version));
+    return this.#summary;
+  }
+
+  /** The version a client's cursor stands for; null where it is not one of this view's. */
+  versionOf(cursor: string): number | null {
+    return this.#cursors.read(cursor);
+  }
+
+  /** The changes since a version; everything where the version is null or too old. */
+  since(version: number | null): Event {
+    const from = version ?? SNAPSHOT;
+    const known = this.#events.get(from);
+    if (known !== undefined) return known;
+    const event = this.#options.compute(from, this.summary) ?? this.since(null);
+    this.#events.set(from, event);
+    return event;
+  }
+
+  isEmpty(event: Event, version: number): boolean {
+    return this.#options.isEmpty(event, version);
+  }
+
+  unchanged(summary: Summary): Event {
+    return this.#options.unchanged(summary);
+  }
+
+  /** Called whenever the state has changed. */
+  changed(version: number): void {
+    this.#version = version;
+    this.#summary = null;
+    this.#events.clear();
+  }
+}
+
+/** The events of one state, memoized by the version each starts from, which is the same for nearly all readers. */
+class MemoizedEvents<Event> {
+  #from = 0;
+  #event: Event | null = null;
+  readonly #others = new Map<number, Event>();
+
+  get(from: number): Event | undefined {
+    return this.#event !== null && this.#from === from ? this.#event : this.#others.get(from);
+  }
+
+  set(from: number, event: Event): void {
+    if (this.#event !== null) {
+      this.#others.set(from, event);
+      return;
+    }
+    this.#from = from;
+    this.#event = event;
+  }
+
+  clear(): void {
+    this.#event = null;
+    // Clearing an empty map would allocate a new table each time.
+    if (this.#others.size > 0) this.#others.clear();
+  }
+}

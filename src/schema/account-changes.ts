@@ -1,0 +1,166 @@
+import {
+  type FieldNode,
+  type FragmentSpreadNode,
+  GraphQLIncludeDirective,
+  type GraphQLResolveInfo,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  type InlineFragmentNode,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import type {
+  AccountChanges,
+  ChangedOrders,
+  PositionChanges,
+} from '../domain/positions/feed-events.ts';
+import type { Delta } from '../domain/positions/timeline.ts';
+import type { Position } from '../gateway/model.ts';
+import type { PullStream } from '../lib/pull-stream.ts';
+import { builder } from './builder.ts';
+import { OrderRef, PositionRef } from './holding.ts';
+import { changesArgs, FeedStatus, watching } from './live.ts';
+import { PositionTotalsRef } from './position-totals.ts';
+import { SessionRef } from './session.ts';
+import { perAccount } from './sharing.ts';
+
+/** Without orders and session selected an event is one of the positions alone. */
+type Changes = AccountChanges | PositionChanges;
+type Stream = PullStream<AccountChanges> | PullStream<PositionChanges>;
+
+const ChangedPositionsRef = builder.objectRef<Delta<Position>>('ChangedPositions').implement({
+  description: 'What turns the list of positions that the client holds into the present one.',
+  fields: (t) => ({
+    upserted: t.expose('upserted', {
+      ...perAccount,
+      type: [PositionRef],
+      nullable: false,
+      description: 'Positions that are new or have changed; all of them on a snapshot.',
+    }),
+    opened: t.exposeIDList('opened', {
+      ...perAccount,
+      nullable: false,
+      description: 'Ids of those that were opened.',
+    }),
+    closed: t.exposeIDList('closed', {
+      ...perAccount,
+      nullable: false,
+      description: 'Ids of those that are no longer open.',
+    }),
+  }),
+});
+
+const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').implement({
+  description: 'What turns the list of pending orders that the client holds into the present one.',
+  fields: (t) => ({
+    upserted: t.expose('upserted', {
+      ...perAccount,
+      type: [OrderRef],
+      nullable: false,
+      description: 'Orders that are new or have changed; all of them on a snapshot.',
+    }),
+    closed: t.exposeIDList('closed', {
+      ...perAccount,
+      nullable: false,
+      description: 'Ids of those that are no longer pending: triggered, cancelled or expired.',
+    }),
+    fetchedAt: t.expose('fetchedAt', {
+      ...perAccount,
+      type: 'DateTime',
+      nullable: false,
+      description: 'When the gateway gave this list.',
+    }),
+  }),
+});
+
+const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement({
+  description: 'What turns the account that the client holds into the present one.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', {
+      ...perAccount,
+      nullable: false,
+      description: 'Names the state after this event: the next `after`.',
+    }),
+    snapshot: t.exposeBoolean('snapshot', {
+      ...perAccount,
+      nullable: false,
+      description:
+        'Whether each `upserted` is the whole list: then the client discards its copies.',
+    }),
+    positions: t.field({
+      ...perAccount,
+      type: ChangedPositionsRef,
+      nullable: false,
+      description: 'The open positions.',
+      resolve: (changes) => ('positions' in changes ? changes.positions : changes),
+    }),
+    orders: t.field({
+      ...perAccount,
+      type: ChangedOrdersRef,
+      nullable: true,
+      description:
+        'The pending orders. One that was triggered leaves in the event in which its position appears, if the gateway says so within an interval. Null while the gateway has not said any.',
+      resolve: (changes) => ('orders' in changes ? changes.orders : null),
+    }),
+    session: t.field({
+      ...perAccount,
+      type: SessionRef,
+      nullable: true,
+      description:
+        'The gateway’s figures as of `fetchedAt`: read when the members of the list change, after an order of one’s own, and once a minute. Null while the gateway has not said any.',
+      resolve: (changes) => ('session' in changes ? changes.session : null),
+    }),
+    totals: t.expose('totals', {
+      ...perAccount,
+      type: PositionTotalsRef,
+      nullable: false,
+      description: 'Sums over the present positions.',
+    }),
+    status: t.expose('status', {
+      ...perAccount,
+      type: FeedStatus,
+      nullable: false,
+      description: 'Whether the positions follow the gateway.',
+    }),
+    asOf: t.expose('asOf', {
+      ...perAccount,
+      type: 'DateTime',
+      nullable: false,
+      description: 'When the gateway last confirmed the positions.',
+    }),
+  }),
+});
+
+builder.subscriptionField('accountChanges', (t) =>
+  t.field({
+    ...perAccount,
+    type: AccountChangesRef,
+    nullable: false,
+    description:
+      'The whole account as a snapshot, then as what changed: open positions, pending orders and the figures of the session. An event comes every 15 seconds at least. Without `orders` and `session` it costs the gateway what `positionChanges` costs.',
+    args: changesArgs,
+    subscribe: async (_root, { after, intervalMs }, context, info): Promise<Stream> =>
+      watching(context, intervalMs, (hub, proof, viewer): Stream => {
+        const options = { after, intervalMs };
+        return selects(info, ['orders', 'session'])
+          ? hub.watchAccount(proof, viewer, options)
+          : hub.watchChanges(proof, viewer, options);
+      }),
+    resolve: (changes: Changes) => changes,
+  }),
+);
+
+/** Whether a field's selection has one of these names, where the variables do not leave it out. */
+function selects(info: GraphQLResolveInfo, names: readonly string[]): boolean {
+  const isIncluded = (node: FieldNode | FragmentSpreadNode | InlineFragmentNode): boolean =>
+    getDirectiveValues(GraphQLSkipDirective, node, info.variableValues)?.if !== true &&
+    getDirectiveValues(GraphQLIncludeDirective, node, info.variableValues)?.if !== false;
+  const has = (selectionSet: SelectionSetNode | undefined): boolean =>
+    selectionSet?.selections.some((node) => {
+      if (!isIncluded(node)) return false;
+      if (node.kind === Kind.FIELD) return names.includes(node.name.value);
+      if (node.kind === Kind.INLINE_FRAGMENT) return has(node.selectionSet);
+      return has(info.fragments[node.name.value]?.selectionSet);
+    }) ?? false;
+  return info.fieldNodes.some(({ selectionSet }) => has(selectionSet));
+}
