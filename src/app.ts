@@ -48,7 +48,11 @@ import { DemoPage } from './server/demo-page/demo-page.ts';
 import { GraphiQL } from './server/graphiql/graphiql.ts';
 import { HttpServer } from './server/http/http-server.ts';
 import { SandboxProxy } from './server/http/sandbox-proxy.ts';
+import { CutLog } from './server/receive/cut-log.ts';
+import { MessageBudgets } from './server/receive/message-budgets.ts';
+import { ReceiveBuffers } from './server/receive/receive-buffers.ts';
 import { AccessLog } from './server/request/access-log.ts';
+import { BearerTokens } from './server/request/bearer.ts';
 import { ClientAddresses } from './server/request/client-address.ts';
 import { ClientNames } from './server/request/client-names.ts';
 import { RequestIds } from './server/request/request-id.ts';
@@ -108,6 +112,8 @@ export interface ConnectionLimits {
   readonly patienceMs?: number;
   /** The interval between two pings of a connection. */
   readonly pingMs?: number;
+  /** The time within which a message has to arrive whole. */
+  readonly unfinishedMs?: number;
 }
 
 /** The composition root: the one place that knows every layer and makes every lasting object. */
@@ -126,6 +132,7 @@ export async function startApp(
     most = MAX_CONNECTIONS,
     unprovedPerAddress = UNPROVED_PER_ADDRESS,
     pingMs = PING_MS,
+    unfinishedMs,
     ...patience
   } = connections;
   // Disposal closes what was started where a later part cannot start.
@@ -239,6 +246,22 @@ export async function startApp(
     ...patience,
     onCut: (reason) => metrics.server.readersCut.add(reason),
   });
+  const cuts = new CutLog({ log, clock: steadyClock });
+  const received = new ReceiveBuffers({
+    maxBytes: config.receiveBufferMaxBytes,
+    clock: steadyClock,
+    ...(unfinishedMs !== undefined && { unfinishedMs }),
+    onCut: (reason) => {
+      metrics.server.sendersCut.add(reason);
+      cuts.add(reason);
+    },
+  });
+  const budgets = new MessageBudgets({
+    ratePerMinute: config.rateLimitPerMinute,
+    clients,
+    clock: steadyClock,
+    onOver: () => metrics.engine.refusal('messages'),
+  });
   const settings: ServerSettings = {
     engine,
     log,
@@ -246,6 +269,9 @@ export async function startApp(
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
     buffers,
+    received,
+    budgets,
+    tokens: new BearerTokens(),
     requestIds: new RequestIds(),
     tracing,
     clientNames: new ClientNames(config.clientNames),
@@ -313,13 +339,14 @@ export async function startApp(
   metrics.server.listClients(config.clientNames);
   metrics.server.sockets.from(() => webSockets.size);
   metrics.server.sendBufferBytes.from(() => buffers.bytes);
+  metrics.server.receiveBufferBytes.from(() => received.bytes);
   const caches = {
     ...domain.caches,
     response: () => responses.byteSize,
     document: () => documents.byteSize,
     compiled_code: () => documents.compiledCode.byteSize,
     persisted_query: () => documentSource.byteSize,
-    quota: () => counters.byteSize + costs.byteSize + pace.byteSize,
+    quota: () => counters.byteSize + costs.byteSize + pace.byteSize + budgets.byteSize,
   };
   for (const [name, byteSize] of Object.entries(caches)) {
     metrics.engine.cacheBytes.from(byteSize, name);

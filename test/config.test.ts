@@ -72,6 +72,7 @@ describe('an empty environment', () => {
         "positionsPollMaxMs": 30000,
         "positionsPollMs": 1000,
         "rateLimitPerMinute": 1200,
+        "receiveBufferMaxBytes": 134217728,
         "redisPrefix": "trading-graph:",
         "redisUrl": null,
         "sandbox": true,

@@ -161,6 +161,11 @@ export const SETTINGS = {
     fallback: 134_217_728,
     means: 'bytes that wait for slow readers, in all; a sixteenth of it for an account',
   }),
+  RECEIVE_BUFFER_MAX_BYTES: setting({
+    kind: wholeNumber(1_048_576),
+    fallback: 134_217_728,
+    means: 'bytes of messages and bodies that have not arrived whole, in all',
+  }),
   RATE_LIMIT_PER_MINUTE: setting({
     kind: count,
     fallback: 1_200,

@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import { type Dispatcher, errors } from 'undici';
 import { ByteCollector } from '../lib/byte-collector.ts';
+import { OversizeError, unpack } from '../lib/unpack.ts';
 import { callOutcome } from './call-outcome.ts';
 import { DeadlineError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, ObserveCall, WireCall } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
-import { OversizeError, unpack } from './unpack.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 

@@ -2,6 +2,7 @@ import type { Count, Counter } from '../lib/metrics/counter.ts';
 import type { Distribution, Histogram } from '../lib/metrics/histogram.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
 import type { Outcome, RequestSummary, Transport } from '../schema/request-summary.ts';
+import { SEND_FAULTS } from './receive/receive-buffer.ts';
 import type { RequestEnd } from './request/access-log.ts';
 
 const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
@@ -10,8 +11,8 @@ const TYPES = ['query', 'mutation', 'subscription', 'none'] as const;
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 const CLOSE_CODES = [
-  1000, 1001, 1002, 1005, 1006, 1007, 1009, 1011, 1012, 1013, 4400, 4401, 4403, 4406, 4408, 4409,
-  4429, 4500,
+  1000, 1001, 1002, 1005, 1006, 1007, 1008, 1009, 1011, 1012, 1013, 4400, 4401, 4403, 4406, 4408,
+  4409, 4429, 4500,
 ];
 /** Above this the operations of a manifest count as `other`: each has dozens of series. */
 const MOST_DOCUMENTS = 50;
@@ -30,6 +31,8 @@ export class ServerMetrics {
   readonly readersCut: Counter<'reason'>;
   readonly sockets;
   readonly sendBufferBytes;
+  readonly receiveBufferBytes;
+  readonly sendersCut: Counter<'reason'>;
   readonly #operations: Counter<'document' | 'transport' | 'outcome'>;
   readonly #seconds: Histogram<'document'>;
   readonly #requestSeconds: Readonly<Record<Transport, Readonly<Record<Outcome, Distribution>>>>;
@@ -88,6 +91,15 @@ export class ServerMetrics {
       { code: [...CLOSE_CODES.map(String), OTHER] },
     );
     this.sendBufferBytes = registry.gauge('send_buffer_bytes', 'Bytes not taken by their readers.');
+    this.receiveBufferBytes = registry.gauge(
+      'receive_buffer_bytes',
+      'Bytes of messages and bodies that have not arrived whole.',
+    );
+    this.sendersCut = registry.counter(
+      'senders_cut_total',
+      'Connections that were closed for what they sent, by the bound that was reached.',
+      { reason: SEND_FAULTS },
+    );
     this.readersCut = registry.counter(
       'readers_cut_total',
       'Connections that were cut because answers stayed unread, by the bound that was reached.',

@@ -28,6 +28,7 @@ export const LIMITS = [
   'MAX_DEPTH',
   'MAX_ALIASES',
   'MAX_DIRECTIVES',
+  'messages',
   'subscriptions',
   'sockets',
   'operations of a socket',

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable, Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { ByteCollector } from '../../lib/byte-collector.ts';
+import { ByteCollector, type Collected } from '../../lib/byte-collector.ts';
+import { OversizeError, unpack } from '../../lib/unpack.ts';
+import type { ReceiveBuffer } from '../receive/receive-buffer.ts';
 
 export class PayloadTooLargeError extends Error {
   override readonly name = 'PayloadTooLargeError';
@@ -19,31 +19,42 @@ export class UnreadableBodyError extends Error {
 const PASS_OVER_MS = 1_000;
 
 export interface BodyTaker {
+  /** The most bytes, as they come and unpacked. */
   readonly maxBytes: number;
+  readonly received: ReceiveBuffer;
   taken(body: Buffer): void;
   failed(error: unknown): void;
 }
 
-/**
- * Passes on the whole body, decompressed, or the error. The limit counts decompressed bytes, so that
- * a zip bomb stops early.
- */
+/** Passes on the whole body, unpacked, or the error. */
 export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
-  let source: Readable = request;
-  const failed = (error: unknown) => {
-    if (source !== request) source.destroy();
-    passOver(request);
+  const collector = new ByteCollector({ maxBytes: taker.maxBytes });
+  let isOver = false;
+  const fail = (error: unknown) => {
+    if (isOver) return;
+    isOver = true;
+    taker.received.requestTaken();
+    if (!(error instanceof TooManyPiecesError)) passOver(request);
     taker.failed(error);
   };
-  try {
-    const announced = Number(request.headers['content-length'] ?? 0);
-    if (announced > taker.maxBytes) throw new PayloadTooLargeError('announced');
-    source = unpacker(request);
-  } catch (error) {
-    failed(error);
+  const broken = (cause?: unknown) => fail(unreadable(cause));
+  if (Number(request.headers['content-length'] ?? 0) > taker.maxBytes) {
+    fail(new PayloadTooLargeError('announced'));
     return;
   }
-  collect(source, taker.maxBytes, taker, failed);
+  request.on('data', (piece: Buffer) => {
+    if (isOver) return;
+    const collected = collector.add(piece);
+    if (collected !== 'kept') fail(refusal(collected));
+  });
+  request.on('end', () => {
+    if (isOver) return;
+    isOver = true;
+    taker.received.requestTaken();
+    handOn(collector.take(), request.headers['content-encoding'], taker);
+  });
+  request.on('error', broken);
+  request.on('close', broken);
 }
 
 /**
@@ -51,66 +62,31 @@ export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
  * says why. So the rest of the body is discarded, if it comes soon.
  */
 function passOver(request: IncomingMessage): void {
-  request.unpipe();
   request.resume();
   const cut = setTimeout(() => request.complete || request.socket.destroy(), PASS_OVER_MS);
   request.once('close', () => clearTimeout(cut));
 }
 
-function collect(
-  source: Readable,
-  maxBytes: number,
-  taker: BodyTaker,
-  failed: (error: unknown) => void,
-): void {
-  const collector = new ByteCollector({ maxBytes });
-  let isOver = false;
-  const broken = (cause?: unknown) => {
-    if (isOver) return;
-    isOver = true;
-    failed(new UnreadableBodyError('the body cannot be read', { cause }));
-  };
-  source.on('data', (chunk: Buffer) => {
-    if (isOver) return;
-    const collected = collector.add(chunk);
-    if (collected === 'kept') return;
-    isOver = true;
-    source.pause();
-    failed(
-      collected === 'too many bytes'
-        ? new PayloadTooLargeError('received')
-        : new TooManyPiecesError('received'),
-    );
-  });
-  source.on('end', () => {
-    if (isOver) return;
-    isOver = true;
-    taker.taken(collector.take());
-  });
-  source.on('error', broken);
-  source.on('close', broken);
-}
-
-function unpacker(request: IncomingMessage): Readable {
-  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  switch (encoding) {
-    case 'identity':
-      return request;
-    case 'gzip':
-      return through(request, createGunzip());
-    case 'deflate':
-      return through(request, createInflate());
-    case 'br':
-      return through(request, createBrotliDecompress());
-    default:
-      throw new UnreadableBodyError('the content encoding is not known');
+function handOn(bytes: Buffer, encoding: string | undefined, taker: BodyTaker): void {
+  if (encoding === undefined) {
+    taker.taken(bytes);
+    return;
   }
+  unpack(bytes, encoding, taker.maxBytes).then(
+    (body) => taker.taken(body),
+    (error: unknown) =>
+      taker.failed(
+        error instanceof OversizeError ? new PayloadTooLargeError('unpacked') : unreadable(error),
+      ),
+  );
 }
 
-/** An aborted request must end its decompression, which would wait for ever. */
-function through(request: IncomingMessage, unpacking: Transform): Readable {
-  request.once('close', () => {
-    if (!request.complete) unpacking.destroy();
-  });
-  return request.pipe(unpacking);
+function refusal(collected: Collected): Error {
+  return collected === 'too many bytes'
+    ? new PayloadTooLargeError('received')
+    : new TooManyPiecesError('received');
+}
+
+function unreadable(cause: unknown): UnreadableBodyError {
+  return new UnreadableBodyError('the body cannot be read', { cause });
 }

@@ -7,7 +7,6 @@ import type { Refused } from '../../plugins/request.ts';
 import type { Code } from '../../schema/error-codes.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { RequestSummary } from '../../schema/request-summary.ts';
-import { BearerTokens } from '../request/bearer.ts';
 import { forwardedFrom, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
 import { PayloadTooLargeError, TooManyPiecesError, takeBody, UnreadableBodyError } from './body.ts';
@@ -43,9 +42,8 @@ export function createGraphQLEndpoint(
   streams: EventStreams,
 ): GraphQLEndpoint {
   const { engine, addresses, buffers, maxBodyBytes, directPath, pingMs, onGeneralPath } = settings;
-  const { accessLog, clientNames, tracing } = settings;
+  const { accessLog, clientNames, received, tokens, tracing } = settings;
   const yoga = onFirstUse(() => loadYoga(settings));
-  const tokens = new BearerTokens();
   const negotiation = new Negotiation();
 
   function summaryOf({ request, requestId }: Reply): RequestSummary {
@@ -157,6 +155,8 @@ export function createGraphQLEndpoint(
       return refuse(reply, 413, 'The body is too large.', 'PAYLOAD_TOO_LARGE');
     }
     if (error instanceof TooManyPiecesError) {
+      received.stop(received.of(reply.request.socket), 'pieces');
+      reply.set('connection', 'close');
       return refuse(reply, 413, 'The body comes in too many pieces.', 'PAYLOAD_TOO_LARGE');
     }
     if (error instanceof UnreadableBodyError) return refuse(reply, 400, 'The body cannot be read.');
@@ -176,6 +176,7 @@ export function createGraphQLEndpoint(
     }
     return takeBody(request, {
       maxBytes: maxBodyBytes,
+      received: received.of(request.socket),
       taken: (body) => reply.guard(() => answer(reply, body, summary)),
       failed: (error) => reply.guard(() => refuseBody(error, reply)),
     });

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
+import { waiting } from '../../plugins/limits/request-quota.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
 import type { DemoPage } from '../demo-page/demo-page.ts';
@@ -45,6 +46,7 @@ const TIMES = {
 const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
 // Long enough to receive a request that crossed our "connection: close" on the wire.
 const LINGER_MS = 300;
+const FLOOD_RETRY_SECONDS = 10;
 
 /** The public listener. */
 export class HttpServer {
@@ -77,6 +79,7 @@ export class HttpServer {
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
     this.#server = createServer(options, (request, response) => this.#handle(request, response));
     this.#server.maxConnections = settings.maxConnections;
+    this.#server.on('connection', (socket) => settings.received.open(socket));
     this.#server.on('upgrade', (request, socket, head) =>
       settings.webSockets.upgrade(request, socket, head),
     );
@@ -109,6 +112,8 @@ export class HttpServer {
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
     const { readiness, origins } = this.#settings;
+    const standing = this.#count(request);
+    if (standing === null) return;
     const reply = new Reply(request, response, this.#watcher);
     reply.set('vary', VARY);
     reply.set('cache-control', 'no-store');
@@ -116,13 +121,33 @@ export class HttpServer {
     if (readiness.isDraining) reply.set('connection', 'close');
     setCorsHeaders(reply, origins);
     this.#inFlight += 1;
-    const begin = () => reply.guard(() => this.#route(reply));
+    const isRefused = standing === 'over' && !pathOf(request).startsWith('/health/');
+    const begin = () => reply.guard(() => (isRefused ? refuseFlood(reply) : this.#route(reply)));
     if (response.socket !== null) begin();
     else this.#pipelined.wait(request, response, begin);
   }
 
+  /** Null where the connection is closed, because its client has long been told that it sends too much. */
+  #count(request: IncomingMessage): 'within' | 'over' | null {
+    const { addresses, budgets, received, tokens } = this.#settings;
+    const buffer = received.of(request.socket);
+    if (buffer.isStopped) return null;
+    buffer.requestBegan();
+    const { method } = request;
+    if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken();
+    const hashed = tokens.of(request);
+    const client = { address: addresses.of(request), userAgent: null };
+    const standing = budgets.take({ token: hashed?.token ?? null, hashed, client });
+    if (standing !== 'far over') return standing;
+    // A proxy's connection carries others' requests as well.
+    if (addresses.isFromProxy(request)) return 'over';
+    received.cut(buffer, 'rate');
+    return null;
+  }
+
   #closed(reply: Reply): void {
     const { status, summary, trace } = reply;
+    this.#settings.received.of(reply.request.socket).requestTaken();
     if (trace !== null) endRequestTrace(trace, reply.isBegun ? status : null);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#onIdle?.();
@@ -208,6 +233,12 @@ function refuseDoubled(reply: Reply): Eventually<void> {
   reply.set('connection', 'close');
   const message = 'A header that may come once comes twice.';
   return reply.sendJson(400, { errors: [requestError('GRAPHQL_PARSE_FAILED', message)] });
+}
+
+function refuseFlood(reply: Reply): Eventually<void> {
+  const { error, headers } = waiting(FLOOD_RETRY_SECONDS, 'messages');
+  reply.setAll(headers);
+  return reply.sendJson(429, { errors: [error] });
 }
 
 function sendNotFound(reply: Reply): Eventually<void> {

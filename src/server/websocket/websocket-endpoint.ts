@@ -19,6 +19,7 @@ import {
   UnpackedSizes,
   unpackAtOnce,
 } from './packed-messages.ts';
+import { isOfTooManyPieces, LARGEST_IN_PIECES, SenderWatch } from './sender-watch.ts';
 import type { SocketLimits, SocketPass } from './socket-limits.ts';
 import { type OperationSettings, SocketOperations } from './socket-operations.ts';
 import { readMessage } from './subscribe-message.ts';
@@ -36,12 +37,15 @@ export interface WebSocketSettings extends OperationSettings {
 /** An accepted upgrade request. */
 interface AcceptedUpgrade {
   readonly stream: Socket;
+  /** What came behind the request. */
+  readonly head: Buffer;
   readonly address: string;
   readonly pass: SocketPass;
 }
 
 const MESSAGE_TOO_BIG = 1009;
 const SERVICE_RESTART = 1012;
+const NOTHING = Buffer.alloc(0);
 
 /** The WebSockets: accepts upgrades, keeps the connections alive and closes them in a shutdown. */
 export class WebSocketEndpoint implements LastingConnections {
@@ -66,6 +70,7 @@ export class WebSocketEndpoint implements LastingConnections {
       // `#connections` does it.
       clientTracking: false,
       maxPayload: settings.maxBodyBytes,
+      ...LARGEST_IN_PIECES,
       perMessageDeflate: PER_MESSAGE_DEFLATE,
       // Any subprotocol is accepted at first, or its client could not receive close code 4406.
       handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
@@ -85,7 +90,17 @@ export class WebSocketEndpoint implements LastingConnections {
       refuseUpgrade(socket, 503, 'Service Unavailable');
       return;
     }
+    // With a body `ws` would not read the connection itself.
+    if (socket !== request.socket) {
+      refuseUpgrade(socket, 400, 'Bad Request');
+      return;
+    }
     const address = this.#settings.addresses.of(request);
+    const caller = { token: null, client: { address, userAgent: null } };
+    if (this.#settings.budgets.take(caller) !== 'within') {
+      refuseUpgrade(socket, 429, 'Too Many Requests');
+      return;
+    }
     const pass = this.#settings.limits.enter(address);
     if (pass === null) {
       this.#settings.onSocketRefused();
@@ -95,8 +110,8 @@ export class WebSocketEndpoint implements LastingConnections {
     socket.once('close', onSocketClose(pass));
     const { headers } = request;
     headers['sec-websocket-extensions'] = acceptableOffer(headers['sec-websocket-extensions']);
-    this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#connected(webSocket, request, { stream: request.socket, address, pass }),
+    this.#server.handleUpgrade(request, socket, NOTHING, (webSocket) =>
+      this.#connected(webSocket, request, { stream: request.socket, head, address, pass }),
     );
   }
 
@@ -140,9 +155,9 @@ export class WebSocketEndpoint implements LastingConnections {
   #connected(
     socket: WebSocket,
     request: IncomingMessage,
-    { stream, address, pass }: AcceptedUpgrade,
+    { stream, head, address, pass }: AcceptedUpgrade,
   ): void {
-    const { log, clock, buffers, maxBodyBytes } = this.#settings;
+    const { log, clock, buffers, received, budgets, maxBodyBytes } = this.#settings;
     const sizes = new UnpackedSizes(maxBodyBytes);
     unpackAtOnce(socket, maxBodyBytes);
     const disconnected = new AbortController();
@@ -199,8 +214,13 @@ export class WebSocketEndpoint implements LastingConnections {
     socket.on('pong', () => {
       connection.lastReceivedAtMs = clock.now();
     });
+    const buffer = received.of(stream);
+    buffer.upgraded(head, new SenderWatch({ socket, paced, buffer, received, budgets }));
     // A frame is too large or malformed: `ws` has closed the socket with the right code already.
-    socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
+    socket.on('error', (error) => {
+      log.debug({ err: error }, 'a WebSocket failed');
+      if (isOfTooManyPieces(error)) received.cut(buffer, 'pieces');
+    });
     socket.once('close', (code, reason) => {
       leaveKeepAlive();
       this.#settings.onSocketClosed(code);

@@ -7,7 +7,10 @@ import type { Engine } from '../../../src/engine/engine.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
+import { MessageBudgets } from '../../../src/server/receive/message-budgets.ts';
+import { ReceiveBuffers } from '../../../src/server/receive/receive-buffers.ts';
 import { AccessLog } from '../../../src/server/request/access-log.ts';
+import { BearerTokens } from '../../../src/server/request/bearer.ts';
 import { ClientAddresses } from '../../../src/server/request/client-address.ts';
 import { ClientNames } from '../../../src/server/request/client-names.ts';
 import { RequestIds } from '../../../src/server/request/request-id.ts';
@@ -185,6 +188,7 @@ describe('a server that shuts down', () => {
     });
     const ledger = { provedLogin: () => null, acceptedClaim: () => null };
     const clients = new ClientKeys(ledger);
+    const received = new ReceiveBuffers({ maxBytes: 1_048_576, clock: systemClock });
     const endpoint = new WebSocketEndpoint({
       engine,
       log,
@@ -197,6 +201,9 @@ describe('a server that shuts down', () => {
       maxOperations: 10,
       clients,
       buffers: new SendBuffers({ maxBytes: 1_048_576, clients, clock: systemClock }),
+      received,
+      budgets: new MessageBudgets({ ratePerMinute: 1_200, clients, clock: systemClock }),
+      tokens: new BearerTokens(),
       requestIds: new RequestIds(),
       tracing: null,
       clientNames: new ClientNames([]),
@@ -213,6 +220,7 @@ describe('a server that shuts down', () => {
       limits: new SocketLimits({ perAccount: 10, perAddress: 10 }),
     });
     const server = createServer();
+    server.on('connection', (socket) => received.open(socket));
     server.on('upgrade', (request, socket, head) => endpoint.upgrade(request, socket, head));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

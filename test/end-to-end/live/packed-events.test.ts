@@ -17,7 +17,7 @@ let app: TestApp;
 let token: string;
 
 beforeAll(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+  app = await startTestApp({ POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '100000' });
   // An account of 25 positions.
   token = app.sandbox.token({ email: 'pro@example.com' });
 });

@@ -1,0 +1,23 @@
+export interface BucketRule {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** What a sender may send: `burst` at once, and `perSecond` in the long run. Below 0 it has sent more. */
+export class TokenBucket {
+  #level: number;
+  #atMs: number;
+
+  constructor({ burst }: BucketRule, nowMs: number) {
+    this.#level = burst;
+    this.#atMs = nowMs;
+  }
+
+  /** Takes one, and returns what is left. The debt is as large as the burst at most, or it would last for hours. */
+  take({ perSecond, burst }: BucketRule, nowMs: number): number {
+    const refilled = this.#level + ((nowMs - this.#atMs) / 1_000) * perSecond;
+    this.#atMs = nowMs;
+    this.#level = Math.max(-burst, Math.min(burst, refilled) - 1);
+    return this.#level;
+  }
+}

@@ -1,0 +1,66 @@
+import type { ClientKeys } from '../../domain/auth/client-key.ts';
+import type { Caller } from '../../gateway/caller.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
+import { type BucketRule, TokenBucket } from '../../lib/token-bucket.ts';
+
+/** `over`: is answered that it sends too much. `far over`: has gone on after so many of these answers. */
+export type Standing = 'within' | 'over' | 'far over';
+
+export interface MessageBudgetsOptions {
+  /** The operations that a client may start in a minute. */
+  readonly ratePerMinute: number;
+  readonly clients: Pick<ClientKeys, 'of'>;
+  readonly clock: Clock;
+  /** Called for each message that is beyond a client's budget. */
+  readonly onOver?: () => void;
+}
+
+const SMALLEST_RATE = 1_200;
+// Each operation may come with a preflight, or end with a `complete`; a minute's may come at once, and the next one's too.
+const BURST_RATES = 2;
+const RATES_PER_MINUTE = 5;
+const MAX_CLIENTS = 100_000;
+const CLIENT_BYTES = 160;
+
+/**
+ * Counts everything that a client sends, whatever its answer: requests that are refused or not found,
+ * pings, fragments, messages about unknown operations. None of them counts as an operation. Only this process
+ * counts them, since it is this process that they cost.
+ */
+export class MessageBudgets {
+  readonly #clients: Pick<ClientKeys, 'of'>;
+  readonly #clock: Clock;
+  readonly #onOver: (() => void) | undefined;
+  readonly #rule: BucketRule;
+  readonly #buckets = growingLru<string, TokenBucket>({
+    maxEntries: MAX_CLIENTS,
+    entryBytes: CLIENT_BYTES,
+  });
+
+  constructor({ ratePerMinute, clients, clock, onOver }: MessageBudgetsOptions) {
+    const rate = Math.max(ratePerMinute, SMALLEST_RATE);
+    this.#rule = { burst: BURST_RATES * rate, perSecond: (RATES_PER_MINUTE * rate) / 60 };
+    this.#clients = clients;
+    this.#clock = clock;
+    this.#onOver = onOver;
+  }
+
+  get byteSize(): number {
+    return this.#buckets.calculatedSize;
+  }
+
+  take(caller: Caller): Standing {
+    const { key } = this.#clients.of(caller);
+    const nowMs = this.#clock.now();
+    let bucket = this.#buckets.get(key);
+    if (bucket === undefined) {
+      bucket = new TokenBucket(this.#rule, nowMs);
+      this.#buckets.set(key, bucket);
+    }
+    const left = bucket.take(this.#rule, nowMs);
+    if (left >= 0) return 'within';
+    this.#onOver?.();
+    return left > -this.#rule.burst ? 'over' : 'far over';
+  }
+}

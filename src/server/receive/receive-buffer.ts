@@ -1,0 +1,237 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../../lib/clock.ts';
+import { FrameMeter } from './frame-meter.ts';
+
+/**
+ * Why a connection was closed for what it sent: too much of it, too many pieces of one message or body, too long
+ * for one, or more than the process holds of unfinished ones.
+ */
+export const SEND_FAULTS = ['rate', 'pieces', 'age', 'process'] as const;
+
+export type SendFault = (typeof SEND_FAULTS)[number];
+
+/** Sums what all connections have sent and has not arrived whole. */
+export interface ReceiveSums {
+  readonly clock: Clock;
+  changed(buffer: ReceiveBuffer, bytes: number): void;
+  /** Calls `turn` after the other connections that wait. */
+  later(buffer: ReceiveBuffer): void;
+}
+
+/** What a WebSocket does about its frames. */
+export interface FrameWatcher {
+  /** Called before each frame is handed on, or a small part of one. */
+  arrived(): void;
+  /** Closes the socket; no more of its bytes are handed on. */
+  cut(fault: SendFault): void;
+}
+
+const TURN_MS = 5;
+const TURN_PIECES = 50;
+// So many bytes hold 40 requests at most.
+const SMALLEST_SLICE = 1_024;
+const LARGEST_SLICE = 4_096;
+// Below it a part of a frame costs more to read than to keep.
+const SMALL_PART = 256;
+
+/**
+ * The bytes that one connection hands in. One read of a socket, up to 64 kB, may hold two thousand requests or
+ * ten thousand frames. They are handed on in slices, as many as fit into a turn; the rest waits, unread bytes
+ * stay in the kernel, and other connections go first. It takes the place of the socket's `push`, so that
+ * whoever reads the socket, node's parser or `ws`, needs to know nothing of it.
+ */
+export class ReceiveBuffer {
+  readonly socket: Socket;
+  /** What has not arrived whole, or waits for its turn. */
+  bytes = 0;
+  /** Whether nothing more is handed on. */
+  isStopped = false;
+  readonly #sums: ReceiveSums;
+  readonly #end: () => void;
+  #watcher: FrameWatcher | null = null;
+  #meter: FrameMeter | null = null;
+  #messages = 0;
+  #messageSinceMs: number | null = null;
+  /** The read that is being handed on, and how far it has been. */
+  #held: Buffer | null = null;
+  #at = 0;
+  #sliceBytes = SMALLEST_SLICE;
+  /** The requests that began in this turn. */
+  #requests = 0;
+  /** The bytes of the requests that have not been taken over whole, as they came. */
+  #requestBytes = 0;
+  #hasEnded = false;
+
+  constructor(sums: ReceiveSums, socket: Socket) {
+    this.#sums = sums;
+    this.socket = socket;
+    // Node's HTTP server reads the handle behind the stream's back until there is such a listener.
+    socket.on('data', ignore);
+    socket.off('data', ignore);
+    const { push } = socket;
+    this.#end = () => void push.call(socket, null);
+    socket.push = (bytes: Buffer | null) => this.#push(bytes);
+    socket.on('resume', () => this.#resumed());
+    socket.once('close', () => this.#drop());
+  }
+
+  /**
+   * Whether a message of a WebSocket began so long ago and has not arrived whole; an HTTP request has its
+   * deadline in node. Where the reader has paused, the client cannot send the rest.
+   */
+  isOverdue(unfinishedMs: number): boolean {
+    const sinceMs = this.#messageSinceMs;
+    if (sinceMs === null || this.socket.readableFlowing !== true) return false;
+    return this.#sums.clock.now() - sinceMs >= unfinishedMs;
+  }
+
+  /** Call it for each HTTP request. */
+  requestBegan(): void {
+    this.#requests += 1;
+  }
+
+  /** Call it when a request has nothing more to come, or what comes is discarded. */
+  requestTaken(): void {
+    this.#requestBytes = 0;
+    this.#measure();
+  }
+
+  /** From here on the bytes are frames. `head` is what came behind the request, and is handed on again. */
+  upgraded(head: Buffer, watcher: FrameWatcher): void {
+    this.#watcher = watcher;
+    this.#meter = new FrameMeter();
+    this.#requestBytes = 0;
+    // It is the end of the slice that is handed on at this moment.
+    this.#at -= head.length;
+  }
+
+  /** Hands on nothing more. The kernel keeps what it has until the socket is destroyed. */
+  stop(): void {
+    this.isStopped = true;
+    this.#drop();
+  }
+
+  cut(fault: SendFault): void {
+    if (this.#watcher !== null) this.#watcher.cut(fault);
+    this.stop();
+    // A reset, because there may be megabytes in the kernel that nobody will read.
+    if (this.#watcher === null || fault === 'process') this.socket.resetAndDestroy();
+  }
+
+  /** Hands on what fits into a turn, and comes back for the rest. */
+  turn(): void {
+    this.#handOn();
+    this.#measure();
+    if (this.#held !== null || this.isStopped || this.socket.destroyed) return;
+    if (this.#hasEnded) {
+      this.#end();
+      this.socket.read(0);
+    } else {
+      // Reading was stopped when `push` returned false.
+      this.socket._read(0);
+    }
+  }
+
+  #push(bytes: Buffer | null): boolean {
+    if (this.isStopped) return false;
+    if (bytes === null) {
+      if (this.#held === null) this.#end();
+      else this.#hasEnded = true;
+      return false;
+    }
+    // Nothing is read while there is something held, but for what was on its way.
+    this.#held =
+      this.#held === null ? bytes : Buffer.concat([this.#held.subarray(this.#at), bytes]);
+    this.#at = 0;
+    this.#sliceBytes = SMALLEST_SLICE;
+    this.#handOn();
+    this.#measure();
+    return this.#held === null;
+  }
+
+  #handOn(): void {
+    const { socket } = this;
+    const beganAtMs = performance.now();
+    const meter = this.#meter;
+    const framesBefore = meter?.frames ?? 0;
+    this.#requests = 0;
+    while (this.#held !== null) {
+      // Where the reader pauses, its `resume` comes back here.
+      if (socket.readableFlowing !== true || isPausedByNode(socket)) return;
+      const pieces = this.#requests + (this.#meter?.frames ?? 0) - framesBefore;
+      if (pieces >= TURN_PIECES || performance.now() - beganAtMs >= TURN_MS) {
+        this.#sums.later(this);
+        return;
+      }
+      this.#handOnSlice(this.#held);
+      if (this.#held !== null && this.#at >= this.#held.length) this.#held = null;
+    }
+  }
+
+  #handOnSlice(held: Buffer): void {
+    const start = this.#at;
+    if (this.#meter !== null) {
+      const { frames } = this.#meter;
+      this.#at = this.#meter.next(held, start);
+      const isWhole = this.#meter.frames > frames;
+      if (isWhole || this.#at - start < SMALL_PART) this.#watcher?.arrived();
+      if (this.isStopped) return;
+      this.socket.emit('data', this.#frame(held, start, this.#at));
+      return;
+    }
+    const before = this.#requests;
+    this.#at = Math.min(start + this.#sliceBytes, held.length);
+    this.#requestBytes += this.#at - start;
+    this.socket.emit('data', held.subarray(start, this.#at));
+    const isBusy = this.#requests - before > 1;
+    this.#sliceBytes = isBusy ? SMALLEST_SLICE : Math.min(2 * this.#sliceBytes, LARGEST_SLICE);
+  }
+
+  /** `ws` keeps the parts of an unfinished message as they are: a copy, or each might keep 64 kB alive. */
+  #frame(held: Buffer, start: number, end: number): Buffer {
+    const part = held.subarray(start, end);
+    const isKept = (this.#meter?.unfinishedBytes ?? 0) > 0;
+    if (!isKept || part.length === held.buffer.byteLength) return part;
+    const copy = Buffer.allocUnsafeSlow(part.length);
+    part.copy(copy);
+    return copy;
+  }
+
+  #resumed(): void {
+    // Another's `resume` does not end the pause of node's parser, which would throw at the next bytes.
+    if (isPausedByNode(this.socket)) this.socket.pause();
+    else if (this.#held !== null) this.#sums.later(this);
+  }
+
+  #drop(): void {
+    this.#held = null;
+    this.#requestBytes = 0;
+    this.#meter = null;
+    this.#messageSinceMs = null;
+    this.#measure();
+  }
+
+  #measure(): void {
+    const unfinished = this.#meter?.unfinishedBytes ?? this.#requestBytes;
+    const waiting = this.#held === null ? 0 : this.#held.length - this.#at;
+    if (this.#meter !== null) this.#noteMessage(this.#meter);
+    const bytes = unfinished + waiting;
+    if (bytes !== this.bytes) this.#sums.changed(this, bytes);
+  }
+
+  #noteMessage({ unfinishedBytes, messages }: FrameMeter): void {
+    const isOther = messages !== this.#messages;
+    this.#messages = messages;
+    if (unfinishedBytes === 0) this.#messageSinceMs = null;
+    else if (isOther || this.#messageSinceMs === null) {
+      this.#messageSinceMs = this.#sums.clock.now();
+    }
+  }
+}
+
+function ignore(): void {}
+
+/** Whether the HTTP server waits for its answers to be read. Node has no public API that says so. */
+function isPausedByNode(socket: Socket): boolean {
+  return (socket as unknown as { readonly _paused?: boolean })._paused === true;
+}

@@ -1,0 +1,60 @@
+import type { WebSocket } from 'ws';
+import { TokenBucket } from '../../lib/token-bucket.ts';
+import type { MessageBudgets } from '../receive/message-budgets.ts';
+import type { FrameWatcher, ReceiveBuffer, SendFault } from '../receive/receive-buffer.ts';
+import type { ReceiveBuffers } from '../receive/receive-buffers.ts';
+import type { PacedSocket } from './paced-socket.ts';
+
+export interface SenderWatchOptions {
+  readonly socket: WebSocket;
+  readonly paced: PacedSocket;
+  readonly buffer: ReceiveBuffer;
+  readonly received: ReceiveBuffers;
+  readonly budgets: MessageBudgets;
+}
+
+/** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
+export const LARGEST_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
+
+const PIECES_ERROR = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
+const POLICY_VIOLATION = 1008;
+const TRY_AGAIN_LATER = 1013;
+// A client that does nothing unusual never counts: thousands of them may share one address.
+const FREE = { perSecond: 5, burst: 20 };
+// Long enough for the close frame to be read.
+const LINGER_MS = 1_000;
+
+const CLOSINGS: Readonly<Record<SendFault, readonly [number, string]>> = {
+  rate: [TRY_AGAIN_LATER, 'Too many messages'],
+  pieces: [POLICY_VIOLATION, 'Too many pieces'],
+  age: [POLICY_VIOLATION, 'Message took too long'],
+  process: [TRY_AGAIN_LATER, 'Too much unfinished'],
+};
+
+/** Counts the frames of one WebSocket against its client, and closes it for what it sends. */
+export class SenderWatch implements FrameWatcher {
+  readonly #options: SenderWatchOptions;
+  readonly #free: TokenBucket;
+
+  constructor(options: SenderWatchOptions) {
+    this.#options = options;
+    this.#free = new TokenBucket(FREE, options.received.clock.now());
+  }
+
+  arrived(): void {
+    const { paced, buffer, received, budgets } = this.#options;
+    if (this.#free.take(FREE, received.clock.now()) >= 0) return;
+    if (budgets.take(paced.caller) !== 'within') received.cut(buffer, 'rate');
+  }
+
+  cut(fault: SendFault): void {
+    const { socket, received } = this.#options;
+    socket.close(...CLOSINGS[fault]);
+    received.clock.after(LINGER_MS, () => socket.terminate());
+  }
+}
+
+/** `ws` has closed the socket, but would read on for half a minute. */
+export function isOfTooManyPieces(error: Error): boolean {
+  return (error as NodeJS.ErrnoException).code === PIECES_ERROR;
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openRaw } from '../chaos/raw-connection.ts';
+import { initializedSocket, type RawSocket } from '../live/raw-socket.ts';
+import { figure } from './slow-reader.ts';
+
+const CONTINUATION = 0x0;
+const TEXT = 0x1;
+const PING = 0x9;
+const FINAL = 0x80;
+
+const cuts = (app: TestApp, reason: string) => figure(app, `senders_cut_total{reason="${reason}"}`);
+const heldBytes = (app: TestApp) => figure(app, 'receive_buffer_bytes');
+
+/** A client's frame. `announced` may be more than the payload that is sent. */
+function frame(first: number, payload: Buffer, announced = payload.length): Buffer {
+  const head = Buffer.alloc(8);
+  head[0] = first;
+  if (announced <= 125) {
+    head[1] = 0x80 | announced;
+    return Buffer.concat([head.subarray(0, 2), Buffer.alloc(4), payload]);
+  }
+  head[1] = 0x80 | (announced < 65_536 ? 126 : 127);
+  const size = announced < 65_536 ? 2 : 8;
+  const length = Buffer.alloc(size);
+  length.writeUIntBE(announced, Math.max(0, size - 6), Math.min(6, size));
+  return Buffer.concat([head.subarray(0, 2), length, Buffer.alloc(4), payload]);
+}
+
+function rawOf({ socket }: RawSocket): import('node:net').Socket {
+  return (socket as unknown as { _socket: import('node:net').Socket })._socket;
+}
+
+describe('a WebSocket', () => {
+  test('may send a message in 64 fragments, not in more', async () => {
+    await using app = await startTestApp();
+    const message = JSON.stringify({
+      id: '1',
+      type: 'subscribe',
+      payload: { query: '{ __typename }' },
+    });
+    const inFragments = (count: number) => {
+      const texts = [...message.padEnd(200)].map((_char, at, all) =>
+        at < count - 1 ? all[at] : at === count - 1 ? all.slice(at).join('') : '',
+      );
+      return texts
+        .slice(0, count)
+        .map((text, at) =>
+          frame(
+            (at === count - 1 ? FINAL : 0) | (at === 0 ? TEXT : CONTINUATION),
+            Buffer.from(text ?? ''),
+          ),
+        );
+    };
+    using allowed = await initializedSocket(app);
+    rawOf(allowed).write(Buffer.concat(inFragments(64)));
+    expect((await allowed.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
+    using other = await initializedSocket(app);
+    rawOf(other).write(Buffer.concat(inFragments(65)));
+    expect((await other.close()).code).toBe(1008);
+    expect(await cuts(app, 'pieces')).toBe(1);
+    expect(app.logged.join('')).toContain('"reason":"pieces"');
+  });
+
+  test('is closed for a message that has not arrived whole in time, and nothing of it is kept', async () => {
+    await using app = await startTestApp({}, { connections: { unfinishedMs: 200 } });
+    using slow = await initializedSocket(app);
+    rawOf(slow).write(frame(TEXT, Buffer.alloc(100_000, ' '), 200_000));
+    expect(await slow.close()).toEqual({ code: 1008, reason: 'Message took too long' });
+    expect(await heldBytes(app)).toBe(0);
+    expect(await cuts(app, 'age')).toBe(1);
+  });
+
+  test('may send messages without a pause for longer than one may take', async () => {
+    await using app = await startTestApp({}, { connections: { unfinishedMs: 300 } });
+    using busy = await initializedSocket(app);
+    // Each begins in the segment in which the one before ends.
+    const ping = Buffer.from('{"type":"ping"}');
+    const whole = frame(FINAL | TEXT, ping);
+    rawOf(busy).write(whole.subarray(0, 10));
+    for (let sent = 0; sent < 20; sent += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      rawOf(busy).write(Buffer.concat([whole.subarray(10), whole.subarray(0, 10)]));
+    }
+    await eventually(() => busy.messages.filter(({ type }) => type === 'pong').length === 20);
+    expect(busy.closed).toBeNull();
+  });
+
+  test.each([
+    ['pings of the protocol', () => frame(FINAL | TEXT, Buffer.from('{"type":"ping"}'))],
+    ['pongs of the protocol', () => frame(FINAL | TEXT, Buffer.from('{"type":"pong"}'))],
+    [
+      'ends of unknown operations',
+      () => frame(FINAL | TEXT, Buffer.from('{"type":"complete","id":"none"}')),
+    ],
+    ['WebSocket pings', () => frame(FINAL | PING, Buffer.alloc(0))],
+    ['fragments of nothing', () => frame(FINAL | TEXT, Buffer.from('{"type":"pong"}'))],
+  ])('is closed where it goes on sending %s', async (_what, message) => {
+    await using app = await startTestApp();
+    using flood = await initializedSocket(app);
+    const many = Buffer.concat(Array.from({ length: 500 }, message));
+    const raw = rawOf(flood);
+    const send = () => {
+      if (flood.closed === null && !raw.destroyed) raw.write(many, () => setImmediate(send));
+    };
+    send();
+    expect(await flood.close()).toEqual({ code: 1013, reason: 'Too many messages' });
+    expect(await cuts(app, 'rate')).toBe(1);
+  });
+
+  test('that pings every second and subscribes two hundred times at once stays open', async () => {
+    await using app = await startTestApp();
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    using busy = await initializedSocket(app, token);
+    for (let id = 0; id < 100; id += 1)
+      busy.subscribe(`s${id}`, 'subscription { positionChanges { cursor } }');
+    for (let id = 0; id < 100; id += 1) busy.subscribe(`q${id}`, '{ __typename }');
+    for (let pings = 0; pings < 60; pings += 1) busy.say({ type: 'ping' });
+    await eventually(() => busy.messages.filter(({ type }) => type === 'pong').length === 60);
+    await busy.until('s99', 'next');
+    expect(busy.closed).toBeNull();
+  });
+
+  test('may send a message of 250 kB in fragments as a browser sends them', async () => {
+    await using app = await startTestApp();
+    using raw = await initializedSocket(app);
+    const message = Buffer.from(
+      JSON.stringify({
+        id: '1',
+        type: 'subscribe',
+        payload: { query: '{ __typename }', extensions: { padding: 'x'.repeat(250_000) } },
+      }),
+    );
+    const half = 131_072;
+    rawOf(raw).write(frame(TEXT, message.subarray(0, half)));
+    rawOf(raw).write(frame(FINAL | CONTINUATION, message.subarray(half)));
+    expect((await raw.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
+  });
+});
+
+test('of the connections with unfinished messages and bodies those with most are cut first', async () => {
+  await using app = await startTestApp({ RECEIVE_BUFFER_MAX_BYTES: '1048576' });
+  using modest = await openRaw(app.url);
+  modest.socket.write(bodyHead(100_000));
+  modest.socket.write(randomBytes(50_000));
+  await eventually(async () => (await heldBytes(app)) >= 50_000);
+  const sockets = await Promise.all([1, 2, 3, 4, 5, 6].map(() => initializedSocket(app)));
+  for (const socket of sockets)
+    rawOf(socket).write(frame(TEXT, Buffer.alloc(200_000, ' '), 250_000));
+  await eventually(async () => (await cuts(app, 'process')) > 0);
+  expect(await heldBytes(app)).toBeLessThanOrEqual(1_048_576);
+  expect(modest.isClosed).toBe(false);
+  modest.socket.write(Buffer.alloc(50_000));
+  await eventually(() => modest.received.startsWith('HTTP/1.1 400'));
+  for (const socket of sockets) socket.socket.terminate();
+  await eventually(async () => (await heldBytes(app)) === 0);
+});
+
+describe('requests that are refused', () => {
+  const NOT_FOUND = 'GET /nothing HTTP/1.1\r\nhost: facade\r\n\r\n';
+  const PREFLIGHT =
+    'OPTIONS /graphql HTTP/1.1\r\nhost: facade\r\norigin: https://x.example\r\n\r\n';
+
+  test.each([
+    ['what is not found', NOT_FOUND],
+    ['preflights', PREFLIGHT],
+  ])('count: %s is answered 429 beyond the budget, and then not at all', async (_what, request) => {
+    await using app = await startTestApp();
+    using raw = await openRaw(app.url);
+    const send = () => {
+      if (!raw.isClosed) raw.socket.write(request.repeat(40), () => setTimeout(send, 1));
+    };
+    send();
+    await eventually(() => raw.received.includes('HTTP/1.1 429 '));
+    expect(raw.received).toMatch(/retry-after: \d+/);
+    await eventually(() => raw.isClosed);
+    expect(await cuts(app, 'rate')).toBe(1);
+    using probe = await openRaw(app.url);
+    probe.socket.write('GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n');
+    await eventually(() => probe.isClosed || probe.received.includes('"status":"ok"'));
+  });
+
+  test("behind a proxy they count against their own client, and the proxy's connection stays open", async () => {
+    await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' });
+    using raw = await openRaw(app.url);
+    const from = (address: string) =>
+      `GET /nothing HTTP/1.1\r\nhost: a\r\nx-forwarded-for: ${address}\r\n\r\n`;
+    const answers = (status: number) => raw.received.split(`HTTP/1.1 ${status} `).length - 1;
+    const flood = from('192.0.2.1').repeat(40);
+    let sent = 0;
+    while (sent < 6_000) {
+      await new Promise((resolve) => raw.socket.write(flood, resolve));
+      sent += 40;
+      await eventually(() => answers(404) + answers(429) === sent);
+    }
+    expect(answers(429)).toBeGreaterThan(3_000);
+    const before = answers(404);
+    raw.socket.write(from('192.0.2.2'));
+    await eventually(() => answers(404) === before + 1);
+    expect(raw.isClosed).toBe(false);
+  });
+});
+
+function bodyHead(length: number): string {
+  return `POST /graphql HTTP/1.1\r\nhost: facade\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+}

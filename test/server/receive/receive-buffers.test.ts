@@ -1,0 +1,184 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { steadyClock } from '../../../src/lib/clock.ts';
+import type { SendFault } from '../../../src/server/receive/receive-buffer.ts';
+import { ReceiveBuffers } from '../../../src/server/receive/receive-buffers.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const REQUEST = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
+const PING = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
+
+function receiveBuffers(maxBytes = 1_000_000) {
+  const cuts: SendFault[] = [];
+  const received = new ReceiveBuffers({
+    maxBytes,
+    clock: steadyClock,
+    onCut: (fault) => cuts.push(fault),
+  });
+  return { received, cuts };
+}
+
+type Listener = ReturnType<typeof createTcpServer>;
+
+async function listening(server: Listener): Promise<AsyncDisposable & { open(): Promise<Socket> }> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const sockets: Socket[] = [];
+  return {
+    async open() {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      sockets.push(socket);
+      await once(socket, 'connect');
+      return socket;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** A server of WebSocket frames, which it only passes on. */
+function frameServer(received: ReceiveBuffers, onFrames: (socket: Socket, bytes: Buffer) => void) {
+  return createTcpServer((socket) => {
+    received.open(socket);
+    socket.on('error', () => {});
+    const watcher = { arrived: () => {}, cut: () => {} };
+    received.of(socket).upgraded(Buffer.alloc(0), watcher);
+    socket.on('data', (bytes: Buffer) => onFrames(socket, bytes));
+  });
+}
+
+test('of requests that come in one read fifty or so are handled before another connection goes', async () => {
+  const { received } = receiveBuffers();
+  const ports: (number | undefined)[] = [];
+  let calm: Socket | null = null;
+  const server = createServer((request, response) => {
+    received.of(request.socket).requestBegan();
+    received.of(request.socket).requestTaken();
+    ports.push(request.socket.remotePort);
+    if (ports.length === 1) calm?.write(REQUEST);
+    response.end();
+  });
+  server.on('connection', (socket) => received.open(socket));
+  await using listener = await listening(server);
+  calm = await listener.open();
+  const flood = await listener.open();
+  flood.resume();
+  flood.write(REQUEST.repeat(2_000));
+  await eventually(() => ports.length === 2_001);
+  expect(ports.indexOf(calm.localPort)).toBeLessThan(400);
+});
+
+test('of frames that come in one read fifty are handled before another connection goes', async () => {
+  const { received } = receiveBuffers();
+  const ports: (number | undefined)[] = [];
+  let calm: Socket | null = null;
+  const server = frameServer(received, (socket) => {
+    ports.push(socket.remotePort);
+    if (ports.length === 1) calm?.write(PING);
+  });
+  await using listener = await listening(server);
+  calm = await listener.open();
+  const flood = await listener.open();
+  flood.write(Buffer.concat(Array.from({ length: 5_000 }, () => PING)));
+  await eventually(() => ports.length === 5_001);
+  expect(ports.indexOf(calm.localPort)).toBeLessThan(400);
+});
+
+test('every byte arrives once and in its order, however often the reader pauses', async () => {
+  const { received } = receiveBuffers();
+  const sent = Buffer.from(Array.from({ length: 40_000 }, (_, at) => `${at};`).join(''));
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    let text = '';
+    request.setEncoding('latin1');
+    for await (const part of request) {
+      text += part;
+      if (text.length % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    bodies.push(text);
+    received.of(request.socket).requestTaken();
+    response.end('x'.repeat(200_000));
+  });
+  server.on('connection', (socket) => received.open(socket));
+  await using listener = await listening(server);
+  const socket = await listener.open();
+  let answered = 0;
+  socket.on('data', (bytes) => {
+    answered += bytes.length;
+  });
+  const head = `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${sent.length}\r\n\r\n`;
+  for (let round = 0; round < 4; round += 1) socket.write(Buffer.concat([Buffer.from(head), sent]));
+  await eventually(() => bodies.length === 4 && answered > 800_000);
+  expect(bodies.every((body) => body === sent.toString())).toBe(true);
+  expect(received.bytes).toBe(0);
+  socket.end();
+  await once(socket, 'close');
+});
+
+test('the end of a connection comes after its last bytes', async () => {
+  const { received } = receiveBuffers();
+  const seen: string[] = [];
+  const server = frameServer(received, (socket, bytes) => {
+    if (seen.length === 0) {
+      socket.pause();
+      setTimeout(() => socket.resume(), 50);
+      socket.once('end', () => seen.push('end'));
+    }
+    seen.push(String(bytes.length));
+  });
+  await using listener = await listening(server);
+  const socket = await listener.open();
+  socket.end(Buffer.concat([PING, PING, PING]));
+  await eventually(() => seen.includes('end'));
+  expect(seen).toEqual(['6', '6', '6', 'end']);
+});
+
+test('what has not arrived whole is summed, and forgotten when it has, or when its connection closes', async () => {
+  const { received } = receiveBuffers();
+  const server = frameServer(received, () => {});
+  await using listener = await listening(server);
+  const [one, two] = [await listener.open(), await listener.open()];
+  const text = Buffer.concat([Buffer.from([0x81, 0xfe, 0x03, 0xe8]), Buffer.alloc(4 + 1_000, 'x')]);
+  one.write(text.subarray(0, 900));
+  two.write(text.subarray(0, 500));
+  await eventually(() => received.bytes >= 1_400);
+  expect(received.bytes).toBeLessThan(2_400);
+  one.write(text.subarray(900));
+  await eventually(() => received.bytes < 900);
+  expect(received.bytes).toBeGreaterThanOrEqual(500);
+  two.destroy();
+  await eventually(() => received.bytes === 0);
+});
+
+test('over the sum the connections with most are cut, until an eighth is free', async () => {
+  const { received, cuts } = receiveBuffers(90_000);
+  const open = new Set<number | undefined>();
+  const server = frameServer(received, () => {});
+  server.on('connection', (socket) => {
+    open.add(socket.remotePort);
+    socket.once('close', () => open.delete(socket.remotePort));
+  });
+  await using listener = await listening(server);
+  const sizes = [10_000, 15_000, 20_000, 25_000, 30_000];
+  const ports: (number | undefined)[] = [];
+  for (const size of sizes) {
+    const socket = await listener.open();
+    ports.push(socket.localPort);
+    const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 1, 0, 0]);
+    const before = received.bytes;
+    socket.write(Buffer.concat([head, Buffer.alloc(size)]));
+    await eventually(() => received.bytes !== before || cuts.length > 0);
+  }
+  await eventually(() => cuts.length > 0);
+  expect(cuts).toEqual(['process']);
+  await eventually(() => !open.has(ports.at(-1)));
+  expect(received.bytes).toBeGreaterThan(70_000);
+  expect(ports.slice(0, -1).every((port) => open.has(port))).toBe(true);
+});
