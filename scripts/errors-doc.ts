@@ -32,6 +32,11 @@ well-formed); 405, 406, 413 and 415 for a wrong method, \`Accept\`, size or \`Co
 | \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\` | which limit is exceeded, the value found, and the limit itself |
 | \`requestId\` | \`INTERNAL\` | the log has the cause under this id; it is also the response header \`x-request-id\` |
 
+## What is certain of a write
+
+Each code below says it, for a write whose own field has the error, and for all writes of a request that has it as a whole. An error further
+down, with a longer \`path\`, is about what was read after the write. An order's outcomes are data: [orders.md](orders.md).
+
 ## The codes
 `;
 
@@ -42,7 +47,14 @@ export function errorsPage(): string {
   return `${INTRODUCTION}\n${sections.join('\n')}`;
 }
 
-function section(code: string, { cause, retryable, advice, show }: ErrorCode): string {
+/** Held to the judgement of the gateway's answers by test/schema/writes-by-code.test.ts. */
+const WRITE: Readonly<Record<ErrorCode['write'], string>> = {
+  none: 'was not carried out.',
+  unknown: 'may have been carried out or not.',
+  never: 'never has this code; signing in and reads have.',
+};
+
+function section(code: string, { cause, retryable, advice, show, write }: ErrorCode): string {
   const retry = code === 'OUTCOME_UNKNOWN' ? 'only where `retryable` is true' : yesOrNo(retryable);
   return `### ${code}
 
@@ -50,6 +62,7 @@ ${cause}
 
 - Retry: ${retry}. ${advice}
 - Show: “${show}”
+- A write: ${WRITE[write]}
 `;
 }
 

@@ -252,7 +252,11 @@ describe('values that contradict each other are refused', () => {
       { ADMIN_PORT: '4000', HOST: '0.0.0.0' },
       'PORT (4000)',
     ],
-    ['two kinds of keys', { JWT_JWKS_URL: 'https://keys', JWT_SECRET: 'canary' }, 'JWT_SECRET'],
+    [
+      'two kinds of keys',
+      { JWT_JWKS_URL: 'https://keys', JWT_SECRET: 'canary'.repeat(6) },
+      'JWT_SECRET',
+    ],
     ['an issuer that nothing checks', { JWT_ISSUER: 'us' }, 'JWT_JWKS_URL or JWT_SECRET'],
     ['an audience that nothing checks', { JWT_AUDIENCE: 'us' }, 'JWT_JWKS_URL or JWT_SECRET'],
     ['trusted documents only, and none', { PERSISTED_DOCUMENTS_ONLY: 'on' }, 'PERSISTED_DOCUMENTS'],
@@ -262,7 +266,7 @@ describe('values that contradict each other are refused', () => {
 
   test('but an issuer and an audience that one kind of key checks do not', () => {
     const expected = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' };
-    expect(problemsOf({ ...expected, JWT_SECRET: 'canary' })).toEqual([]);
+    expect(problemsOf({ ...expected, JWT_SECRET: 'canary'.repeat(6) })).toEqual([]);
     expect(problemsOf({ ...expected, JWT_JWKS_URL: 'https://keys' })).toEqual([]);
   });
 
@@ -335,3 +339,24 @@ test('numbers may be as small as their meaning allows', () => {
   };
   expect(problemsOf(small)).toEqual([]);
 });
+
+test.each([
+  'Production',
+  'PRODUCTION',
+  ' production',
+  'prod',
+  'Prod',
+  'producton',
+  'production-eu',
+])('NODE_ENV=%s stops the start, since production is meant', (value) => {
+  expect(problemsOf({ NODE_ENV: value })).toEqual([
+    expect.stringMatching(/^NODE_ENV=.*: must be `production`, written exactly so/),
+  ]);
+});
+
+test.each(['production', 'development', 'test', 'staging', 'pre-production', 'preview', 'product'])(
+  'NODE_ENV=%s is taken as it is',
+  (value) => {
+    expect(problemsOf({ NODE_ENV: value, SANDBOX: 'on' })).toEqual([]);
+  },
+);

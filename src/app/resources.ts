@@ -23,6 +23,7 @@ const USABLE = {
   HOST: 'an address of this machine, or the name of one',
   ADMIN_HOST: 'an address of this machine, or the name of one',
   REDIS_URL: 'a Redis that can be used',
+  JWT_JWKS_URL: 'the address of a key set',
   ORDER_STORE: 'a file that this process can use, or the word `memory`',
   PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
 } as const satisfies Partial<Record<SettingName, string>>;
@@ -116,16 +117,22 @@ export function withAddressProblems(
 /**
  * Tries what the configuration names, as a start would, and leaves it unchanged. It completes the
  * list of problems; settings that already have one are skipped, since their defaults are not what
- * was meant.
+ * was meant. `onStores` sees the stores while they are open.
  */
 export async function findUnusable(
   config: Config,
   faulty: ReadonlySet<SettingName>,
+  onStores: (stores: Stores) => void = () => {},
 ): Promise<readonly string[]> {
   const isMeant = (...names: SettingName[]) => !names.some((name) => faulty.has(name));
   const attempts: Promise<unknown>[] = [];
   if (isMeant('REDIS_URL', 'REDIS_PREFIX')) {
-    attempts.push(openConfiguredStores(config, { onWarn() {} }).then((stores) => stores.close()));
+    attempts.push(
+      openConfiguredStores(config, { onWarn() {} }).then((stores) => {
+        onStores(stores);
+        return stores.close();
+      }),
+    );
   }
   const { persistedDocuments: path } = config;
   if (path !== null) attempts.push(readManifests(path).catch(manifestProblems(path)));
@@ -158,7 +165,11 @@ function manifestProblems(path: string) {
 }
 
 /** The line for a valid value that cannot be used in this environment. */
-function settingProblem(name: keyof typeof USABLE, value: string | number, reason: string): string {
+export function settingProblem(
+  name: keyof typeof USABLE,
+  value: string | number,
+  reason: string,
+): string {
   const quoted = typeof value === 'number' ? value : shown(value);
   return `${name}=${quoted}: must be ${USABLE[name]} (${reason})`;
 }

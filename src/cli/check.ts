@@ -1,3 +1,4 @@
+import type { SettingName } from '../config/settings.ts';
 import { createProbe } from '../gateway/probe.ts';
 import { startSandbox } from '../sandbox/start.ts';
 import { readArguments } from './arguments.ts';
@@ -126,6 +127,9 @@ async function checkTarget(
   });
 }
 
+/** The settings that only operations use which change something. */
+const UNVERIFIED: readonly SettingName[] = ['GATEWAY_DIRECTION_FIELD', 'GATEWAY_MOBILE_WALLET'];
+
 const DEMO_USER: Credentials = { email: 'demo@example.com', password: 'demo' };
 
 function reportLines(report: GatewayReport): string[] {
@@ -136,6 +140,9 @@ function reportLines(report: GatewayReport): string[] {
     ...findingLines(report.findings),
     ...(settings.length > 0 ? ['', 'Set'] : []),
     ...settings.map(([name, value]) => `  ${name}=${value}`),
+    '',
+    'Not verified, since only a write would show whether they fit',
+    ...UNVERIFIED.map((name) => `  ${name}`),
   ];
 }
 
@@ -148,7 +155,7 @@ function conclusion(
   if (count > 0) return `${count} ${count === 1 ? 'problem' : 'problems'}.`;
   const warnings = findings.filter(({ level }) => level === 'warning').length;
   if (warnings > 0) return `No problem, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}.`;
-  return kind === 'none' ? 'The configuration is fine.' : 'All is well.';
+  return kind === 'none' ? 'The configuration is fine.' : 'No problem.';
 }
 
 function isClean(findings: readonly Finding[]): boolean {
@@ -161,5 +168,6 @@ function jsonOf(
   { kind }: Target,
   report: GatewayReport | null,
 ) {
-  return { ok, configuration: { problems, warnings }, checked: kind, gateway: report };
+  const unverified = report === null ? [] : UNVERIFIED;
+  return { ok, configuration: { problems, warnings }, checked: kind, gateway: report, unverified };
 }

@@ -46,6 +46,17 @@ export function text(allowed: string, pattern = /\S/): Kind<string> {
   return { schema: z.string().max(4_096).regex(pattern), allowed };
 }
 
+// RFC 7518: a key of HS256 has at least the length of its hash; a shorter one can be found by trying.
+const LEAST_SECRET_BYTES = 32;
+
+export const sharedSecret: Kind<string> = {
+  schema: z
+    .string()
+    .max(4_096)
+    .refine((value) => Buffer.byteLength(value) >= LEAST_SECRET_BYTES),
+  allowed: `a shared secret of at least ${LEAST_SECRET_BYTES} bytes`,
+};
+
 export const host: Kind<string> = {
   schema: z
     .string()

@@ -1,3 +1,4 @@
+import { environmentName } from './environment-name.ts';
 import { GATEWAY_SETTINGS } from './gateway-settings.ts';
 import {
   clientNames,
@@ -10,6 +11,7 @@ import {
   origins,
   redisUrl,
   share,
+  sharedSecret,
   text,
   webUrl,
   wholeNumber,
@@ -24,7 +26,7 @@ const countOrNone = wholeNumber(0);
 /** Every variable that the program reads, in the order of docs/configuration.md. */
 export const SETTINGS = {
   NODE_ENV: setting({
-    kind: text('any word'),
+    kind: environmentName,
     ...unset,
     means: '`production`: no embedded sandbox gateway unless `SANDBOX=on`',
   }),
@@ -51,7 +53,7 @@ export const SETTINGS = {
     means: 'key set to verify tokens with here as well; or `JWT_SECRET`, not both',
   }),
   JWT_SECRET: setting({
-    kind: text('the shared secret'),
+    kind: sharedSecret,
     ...unset,
     means: 'shared secret to verify tokens with',
     isSecret: true,

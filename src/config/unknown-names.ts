@@ -51,7 +51,7 @@ function stemOf(name: string): string {
   return name.replace(/_[^_]*$/, '');
 }
 
-function editDistance(one: string, other: string): number {
+export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {
     const next = [i];

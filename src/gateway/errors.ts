@@ -67,13 +67,18 @@ export class NotAttemptedError extends StacklessError {
   override readonly name: string = 'NotAttemptedError';
 }
 
+/** Where a path value comes from: the viewer's token or session, a setting, or the client's argument of that path. */
+export type PathValueSource = 'token' | 'session' | 'setting' | { readonly argument: string };
+
 /** A path value that could leave its segment; refused before anything is sent. */
 export class UnsafePathError extends Error {
   override readonly name = 'UnsafePathError';
   readonly parameter: string;
+  readonly source: PathValueSource;
 
-  constructor(parameter: string) {
+  constructor(parameter: string, source: PathValueSource) {
     super(`the value of "${parameter}" cannot be one segment of a path`);
     this.parameter = parameter;
+    this.source = source;
   }
 }

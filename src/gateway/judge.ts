@@ -41,6 +41,7 @@ export function judgeSignIn(operation: OperationName, exchange: Exchange): Login
     const grant = toLoginGrant(body);
     if (grant) return grant;
     if (isRow(body) && isSignInRefusal(operation, body)) return toRefusal(body);
+    if (isRow(body) && body.passkey === true) return passkeyRefusal(body);
     throw contractError(operation, 'neither a token nor an error');
   }
   if (isAboutTheRequest(answer.status)) return refusalOf(answer);
@@ -73,6 +74,13 @@ export function isSuccess(status: number): boolean {
 /** A 4xx that is about the request itself, once those about its sender and its rate are thrown. */
 function isAboutTheRequest(status: number): boolean {
   return status >= 400 && status <= 499 && status !== 408;
+}
+
+/** The account has no password: a form has to say so, in place of an error that looks like a fault. */
+function passkeyRefusal(body: Row): Refusal {
+  const refusal = toRefusal(body);
+  const message = 'The gateway gave no token: this account signs in with a passkey.';
+  return { ...refusal, message: refusal.message ?? message, details: { passkey: true } };
 }
 
 /** A sign-in is also refused by a 200 that names an error. */

@@ -1,32 +1,48 @@
-import { UnsafePathError } from './errors.ts';
+import { type PathValueSource, UnsafePathError } from './errors.ts';
+import type { Operation } from './operations.ts';
 
 export type PathValues = Readonly<Record<string, string>>;
 
+type PathOperation = Pick<Operation, 'path' | 'effect'>;
+
 /**
- * Fills in a path's `{name}` segments. Percent-encoding alone is not enough: servers and proxies
+ * Fills in the `{name}` segments of an operation's path. Percent-encoding alone is not enough: servers and proxies
  * decode before they resolve dots, so a value that could climb is never sent.
  */
-export function createPath(template: string): (values: PathValues) => string {
+export function createPath(operation: PathOperation): (values: PathValues) => string {
   // The literal parts and the names alternate.
-  const [first = '', ...rest] = template.split(/\{(\w+)\}/);
+  const [first = '', ...rest] = operation.path.split(/\{(\w+)\}/);
   if (rest.length === 0) return () => first;
   return (values) => {
     let path = first;
     for (let index = 0; index < rest.length; index += 2) {
       const name = rest[index] ?? '';
-      path += encodeSegment(name, values[name] ?? '') + rest[index + 1];
+      path += encodeSegment(operation, name, values[name] ?? '') + rest[index + 1];
     }
     return path;
   };
 }
 
-function encodeSegment(name: string, value: string): string {
-  if (value === '' || hasControlCharacter(value) || climbs(value)) throw new UnsafePathError(name);
+/** What the client does not choose; every other value is an argument of the parameter's name. */
+const SOURCES: Readonly<Record<string, PathValueSource>> = {
+  login: 'token',
+  group: 'token',
+  provider: 'setting',
+};
+
+function unsafe({ effect }: PathOperation, name: string): UnsafePathError {
+  // Mutations have one argument, `input`, whose field it is.
+  const argument = effect === 'read' ? name : `input.${name}`;
+  return new UnsafePathError(name, SOURCES[name] ?? { argument });
+}
+
+function encodeSegment(operation: PathOperation, name: string, value: string): string {
+  if (value === '' || hasControlCharacter(value) || climbs(value)) throw unsafe(operation, name);
   try {
     return encodeURIComponent(value);
   } catch {
     // A lone surrogate has no UTF-8 to encode.
-    throw new UnsafePathError(name);
+    throw unsafe(operation, name);
   }
 }
 

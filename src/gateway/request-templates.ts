@@ -32,7 +32,7 @@ export function requestTemplates(
 function templateOf(operation: Operation, settings: RequestSettings): RequestTemplate {
   const { timeoutMs, orderTimeoutMs, catalogTimeoutMs, maxBytes, catalogMaxBytes } = settings;
   return {
-    path: createPath(operation.path),
+    path: createPath(operation),
     headers: createHeaders(operation, settings),
     isAnonymous: operation.isAnonymous,
     ...{

@@ -7,6 +7,11 @@ export interface ErrorCode {
   readonly advice: string;
   /** A message for the user. */
   readonly show: string;
+  /**
+   * What is certain of a write, an order included, whose own field or whole request has the code: it was
+   * not carried out (`none`), nobody knows (`unknown`), or no write ever has it (`never`).
+   */
+  readonly write: 'none' | 'unknown' | 'never';
   /** The side to which operators' figures attribute it: the caller, a limit here, or the service. */
   readonly outcome: 'caller' | 'refused' | 'fault';
 }
@@ -17,6 +22,7 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Fix the request.',
     show: 'Something is wrong with this app. Please update it.',
+    write: 'none',
     outcome: 'caller',
   },
   GRAPHQL_VALIDATION_FAILED: {
@@ -24,6 +30,7 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Fix the document; compare it with `schema.graphql`.',
     show: 'Something is wrong with this app. Please update it.',
+    write: 'none',
     outcome: 'caller',
   },
   BAD_USER_INPUT: {
@@ -32,6 +39,7 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Correct the value.',
     show: 'Say beside the field what is wrong with it.',
+    write: 'none',
     outcome: 'caller',
   },
   UNAUTHENTICATED: {
@@ -39,6 +47,7 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Sign in again and repeat the request with the new token.',
     show: 'Please sign in again.',
+    write: 'none',
     outcome: 'caller',
   },
   FORBIDDEN: {
@@ -47,6 +56,7 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Do not repeat it; show the reason.',
     show: 'You cannot do this. Add `gatewayError.message` where there is one.',
+    write: 'none',
     outcome: 'caller',
   },
   RATE_LIMITED: {
@@ -54,14 +64,16 @@ export const ERROR_CODES = {
     retryable: true,
     advice: 'Wait `extensions.retryAfter` seconds, then repeat.',
     show: 'Please wait a moment.',
+    write: 'none',
     outcome: 'refused',
   },
   GATEWAY_UNAVAILABLE: {
     cause:
-      'The gateway could not be reached or failed; what it said of it, such as a notice of maintenance, is in `extensions.gatewayError`. A write with this code was not carried out.',
+      'The gateway could not be reached or failed; what it said of it, such as a notice of maintenance, is in `extensions.gatewayError`.',
     retryable: true,
     advice: 'Retry with exponential backoff.',
     show: 'The service cannot be reached. Trying again… Add `gatewayError.message` where there is one.',
+    write: 'none',
     outcome: 'fault',
   },
   GATEWAY_TIMEOUT: {
@@ -69,6 +81,7 @@ export const ERROR_CODES = {
     retryable: true,
     advice: 'Retry with exponential backoff.',
     show: 'This takes longer than usual. Trying again…',
+    write: 'never',
     outcome: 'fault',
   },
   GATEWAY_REFUSED: {
@@ -77,6 +90,7 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Do not repeat it at once; show the reason, and the rest of the screen.',
     show: 'This cannot be shown. Add `gatewayError.message` where there is one.',
+    write: 'never',
     outcome: 'caller',
   },
   GATEWAY_CONTRACT: {
@@ -84,6 +98,7 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Show the rest of the screen, and report the error.',
     show: 'This part cannot be shown at the moment.',
+    write: 'never',
     outcome: 'fault',
   },
   OUTCOME_UNKNOWN: {
@@ -93,6 +108,7 @@ export const ERROR_CODES = {
     advice:
       'Look at the result before repeating. Where `extensions.retryable` is true, repeating does no harm.',
     show: 'We do not know yet whether this went through. Please check before trying again.',
+    write: 'unknown',
     outcome: 'fault',
   },
   IDEMPOTENCY_UNAVAILABLE: {
@@ -102,6 +118,7 @@ export const ERROR_CODES = {
     advice:
       'Repeat with the same idempotency key; where there is `extensions.retryAfter`, after so many seconds, which may be hours.',
     show: 'The order was not sent. Please try again.',
+    write: 'none',
     outcome: 'fault',
   },
   QUERY_TOO_COMPLEX: {
@@ -110,6 +127,7 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Ask for less in one request.',
     show: 'Something is wrong with this app. Please update it.',
+    write: 'none',
     outcome: 'caller',
   },
   PERSISTED_DOCUMENT_REQUIRED: {
@@ -117,6 +135,7 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Send the id of a document from the manifest.',
     show: 'Something is wrong with this app. Please update it.',
+    write: 'none',
     outcome: 'caller',
   },
   PERSISTED_DOCUMENT_NOT_FOUND: {
@@ -124,6 +143,7 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Send the document with its hash, or publish the manifest.',
     show: 'Something is wrong with this app. Please update it.',
+    write: 'none',
     outcome: 'caller',
   },
   PAYLOAD_TOO_LARGE: {
@@ -131,6 +151,7 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Send less.',
     show: 'Something is wrong with this app. Please update it.',
+    write: 'none',
     outcome: 'caller',
   },
   INTERNAL: {
@@ -138,6 +159,7 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'Report the `requestId`.',
     show: 'Something went wrong on our side.',
+    write: 'unknown',
     outcome: 'fault',
   },
 } as const satisfies Record<string, ErrorCode>;

@@ -75,8 +75,10 @@ export function describe(error: unknown): Described {
     // Validation lets a nullable variable pass where it has a default; a null then fails its field.
     return { code: 'BAD_USER_INPUT', message: 'A variable is null where a value is needed.' };
   }
-  return { code: 'INTERNAL', message: 'Something went wrong here.' };
+  return INTERNAL;
 }
+
+const INTERNAL: Described = { code: 'INTERNAL', message: 'Something went wrong here.' };
 
 export function publicExtensions({ code, more }: Described): PublicExtensions {
   return { code, retryable: ERROR_CODES[code].retryable, ...more };
@@ -103,13 +105,18 @@ export function located({ message, extensions }: GraphQLError, about: Places): G
   return new GraphQLError(message, { ...placesOf(about), extensions });
 }
 
-/** The login and the group come from the token; only a key is the client's own input. */
-function describePath({ parameter }: UnsafePathError): Described {
-  if (parameter === 'key') {
-    const argument = 'input.key';
-    const message = 'the key cannot be one segment of a path';
-    return { code: 'BAD_USER_INPUT', message, more: { argument } };
+function describePath({ parameter, source }: UnsafePathError): Described {
+  const cannot = 'cannot be one segment of a path';
+  if (typeof source === 'object') {
+    const { argument } = source;
+    return { code: 'BAD_USER_INPUT', message: `${argument} ${cannot}.`, more: { argument } };
   }
+  if (source === 'session') {
+    // Another token would get the same session: signing in does not help.
+    const message = `The session names a ${parameter} that ${cannot}.`;
+    return { code: 'GATEWAY_CONTRACT', message, more: { operation: 'getSession' } };
+  }
+  if (source === 'setting') return INTERNAL;
   return { code: 'UNAUTHENTICATED', message: 'Sign in: the token cannot be used.' };
 }
 

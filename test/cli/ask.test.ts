@@ -35,7 +35,7 @@ test.skipIf(process.platform !== 'linux')('a password is asked for without an ec
   await answer('E-mail (none to give a token): ', 'demo@example.com\r');
   await answer('Password: ', 'demo\r');
   const { code, shown } = await ended();
-  expect(shown).toContain('All is well.');
+  expect(shown).toContain('No problem.');
   expect(code).toBe(0);
   expect(shown.replaceAll('demo@example.com', '')).not.toContain('demo');
 });

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isReadByToken, pathOfRead } from '../../src/cli/check/gateway-check.ts';
 import { checkCommand } from '../../src/cli/check.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
@@ -50,6 +52,15 @@ function problemsIn(text: string): string[] {
     .map((line) => line.slice(4));
 }
 
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
 function startGateway(options: SandboxOptions = {}) {
   return startSandbox({ tickMs: 0, instruments: 20, ...options });
 }
@@ -69,7 +80,9 @@ describe('against a gateway as the interface describes it', () => {
     expect(text).toMatch(/claim of the login +login/);
     expect(text).toMatch(/claim of the group +group/);
     expect(text).toMatch(/signatures +checked by ops 1, 10, 11, 12, 13/);
-    expect(text).toMatch(/\nAll is well\.$/);
+    expect(text).toMatch(
+      /\nNot verified, .*\n {2}GATEWAY_DIRECTION_FIELD\n {2}GATEWAY_MOBILE_WALLET\n\nNo problem\.$/,
+    );
     const called = new Set(gateway.requests().map(({ operation }) => operation));
     expect([...called].sort()).toEqual([
       ...['getAllTickers', 'getCustomerId', 'getOpenPositions', 'getSession'],
@@ -84,7 +97,7 @@ describe('against a gateway as the interface describes it', () => {
     const path = join(folder, 'token');
     writeFileSync(path, `Bearer ${gateway.token({ email: 'pro@example.com' })}\n`);
     const { code, text } = await check({ GATEWAY_URL: gateway.url, CHECK_TOKEN_FILE: path });
-    expect(text).toContain('All is well.');
+    expect(text).toContain('No problem.');
     expect(code).toBe(0);
     expect(gateway.calls('login')).toBe(0);
   });
@@ -171,7 +184,7 @@ describe('a setting that is wrong is named', () => {
       },
       ...DEMO,
     });
-    expect(mended.text).toContain('All is well.');
+    expect(mended.text).toContain('No problem.');
   });
 
   test('GATEWAY_LOGIN_CLAIM: a claim of another number, which op 10 refuses', async () => {
@@ -212,11 +225,11 @@ describe('a setting that is wrong is named', () => {
   test('JWT_SECRET: with another key the service would refuse every request', async () => {
     await using gateway = await startGateway();
     const { problems } = await check({
-      ...{ GATEWAY_URL: gateway.url, JWT_SECRET: 'another secret of some length', ...DEMO },
+      ...{ GATEWAY_URL: gateway.url, JWT_SECRET: 'another secret of thirty-two bytes', ...DEMO },
     });
     expect(problems).toEqual([expect.stringMatching(/^JWT_SECRET {2}The token does not verify/)]);
     const same = await check({ GATEWAY_URL: gateway.url, JWT_SECRET: gateway.secret, ...DEMO });
-    expect(same.text).toContain('All is well.');
+    expect(same.text).toContain('No problem.');
   });
 
   test('GATEWAY_TIMEOUT_MS, CATALOG_TIMEOUT_MS and CATALOG_MAX_BYTES', async () => {
@@ -587,11 +600,11 @@ describe('secrets', () => {
     };
     const signIn = { 'E-mail (none to give a token):': 'demo@example.com', 'Password:': 'demo' };
     const first = await check({ GATEWAY_URL: gateway.url }, [], answers(signIn));
-    expect(first.text).toContain('All is well.');
+    expect(first.text).toContain('No problem.');
     const token = gateway.token({ email: 'demo@example.com' });
     const byToken = { 'E-mail (none to give a token):': '', 'Token:': token };
     const second = await check({ GATEWAY_URL: gateway.url }, [], answers(byToken));
-    expect(second.text).toContain('All is well.');
+    expect(second.text).toContain('No problem.');
     expect(asked).toEqual([
       ...['E-mail (none to give a token): ', 'Password: (hidden)'],
       ...['E-mail (none to give a token): ', 'Token: (hidden)'],
@@ -662,12 +675,38 @@ describe('the configuration', () => {
     expect(text).toContain('must be a file that this process can use');
   });
 
+  test('a Redis and a key set that cannot be reached are named', async () => {
+    await using web = await startScriptedGateway((socket) => socket.end(answer(200, { keys: [] })));
+    const nowhere = `http://127.0.0.1:${await closedPort()}`;
+    const redisUrl = nowhere.replace('http', 'redis');
+    const { code, text } = await check({ REDIS_URL: redisUrl, JWT_JWKS_URL: `${nowhere}/keys` });
+    expect(code).toBe(1);
+    expect(text).toContain('Configuration  2 problems');
+    expect(text).toMatch(
+      /- REDIS_URL=.*: must be a Redis that can be used \(it cannot be reached\)/,
+    );
+    expect(text).toMatch(
+      /- JWT_JWKS_URL=.*: must be the address of a key set \(it cannot be fetched/,
+    );
+    const empty = await check({ JWT_JWKS_URL: `${web.url}/keys` });
+    expect(empty.text).toMatch(/- JWT_JWKS_URL=.*\(the answer has no keys\)/);
+  });
+
   test('a port that is in use is a warning: it may be the service itself', async () => {
     await using other = await startGateway();
     const { code, text } = await check({ PORT: String(other.port) });
     expect(code).toBe(0);
     expect(text).toContain(`warning: PORT=${other.port}`);
   });
+});
+
+test('reads that are added later are tried with the login, where they need no more', () => {
+  expect(isReadByToken('/trading/positions')).toBe(true);
+  expect(isReadByToken('/trading/history/{login}')).toBe(true);
+  expect(isReadByToken('/trading/history/{login}/{symbol}')).toBe(false);
+  expect(pathOfRead('/trading/positions', null)).toEqual({});
+  expect(pathOfRead('/trading/history/{login}', '7')).toEqual({ login: '7' });
+  expect(pathOfRead('/trading/history/{login}', null)).toBeNull();
 });
 
 test('a call that takes over a second is told of', async () => {

@@ -12,6 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
+const SECRET = 's3cret with spaces, of 32 bytes and more ';
+
 async function fileWith(text: string): Promise<string> {
   const path = join(folder, 'secret');
   await writeFile(path, text);
@@ -21,7 +23,7 @@ async function fileWith(text: string): Promise<string> {
 const problemsOf = (environment: Environment) => parseEnvironment(environment).problems;
 
 test.each([
-  ['JWT_SECRET', 'jwtSecret', 's3cret with spaces ', 's3cret with spaces '],
+  ['JWT_SECRET', 'jwtSecret', SECRET, SECRET],
   ['GATEWAY_HEADERS', 'gatewayHeaders', '{"x-api-key":"k"}', { 'x-api-key': 'k' }],
   ['REDIS_URL', 'redisUrl', 'redis://:pw@redis/3', 'redis://:pw@redis/3'],
 ] as const)(
@@ -35,20 +37,22 @@ test.each([
 );
 
 test('one line end is taken off, no more', async () => {
-  expect(readConfig({ JWT_SECRET_FILE: await fileWith('a\n\n') }).jwtSecret).toBe('a\n');
+  expect(readConfig({ JWT_SECRET_FILE: await fileWith(`${SECRET}\n\n`) }).jwtSecret).toBe(
+    `${SECRET}\n`,
+  );
 });
 
 test('a secret and a file for it contradict each other, and neither is shown', async () => {
-  const path = await fileWith('canary');
-  expect(problemsOf({ JWT_SECRET: 'canary', JWT_SECRET_FILE: path })).toEqual([
+  const path = await fileWith(SECRET);
+  expect(problemsOf({ JWT_SECRET: SECRET, JWT_SECRET_FILE: path })).toEqual([
     `JWT_SECRET_FILE="${path}": must be unset where JWT_SECRET is set`,
   ]);
 });
 
 test('an empty variable beside the file, or an empty name of one, is the same as none', async () => {
-  const path = await fileWith('held');
-  expect(readConfig({ JWT_SECRET: '', JWT_SECRET_FILE: path }).jwtSecret).toBe('held');
-  expect(readConfig({ JWT_SECRET: 'set', JWT_SECRET_FILE: '' }).jwtSecret).toBe('set');
+  const path = await fileWith(SECRET);
+  expect(readConfig({ JWT_SECRET: '', JWT_SECRET_FILE: path }).jwtSecret).toBe(SECRET);
+  expect(readConfig({ JWT_SECRET: SECRET, JWT_SECRET_FILE: '' }).jwtSecret).toBe(SECRET);
 });
 
 test('a file that cannot be used is one line, and does not block the start', async () => {
@@ -85,4 +89,14 @@ test('a setting that is no secret has no file', async () => {
   const { config, warnings } = parseEnvironment({ LOG_LEVEL_FILE: await fileWith('debug') });
   expect(config.logLevel).toBe('info');
   expect(warnings).toEqual(['LOG_LEVEL_FILE is not a setting: is LOG_LEVEL meant?']);
+});
+
+test('a secret of fewer than 32 bytes is refused, from a file too, and not shown', async () => {
+  const refused = ['JWT_SECRET (value not shown): must be a shared secret of at least 32 bytes'];
+  expect(problemsOf({ JWT_SECRET: 'x'.repeat(31) })).toEqual(refused);
+  // Bytes count, not characters.
+  expect(problemsOf({ JWT_SECRET: 'ü'.repeat(16) })).toEqual([]);
+  expect(problemsOf({ JWT_SECRET: 'ü'.repeat(15) })).toEqual(refused);
+  const path = await fileWith(`${'x'.repeat(31)}\n`);
+  expect(problemsOf({ JWT_SECRET_FILE: path }).join()).toContain('at least 32 bytes');
 });

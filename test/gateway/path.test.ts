@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { createPath } from '../../src/gateway/path.ts';
 import { customerIdRead } from '../../src/gateway/wire/payments.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
@@ -42,13 +43,23 @@ const UNSAFE = [
 
 describe('a path value', () => {
   test.each(HARMLESS)('with %s is one segment', (_, value, segment) => {
-    expect(createPath('/user/kv/{key}')({ key: value })).toBe(`/user/kv/${segment}`);
+    expect(createPath(OPERATIONS.setValue)({ key: value })).toBe(`/user/kv/${segment}`);
   });
 
   test.each(UNSAFE)('that is %s is refused by its name', (_, value) => {
-    const fill = () => createPath('/user/kv/{key}')({ key: value });
+    const fill = () => createPath(OPERATIONS.setValue)({ key: value });
     expect(fill).toThrow(UnsafePathError);
     expect(fill).toThrow(/"key"/);
+  });
+
+  test('of an operation that is added later is refused by the name of its argument', () => {
+    const read = createPath({ path: '/trading/history/{symbol}', effect: 'read' });
+    const write = createPath({ path: '/alerts/{alertId}/{login}', effect: 'write' });
+    expect(sourceOf(() => read({ symbol: '..' }))).toEqual({ argument: 'symbol' });
+    expect(sourceOf(() => write({ alertId: '', login: '1' }))).toEqual({
+      argument: 'input.alertId',
+    });
+    expect(sourceOf(() => write({ alertId: 'a', login: '' }))).toBe('token');
   });
 
   test.each(HARMLESS)('with %s is received by the gateway unchanged', async (_, value, segment) => {
@@ -61,6 +72,14 @@ describe('a path value', () => {
     expect(place.sandbox.requests().map(({ path }) => path)).toEqual([`/user/kv/${segment}`]);
   });
 });
+
+function sourceOf(fill: () => string): unknown {
+  try {
+    return fill();
+  } catch (error) {
+    return (error as UnsafePathError).source;
+  }
+}
 
 test('nothing is sent for a value that is refused, whichever operation takes it', async () => {
   await using gateway = await startScriptedGateway((socket) => socket.end(answer(200, {})));

@@ -10,8 +10,8 @@ describe('every operation is found by the path that the client makes', () => {
   const route = createRoutes(VALUES.provider);
 
   test.each(OPERATION_NAMES)('%s', (operation) => {
-    const { verb, path } = OPERATIONS[operation];
-    const found = route(verb, createPath(path)(VALUES));
+    const row = OPERATIONS[operation];
+    const found = route(row.verb, createPath(row)(VALUES));
     expect(found).toMatchObject({ operation });
     expect(VALUES).toMatchObject((found as { params: object }).params);
   });

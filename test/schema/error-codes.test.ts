@@ -67,14 +67,19 @@ describe('what a client learns of an error', () => {
     expect(gatewayError.message).not.toContain('jane');
   });
 
-  test('of a path is the input, or the token that the value came from', () => {
-    expect(extensionsOf(new UnsafePathError('key'))).toMatchObject({
+  test('of a path is the input, the token, the session or the setting that the value came from', () => {
+    const of = (...args: ConstructorParameters<typeof UnsafePathError>) =>
+      extensionsOf(new UnsafePathError(...args));
+    expect(of('alertId', { argument: 'input.alertId' })).toMatchObject({
       code: 'BAD_USER_INPUT',
-      argument: 'input.key',
+      argument: 'input.alertId',
     });
-    for (const parameter of ['login', 'group']) {
-      expect(extensionsOf(new UnsafePathError(parameter)).code).toBe('UNAUTHENTICATED');
-    }
+    expect(of('group', 'token').code).toBe('UNAUTHENTICATED');
+    expect(of('group', 'session')).toMatchObject({
+      code: 'GATEWAY_CONTRACT',
+      operation: 'getSession',
+    });
+    expect(of('provider', 'setting').code).toBe('INTERNAL');
   });
 
   test('of a token is to sign in', () => {

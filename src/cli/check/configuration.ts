@@ -1,10 +1,11 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { findUnusable } from '../../app/resources.ts';
+import { findUnusable, settingProblem } from '../../app/resources.ts';
 import type { SettingName } from '../../config/settings.ts';
 import { shown } from '../../config/shown.ts';
 import { type Config, type Environment, parseEnvironment } from '../../config.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
+import { faultOfKeySet } from './key-set.ts';
 
 export interface ConfigurationReport {
   readonly config: Config;
@@ -16,13 +17,21 @@ export interface ConfigurationReport {
 
 const IN_USE = /^(ADMIN_)?PORT=.*\(it is in use/;
 
-/** All that would stop a start with this environment; nothing is made or changed. */
+/** All that would stop a start with this environment, or leave it useless; nothing is made or changed. */
 export async function checkConfiguration(environment: Environment): Promise<ConfigurationReport> {
   const { config, problems, faulty, warnings } = parseEnvironment(environment);
   const isStoreMade = config.orderStore === 'memory' || (await exists(config.orderStore));
   // Opening a store makes its file, and then it would belong to whoever ran the check.
   const opened: Config = isStoreMade ? config : { ...config, orderStore: 'memory' };
-  const unusable = await findUnusable(opened, faulty);
+  let isRedisDown = false;
+  const [unusable, keySetFault] = await Promise.all([
+    findUnusable(opened, faulty, ({ redisIsUp }) => {
+      isRedisDown = redisIsUp !== null && !redisIsUp();
+    }),
+    faulty.has('JWT_JWKS_URL') || config.jwtJwksUrl === null
+      ? null
+      : faultOfKeySet(config.jwtJwksUrl),
+  ]);
   const unmade =
     isStoreMade || config.redisUrl !== null ? null : await whyNotMade(config.orderStore);
   return {
@@ -33,9 +42,24 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
       // The service that is to be checked may well run beside the check.
       ...unusable.filter((line) => !IN_USE.test(line)),
       ...(unmade === null ? [] : [unmade]),
+      ...unreachable(config, isRedisDown, keySetFault),
     ],
     warnings: [...warnings, ...unusable.filter((line) => IN_USE.test(line))],
   };
+}
+
+/** A start waits for neither: without Redis it refuses orders, without keys it verifies no token. */
+function* unreachable(
+  { redisUrl, jwtJwksUrl }: Config,
+  isRedisDown: boolean,
+  keySetFault: string | null,
+): Generator<string> {
+  if (redisUrl !== null && isRedisDown) {
+    yield settingProblem('REDIS_URL', redisUrl, 'it cannot be reached');
+  }
+  if (jwtJwksUrl !== null && keySetFault !== null) {
+    yield settingProblem('JWT_JWKS_URL', jwtJwksUrl, keySetFault);
+  }
 }
 
 async function exists(path: string): Promise<boolean> {

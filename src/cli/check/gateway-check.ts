@@ -33,8 +33,21 @@ export interface GatewayCheckOptions extends CheckRunOptions {
   readonly credentials: () => Promise<Credentials | string>;
 }
 
-/** The reads that need no more than the token. */
-const READS_BY_TOKEN = READ_NAMES.filter((name) => !OPERATIONS[name].path.includes('{'));
+/** The reads beside op 10 that need no more than the token and the login in it. */
+const READS_BY_TOKEN = READ_NAMES.filter(
+  (name) => name !== 'getSession' && isReadByToken(OPERATIONS[name].path),
+);
+
+/** Whether `{login}` is all that has to be filled in. */
+export function isReadByToken(path: string): boolean {
+  return !path.replaceAll('{login}', '').includes('{');
+}
+
+/** Null where the path needs a login that was not found. */
+export function pathOfRead(path: string, login: string | null): PathValues | null {
+  if (!path.includes('{login}')) return {};
+  return login === null ? null : { login };
+}
 
 /**
  * Goes through the operations of a gateway that change nothing, and compares what they answer with the
@@ -74,9 +87,11 @@ async function readAll(run: CheckRun, account: Account): Promise<Found> {
   const group = judgeGroup(run, account, session);
   const symbols = new Set(symbolsIn(session?.json));
   for (const operation of READS_BY_TOKEN) {
-    const called = await run.call(operation, 'read', { token: account.token });
+    const path = pathOfRead(OPERATIONS[operation].path, session?.login ?? null);
+    if (path === null) continue;
+    const called = await run.call(operation, 'read', { token: account.token, path });
     if (run.answerOf(operation, called) === null) continue;
-    answered.set(operation, {});
+    answered.set(operation, path);
     if (operation === 'getOpenPositions')
       for (const each of symbolsIn(called.json)) symbols.add(each);
   }

@@ -6,7 +6,7 @@ import type {
 } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import type { GatewayClient } from '../../gateway/client.ts';
-import { GatewayError, type GatewayErrorKind } from '../../gateway/errors.ts';
+import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../gateway/model.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
@@ -69,6 +69,10 @@ export class ViewerGateway {
     } catch (error) {
       if (error instanceof GatewayError && error.kind === 'forbidden') {
         this.#ledger.catalogForbidden(viewer, group);
+      }
+      // The session's group precedes the token's.
+      if (error instanceof UnsafePathError && group !== viewer.claimedGroup) {
+        throw new UnsafePathError(error.parameter, 'session');
       }
       throw error;
     }

@@ -129,6 +129,28 @@ describe('login', () => {
     }
   });
 
+  test('an answer without a token that names a passkey says so', async () => {
+    app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body: { passkey: true } });
+    expect(await login('demo@example.com')).toEqual({
+      __typename: 'LoginRejected',
+      error: null,
+      message: 'The gateway gave no token: this account signs in with a passkey.',
+      email: null,
+      details: { passkey: true },
+    });
+    app.sandbox.clearFaults();
+    const body = { passkey: true, message: 'Use your key.' };
+    app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body });
+    expect(await login('demo@example.com')).toMatchObject({ message: 'Use your key.' });
+    app.sandbox.clearFaults();
+    const other = { passkey: false };
+    app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body: other });
+    const { errors } = await app.query(LOGIN, {
+      variables: { input: { email: 'demo@example.com', password: 'demo' } },
+    });
+    expect(errors).toMatchObject([{ extensions: { code: 'GATEWAY_CONTRACT' } }]);
+  });
+
   test('a 200 with neither token nor error is outside the interface', async () => {
     app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body: {} });
     const { data, errors } = await app.query(LOGIN, {

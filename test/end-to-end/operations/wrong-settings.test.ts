@@ -114,7 +114,9 @@ describe('claims and keys', () => {
   });
 
   test('a wrong key is seen', async () => {
-    await using started = await startWith({ JWT_SECRET: 'that of another installation' });
+    await using started = await startWith({
+      JWT_SECRET: 'that of another installation, not of this',
+    });
     await ask(started.app, 5);
     await expectSuspected(started.app, 'JWT_JWKS_URL', 'JWT_SECRET', 'JWT_ISSUER', 'JWT_AUDIENCE');
   });

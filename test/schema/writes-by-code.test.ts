@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { TooManyAttemptsError, UnauthenticatedError } from '../../src/domain/auth/errors.ts';
+import { InputError } from '../../src/domain/input-error.ts';
+import { judgeOrder } from '../../src/domain/trading/outcome.ts';
+import { UnsafePathError } from '../../src/gateway/errors.ts';
+import type { Exchange, NoAnswer } from '../../src/gateway/exchange.ts';
+import { judgeWrite } from '../../src/gateway/judge.ts';
+import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
+import { type Code, ERROR_CODES } from '../../src/schema/error-codes.ts';
+import { describe as describeError } from '../../src/schema/public-error.ts';
+import { RecordsUnavailableError } from '../../src/store/order-records.ts';
+
+type Certain = 'none' | 'unknown';
+type Row = readonly [what: string, certain: Certain, Exchange];
+
+const sentAtMs = Date.UTC(2026, 0, 5);
+const REASONS: readonly NoAnswer['reason'][] = [
+  'timeout',
+  'connection',
+  'aborted',
+  'protocol',
+  'oversize',
+  'encoding',
+];
+const BODIES = ['{}', '{"success":false}', '{"error":"X","message":"words"}', '<html>', ''];
+// The gateway surely did not do it: by the interface these refuse who asks, or how often.
+const REFUSING = [401, 403, 429];
+const STATUSES = [200, 201, 204, 301, 304, ...REFUSING, 400, 404, 408, 409, 423, 500, 502, 503];
+
+/** Everything that can become of a call, with what it means for a write: the table of docs/orders.md. */
+const ROWS: readonly Row[] = [
+  ['never sent', 'none', { sent: false, cause: new Error('refused') }],
+  ...REASONS.map(
+    (reason): Row => [
+      reason,
+      'unknown',
+      { sent: true, answered: false, reason, cause: null, sequence: 1, sentAtMs },
+    ],
+  ),
+  ...STATUSES.flatMap((status) =>
+    BODIES.map((body): Row => {
+      const certain = REFUSING.includes(status) ? 'none' : 'unknown';
+      return [`${status} ${body}`, certain, answered(status, body)];
+    }),
+  ),
+];
+
+function answered(status: number, body: string): Exchange {
+  const bytes = Buffer.from(body);
+  return { sent: true, answered: true, status, headers: {}, bytes, sequence: 1, sentAtMs };
+}
+
+function codeOf(judge: () => unknown): Code | null {
+  try {
+    judge();
+    return null;
+  } catch (error) {
+    return describeError(error).code;
+  }
+}
+
+const JUDGED = OPERATION_NAMES.flatMap((operation) => {
+  const { effect } = OPERATIONS[operation];
+  if (effect === 'read' || operation === 'login') return [];
+  const judge = (exchange: Exchange) =>
+    operation === 'openPosition' || operation === 'placeLimitOrder'
+      ? judgeOrder(operation, exchange)
+      : judgeWrite(operation, exchange);
+  return [[operation, judge] as const];
+});
+
+describe('what errors.md says of a write holds', () => {
+  test.each(JUDGED)('for whatever becomes of %s', (_operation, judge) => {
+    for (const [what, certain, exchange] of ROWS) {
+      const code = codeOf(() => judge(exchange));
+      if (code !== null) expect(ERROR_CODES[code].write, `${code} of ${what}`).toBe(certain);
+    }
+  });
+
+  test('for an order that is answered with success outside of 2xx: it has no error', () => {
+    for (const status of STATUSES) {
+      const exchange = answered(status, '{"success":true}');
+      expect(codeOf(() => judgeOrder('openPosition', exchange))).toBeNull();
+    }
+  });
+
+  test('for what is refused before anything is sent', () => {
+    for (const error of [
+      new InputError('input', 'no'),
+      new UnsafePathError('key', { argument: 'input.key' }),
+      new UnauthenticatedError('no token was sent'),
+      new TooManyAttemptsError(1, 'refused tokens'),
+      new RecordsUnavailableError('full'),
+    ]) {
+      expect(ERROR_CODES[describeError(error).code].write, error.name).toBe('none');
+    }
+  });
+
+  test('for the codes that no write has', () => {
+    const had = new Set(
+      JUDGED.flatMap(([, judge]) => ROWS.map(([, , exchange]) => codeOf(() => judge(exchange)))),
+    );
+    const never = Object.entries(ERROR_CODES).filter(([, { write }]) => write === 'never');
+    expect(never.map(([code]) => code)).toEqual([
+      'GATEWAY_TIMEOUT',
+      'GATEWAY_REFUSED',
+      'GATEWAY_CONTRACT',
+    ]);
+    for (const [code] of never) expect(had.has(code as Code)).toBe(false);
+    expect(had).toContain('OUTCOME_UNKNOWN');
+  });
+});
