@@ -1,5 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { pick, type Random } from '../../../src/sandbox/random.ts';
+import { CLIENT_REQUESTS } from '../../support/client-requests.ts';
+import { randomAccept } from '../../support/random-accept.ts';
 import type { RawRequest } from '../../support/raw-request.ts';
 
 export interface Ingredients {
@@ -36,6 +38,7 @@ const MEDIA = [
   '',
 ];
 const ACCEPTED = [
+  ...CLIENT_REQUESTS.flatMap(({ accept }) => accept ?? []),
   'application/json, */*',
   'application/json, text/plain, */*',
   'application/graphql-response+json, application/json',
@@ -105,7 +108,8 @@ function isSubscription(text: string | Buffer): boolean {
 }
 
 function accept(random: Random): string {
-  if (random() < 0.3) return pick(random, ACCEPTED);
+  if (random() < 0.4) return randomAccept(random);
+  if (random() < 0.4) return pick(random, ACCEPTED);
   const count = random() < 0.6 ? 1 : 1 + Math.floor(random() * 4);
   const types = Array.from({ length: count }, () => pick(random, MEDIA));
   return types.join(pick(random, [', ', ',', ' , ']));

@@ -1,0 +1,145 @@
+import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { createClient as createHttpClient } from 'graphql-http';
+import { createClient as createSseClient } from 'graphql-sse';
+import { fetchExchange, Client as UrqlClient } from 'urql';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { CLIENT_REQUESTS } from '../../../test/support/client-requests.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { generalPathCount } from '../../../test/support/general-path-count.ts';
+import { startApolloDevice } from '../apollo/apollo-device.ts';
+import { startCore } from '../support/client.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
+import { CHANGES, Events } from '../support/events.ts';
+
+const QUERY = '{ customerId }';
+const WATCH = 'subscription { positions { id } }';
+
+let app: TestApp;
+let url: string;
+let token: string;
+
+beforeAll(async () => {
+  app = await startTestApp({}, { directPath: true });
+  url = `${app.url}/graphql`;
+  token = app.sandbox.token({ email: 'demo@example.com' });
+});
+afterAll(() => app.close());
+
+interface Sent {
+  readonly method: string;
+  readonly accept: string | undefined;
+  readonly contentType: string | undefined;
+}
+
+/** Sends a library's requests as the library makes them, with a token and nothing else added. */
+function recordingFetch() {
+  const sent: Sent[] = [];
+  const recording: typeof fetch = (target, init) => {
+    const headers = new Headers(init?.headers);
+    sent.push({
+      method: init?.method ?? 'GET',
+      accept: headers.get('accept') ?? '*/*',
+      contentType: headers.get('content-type') ?? undefined,
+    });
+    headers.set('authorization', `Bearer ${token}`);
+    return fetch(target, { ...init, headers });
+  };
+  return { sent, fetch: recording };
+}
+
+type Uses = (given: { readonly fetch: typeof fetch }) => Promise<unknown>;
+
+const apollo =
+  (useGETForQueries: boolean): Uses =>
+  async ({ fetch }) => {
+    const link = new HttpLink({ uri: url, fetch, useGETForQueries });
+    const client = new ApolloClient({ link, cache: new InMemoryCache() });
+    return (await client.query({ query: gql(QUERY) })).data;
+  };
+const urql =
+  (preferGetMethod: 'force' | false): Uses =>
+  async ({ fetch }) => {
+    const client = new UrqlClient({ url, fetch, preferGetMethod, exchanges: [fetchExchange] });
+    return (await client.query(QUERY, {}).toPromise()).data;
+  };
+const urqlWatching: Uses = async ({ fetch }) => {
+  const client = new UrqlClient({
+    url,
+    fetch,
+    preferGetMethod: false,
+    exchanges: [fetchExchange],
+    fetchSubscriptions: true,
+  });
+  const events: unknown[] = [];
+  const watching = client.subscription(WATCH, {}).subscribe((event) => void events.push(event));
+  await eventually(() => events.length > 0);
+  watching.unsubscribe();
+  return (events[0] as { data: unknown }).data;
+};
+const graphqlHttp: Uses = ({ fetch }) => {
+  const client = createHttpClient({ url, fetchFn: fetch });
+  return new Promise((resolve, reject) => {
+    const next = ({ data }: { readonly data?: unknown }) => resolve(data);
+    client.subscribe({ query: QUERY }, { next, error: reject, complete: () => {} });
+  });
+};
+const graphqlSse: Uses = async ({ fetch }) => {
+  const client = createSseClient({ url, fetchFn: fetch, retryAttempts: 0 });
+  try {
+    for await (const { data } of client.iterate({ query: WATCH })) return data;
+  } finally {
+    client.dispose();
+  }
+};
+const own: Uses = async ({ fetch }) => {
+  using core = startCore(app, { environment: countedEnvironment({ fetch }) });
+  return (await core.request(QUERY, undefined)).data;
+};
+const ownLink: Uses = async ({ fetch }) => {
+  using device = startApolloDevice({
+    url,
+    token: () => token,
+    environment: countedEnvironment({ fetch }),
+  });
+  return (await device.apollo.query({ query: gql(QUERY) })).data;
+};
+const ownStream: Uses = async ({ fetch }) => {
+  using core = startCore(app, { environment: countedEnvironment({ fetch, WebSocket: null }) });
+  const events = new Events();
+  const leave = core.subscribe(CHANGES, events.variables, events);
+  await eventually(() => events.results.length > 0);
+  leave();
+  return events.results[0]?.data;
+};
+
+test.each([
+  ['Apollo Client', '4.3.8', 'POST', 'query', apollo(false)],
+  ['Apollo Client', '4.3.8', 'GET', 'query', apollo(true)],
+  ['@urql/core', '6.0.3', 'POST', 'query', urql(false)],
+  ['@urql/core', '6.0.3', 'GET', 'query', urql('force')],
+  ['@urql/core', '6.0.3', 'POST', 'subscription', urqlWatching],
+  ['graphql-http', '1.23.1', 'POST', 'query', graphqlHttp],
+  ['graphql-sse', '2.6.1', 'POST', 'subscription', graphqlSse],
+  ['trading-graph-client', '0.1.0', 'POST', 'query', own],
+  ['trading-graph-client', '0.1.0', 'POST', 'query', ownLink],
+  ['trading-graph-client', '0.1.0', 'POST', 'subscription', ownStream],
+] as const)(
+  '%s %s sends by %s for a %s what is recorded of it, and yoga answers none of it',
+  async (client, version, method, kind, use) => {
+    const recorded = CLIENT_REQUESTS.find(
+      (each) =>
+        each.client === client &&
+        each.version === version &&
+        each.method === method &&
+        each.kind === kind,
+    );
+    const { sent, fetch } = recordingFetch();
+    expect(await use({ fetch })).toMatchObject(
+      kind === 'query' ? { customerId: 'cus_700001' } : {},
+    );
+    const { accept, contentType } = recorded ?? {};
+    expect(sent).toEqual([{ method, accept, contentType }]);
+    expect(await generalPathCount(app)).toBe(0);
+  },
+);

@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { CLIENT_REQUESTS, type ClientRequest } from '../../support/client-requests.ts';
+import { generalPathCount } from '../../support/general-path-count.ts';
+
+const EVENTS = 'text/event-stream';
+const WATCH = 'subscription { positions { id } }';
+
+describe.each([
+  ['by the direct path', true],
+  ['by yoga', false],
+])('clients as they are, %s', (_path, directPath) => {
+  let app: TestApp;
+  let token: string;
+
+  beforeAll(async () => {
+    app = await startTestApp({}, { directPath });
+    token = app.sandbox.token({ email: 'demo@example.com' });
+  });
+  afterAll(() => app.close());
+
+  /** Sends exactly the client's headers; a subscription is read up to its first event. */
+  async function send(client: ClientRequest, query: string) {
+    const { method, accept, contentType } = client;
+    const body = method === 'POST' ? JSON.stringify({ query, variables: {} }) : undefined;
+    const search = method === 'GET' ? `?${new URLSearchParams({ query, variables: '{}' })}` : '';
+    const outgoing = request(`${app.url}/graphql${search}`, {
+      method,
+      agent: false,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(accept !== undefined && { accept }),
+        ...(contentType !== undefined && { 'content-type': contentType }),
+      },
+    });
+    outgoing.end(body);
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const chunk of response) {
+      text += chunk;
+      if (query === WATCH && text.includes('data: ')) break;
+    }
+    outgoing.destroy();
+    return { status: response.statusCode, type: response.headers['content-type'], text };
+  }
+
+  const named = CLIENT_REQUESTS.map(
+    (client) =>
+      [`${client.client} ${client.version}, ${client.method}, ${client.kind}`, client] as const,
+  );
+
+  test.each(named)('%s', async (_name, client) => {
+    const before = await generalPathCount(app);
+    const type = client.media === EVENTS ? EVENTS : `${client.media}; charset=utf-8`;
+    const found = await send(client, client.kind === 'query' ? '{ customerId }' : WATCH);
+    expect(found).toMatchObject({ status: 200, type });
+    const data = client.kind === 'query' ? '{"customerId":"cus_700001"}' : '{"positions":[{"id":';
+    expect(found.text).toContain(`"data":${data}`);
+    const isResponse = client.media === 'application/graphql-response+json';
+    for (const document of ['{ nope }', '{', 'query ($a: Int!) { session(maxAge: $a) { id } }']) {
+      const refused = await send(client, document);
+      // Of a refused subscription there is one result, of the type that a query has.
+      expect(refused.status).toBe(isResponse || isBoth(client) ? 400 : 200);
+      expect(refused.text).toContain('"errors":[{"message":');
+    }
+    expect((await generalPathCount(app)) - before).toBe(directPath ? 0 : 4);
+  });
+
+  function isBoth({ accept, kind }: ClientRequest): boolean {
+    return kind === 'subscription' && (accept ?? '').includes('application/graphql-response+json');
+  }
+
+  test('a subscription by multipart is refused, as its type is not offered', async () => {
+    const before = await generalPathCount(app);
+    const kotlin: ClientRequest = {
+      client: 'Apollo Kotlin',
+      version: '4',
+      by: 'source',
+      method: 'POST',
+      kind: 'subscription',
+      accept:
+        'multipart/mixed;subscriptionSpec=1.0, application/graphql-response+json, application/json',
+      contentType: 'application/json',
+      media: 'application/json',
+    };
+    expect(await send(kotlin, WATCH)).toMatchObject({
+      status: 406,
+      type: 'application/json; charset=utf-8',
+    });
+    expect((await generalPathCount(app)) - before).toBe(directPath ? 0 : 1);
+  });
+
+  test('what allows none of the types is refused before anything is carried out', async () => {
+    app.sandbox.clearCalls();
+    const before = await generalPathCount(app);
+    for (const accept of ['image/png', 'application/json;q=0, multipart/mixed', 'text/html']) {
+      const document = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
+      const client = { ...(CLIENT_REQUESTS[0] as ClientRequest), accept };
+      expect(await send(client, document)).toMatchObject({ status: 406 });
+    }
+    expect(app.sandbox.calls()).toBe(0);
+    expect(await generalPathCount(app)).toBe(before);
+  });
+});
+
+test('other methods and malformed requests are counted', async () => {
+  await using app = await startTestApp({}, { directPath: true });
+  const post = (body: string) =>
+    fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+  const answers = await Promise.all([
+    fetch(`${app.url}/graphql?query={__typename}`, { method: 'PUT' }),
+    fetch(`${app.url}/graphql?query={__typename}&variables={`),
+    post('{'),
+    post('[]'),
+    post('null'),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([405, 400, 400, 400, 400]);
+  expect(await generalPathCount(app)).toBe(5);
+});
