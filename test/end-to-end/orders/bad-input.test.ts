@@ -152,7 +152,9 @@ describe.each(TRANSPORTS)('bad input (%s)', (transport) => {
     }
     expect(orderCalls(facade)).toBe(1);
     const text = asText(buying('taken')).replace('"units":1', '"units":1.0');
-    const again = await desk.send(text.replace('"side"', '"price":null,"side"'), { transport });
+    const again = await desk.send(text.replace('"side"', '"kind":"MARKET","price":null,"side"'), {
+      transport,
+    });
     expect(again).toMatchObject({ data: { answer: { ...typed(first), replayed: true } } });
     expect(orderCalls(facade)).toBe(1);
   });
