@@ -13,7 +13,7 @@ const INTRODUCTION = `# Metrics
 
 \`GET /metrics\` on \`ADMIN_HOST:ADMIN_PORT\`, in the text format of Prometheus. Every series of a fixed set of labels is there from the
 start, at 0. Labels come from fixed sets: of documents only the operations of a manifest have a name (the first 50; all else is
-\`other\`), of clients only those in \`CLIENT_NAMES\`, with the first 20 versions that came with an accepted token. Beside these there are
+\`other\`), of clients only those in \`CLIENT_NAMES\`, with the first 20 versions that came with an accepted token, of groups those whose catalogs are in memory. Beside these there are
 \`process_*\` and \`nodejs_*\` as \`prom-client\` names them: CPU, memory, open files, heap, garbage collection, event-loop delay.
 
 \`outcome\` of requests: \`ok\`; \`caller\`: a wrong document, token or input; \`refused\`: over a limit here; \`fault\`: the gateway or the

@@ -72,7 +72,16 @@ export class DomainMetrics {
         'catalog_left_seconds',
         'Time until the first catalog may be served no longer, as while the gateway fails.',
       ),
-      instruments: registry.gauge('catalog_instruments', 'Instruments of the largest catalog.'),
+      instruments: registry.gauge(
+        'catalog_instruments',
+        'Instruments of each catalog in memory, 100 groups at most.',
+        'group',
+      ),
+      offered: registry.gauge(
+        'catalog_offered_instruments',
+        'Instruments in the gateway’s last answer; with less than half of the catalog’s it is kept out for a time.',
+        'group',
+      ),
       skipped: registry.gauge('catalog_skipped', 'Instruments that were left out as broken.'),
       unknownValues: registry.gauge(
         'catalog_unknown_values',
@@ -102,7 +111,8 @@ export class DomainMetrics {
     gauges.stale.from(() => catalogs.staleGroups.length);
     gauges.age.from(() => catalogs.stats().ageSeconds);
     gauges.left.from(() => catalogs.stats().leftSeconds);
-    gauges.instruments.from(() => catalogs.heldSize);
+    gauges.instruments.fromEach(() => catalogs.sizes.map(({ group, size }) => [size, group]));
+    gauges.offered.fromEach(() => catalogs.sizes.map(({ group, offered }) => [offered, group]));
     gauges.skipped.from(() => catalogs.stats().skipped);
     const stat = (name: keyof Omit<HubStats, 'polls'>) => () => hub.stats()[name];
     gauges.unknownValues.from(() => catalogs.stats().unknownValues);

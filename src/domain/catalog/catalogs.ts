@@ -25,6 +25,13 @@ export interface CatalogStats {
   readonly leftSeconds: number | null;
 }
 
+export interface GroupSize {
+  readonly group: string;
+  readonly size: number;
+  /** Instruments in the gateway's last answer, which is not served where it has far fewer. */
+  readonly offered: number;
+}
+
 /** The read's source and start, for the receipt; null where the read's own call appears on it already. */
 interface Wait {
   readonly viewer: Viewer;
@@ -59,6 +66,13 @@ export class Catalogs {
     let size = 0;
     for (const { copy } of this.#fetches.catalogs()) size = Math.max(size, copy?.version.size ?? 0);
     return size;
+  }
+
+  /** Of each group whose catalog is in memory: as many as the cache holds. */
+  get sizes(): readonly GroupSize[] {
+    return [...this.#fetches.catalogs()].flatMap(({ group, copy, offeredSize }) =>
+      copy === null ? [] : [{ group, size: copy.version.size, offered: offeredSize }],
+    );
   }
 
   /** Groups whose catalog has outlived its age, because the gateway fails or serves old copies itself. */

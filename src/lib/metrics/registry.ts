@@ -7,8 +7,9 @@ import type { Labels, Metric } from './series.ts';
 const PREFIX = 'trading_graph_';
 
 /**
- * The metrics for operators. Labels come from fixed sets (operations, codes, outcomes): an
- * identifier in a label would be a leak, and a new time series for each user.
+ * The metrics for operators. Labels come from fixed sets (operations, codes, outcomes), or from what the
+ * gateway has confirmed, in a bounded number (groups): an identifier in a label would be a leak, and a new
+ * time series for each user.
  */
 export class Registry {
   readonly #metrics: Metric[] = [];

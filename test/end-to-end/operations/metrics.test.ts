@@ -68,8 +68,8 @@ test('every metric has its series from the start, in a text that Prometheus read
   const { text } = await scrape(fresh);
   for (const { name, type } of new Metrics().registry.metrics) {
     expect(text).toContain(`# TYPE ${name} ${type}\n`);
-    // These two are there once there is something to measure.
-    if (name.endsWith('redis_up') || name.endsWith('catalog_left_seconds')) continue;
+    // These are there once there is something to measure.
+    if (/_(redis_up|catalog_left_seconds|catalog_(offered_)?instruments)$/.test(name)) continue;
     const sample = type === 'histogram' ? `${name}_count` : name;
     expect(
       text.split('\n').some((line) => line.startsWith(sample)),
@@ -289,7 +289,9 @@ describe('what is cached', () => {
     );
     expect(await seriesValue(other, 'catalog_reads_total{source="memory"}')).toBeGreaterThan(0);
     expect(await seriesValue(other, 'catalogs')).toBe(1);
-    expect(await seriesValue(other, 'catalog_instruments')).toBeGreaterThan(400);
+    const ofGroup = (name: string) => seriesValue(other, `${name}{group="standard-usd"}`);
+    expect(await ofGroup('catalog_instruments')).toBeGreaterThan(400);
+    expect(await ofGroup('catalog_offered_instruments')).toBe(await ofGroup('catalog_instruments'));
     expect(await seriesValue(other, 'catalog_left_seconds')).toBeGreaterThan(3_600);
     expect(await seriesValue(other, 'catalog_skipped')).toBe(0);
     expect(await seriesValue(other, 'cache_bytes{cache="response"}')).toBeGreaterThan(100);

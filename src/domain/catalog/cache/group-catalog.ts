@@ -44,6 +44,7 @@ export class GroupCatalog {
   readonly archive: VersionArchive | null;
   readonly #options: GroupCatalogOptions;
   #copy: CatalogCopy | null = null;
+  #offeredSize = 0;
   #failures = 0;
   #failedAtMs = -Infinity;
   #retryAtMs = -Infinity;
@@ -57,6 +58,11 @@ export class GroupCatalog {
 
   get copy(): CatalogCopy | null {
     return this.#copy;
+  }
+
+  /** Instruments in the gateway's last answer, which is not the copy's number where that answer was kept out. */
+  get offeredSize(): number {
+    return this.#offeredSize;
   }
 
   get failures(): number {
@@ -96,9 +102,15 @@ export class GroupCatalog {
       this.#options.log.warn(fields, 'instruments have values of enums that are not known here');
     }
     const before = this.#copy;
-    // A provisional copy is itself replaced once its time is up.
-    if (isProvisional && before && receivedAtMs < before.servesUntilMs) {
-      throw contractError('a catalog that is empty or mostly broken');
+    const isNewSize = this.#offeredSize !== answer.instruments.length;
+    this.#offeredSize = answer.instruments.length;
+    // Past that time the copy is no longer served, and anything is better than nothing.
+    if (before && receivedAtMs < before.servesUntilMs) {
+      if (isProvisional) throw contractError('a catalog that is empty or mostly broken');
+      if (isShrunk(answer, before)) {
+        if (isNewSize) this.#warnOfShrinking(answer, before);
+        throw contractError('a catalog with less than half of its instruments');
+      }
     }
     const version = await this.#nextVersion(answer);
     // Searches use the present version until the new one is indexed.
@@ -133,6 +145,11 @@ export class GroupCatalog {
     this.#refused.add(tokenHash);
   }
 
+  #warnOfShrinking({ instruments }: ModifiedCatalog, { version }: CatalogCopy): void {
+    const fields = { group: this.group, instruments: version.size, offered: instruments.length };
+    this.#options.log.warn(fields, 'a catalog with less than half of its instruments is kept out');
+  }
+
   /** Builds the version after the present one and adds the difference to the history. */
   async #nextVersion({ instruments }: ModifiedCatalog): Promise<CatalogVersion> {
     const previous = this.#copy?.version ?? null;
@@ -145,6 +162,7 @@ export class GroupCatalog {
 
   #hold(copy: CatalogCopy): void {
     this.#copy = copy;
+    this.#offeredSize = copy.version.size;
     this.#failures = 0;
     this.#failedAtMs = -Infinity;
     this.#retryAtMs = -Infinity;
@@ -154,6 +172,11 @@ export class GroupCatalog {
 
 function isBad({ instruments, skipped, total }: ModifiedCatalog): boolean {
   return instruments.length === 0 || skipped * 2 > total;
+}
+
+/** So much at once is more likely the gateway's fault than its wish. */
+function isShrunk({ instruments }: ModifiedCatalog, { version }: CatalogCopy): boolean {
+  return instruments.length * 2 < version.size;
 }
 
 function contractError(message: string): GatewayError {

@@ -125,6 +125,66 @@ test.each([
   expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: true });
 });
 
+describe('a catalog that shrinks', () => {
+  const serve = (world: CatalogWorld, count: number) => {
+    const body = Array.from({ length: count }, (_, at) => ({ ...ROW, _id: `ROW${at}` }));
+    world.sandbox.clearFaults();
+    world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
+  };
+  const KEPT_OUT = 'a catalog with less than half of its instruments is kept out';
+
+  test('to less than half is kept out while the former may serve, and then served', async () => {
+    await using world = await openCatalogWorld();
+    serve(world, 60);
+    const viewer = world.viewer();
+    const { version } = await world.catalogs.read(viewer);
+    serve(world, 29);
+    await world.clock.advance(HOUR_MS - 1);
+    await world.catalogs.read(viewer);
+    await eventually(() => world.log.some(({ message }) => message === KEPT_OUT));
+    expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: false });
+    expect(world.catalogs.sizes).toEqual([{ group: 'standard-usd', size: 60, offered: 29 }]);
+    await world.clock.advance(HOUR_MS);
+    expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: true });
+    await world.clock.advance(1);
+    const small = await world.catalogs.read(viewer);
+    expect(small).toMatchObject({ version: { size: 29 }, stale: false });
+    expect(world.catalogs.sizes).toEqual([{ group: 'standard-usd', size: 29, offered: 29 }]);
+    // However often it is offered, one line tells of it.
+    expect(world.log.filter(({ message }) => message === KEPT_OUT)).toEqual([
+      { message: KEPT_OUT, fields: { group: 'standard-usd', instruments: 60, offered: 29 } },
+    ]);
+  });
+
+  test('to half replaces the former', async () => {
+    await using world = await openCatalogWorld();
+    serve(world, 60);
+    const viewer = world.viewer();
+    await world.catalogs.read(viewer);
+    serve(world, 30);
+    await world.clock.advance(HOUR_MS);
+    expect(await world.catalogs.read(viewer)).toMatchObject({ version: { size: 30 } });
+  });
+
+  test('and is whole again is served at once', async () => {
+    await using world = await openCatalogWorld();
+    serve(world, 60);
+    const viewer = world.viewer();
+    await world.catalogs.read(viewer);
+    serve(world, 20);
+    await world.clock.advance(HOUR_MS);
+    expect(await world.catalogs.read(viewer)).toMatchObject({ version: { size: 60 }, stale: true });
+    serve(world, 40);
+    await world.clock.advance(MINUTE_MS);
+    await world.catalogs.read(viewer);
+    await eventually(() => world.catalogs.sizes[0]?.size === 40);
+    expect(await world.catalogs.read(viewer)).toMatchObject({
+      version: { size: 40 },
+      stale: false,
+    });
+  });
+});
+
 describe('an empty catalog', () => {
   const empty = async (world: CatalogWorld, ageSeconds: number | null = null) => {
     world.sandbox.changeCatalog({ empty: true, ageSeconds });
