@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { clientsTable } from './clients-table.ts';
 import { cpuTable } from './cpu-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { outageTable } from './outage-table.ts';
@@ -10,12 +11,14 @@ import { profileTable } from './profile-table.ts';
 import { refreshTable } from './refresh-table.ts';
 import { pinOwnProcess } from './support/cores.ts';
 import { openField } from './support/field.ts';
+import type { Workload } from './support/workloads.ts';
 import { tlsTable } from './tls-table.ts';
 
 const USAGE = `npm run bench -- [options] [what]
   what      a row of the first table (home, home-still, search, search-fresh, catalog, catalog-gzip,
-            catalog-br, positions, positions-still, customer-id), latency, refresh, outage, tls, live, profile;
+            catalog-br, positions, positions-still, customer-id), latency, refresh, outage, tls, live, profile, clients;
             without it everything but profile
+            clients: the rows home, positions and customer-id, or those named, with the headers of each client
             hostile: the worst that one account can do to the others, with options of its own (bench/hostile.ts)
             replicas: one, two and three processes behind haproxy; --quick alone (bench/replicas.ts)
             connections: what idle ones of clients cost; --count, --quick (bench/connections.ts)
@@ -28,6 +31,8 @@ const USAGE = `npm run bench -- [options] [what]
             setting as NAME=value`;
 
 const ROWS_ALONE = ['home', 'search', 'positions', 'customer-id'];
+
+const ROWS_OF_CLIENTS = ['home', 'positions', 'customer-id'];
 
 const given = process.argv.slice(2);
 // Benches of their own have options of their own.
@@ -65,6 +70,15 @@ async function run(): Promise<void> {
     const profiled = rows.length > 0 ? rows : workloads;
     print(await profileTable(field, profiled, { warmMs: 12_000, profileMs: 3_000 }));
     return;
+  }
+  if (isWanted('clients')) {
+    const isOfClients = ({ name }: Workload) => ROWS_OF_CLIENTS.includes(name);
+    const named = rows.filter(isOfClients);
+    print(
+      await clientsTable(field, named.length > 0 ? named : workloads.filter(isOfClients), pace),
+    );
+    // Rows that are named beside it say which ones it has.
+    if (wanted.includes('clients')) return;
   }
   if (rows.length > 0) print(await cpuTable(field, rows, pace));
   // Peers are for the first table, unless others are requested by name.

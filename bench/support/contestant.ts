@@ -2,6 +2,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import type { ProbedProcess } from './probed-process.ts';
 
+const PLAIN_JSON = 'application/json';
+
 export type Encoding = 'identity' | 'gzip' | 'br';
 
 /** The request of a screen: the document for a GraphQL endpoint, the path for a hand-written one. */
@@ -49,25 +51,34 @@ export class Contestant {
   }
 
   /** The whole request as bytes; memoized for a question that repeats. */
-  request(question: Question, encoding: Encoding, connection: number): Buffer {
+  request(
+    question: Question,
+    encoding: Encoding,
+    connection: number,
+    accept: string = PLAIN_JSON,
+  ): Buffer {
     let prepared = this.#prepared.get(question);
     if (!prepared) {
       prepared = new Map();
       this.#prepared.set(question, prepared);
     }
-    const name = `${connection} ${encoding}`;
+    const name = `${connection} ${encoding} ${accept}`;
     let bytes = prepared.get(name);
     if (!bytes) {
-      bytes = this.#write(question, encoding, connection);
+      bytes = this.#write(question, encoding, connection, accept);
       prepared.set(name, bytes);
     }
     return bytes;
   }
 
-  async ask(question: Question, encoding: Encoding = 'identity'): Promise<ContestantAnswer> {
+  async ask(
+    question: Question,
+    encoding: Encoding = 'identity',
+    accept: string = PLAIN_JSON,
+  ): Promise<ContestantAnswer> {
     const { statusCode, headers, body } = await request(
       `http://127.0.0.1:${this.port}${this.#path(question)}`,
-      { method: 'POST', headers: this.#headers(encoding, 0), body: this.#body(question) },
+      { method: 'POST', headers: this.#headers(encoding, 0, accept), body: this.#body(question) },
     );
     const bytes = Buffer.from(await body.arrayBuffer());
     const came = String(headers['content-encoding'] ?? 'identity');
@@ -78,22 +89,22 @@ export class Contestant {
     return { bytes, encoding: came, data };
   }
 
-  #write(question: Question, encoding: Encoding, connection: number): Buffer {
+  #write(question: Question, encoding: Encoding, connection: number, accept: string): Buffer {
     const body = this.#body(question);
     const headers = {
       host: `127.0.0.1:${this.port}`,
-      ...this.#headers(encoding, connection),
+      ...this.#headers(encoding, connection, accept),
       'content-length': String(Buffer.byteLength(body)),
     };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     return Buffer.from(`POST ${this.#path(question)} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
   }
 
-  #headers(encoding: Encoding, connection: number): Record<string, string> {
+  #headers(encoding: Encoding, connection: number, accept: string): Record<string, string> {
     const { tokens } = this.#options;
     return {
       'content-type': 'application/json',
-      accept: 'application/json',
+      accept,
       'user-agent': 'bench',
       ...(encoding !== 'identity' && { 'accept-encoding': encoding }),
       authorization: `Bearer ${tokens[connection % tokens.length]}`,

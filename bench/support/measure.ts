@@ -67,16 +67,17 @@ async function warm(
   }
 }
 
-interface Sample {
+export interface Sample {
   readonly answered: number;
   readonly cpu: number;
   readonly perSecond: number;
 }
 
-async function sample(
+export async function sample(
   contestant: Contestant,
   { connections, encoding, next, samples }: Workload,
   durationMs: number,
+  accept?: string,
 ): Promise<Sample> {
   const [known] = samples;
   const ask = contestant.replaysRecording && known ? () => known : next;
@@ -86,7 +87,7 @@ async function sample(
     connections,
     durationMs,
     staysAwake: true,
-    next: (connection) => contestant.request(ask(), encoding, connection),
+    next: (connection) => contestant.request(ask(), encoding, connection, accept),
   });
   await delay(SETTLING_MS);
   const after = await contestant.process.ask({ ask: 'cpu' });
