@@ -1,4 +1,3 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ageMs, type MachineClock, momentOf } from '../lib/machine-clock.ts';
 import { type SqliteFileError, toFileError } from '../lib/sqlite-errors.ts';
 import { type FileState, incompleteSince, TrackedFile } from '../lib/tracked-file.ts';
@@ -12,6 +11,7 @@ import {
   recordId,
 } from './order-records.ts';
 import * as rows from './order-rows.ts';
+import { prepare, SQL_ENTRIES, type Statements } from './order-statements.ts';
 
 export interface OrderDatabaseOptions {
   readonly path: string;
@@ -72,17 +72,19 @@ export class OrderDatabase {
     const { file } = this.#tracked;
     this.#statements = prepare(file.database);
     const ahead: number[] = [];
-    const isIndexed = file.indexProblems.length === 0;
+    const problems = this.#surplusEntries();
     for (const row of file.rows<rows.OrderRow>(rows.SELECT_ROWS, onWarn)) {
-      if (row.digest !== rows.rowDigest(row)) this.#damagedRows.push(row.id);
-      else if (!isIndexed && file.read(() => this.#isDamaged(row))) {
+      if (row.digest !== rows.rowDigest(row)) {
+        this.#damagedRows.push(row.id);
+        problems.push(`row ${row.id} does not match its digest`);
+      } else if (!file.read(() => this.#isIndexed(row)) && this.#isStillUnindexed(row)) {
         this.#unindexedKeys.add(recordId(row.login, row.key));
+        problems.push(`row ${row.id} is missing from an index`);
       }
       if (rows.isFarAhead(row, options.clock)) ahead.push(row.id);
     }
     if (ahead.length > 0) this.#countFromNow(ahead);
-    const unfit = this.#damagedRows.map((id) => `row ${id} does not match its digest`);
-    this.#problems = [...file.indexProblems, ...unfit];
+    this.#problems = problems;
     if (this.#problems.length > 0) {
       const some = this.#problems.slice(0, 10).join(', ');
       onWarn(`${path} has damaged records, whose keys are refused: ${some}`);
@@ -265,6 +267,27 @@ export class OrderDatabase {
     return row;
   }
 
+  #surplusEntries(): string[] {
+    const { file } = this.#tracked;
+    const counts = file.read(() => file.database.prepare(SQL_ENTRIES).get()) ?? {};
+    const { held, ...entries } = counts;
+    return Object.entries(entries)
+      .filter(([, count]) => Number(count) > Number(held))
+      .map(([index, count]) => `${index} has ${count} entries for ${held} rows`);
+  }
+
+  #isIndexed({ id, login, key, keyHash }: rows.OrderRow): boolean {
+    const { byKey, byHash } = this.#statements;
+    return byKey.get(login, key)?.id === id && byHash.get(keyHash)?.id === id;
+  }
+
+  /** In one transaction, because another process may have deleted the row since it was read. */
+  #isStillUnindexed(row: rows.OrderRow): boolean {
+    return this.#tracked.file.transact('DEFERRED', PATIENCE_MS, () => {
+      return this.#statements.byId.get(row.id) !== undefined && !this.#isIndexed(row);
+    });
+  }
+
   #isDamaged(row: rows.OrderRow): boolean {
     try {
       return this.#row(row)?.id !== row.id;
@@ -310,25 +333,3 @@ const FILE = {
   schema: rows.SCHEMA,
   count: 'SELECT count(*) FROM orders NOT INDEXED',
 };
-
-const SQL = {
-  byKey:
-    'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ? AND key = ?',
-  byHash: 'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_hash WHERE keyHash = ?',
-  byId: `${rows.SELECT_ROWS} WHERE id = ?`,
-  account: `SELECT count(*) AS held, CAST(min(id) AS REAL) AS oldest
-    FROM orders INDEXED BY orders_key WHERE login = ?`,
-  oldest: `${rows.SELECT_ROWS} WHERE id > ? ORDER BY id LIMIT 1`,
-  insert: `INSERT INTO orders VALUES (NULL, :login, :key, :keyHash, :reservation, :input, :pendingMs,
-    :outcome, :at, :boot, :uptimeMs, :digest)`,
-  settle: 'UPDATE orders SET outcome = ?, digest = ? WHERE id = ?',
-  countFromNow: 'UPDATE orders SET boot = ?, uptimeMs = ?, digest = ? WHERE id = ?',
-  delete: 'DELETE FROM orders WHERE id = ?',
-};
-
-type Statements = Readonly<Record<keyof typeof SQL, StatementSync>>;
-
-function prepare(database: DatabaseSync): Statements {
-  const prepared = Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql)]);
-  return Object.fromEntries(prepared);
-}

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { RECORD_LIFE_MS } from '../../src/store/order-records.ts';
+import { SQL } from '../../src/store/order-statements.ts';
 import {
   acceptedAs,
   createFolder,
@@ -30,6 +31,19 @@ const INCOMPLETE = expect.stringContaining('may be incomplete');
 function find(database: ReturnType<typeof openDatabase>, key: string) {
   return database.run([{ do: 'find', login: '1001', key }]).answers[0];
 }
+
+test('no statement of an order reads more rows than its account has', () => {
+  using folder = createFolder();
+  openDatabase(folder.path).close();
+  const database = new DatabaseSync(folder.path);
+  for (const [name, sql] of Object.entries(SQL)) {
+    const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+    // A scan reads all rows, and so does sorting them.
+    for (const { detail } of steps)
+      expect([name, detail]).toEqual([name, expect.stringMatching(/^SEARCH /)]);
+  }
+  database.close();
+});
 
 describe('a record', () => {
   test('is forgotten a day after its reservation, over restarts too', () => {
