@@ -191,10 +191,11 @@ export async function startApp(
   ]).catch(withAddressProblems(config, 'public', 'admin'));
   const { counters } = stores;
   const records = measuredOrderRecords(stores.records, metrics.store);
-  const { client, resilience } = gateway;
+  const { client, resilience, lastSequence } = gateway;
   const wrongSettings = new WrongSettings({ clock: steadyClock, log });
   const domain = createDomain({
     client,
+    lastSequence,
     stores: { ...stores, records },
     metrics: metrics.domain,
     signs: wrongSettings,

@@ -3,6 +3,7 @@ import type { OperationName } from '../gateway/operations.ts';
 import { LogicalClock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Stores } from '../store/open-stores.ts';
+import { AccountFreshness } from './account/account-freshness.ts';
 import { Prover } from './account/prover.ts';
 import { Sessions } from './account/sessions.ts';
 import type { TokenFault } from './auth/errors.ts';
@@ -39,6 +40,8 @@ export interface DomainSettings {
 
 export interface DomainParts {
   readonly client: GatewayClient;
+  /** The sequence of the gateway call that was sent last. */
+  readonly lastSequence: () => number;
   readonly stores: Stores;
   readonly metrics: DomainMetrics;
   /** Is told what may be the sign of a wrong setting. */
@@ -57,6 +60,7 @@ export interface ConfigurationSigns {
 /** Creates the process-wide domain services and connects them to each other. */
 export function createDomain({
   client,
+  lastSequence,
   stores,
   metrics,
   signs,
@@ -64,7 +68,7 @@ export function createDomain({
   verify,
   settings,
 }: DomainParts) {
-  const { records, versions, counters } = stores;
+  const { records, versions, accountVersions, counters } = stores;
   const clock = systemClock;
   const random = Math.random;
   const logicalClock = new LogicalClock();
@@ -93,7 +97,21 @@ export function createDomain({
     memory: metrics.catalogReads.register('memory'),
     wait: metrics.catalogReads.register('wait'),
   };
+  const accountChanged = (login: string) => {
+    sessions.accountChanged(login);
+    board.accountChanged(login);
+    hub.accountChanged(login);
+  };
+  const freshness = new AccountFreshness({
+    versions: accountVersions,
+    onChanged: accountChanged,
+    onAnyChanged() {
+      sessions.anyAccountChanged();
+      board.anyAccountChanged();
+    },
+  });
   const sessions: Sessions = new Sessions({
+    freshness,
     gateway,
     ledger,
     clock,
@@ -127,10 +145,14 @@ export function createDomain({
     onRead: (source) => catalogReads[source].add(),
     onFetched: (outcome) => metrics.catalogFetches.add(outcome),
   });
-  const board = new PositionsBoard();
-  const hub = new PositionsHub({
+  const board = new PositionsBoard({ lastSequence });
+  const hub: PositionsHub = new PositionsHub({
     source: {
-      getOpenPositions: (viewer, previous) => gateway.getOpenPositions(polling(viewer), previous),
+      getOpenPositions(viewer, previous) {
+        // Not awaited: where another replica's order has changed the account, the feed reads it once more.
+        void freshness.catchUp(viewer.login);
+        return gateway.getOpenPositions(polling(viewer), previous);
+      },
       cachedSession: (viewer) => sessions.cached(viewer),
       getSession: (viewer, after) => sessions.poll(viewer, after),
     },
@@ -159,6 +181,7 @@ export function createDomain({
     board,
     clock,
     live: (proof) => hub.current(proof),
+    freshness,
   });
   const orders = new Orders({
     gateway,
@@ -166,10 +189,7 @@ export function createDomain({
     clock,
     log,
     orderTimeoutMs: settings.orderTimeoutMs,
-    onAccepted: ({ login }) => {
-      sessions.accountChanged(login);
-      hub.accountChanged(login);
-    },
+    onAccountChanged: accountChanged,
   });
   const orderDesk = new OrderDesk(orders, prover, (end) =>
     end === 'replayed' ? metrics.replays.add() : metrics.orders.add(end),
@@ -196,6 +216,7 @@ export function createDomain({
     caches: {
       session: () => sessions.byteSize,
       positions: () => board.byteSize,
+      account_version: () => freshness.byteSize,
       token: () => ledger.byteSize + attempts.byteSize + knownTokens.calculatedSize,
       catalog: () => catalogs.byteSize,
     },

@@ -26,6 +26,8 @@ export interface GatewayOptions extends Omit<GatewayClientOptions, 'send'> {
 export interface Gateway {
   readonly client: GatewayClient;
   readonly resilience: Resilience;
+  /** The sequence of the call that was sent last. */
+  readonly lastSequence: () => number;
   close(): Promise<void>;
 }
 
@@ -37,8 +39,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     connections,
     connectTimeoutMs: timeoutMs * CONNECT_SHARE,
   });
-  const transport = createTransport(pools, (call, outcome, ms) =>
-    metrics.called(call, outcome, ms),
+  const counter = { sent: 0 };
+  const transport = createTransport(
+    pools,
+    (call, outcome, ms) => metrics.called(call, outcome, ms),
+    counter,
   );
   const send =
     tracing === null
@@ -63,6 +68,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     client: new GatewayClient({ ...options, send: observed }),
     resilience,
+    lastSequence: () => counter.sent,
     close() {
       outages.close();
       return pools.close();

@@ -3,8 +3,12 @@ import type { Exchange, ObserveCall, Send } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Pools } from './pools.ts';
 
-export function createTransport(pools: Pools, observe: ObserveCall): Send {
-  const counter = { sent: 0 };
+/** `counter` numbers the calls in the order in which they are sent. */
+export function createTransport(
+  pools: Pools,
+  observe: ObserveCall,
+  counter: { sent: number } = { sent: 0 },
+): Send {
   return (call) => {
     const { verb, area } = OPERATIONS[call.operation];
     const { promise, resolve } = Promise.withResolvers<Exchange>();

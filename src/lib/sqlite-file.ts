@@ -74,11 +74,11 @@ export class SqliteFile {
     }
   }
 
-  /** Iterates all rows of a query that ends in its table's name, ordered by `id`. */
-  *rows<Row extends { readonly id: number }>(
+  /** Iterates all rows of a query that ends in its table's name, in portions, ordered by `id`. */
+  *portions<Row extends { readonly id: number }>(
     query: string,
     onProgress: (message: string) => void,
-  ): Generator<Row> {
+  ): Generator<readonly Row[]> {
     // Pages keep the lock short, or another process's commits would wait for the last row.
     const portion = this.database.prepare(
       // By the row id: an `id` that the query computes would be sorted, all rows for each portion.
@@ -88,7 +88,7 @@ export class SqliteFile {
     let lastId = Number.NEGATIVE_INFINITY;
     for (let count = 0; ; count += ROWS_AT_ONCE) {
       const rows = this.read(() => portion.all(lastId)) as unknown as Row[];
-      yield* rows;
+      yield rows;
       if (rows.length < ROWS_AT_ONCE) return;
       lastId = rows.at(-1)?.id ?? lastId;
       if (performance.now() - reportedAtMs < PROGRESS_MS) continue;

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { Clock } from '../lib/clock.ts';
 import type { Eventually } from '../lib/eventually.ts';
 import { SqliteFileError } from '../lib/sqlite-errors.ts';
+import type { AccountVersions } from './account-versions.ts';
 import { checkFilePath } from './check-file-path.ts';
 import { createMemoryOrderRecords } from './memory-order-records.ts';
 import { createMemoryRateCounters } from './memory-rate-counters.ts';
@@ -37,6 +38,8 @@ export interface Stores {
   readonly counters: RateCounters;
   /** Versions from other replicas' catalogs; null where there are none. */
   readonly versions: CatalogVersions | null;
+  /** Of the accounts, by the orders of all replicas; null without Redis. */
+  readonly accountVersions: AccountVersions | null;
   /** Whether Redis takes commands; null without Redis. */
   readonly redisIsUp: (() => boolean) | null;
   close(): Promise<void>;
@@ -44,7 +47,9 @@ export interface Stores {
 
 /** The stores while they open. */
 export interface StoreOpening {
-  readonly records: Promise<OrderRecords & { readonly redisIsUp?: () => boolean }>;
+  readonly records: Promise<
+    OrderRecords & { readonly redisIsUp?: () => boolean; readonly versions?: AccountVersions }
+  >;
   readonly counters: Promise<RateCounters>;
   readonly versions: Promise<CatalogVersions | null>;
 }
@@ -69,8 +74,9 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
       kept(opening.versions),
     ]);
     const resources = opened.move();
-    const { redisIsUp = null } = records;
-    return { records, counters, versions, redisIsUp, close: () => resources.disposeAsync() };
+    const { redisIsUp = null, versions: accountVersions = null } = records;
+    const close = () => resources.disposeAsync();
+    return { records, counters, versions, accountVersions, redisIsUp, close };
   } catch (error) {
     throw toStoreError(error);
   }

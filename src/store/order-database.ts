@@ -73,16 +73,17 @@ export class OrderDatabase {
     this.#statements = prepare(file.database);
     const ahead: number[] = [];
     const problems = this.#surplusEntries();
-    for (const row of file.rows<rows.OrderRow>(rows.SELECT_ROWS, onWarn)) {
-      if (row.digest !== rows.rowDigest(row)) {
-        this.#damagedRows.push(row.id);
-        problems.push(`row ${row.id} does not match its digest`);
-      } else if (!file.read(() => this.#isIndexed(row)) && this.#isStillUnindexed(row)) {
-        this.#unindexedKeys.add(recordId(row.login, row.key));
-        problems.push(`row ${row.id} is missing from an index`);
+    for (const portion of file.portions<rows.OrderRow>(rows.SELECT_ROWS, onWarn)) {
+      for (const row of portion) {
+        if (row.digest !== rows.rowDigest(row)) this.#damagedRows.push(row.id);
+        if (rows.isFarAhead(row, options.clock)) ahead.push(row.id);
       }
-      if (rows.isFarAhead(row, options.clock)) ahead.push(row.id);
+      for (const { id, login, key } of this.#unindexed(portion)) {
+        this.#unindexedKeys.add(recordId(login, key));
+        problems.push(`row ${id} is missing from an index`);
+      }
     }
+    problems.push(...this.#damagedRows.map((id) => `row ${id} does not match its digest`));
     if (ahead.length > 0) this.#countFromNow(ahead);
     this.#problems = problems;
     if (this.#problems.length > 0) {
@@ -276,16 +277,10 @@ export class OrderDatabase {
       .map(([index, count]) => `${index} has ${count} entries for ${held} rows`);
   }
 
-  #isIndexed({ id, login, key, keyHash }: rows.OrderRow): boolean {
-    const { byKey, byHash } = this.#statements;
-    return byKey.get(login, key)?.id === id && byHash.get(keyHash)?.id === id;
-  }
-
-  /** In one transaction, because another process may have deleted the row since it was read. */
-  #isStillUnindexed(row: rows.OrderRow): boolean {
-    return this.#tracked.file.transact('DEFERRED', PATIENCE_MS, () => {
-      return this.#statements.byId.get(row.id) !== undefined && !this.#isIndexed(row);
-    });
+  #unindexed(portion: readonly rows.OrderRow[]): readonly rows.OrderRow[] {
+    const { file } = this.#tracked;
+    const range = [portion[0]?.id ?? 0, portion.at(-1)?.id ?? 0];
+    return file.read(() => this.#statements.unindexed.all(...range)) as unknown as rows.OrderRow[];
   }
 
   #isDamaged(row: rows.OrderRow): boolean {

@@ -83,6 +83,11 @@ export function recordId(login: string, key: string): string {
   return `${encodeURIComponent(login)}:${key}`;
 }
 
+/** Whether the account may not be as it was before the order. */
+export function mayHaveChanged(outcome: RecordedOutcome | null): boolean {
+  return outcome !== null && outcome.kind !== 'rejected';
+}
+
 /** Nothing replaces an outcome from the gateway, and nothing makes a known outcome pending again. */
 export function rank(outcome: RecordedOutcome | null): 0 | 1 | 2 {
   if (outcome === null) return 0;

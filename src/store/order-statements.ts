@@ -11,6 +11,12 @@ export const SQL = {
     FROM orders INDEXED BY orders_key WHERE login = ?`,
   // By the row id: the `id` that is selected is computed, and would be sorted, all rows for each order.
   oldest: `${rows.SELECT_ROWS} WHERE id > ? ORDER BY rowid LIMIT 1`,
+  unindexed: `SELECT CAST(id AS REAL) AS id, login, key FROM orders AS one NOT INDEXED
+    WHERE id BETWEEN ? AND ? AND (
+      NOT EXISTS (SELECT 1 FROM orders AS other INDEXED BY orders_key
+        WHERE other.login = one.login AND other.key = one.key AND other.rowid = one.rowid)
+      OR NOT EXISTS (SELECT 1 FROM orders AS other INDEXED BY orders_hash
+        WHERE other.keyHash = one.keyHash AND other.rowid = one.rowid))`,
   insert: `INSERT INTO orders VALUES (NULL, :login, :key, :keyHash, :reservation, :input, :pendingMs,
     :outcome, :at, :boot, :uptimeMs, :digest)`,
   settle: 'UPDATE orders SET outcome = ?, digest = ? WHERE id = ?',

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/reason-of.ts';
+import type { AccountVersions } from './account-versions.ts';
 import { createFillWarning } from './fill-warning.ts';
 import {
   AccountRecordsFullError,
+  mayHaveChanged,
   type OrderRecord,
   type OrderRecords,
   RECORD_LIFE_MS,
@@ -21,6 +23,7 @@ import {
   type RecordTableOptions,
   type TableRecord,
 } from './record-table.ts';
+import { createRedisAccountVersions } from './redis-account-versions.ts';
 import {
   connectRedis,
   type RedisConnection,
@@ -47,7 +50,7 @@ const POLL_MS = 50;
  */
 export async function openRedisOrderRecords(
   options: RedisOrderRecordsOptions,
-): Promise<OrderRecords & { readonly redisIsUp: () => boolean }> {
+): Promise<OrderRecords & Pick<RedisOrderRecords, 'redisIsUp' | 'versions'>> {
   const redis = await connectRedis(options);
   const records = new RedisOrderRecords(redis, options);
   await records.announce();
@@ -57,6 +60,7 @@ export async function openRedisOrderRecords(
 
 class RedisOrderRecords implements OrderRecords {
   readonly redisIsUp = () => this.#redis.isReady();
+  readonly versions: AccountVersions;
   readonly #redis: RedisConnection;
   readonly #clock: Clock;
   readonly #bounds: RecordBounds & { readonly maxPerAccount: number };
@@ -98,6 +102,12 @@ class RedisOrderRecords implements OrderRecords {
       expected: `${this.#prefix}:expected`,
       index: `${this.#prefix}:index`,
     };
+    this.versions = createRedisAccountVersions({
+      redis,
+      clock,
+      marker: this.#keys.marker,
+      keyOf: (login) => this.#versionKey(login),
+    });
     this.#epoch = new RedisEpoch({
       redis,
       keys: this.#keys,
@@ -154,7 +164,7 @@ class RedisOrderRecords implements OrderRecords {
     if (own) return own;
     const record = recordId(login, key);
     const answer = await this.#inOpenEpoch((epoch) =>
-      this.#run(FIND, [this.#recordKey(record)], [epoch, record]),
+      this.#run(FIND, this.#keysOf({ login, key }), [epoch, record]),
     );
     if (answer[0] === 'held') return toRecord(answer);
     if (answer[0] === 'none') return null;
@@ -244,7 +254,7 @@ class RedisOrderRecords implements OrderRecords {
       const restMs = Math.floor(RECORD_LIFE_MS - this.#own.ageMs(record));
       keys.push(...this.#keysOf(reservation));
       args.push(recordId(login, key), id, canonical, reservedAtMs, pendingMs, restMs);
-      args.push(rank(outcome), JSON.stringify(outcome));
+      args.push(rank(outcome), JSON.stringify(outcome), mayHaveChanged(outcome) ? 1 : 0);
     }
     const [, conflicts] = await this.#run(MERGE, keys, args);
     if (Number(conflicts) > 0) {
@@ -274,14 +284,17 @@ class RedisOrderRecords implements OrderRecords {
     );
   }
 
-  /** The record's key, and that of its account's index. */
-  #keysOf({ login, key }: Reservation): [string, string] {
-    const account = `${this.#prefix}:account:${encodeURIComponent(login)}`;
-    return [this.#recordKey(recordId(login, key)), account];
+  /** The keys of the record, of its account's records, and of its account's version. */
+  #keysOf({ login, key }: Pick<Reservation, 'login' | 'key'>): [string, string, string] {
+    return [
+      `${this.#prefix}:record:${recordId(login, key)}`,
+      `${this.#prefix}:account:${encodeURIComponent(login)}`,
+      this.#versionKey(login),
+    ];
   }
 
-  #recordKey(record: string): string {
-    return `${this.#prefix}:record:${record}`;
+  #versionKey(login: string): string {
+    return `${this.#prefix}:version:${encodeURIComponent(login)}`;
   }
 }
 

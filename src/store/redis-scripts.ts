@@ -36,9 +36,13 @@ local function refusal(epoch)
   if current ~= epoch then return {'foreign'} end
   return recovering() and {'recovering'} or nil
 end
-local function taken(key, id)
+-- Never the same twice, so that whoever has seen one knows of every later change. As long as a record.
+local function changed(version, id)
+  redis.pcall('SET', version, clock[1] .. '.' .. clock[2] .. ' ' .. id, 'PX', 86400000)
+end
+local function taken(key, id, version)
   local r = redis.call('HMGET', key,
-    'reservation', 'canonical', 'at', 'deadline', 'outcome', 'epoch', 'member')
+    'reservation', 'canonical', 'at', 'deadline', 'outcome', 'epoch', 'member', 'told')
   if not r[1] then
     return redis.call('ZSCORE', index, id) and {'evicted'} or nil
   end
@@ -46,6 +50,11 @@ local function taken(key, id)
   -- it had been given back, which is among the writes that Redis lost. An outcome is never given back.
   local isPast = r[5] == 'null' and r[6] and r[6] ~= current
   if isPast and redis.call('ZSCORE', expected, r[7]) == '0' then return nil end
+  -- Its replica died, and from now on clients are told that the outcome is unknown.
+  if r[5] == 'null' and tonumber(r[4]) <= now and r[8] ~= r[1] then
+    redis.pcall('HSET', key, 'told', r[1])
+    changed(version, id)
+  end
   return {'held', r[1], r[2], r[3], math.max(0, tonumber(r[4]) - now), r[5]}
 end
 `;
@@ -96,12 +105,12 @@ return {'left'}
 `;
 
 /**
- * KEYS 5: the record, 6: its account's. ARGV: epoch, id, member, reservation, canonical, reserved at,
- * pending ms, life ms, max, max of an account.
+ * KEYS 5: the record, 6: its account's records, 7: its account's version; likewise in FIND and RELEASE.
+ * ARGV: epoch, id, member, reservation, canonical, reserved at, pending ms, life ms, max, max of an account.
  */
 export const RESERVE = `${COMMON}
 local key, account, id = KEYS[5], KEYS[6], ARGV[2]
-local no = refusal(ARGV[1]) or taken(key, id)
+local no = refusal(ARGV[1]) or taken(key, id, KEYS[7])
 if no then return no end
 -- No write before this: after any write Redis would let the script exceed its memory.
 local count = redis.call('ZCARD', index)
@@ -122,12 +131,12 @@ redis.call('PEXPIREAT', account, now + ARGV[8])
 return {'reserved', count + 1, own + 1}
 `;
 
-/** KEYS 5: the record. ARGV: epoch, id. */
+/** ARGV: epoch, id. */
 export const FIND = `${COMMON}
-return refusal(ARGV[1]) or taken(KEYS[5], ARGV[2]) or {'none'}
+return refusal(ARGV[1]) or taken(KEYS[5], ARGV[2], KEYS[7]) or {'none'}
 `;
 
-/** KEYS 5: the record, 6: its account's. ARGV: id, reservation. */
+/** ARGV: id, reservation. */
 export const RELEASE = `${COMMON}
 local record = redis.call('HMGET', KEYS[5], 'reservation', 'rank', 'deadline')
 if record[1] == ARGV[2] and record[2] == '0' then
@@ -144,16 +153,16 @@ return {'released'}
 `;
 
 /**
- * KEYS 5 and on: each record, and its account's. ARGV: the epoch to write back to (`none` for an outcome), longest
+ * KEYS 5 and on: each record, its account's records and version. ARGV: the epoch to write back to (`none` for an outcome), longest
  * wait, member, then for each record id, reservation, canonical, reserved at, pending ms, rest of its
- * life in ms, rank, outcome.
+ * life in ms, rank, outcome, whether the outcome has changed the account, or may have.
  */
 export const MERGE = `${COMMON}
 -- A replica with much to write back is waited for as long as it goes on writing.
 if current == ARGV[1] and recovering() then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
 local conflicts = 0
-for i = 5, #KEYS, 2 do
-  local key, account, base = KEYS[i], KEYS[i + 1], 3 + (i - 5) * 4
+for i = 5, #KEYS, 3 do
+  local key, account, base = KEYS[i], KEYS[i + 1], 3 + (i - 5) * 3
   local id, reservation, rank = ARGV[base + 1], ARGV[base + 2], tonumber(ARGV[base + 7])
   local have = redis.call('HMGET', key, 'reservation', 'rank', 'epoch')
   -- Another one that nobody has written back was given back before ours was made: Redis lost both writes.
@@ -167,6 +176,7 @@ for i = 5, #KEYS, 2 do
     redis.call('ZADD', index, ends, id)
     redis.call('ZADD', account, ends, id)
     if redis.call('PTTL', account) < ends - now then redis.call('PEXPIREAT', account, ends) end
+    if ARGV[base + 9] == '1' then changed(KEYS[i + 2], id) end
   elseif have[1] ~= reservation then
     conflicts = conflicts + 1
   else
@@ -174,8 +184,16 @@ for i = 5, #KEYS, 2 do
     -- What was sent on a connection before this one may arrive only now.
     if tonumber(have[2]) < rank then
       redis.call('HSET', key, 'rank', rank, 'outcome', ARGV[base + 8])
+      if ARGV[base + 9] == '1' then changed(KEYS[i + 2], id) end
     end
   end
 end
 return {'merged', conflicts}
+`;
+
+/** KEYS 1: the marker, then versions of accounts. Answers the epoch, then each version. */
+export const VERSIONS = `
+local answer = {redis.call('HMGET', KEYS[1], 'epoch')[1] or ''}
+for i = 2, #KEYS do answer[i] = redis.call('GET', KEYS[i]) or '' end
+return answer
 `;

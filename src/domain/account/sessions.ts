@@ -7,6 +7,7 @@ import { growingLru } from '../../lib/growing-lru.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import type { AccountFreshness } from './account-freshness.ts';
 import { idsOf, isSame, Membership } from './membership.ts';
 
 export interface SessionsOptions {
@@ -15,6 +16,8 @@ export interface SessionsOptions {
   readonly clock: Clock;
   readonly logicalClock: LogicalClock;
   readonly maxAgeMs: number;
+  /** Left out where no other process takes orders. */
+  readonly freshness?: Pick<AccountFreshness, 'catchUp'>;
   readonly maxBytes?: number;
   readonly onRead?: (source: ReceiptSource) => void;
 }
@@ -50,6 +53,7 @@ export class Sessions {
   readonly #inFlight = new Map<string, InFlightRead>();
   readonly #orderCounts = growingLru<string, number>(ACCOUNTS);
   readonly #staleSince = growingLru<string, number>(ACCOUNTS);
+  #allStaleSince = 0;
   // Separate from the accounts', so that a login is never read as the hash of a token.
   readonly #seenByToken = new Membership();
   readonly #seenByAccount = new Membership();
@@ -63,6 +67,16 @@ export class Sessions {
   }
 
   read(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | Promise<SessionAnswer> {
+    const isInMemory = this.#inFlight.has(viewer.tokenHash) || this.#cachedFor(viewer);
+    const caughtUp = (isInMemory && this.#options.freshness?.catchUp(viewer.login)) || true;
+    if (caughtUp === true) return this.#read(viewer, demand);
+    return caughtUp.then((isCertain) => {
+      if (isCertain) return this.#read(viewer, demand);
+      return this.#read(viewer, { ...demand, after: this.#options.logicalClock.next() });
+    });
+  }
+
+  #read(viewer: Viewer, demand: SessionDemand): SessionAnswer | Promise<SessionAnswer> {
     const startedAtMs = this.#options.clock.now();
     const cached = this.cached(viewer, demand);
     if (cached !== null) {
@@ -140,6 +154,11 @@ export class Sessions {
     this.#staleSince.set(login, this.#options.logicalClock.next());
   }
 
+  /** Marks the snapshots of all accounts as stale. */
+  anyAccountChanged(): void {
+    this.#allStaleSince = this.#options.logicalClock.next();
+  }
+
   /** Called with every answer of op 12: a cached snapshot with other positions is out of date. */
   positionsAnswered(viewer: Viewer, answer: PositionsAnswer): void {
     this.#seenByToken.saw(viewer.tokenHash, answer);
@@ -206,7 +225,7 @@ export class Sessions {
   }
 
   #staleTurn(viewer: Viewer): number {
-    return this.#staleSince.get(viewer.login) ?? 0;
+    return Math.max(this.#allStaleSince, this.#staleSince.get(viewer.login) ?? 0);
   }
 
   #addReceipt(viewer: Viewer, startedAtMs: number, source: 'cache' | 'shared'): void {

@@ -124,7 +124,8 @@ export class Feed implements SubscribedFeed {
     const { board, clock, pollMs } = this.#options;
     const cached = board.newest({ proof: this.#proof, tokenHash: viewer.tokenHash });
     // Only a recent answer of op 12 counts: a snapshot's list must not hide that op 12 is unavailable.
-    if (!isAnswer(cached) || clock.now() - cached.receivedAtMs >= pollMs) {
+    const isFresh = isAnswer(cached) && clock.now() - cached.receivedAtMs < pollMs;
+    if (!isFresh || !board.isCurrent(this.#proof, cached)) {
       this.#poller.begin(null);
       return;
     }

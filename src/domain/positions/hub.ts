@@ -128,10 +128,11 @@ export class PositionsHub {
     return this.#watch(proof, viewer, reader, options, true);
   }
 
-  /** The live list, where a feed runs and the gateway confirmed it within the poll interval. */
+  /** The live list, where a feed runs and the gateway confirmed it within the poll interval, and since the account's last order. */
   current(proof: AccountProof): CurrentPositions | null {
     const state = this.#feeds.get(proof.login)?.state;
     if (!state?.list || state.status !== 'LIVE') return null;
+    if (!this.#options.board.isCurrent(proof, state.list)) return null;
     const ageMs = Math.max(0, this.#options.clock.now() - state.asOf.getTime());
     if (ageMs >= this.#options.pollMs) return null;
     return { positions: state.positions, ageMs };

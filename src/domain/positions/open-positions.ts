@@ -1,6 +1,7 @@
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { AccountFreshness } from '../account/account-freshness.ts';
 import type { AccountProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
@@ -13,6 +14,7 @@ export interface OpenPositionsOptions {
   readonly clock: Clock;
   /** The account's live list, where a feed runs and its list is younger than one poll. */
   readonly live: (proof: AccountProof) => Pick<PositionList, 'positions'> | null;
+  readonly freshness: Pick<AccountFreshness, 'catchUp'>;
 }
 
 export interface OpenPositionsDemand {
@@ -29,10 +31,9 @@ export class OpenPositions {
   }
 
   async read(viewer: Viewer, demand: OpenPositionsDemand): Promise<readonly Position[]> {
-    const { gateway, board, clock, live } = this.#options;
+    const { gateway, board, clock } = this.#options;
     const startedAtMs = clock.now();
-    const { proof } = this.#scope(viewer);
-    const running = demand.live && proof !== null ? live(proof) : null;
+    const running = demand.live ? await this.#running(viewer) : null;
     if (running) {
       viewer.caller.receipt?.({
         operation: 'getOpenPositions',
@@ -59,6 +60,14 @@ export class OpenPositions {
   newerThan(viewer: Viewer, { sequence }: SessionAnswer): readonly Position[] | null {
     const list = this.#options.board.newest(this.#scope(viewer));
     return list !== null && list.sequence > sequence ? list.positions : null;
+  }
+
+  async #running(viewer: Viewer): Promise<Pick<PositionList, 'positions'> | null> {
+    const { live, freshness } = this.#options;
+    const { proof } = this.#scope(viewer);
+    if (proof === null || live(proof) === null) return null;
+    // The list is looked up again, because a change makes it outdated.
+    return (await freshness.catchUp(proof.login)) ? live(proof) : null;
   }
 
   #previous(viewer: Viewer): PositionsAnswer | null {

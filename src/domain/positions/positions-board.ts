@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Sent } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
 import type { AccountProof } from '../auth/proof.ts';
 
 /** A list of positions as one gateway call brought it. */
@@ -23,6 +24,8 @@ export interface BoardWatcher {
 }
 
 export interface PositionsBoardOptions {
+  /** The sequence of the gateway call that was sent last. */
+  readonly lastSequence?: () => number;
   /** Approximate limit of the memory that the lists take. */
   readonly maxBytes?: number;
 }
@@ -38,6 +41,7 @@ const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 const SIZE_SLACK = 0.25;
 const BYTES_OF_A_LIST = 200;
 const BYTES_OF_A_POSITION = 600;
+const CHANGED_ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
 
 /**
  * The newest list served to each account, so that no later answer shows an older one. A list is newer if
@@ -49,8 +53,16 @@ export class PositionsBoard {
   readonly #byToken: LRUCache<string, CacheEntry>;
   readonly #byAccount: LRUCache<string, CacheEntry>;
   readonly #watchers = new Map<string, BoardWatcher>();
+  readonly #lastSequence: () => number;
+  /** The last call that was sent before the account changed. */
+  readonly #changedAfter = growingLru<string, number>(CHANGED_ACCOUNTS);
+  #anyChangedAfter = 0;
 
-  constructor({ maxBytes = DEFAULT_MAX_BYTES }: PositionsBoardOptions = {}) {
+  constructor({
+    lastSequence = () => 0,
+    maxBytes = DEFAULT_MAX_BYTES,
+  }: PositionsBoardOptions = {}) {
+    this.#lastSequence = lastSequence;
     const options = { maxSize: maxBytes / 2, sizeCalculation: ({ size }: CacheEntry) => size };
     this.#byToken = new LRUCache(options);
     this.#byAccount = new LRUCache(options);
@@ -58,7 +70,8 @@ export class PositionsBoard {
 
   /** The estimated size of all lists; an account's newest one is among its tokens' too, and counts once. */
   get byteSize(): number {
-    return Math.max(this.#byToken.calculatedSize, this.#byAccount.calculatedSize);
+    const lists = Math.max(this.#byToken.calculatedSize, this.#byAccount.calculatedSize);
+    return lists + this.#changedAfter.calculatedSize;
   }
 
   /** The newest list that this scope's readers may see. */
@@ -68,6 +81,20 @@ export class PositionsBoard {
     const shared = this.#byAccount.get(proof.login)?.list ?? null;
     const live = this.#watchers.get(proof.login)?.newest() ?? null;
     return newer(newer(own, shared), live);
+  }
+
+  /** Lists whose calls were sent before may lack what an order has changed. */
+  accountChanged(login: string): void {
+    this.#changedAfter.set(login, this.#lastSequence());
+  }
+
+  anyAccountChanged(): void {
+    this.#anyChangedAfter = this.#lastSequence();
+  }
+
+  /** Whether the list was asked for after the account's last known change. */
+  isCurrent({ login }: AccountProof, { sequence }: PositionList): boolean {
+    return sequence > Math.max(this.#anyChangedAfter, this.#changedAfter.get(login) ?? 0);
   }
 
   /** The number of positions in an account's newest list; 0 where none is known. */

@@ -92,7 +92,7 @@ export class Orders {
       // An order that began meanwhile is in flight as well.
       if (!record && !this.#inFlight.has(id)) return null;
       const followed = record && (await this.#follow(login, key, record));
-      if (followed) return { outcome: outcomeOf(followed), idempotencyKey: key, replayed: true };
+      if (followed) return this.#replayed(login, key, followed);
     }
   }
 
@@ -140,8 +140,14 @@ export class Orders {
       }
       if (answer.record.canonical !== digest) throw otherInput();
       const record = await this.#follow(login, idempotencyKey, answer.record);
-      if (record) return { outcome: outcomeOf(record), idempotencyKey, replayed: true };
+      if (record) return this.#replayed(login, idempotencyKey, record);
     }
+  }
+
+  /** Another process may have sent it, and changed the account behind what this one has in memory. */
+  #replayed(login: string, idempotencyKey: string, record: OrderRecord): Placed {
+    const outcome = this.#submitter.report(login, outcomeOf(record));
+    return { outcome, idempotencyKey, replayed: true };
   }
 
   /**

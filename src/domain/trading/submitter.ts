@@ -19,8 +19,8 @@ export type OrderGateway = Pick<ViewerGateway, 'openPosition' | 'placeLimitOrder
 export interface SubmitterOptions extends RecorderOptions {
   readonly gateway: OrderGateway;
   readonly orderTimeoutMs: number;
-  /** Called as soon as the gateway has accepted an order, before any client is answered. */
-  readonly onAccepted: (viewer: Viewer) => void;
+  /** Called when an order has changed its account, or may have, before any client is answered. */
+  readonly onAccountChanged: (login: string) => void;
 }
 
 // A reservation that took longer is released unsent: other processes may have taken one that was frozen
@@ -74,6 +74,7 @@ export class Submitter {
         () => {},
       );
       submission = unknownSince(startedAtMs);
+      this.report(viewer.login, submission);
     }
     await recorder.settle(reservation, submission);
     return submission;
@@ -87,10 +88,18 @@ export class Submitter {
       // A call never rejects; where a bug makes one reject, the order's outcome is unknown.
       const message = 'an order ended in an error of the facade: its outcome is unknown';
       this.#options.log.error({ err: error }, message);
-      return unknownSince(startedAtMs);
+      return this.report(viewer.login, unknownSince(startedAtMs));
     }
-    const submission = judgeOrder(ticket.operation, exchange);
-    if (submission.outcome === 'accepted') this.#reportAccepted(viewer);
+    return this.report(viewer.login, judgeOrder(ticket.operation, exchange));
+  }
+
+  /** Whoever is told that an order was or may have been carried out reads no older account afterwards. */
+  report(login: string, submission: Submission): Submission {
+    try {
+      if (submission.outcome !== 'rejected') this.#options.onAccountChanged(login);
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'the listener for changed accounts failed');
+    }
     return submission;
   }
 
@@ -99,13 +108,5 @@ export class Submitter {
     return ticket.operation === 'openPosition'
       ? gateway.openPosition(viewer, ticket.order)
       : gateway.placeLimitOrder(viewer, ticket.order);
-  }
-
-  #reportAccepted(viewer: Viewer): void {
-    try {
-      this.#options.onAccepted(viewer);
-    } catch (error) {
-      this.#options.log.error({ err: error }, 'the listener for accepted orders failed');
-    }
   }
 }

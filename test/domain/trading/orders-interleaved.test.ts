@@ -92,7 +92,14 @@ function startProcess(shared: OrderRecords, clock: ScriptedClock, random: Random
     placeLimitOrder: () => Promise.reject(new Error('not used here')),
   };
   const log = createTestLog();
-  const orders = new Orders({ gateway, records, clock, orderTimeoutMs, onAccepted() {}, log });
+  const orders = new Orders({
+    gateway,
+    records,
+    clock,
+    orderTimeoutMs,
+    onAccountChanged() {},
+    log,
+  });
   const kill = () => {
     dead = true;
   };

@@ -38,7 +38,7 @@ async function startReplica(url: string, sent: string[]) {
     records,
     clock: systemClock,
     orderTimeoutMs: 1_000,
-    onAccepted() {},
+    onAccountChanged() {},
     log,
   });
   return { orders, records };

@@ -36,7 +36,7 @@ test('an order is recorded in the file before it is sent', async () => {
     placeLimitOrder: () => Promise.reject(new Error('not used here')),
   };
   const orders = new Orders({
-    ...{ gateway, records, clock: systemClock, orderTimeoutMs: 1_000, onAccepted() {}, log },
+    ...{ gateway, records, clock: systemClock, orderTimeoutMs: 1_000, onAccountChanged() {}, log },
   });
   const viewer = viewerOf('token-1');
   const proof = proofOf(viewer);
@@ -69,7 +69,7 @@ test('a repeat at another process waits for the outcome, and sends nothing', asy
   const open = async () => {
     const options = { path: join(folder, 'orders.db'), max: 100, clock: systemClock };
     const records = await openSqliteOrderRecords({ ...options, onWarn() {} });
-    const more = { clock: systemClock, orderTimeoutMs: 30_000, onAccepted() {}, log };
+    const more = { clock: systemClock, orderTimeoutMs: 30_000, onAccountChanged() {}, log };
     return { records, orders: new Orders({ gateway, records, ...more }) };
   };
   const [one, other] = [await open(), await open()];

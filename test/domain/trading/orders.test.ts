@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { InputError } from '../../../src/domain/input-error.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
 import { limitTicket } from '../../../src/domain/trading/ticket.ts';
@@ -29,10 +28,11 @@ function stage(change: (records: OrderRecords) => Partial<OrderRecords> = () => 
   const shared = createMemoryOrderRecords({ max: 100, uptimeMs, onWarn() {} });
   const records: OrderRecords = { ...shared, ...change(shared) };
   const log = createTestLog();
-  const acceptances: Viewer[] = [];
-  const onAccepted = (viewer: Viewer) => void acceptances.push(viewer);
+  const acceptances: string[] = [];
+  const onAccountChanged = (login: string) => void acceptances.push(login);
   /** Starts another process with the same records. */
-  const start = () => new Orders({ gateway, records, clock, orderTimeoutMs, onAccepted, log });
+  const start = () =>
+    new Orders({ gateway, records, clock, orderTimeoutMs, onAccountChanged, log });
   const orders = start();
   /** Begins an order; `calls` contains it once it is sent. */
   async function begin(key: string, viewer = demo, symbol?: string, on = orders) {
@@ -60,7 +60,8 @@ describe('an order', () => {
     const repeat = await orders.place(demo, demoProof, ticketOf('k'));
     expect(repeat).toEqual({ outcome, idempotencyKey: 'k', replayed: true });
     expect(calls).toHaveLength(1);
-    expect(acceptances).toHaveLength(1);
+    // The repeat may be answered by a process that has not sent it, and has an older account in memory.
+    expect(acceptances).toEqual([demo.login, demo.login]);
   });
 
   test('repeated 50 times concurrently is sent once, and one answer is not replayed', async () => {
@@ -151,15 +152,15 @@ describe('an order', () => {
     });
   });
 
-  test('is passed to onAccepted before any client is answered, whatever the callback does', async () => {
+  test('is passed to onAccountChanged before any client is answered, whatever the callback does', async () => {
     const { clock, records, log } = stage();
     const { gateway, calls } = createScriptedGateway();
     const events: string[] = [];
-    const onAccepted = () => {
+    const onAccountChanged = () => {
       events.push('known');
       throw new Error('a listener fails');
     };
-    const orders = new Orders({ gateway, records, clock, orderTimeoutMs, onAccepted, log });
+    const orders = new Orders({ gateway, records, clock, orderTimeoutMs, onAccountChanged, log });
     const placed = orders.place(demo, demoProof, ticketOf('k')).then(() => events.push('answered'));
     await clock.advance(0);
     last(calls).end(acceptedAs('o-1'));
@@ -289,7 +290,7 @@ describe('when the records', () => {
       records: frozen,
       clock,
       orderTimeoutMs,
-      onAccepted() {},
+      onAccountChanged() {},
       log,
     });
     await expect(orders.place(demo, demoProof, ticketOf('k'))).rejects.toThrow(
