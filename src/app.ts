@@ -30,6 +30,7 @@ import {
   openLogOutput,
 } from './lib/log.ts';
 import type { BufferedOutput } from './lib/log-output.ts';
+import { MemoryWatch } from './lib/memory-watch.ts';
 import { CostQuota } from './plugins/cost/cost-quota.ts';
 import { Documents } from './plugins/documents/documents.ts';
 import { Publisher } from './plugins/errors/publisher.ts';
@@ -139,6 +140,8 @@ export async function startApp(
   await using started = new AsyncDisposableStack();
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
+  const memory = new MemoryWatch({ clock: systemClock, log });
+  started.defer(() => memory.close());
   const tracing = await openConfiguredTracing(config, metrics, log);
   started.defer(() => tracing?.close());
   const gatewayUrl = sandbox?.url ?? config.gatewayUrl ?? '';
@@ -233,6 +236,7 @@ export async function startApp(
     pace,
     publisher: new Publisher({ log, metrics: metrics.engine, receipts: config.sandbox }),
     responses,
+    isMemoryShort: () => memory.isShort,
   });
 
   const addresses = new ClientAddresses({
@@ -292,6 +296,7 @@ export async function startApp(
   readiness.watch('settings', () => wrongSettings.degradedReason());
   readiness.watch('settings', () => addresses.degradedReason());
   readiness.watch('gateway', () => resilience.degradedReason());
+  readiness.watch('memory', () => memory.degradedReason());
   readiness.watch('log', () => logOutput?.degradedReason() ?? null);
   readiness.watch('catalog', () =>
     domain.catalogs.staleGroups.length > 0 ? 'a catalog is past its time' : null,
@@ -304,6 +309,8 @@ export async function startApp(
     maxOperations: MAX_OPERATIONS_PER_SOCKET,
     clients,
     onSocketClosed: (code) => metrics.server.socketClosed(code),
+    isMemoryShort: () => memory.isShort,
+    onMemoryShort: () => metrics.engine.refusal('memory'),
     onSocketRefused: () => metrics.engine.refusal('sockets'),
     limits: new SocketLimits({
       perAccount: SOCKETS_PER_ACCOUNT,
@@ -361,6 +368,7 @@ export async function startApp(
   });
   const { redisIsUp } = stores;
   if (redisIsUp !== null) metrics.store.redisUp.from(() => (redisIsUp() ? 1 : 0));
+  metrics.memoryHeldShare.from(() => memory.heldShare);
   metrics.logLinesDropped.from(() => logOutput?.droppedLines ?? 0);
   metrics.showReadiness(readiness);
   metrics.buildInfo.from(() => 1, programVersion(), process.version);

@@ -28,6 +28,10 @@ export class Metrics {
     'log_lines_dropped_total',
     'Lines of the log that were dropped: what reads it, or its disk, did not take them.',
   );
+  readonly memoryHeldShare = this.registry.gauge(
+    'memory_held_share',
+    'What the last major garbage collection left, as a share of the limit of heap or container.',
+  );
   readonly ready = this.registry.gauge(
     'ready',
     '0 while the process starts or drains: no traffic should come.',

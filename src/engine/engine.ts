@@ -21,6 +21,7 @@ import type { EventPace } from '../plugins/live/event-pace.ts';
 import { EventResults } from '../plugins/live/event-results.ts';
 import {
   type GraphQLRequest,
+  memoryIsShort,
   type Refused,
   readRequest,
   refused,
@@ -54,7 +55,11 @@ export interface EngineOptions {
   readonly services: Services;
   readonly publisher: Publisher;
   readonly responses: ResponseCache;
+  readonly isMemoryShort: () => boolean;
 }
+
+// A screen of one account's; a list of the catalog's is more.
+const CHEAP_COST = 1_000;
 
 /** The life cycle of a document, the same for every transport: checked, prepared once, run many times. */
 export class Engine {
@@ -149,7 +154,7 @@ export class Engine {
     prepared: PreparedOperation,
     requestContext: RequestContext,
   ): Ready | Refused {
-    const { services, maxCost } = this.#options;
+    const { services, maxCost, isMemoryShort } = this.#options;
     const { document } = preparedDocument;
     const { variables } = request;
     const { incoming, client } = requestContext;
@@ -165,6 +170,9 @@ export class Engine {
       cachedOrders: () => (login === undefined ? 0 : services.holdings.orders(login)),
     };
     const cost = evaluate(prepared.cost, inputs);
+    if (isMemoryShort() && (cost > CHEAP_COST || prepared.node.operation === 'subscription')) {
+      return memoryIsShort();
+    }
     if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
     const ageLimit = evaluate(prepared.ageLimit, inputs);
     const run = { document, prepared, variables, values: read.values, cost, ageLimit };

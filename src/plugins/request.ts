@@ -24,6 +24,8 @@ const LONGEST_ID = 512;
 const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
 // A client at the limit has to close a subscription before it can open another.
+// Until then a part of the clients has gone elsewhere, and garbage was collected.
+export const MEMORY_RETRY_SECONDS = 10;
 const SUBSCRIPTIONS_RETRY_SECONDS = 5;
 
 /** Parameters are JSON of any shape, so they are checked once, for every transport. */
@@ -75,6 +77,12 @@ export function documentId(given: string): string {
 
 export function refused(errors: readonly GraphQLError[], status = 400): Refused {
   return { ready: false, status, isWellFormed: true, headers: {}, errors };
+}
+
+/** Memory is short: what holds little of it is still served. */
+export function memoryIsShort(): Refused {
+  const { error, headers } = waiting(MEMORY_RETRY_SECONDS, 'memory');
+  return { ...refused([error], 503), headers };
 }
 
 export function tooManySubscriptions(): Refused {

@@ -60,7 +60,8 @@ export const ERROR_CODES = {
     outcome: 'caller',
   },
   RATE_LIMITED: {
-    cause: 'Too many requests, counted by the facade or by the gateway.',
+    cause:
+      'Too many requests, counted by the facade or by the gateway; or (HTTP 503) the memory of the facade is short.',
     retryable: true,
     advice: 'Wait `extensions.retryAfter` seconds, then repeat.',
     show: 'Please wait a moment.',

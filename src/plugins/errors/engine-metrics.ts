@@ -35,6 +35,7 @@ export const LIMITS = [
   'costly operations',
   'refused tokens',
   'unread answers',
+  'memory',
   'other',
 ] as const;
 

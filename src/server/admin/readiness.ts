@@ -7,6 +7,7 @@ export const DEGRADED_CODES = [
   'documents',
   'settings',
   'log',
+  'memory',
 ] as const;
 
 export type DegradedCode = (typeof DEGRADED_CODES)[number];

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../lib/clock.ts';
+import { MEMORY_RETRY_SECONDS } from '../../plugins/request.ts';
 import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { LastingConnections } from '../closing-in-slices.ts';
 import { isAllowedPage } from '../http/cors.ts';
@@ -29,6 +30,9 @@ export interface WebSocketSettings extends OperationSettings {
   readonly onSocketClosed: (code: number) => void;
   /** Called where a client has too many sockets, before or after the upgrade. */
   readonly onSocketRefused: () => void;
+  readonly isMemoryShort: () => boolean;
+  /** Called where a socket is refused because memory is short. */
+  readonly onMemoryShort: () => void;
   readonly clock: Clock;
   readonly pingMs: number;
   readonly silenceMs: number;
@@ -99,6 +103,11 @@ export class WebSocketEndpoint implements LastingConnections {
     const caller = { token: null, client: { address, userAgent: null } };
     if (this.#settings.budgets.take(caller) !== 'within') {
       refuseUpgrade(socket, 429, 'Too Many Requests');
+      return;
+    }
+    if (this.#settings.isMemoryShort()) {
+      this.#settings.onMemoryShort();
+      refuseUpgrade(socket, 503, 'Service Unavailable', MEMORY_RETRY_SECONDS);
       return;
     }
     const pass = this.#settings.limits.enter(address);
@@ -272,7 +281,10 @@ function resultIdOf(message: string): string | null {
   return RESULT.exec(message)?.[1] ?? null;
 }
 
-function refuseUpgrade(socket: Duplex, status: number, reason: string): void {
+function refuseUpgrade(socket: Duplex, status: number, reason: string, retryAfter?: number): void {
   socket.on('error', () => {});
-  socket.end(`HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  const retry = retryAfter === undefined ? '' : `retry-after: ${retryAfter}\r\n`;
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\n${retry}content-length: 0\r\n\r\n`,
+  );
 }

@@ -217,6 +217,8 @@ describe('a server that shuts down', () => {
       }),
       onSocketClosed: () => {},
       onSocketRefused: () => {},
+      isMemoryShort: () => false,
+      onMemoryShort: () => {},
       limits: new SocketLimits({ perAccount: 10, perAddress: 10 }),
     });
     const server = createServer();

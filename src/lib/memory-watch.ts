@@ -1,0 +1,113 @@
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+
+export interface MemoryWatchOptions {
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn' | 'info'>;
+}
+
+const SHORT_SHARE = 0.8;
+// Lower, so that one answer more or less does not make it short again.
+const ENOUGH_SHARE = 0.7;
+const LEAST_PAUSE_MS = 5_000;
+// A forced collection stops everything: it may take one hundredth of the time.
+const PAUSES_PER_COLLECTION = 100;
+const YOUNG_GENERATION_BYTES = 96 * 1024 ** 2;
+const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
+
+/**
+ * Watches what is alive after each major garbage collection, beside what the process may hold. What is
+ * merely used says nothing: V8 lets garbage grow up to the limit where there is room.
+ */
+export class MemoryWatch {
+  readonly #options: MemoryWatchOptions;
+  readonly #observer: PerformanceObserver;
+  #heldShare = 0;
+  #isShort = false;
+  #cancelCheck: () => void = () => {};
+
+  constructor(options: MemoryWatchOptions) {
+    this.#options = options;
+    this.#observer = new PerformanceObserver((list) => {
+      if (list.getEntries().some(isMajor)) this.#judge();
+    });
+    this.#observer.observe({ entryTypes: ['gc'] });
+  }
+
+  /** True while nothing new should be taken that holds much memory. */
+  get isShort(): boolean {
+    return this.#isShort;
+  }
+
+  /** What the last major collection left, as a share of the limit that it is nearest to. */
+  get heldShare(): number {
+    return this.#heldShare;
+  }
+
+  degradedReason(): string | null {
+    if (!this.#isShort) return null;
+    return `${Math.round(this.#heldShare * 100)} % of the memory's limit are held`;
+  }
+
+  close(): void {
+    this.#observer.disconnect();
+    this.#cancelCheck();
+  }
+
+  #judge(): void {
+    this.#heldShare = heldShare();
+    const isShort = this.#heldShare > (this.#isShort ? ENOUGH_SHARE : SHORT_SHARE);
+    if (isShort === this.#isShort) return;
+    this.#isShort = isShort;
+    const { log } = this.#options;
+    const record = { heldShare: Math.round(this.#heldShare * 100) / 100 };
+    if (isShort) {
+      log.warn(record, 'memory is short: no new sockets and no costly operations are taken');
+      this.#checkAfter(LEAST_PAUSE_MS);
+    } else {
+      log.info(record, 'memory is no longer short');
+      this.#cancelCheck();
+    }
+  }
+
+  /** With little to do V8 would not collect for minutes, and what was released would still count. */
+  #checkAfter(ms: number): void {
+    this.#cancelCheck = this.#options.clock.after(ms, () => {
+      const startedAtMs = performance.now();
+      collectGarbage();
+      const tookMs = performance.now() - startedAtMs;
+      this.#judge();
+      if (this.#isShort) this.#checkAfter(Math.max(LEAST_PAUSE_MS, tookMs * PAUSES_PER_COLLECTION));
+    });
+  }
+}
+
+function isMajor(entry: PerformanceEntry): boolean {
+  const { detail } = entry as PerformanceEntry & { readonly detail?: { readonly kind?: number } };
+  return detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
+}
+
+function heldShare(): number {
+  const { heap_size_limit: limit, external_memory: buffers } = getHeapStatistics();
+  // V8's limit includes the young generation's, which what lives for long cannot use.
+  const heapLimit = Math.max(limit - YOUNG_GENERATION_BYTES, limit / 2);
+  const held = getHeapSpaceStatistics()
+    .filter(({ space_name: name }) => !YOUNG_SPACES.includes(name))
+    .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
+  // Without a limit of the container it is larger than any machine's memory, or 0.
+  const containerLimit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  return Math.max(held / heapLimit, (held + buffers) / containerLimit);
+}
+
+let collect: (() => void) | null = null;
+
+function collectGarbage(): void {
+  if (collect === null) {
+    setFlagsFromString('--expose-gc');
+    collect = runInNewContext('gc') as () => void;
+  }
+  collect();
+}
