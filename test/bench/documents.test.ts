@@ -45,7 +45,7 @@ test.each(['query', 'subscription'] as const)(
 );
 
 test('the documents vary in all that the language offers', () => {
-  const texts = ['one', 'two', 'three', 'four', 'five', 'six'].flatMap((seed) =>
+  const texts = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'].flatMap((seed) =>
     walk(seed, 'query', 200).map(({ text }) => text),
   );
   const all = texts.join('\n');

@@ -28,6 +28,7 @@ const EXPECTED: Readonly<Record<OperationName, Expected>> = {
       instruments: expect.any(Array),
       skipped: 0,
       total: 500,
+      unknownValues: 0,
       etag: expect.stringMatching(/^W\/"/),
       headers: expect.objectContaining({ 'cache-control': expect.any(String) }),
       ...sent,

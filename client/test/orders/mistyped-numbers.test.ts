@@ -92,7 +92,8 @@ async function byOurs(variables: Variables): Promise<unknown> {
   });
   const { errors } = await client.mutate<unknown, Variables>(PLACE, variables);
   client.dispose();
-  return { code: errors[0]?.code, ...errors[0]?.extensions };
+  const [error] = errors;
+  return { code: error?.code, retryable: error?.retryable, ...error?.extensions };
 }
 
 const order = (fields: object) => ({
@@ -107,7 +108,8 @@ describe.each<[string, Send, ownRequests: boolean]>([
 ])('a number that was mistyped, sent by %s', (_client, send, isRefusedHere) => {
   test.each(MISTYPED)('as %s, never becomes an order without it', async (_what, fields, path) => {
     const error = await send(order(fields));
-    expect(error).toMatchObject({ code: 'BAD_USER_INPUT', argument: path });
+    const expected = { code: 'BAD_USER_INPUT', retryable: false, argument: path };
+    expect(error).toMatchObject(expected);
     expect(app.sandbox.calls('openPosition')).toBe(0);
     expect(requests > 0).toBe(!isRefusedHere);
   });

@@ -193,6 +193,12 @@ describe('the canonical form', () => {
     expect(new Set(changes.map(of)).size).toBe(changes.length);
   });
 
+  test('differs with the levels of a limit order', () => {
+    const limitOf = (change: object) => canonical(limitTicket({ ...limit, ...change }));
+    const forms = [{}, { stopLoss: 0 }, { stopLoss: 1 }, { stopLoss: 2 }, { takeProfit: 1 }];
+    expect(new Set(forms.map(limitOf)).size).toBe(forms.length);
+  });
+
   test('differs between the two operations', () => {
     const { side, symbol, price, amount } = limit;
     const other = marketTicket({ ...market, side, symbol, price, size: { amount } });
