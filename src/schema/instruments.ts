@@ -15,7 +15,7 @@ const InstrumentFilter = builder.inputType('InstrumentFilter', {
     search: t.string({
       required: false,
       description:
-        'Words of the symbol, the name or the description. Case, accents and a typo do not matter; each word must be found.',
+        'Words of the symbol, the name or the description. Case, accents and a typo do not matter; each word must be found. A currency pair is found by either currency, and by both as `EURUSD`, `EUR USD` or `EUR/USD`.',
     }),
     ids: t.idList({ required: false, description: 'Any of these ids.' }),
     sectors: t.floatList({ required: false, description: 'Any of these sectors.' }),
@@ -36,7 +36,7 @@ const InstrumentOrderBy = builder.enumType('InstrumentOrderBy', {
   values: {
     RELEVANCE: {
       description:
-        'How well they match the search: the symbol itself, its beginning, a word of the name, the description, a typo. Without a search it is `SYMBOL`.',
+        'How well they match the search: the symbol itself, its beginning, a currency of the pair, a word of the name, the description, a typo. Without a search it is `SYMBOL`.',
     },
     SYMBOL: { description: 'The symbol.' },
     NAME: { description: 'The name.' },

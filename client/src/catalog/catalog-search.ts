@@ -1,3 +1,4 @@
+import { currencyPairOf, joined } from './currency-pair.ts';
 import { bare, chunks, fold, wordsOf } from './fold.ts';
 import type { KeyFields } from './instrument.ts';
 import { lettersOf, typoTest } from './typos.ts';
@@ -6,23 +7,45 @@ import { lettersOf, typoTest } from './typos.ts';
 export type CatalogSearch<Row> = (text: string, limit: number) => readonly Row[];
 
 /** How well an instrument matches a word, best first; 0 is no match. */
-const MATCH = { none: 0, symbol: 1, symbolPrefix: 2, name: 3, description: 4, typo: 5 } as const;
+const MATCH = {
+  none: 0,
+  symbol: 1,
+  symbolPrefix: 2,
+  pair: 3,
+  name: 4,
+  description: 5,
+  typo: 6,
+} as const;
 
 const LONGEST_TEXT = 100;
 const MOST_WORDS = 8;
 // A typo in a short word of a long text is nearly always another word.
 const SHORTEST_TYPO_IN_DESCRIPTION = 6;
 
-/** Searches as the server's `instruments(filter: { search })` does, with the same order. */
+/**
+ * Searches as the server's `instruments(filter: { search })` does, with the same order. Currency pairs are found
+ * by their second currency where the copy has `pCurrency`.
+ */
 export function createSearch<Row extends KeyFields>(rows: readonly Row[]): CatalogSearch<Row> {
   const symbols = new Words();
+  const currencies = new Words();
+  const pairs = new Set<string>();
   const names = new Words();
   const descriptions = new Words();
-  for (const [ordinal, { symbol, name, description }] of rows.entries()) {
+  for (const [ordinal, row] of rows.entries()) {
+    const { symbol, name, description } = row;
     const folded = fold(symbol);
     symbols.add(folded, ordinal);
     // Also without the mark before it, as in `.DJI`.
     symbols.add(bare(folded), ordinal);
+    const pair = currencyPairOf(row);
+    if (pair !== null) {
+      const word = pair.base + pair.quote;
+      pairs.add(word);
+      if (joined(folded) === word) symbols.add(word, ordinal);
+      currencies.add(pair.base, ordinal);
+      currencies.add(pair.quote, ordinal);
+    }
     for (const word of wordsOf(fold(name))) names.add(word, ordinal);
     for (const word of wordsOf(fold(description))) descriptions.add(word, ordinal);
   }
@@ -40,6 +63,7 @@ export function createSearch<Row extends KeyFields>(rows: readonly Row[]): Catal
     }
     descriptions.mark(matches, MATCH.description, (word) => word.startsWith(text));
     names.mark(matches, MATCH.name, (word) => word.startsWith(text));
+    currencies.mark(matches, MATCH.pair, (word) => word.startsWith(text));
     markSymbols(matches, symbol);
     return matches;
   }
@@ -51,10 +75,13 @@ export function createSearch<Row extends KeyFields>(rows: readonly Row[]): Catal
 
   return (text, limit) => {
     const most = Math.max(0, limit);
-    const words = chunks(fold(text.trim().slice(0, LONGEST_TEXT)).slice(0, LONGEST_TEXT));
-    const [first, ...others] = words
-      .slice(0, MOST_WORDS)
-      .map((word) => matchesOf(word, bare(word)));
+    const typed = chunks(fold(text.trim().slice(0, LONGEST_TEXT)).slice(0, LONGEST_TEXT)).slice(
+      0,
+      MOST_WORDS,
+    );
+    const pair = joined(typed.join(' '));
+    const words = pairs.has(pair) ? [pair] : typed;
+    const [first, ...others] = words.map((word) => matchesOf(word, bare(word)));
     if (first === undefined) return rows.slice(0, most);
     // Every word has to match, and the worst match is that of the whole.
     for (const other of others) {
@@ -64,7 +91,7 @@ export function createSearch<Row extends KeyFields>(rows: readonly Row[]): Catal
       }
     }
     // A symbol may contain a space.
-    if (others.length > 0) markSymbols(first, words.slice(0, MOST_WORDS).join(' '));
+    if (others.length > 0) markSymbols(first, words.join(' '));
     return best(rows, first, most);
   };
 }

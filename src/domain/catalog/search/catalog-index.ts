@@ -1,5 +1,6 @@
 import type { Instrument } from '../../../gateway/model.ts';
 import { compareText, Pace, sortInSlices } from '../sorting.ts';
+import { currencyPairOf, joined } from './currency-pair.ts';
 import { SearchIndex } from './search-index.ts';
 import { WordIndexBuilder } from './word-index.ts';
 import { fold, symbolForms, wordsOf } from './words.ts';
@@ -21,13 +22,26 @@ export async function buildIndex(instruments: readonly Instrument[]): Promise<Ca
   await pace.rest();
   const nameKeys: string[] = [];
   const symbols = new WordIndexBuilder();
+  const currencies = new WordIndexBuilder();
+  const pairs = new Set<string>();
   const names = new WordIndexBuilder();
   const descriptions = new WordIndexBuilder();
-  for (const [ordinal, { symbol, name, description }] of instruments.entries()) {
+  for (const [ordinal, instrument] of instruments.entries()) {
     if (pace.isDue) await pace.rest();
+    const { symbol, name, description } = instrument;
     const nameKey = fold(name);
     nameKeys.push(nameKey);
-    for (const form of symbolForms(fold(symbol))) symbols.add(form, ordinal);
+    const forms = symbolForms(fold(symbol));
+    for (const form of forms) symbols.add(form, ordinal);
+    const pair = currencyPairOf(instrument);
+    if (pair !== null) {
+      const word = pair.base + pair.quote;
+      pairs.add(word);
+      // `EUR/USD` is one of the spellings, while `EURUSD.r` is an instrument of its own.
+      if (forms.some((form) => joined(form) === word)) symbols.add(word, ordinal);
+      currencies.add(pair.base, ordinal);
+      currencies.add(pair.quote, ordinal);
+    }
     for (const word of wordsOf(nameKey)) names.add(word, ordinal);
     for (const word of wordsOf(fold(description))) descriptions.add(word, ordinal);
   }
@@ -48,11 +62,12 @@ export async function buildIndex(instruments: readonly Instrument[]): Promise<Ca
     nameKeys,
     byName: Uint32Array.from(byName),
     byLeverage: Uint32Array.from(byLeverage),
-    search: new SearchIndex(
-      instruments.length,
-      await symbols.build(pace),
-      await names.build(pace),
-      await descriptions.build(pace),
-    ),
+    search: new SearchIndex(instruments.length, {
+      symbols: await symbols.build(pace),
+      currencies: await currencies.build(pace),
+      pairs,
+      names: await names.build(pace),
+      descriptions: await descriptions.build(pace),
+    }),
   };
 }

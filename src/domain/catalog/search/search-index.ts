@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { joined } from './currency-pair.ts';
 import { findTypos } from './typos.ts';
 import type { Visit, WordIndex } from './word-index.ts';
 import type { SearchTerm } from './words.ts';
@@ -8,9 +9,10 @@ export const MATCH = {
   none: 0,
   symbol: 1,
   symbolPrefix: 2,
-  name: 3,
-  description: 4,
-  typo: 5,
+  pair: 3,
+  name: 4,
+  description: 5,
+  typo: 6,
 } as const;
 const WORST_MATCH = MATCH.typo;
 
@@ -26,35 +28,50 @@ export interface Matches {
   readonly ordinals: Uint32Array;
 }
 
+/** The indexes of a version, by what their words stand for. */
+export interface SearchWords {
+  readonly symbols: WordIndex;
+  /** The currencies of pairs. */
+  readonly currencies: WordIndex;
+  /** Every pair as one word, such as `eurusd`. */
+  readonly pairs: ReadonlySet<string>;
+  readonly names: WordIndex;
+  readonly descriptions: WordIndex;
+}
+
 /**
  * An instrument's class depends on nothing but the instrument and the term, so that pages stay consistent
  * when others are added or removed.
  */
 export class SearchIndex {
   readonly #size: number;
-  readonly #symbols: WordIndex;
-  readonly #names: WordIndex;
-  readonly #descriptions: WordIndex;
+  readonly #words: SearchWords;
   // Memoized for the pages of one search, and for the first letters that many clients type.
   readonly #recent = new LRUCache<string, Matches>({
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: ({ classes, ordinals }) => classes.byteLength + ordinals.byteLength + 200,
   });
 
-  constructor(size: number, symbols: WordIndex, names: WordIndex, descriptions: WordIndex) {
+  constructor(size: number, words: SearchWords) {
     this.#size = size;
-    this.#symbols = symbols;
-    this.#names = names;
-    this.#descriptions = descriptions;
+    this.#words = words;
   }
 
-  find(term: SearchTerm): Matches {
+  find(asked: SearchTerm): Matches {
+    const term = this.#asPair(asked);
     const known = this.#recent.get(term.phrase);
     if (known) return known;
     const classes = this.#classesOf(term);
     const matches = { classes, ordinals: inOrder(classes) };
     this.#recent.set(term.phrase, matches);
     return matches;
+  }
+
+  /** `eur usd` and `eur/usd` are other spellings of `eurusd`. */
+  #asPair(term: SearchTerm): SearchTerm {
+    const pair = joined(term.phrase);
+    if (pair === term.phrase || !this.#words.pairs.has(pair)) return term;
+    return { phrase: pair, words: [{ symbol: pair, text: pair }] };
   }
 
   /** Every word has to match; the worst match is the class of the whole. */
@@ -80,21 +97,25 @@ export class SearchIndex {
     for (const index of this.#typoIndexes(text)) {
       findTypos(index, text, (at) => index.visitRange(at, at + 1, asTypo));
     }
-    this.#descriptions.withPrefix(text, marking(classes, MATCH.description));
-    this.#names.withPrefix(text, marking(classes, MATCH.name));
+    const { currencies, names, descriptions } = this.#words;
+    descriptions.withPrefix(text, marking(classes, MATCH.description));
+    names.withPrefix(text, marking(classes, MATCH.name));
+    currencies.withPrefix(text, marking(classes, MATCH.pair));
     this.#markSymbols(classes, symbol);
     return classes;
   }
 
   #typoIndexes(text: string): WordIndex[] {
+    const { symbols, names, descriptions } = this.#words;
     return text.length < SHORTEST_TYPO_IN_DESCRIPTION
-      ? [this.#symbols, this.#names]
-      : [this.#symbols, this.#names, this.#descriptions];
+      ? [symbols, names]
+      : [symbols, names, descriptions];
   }
 
   #markSymbols(classes: Uint8Array, symbol: string): void {
-    this.#symbols.withPrefix(symbol, marking(classes, MATCH.symbolPrefix));
-    this.#symbols.withWord(symbol, marking(classes, MATCH.symbol));
+    const { symbols } = this.#words;
+    symbols.withPrefix(symbol, marking(classes, MATCH.symbolPrefix));
+    symbols.withWord(symbol, marking(classes, MATCH.symbol));
   }
 }
 

@@ -35,7 +35,7 @@ function chunks(folded: string): string[] {
 }
 
 /** A chunk without surrounding punctuation; a chunk of punctuation alone is left unchanged. */
-function bare(chunk: string): string {
+export function bare(chunk: string): string {
   return chunk.replace(OUTER_PUNCTUATION, '') || chunk;
 }
 

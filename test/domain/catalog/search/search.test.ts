@@ -55,6 +55,53 @@ test('of several words the worst match is the class of the whole', async () => {
   expect(await found(rows.toReversed(), 'gold mining')).toEqual(expected);
 });
 
+const PAIRS = [
+  instrument('EURUSD', { mCurrency: 'EUR', pCurrency: 'USD' }),
+  instrument('EURUSD.r', { mCurrency: 'EUR', pCurrency: 'USD' }),
+  instrument('EURUSDm', { mCurrency: 'EUR', pCurrency: 'USD' }),
+  instrument('GBP/USD', { mCurrency: 'GBP', pCurrency: 'USD' }),
+  instrument('EURJPY', { mCurrency: 'EUR', pCurrency: 'JPY' }),
+  instrument('USDJPY', { mCurrency: 'USD', pCurrency: 'JPY' }),
+  instrument('XAUUSD', { mCurrency: 'USD', pCurrency: 'USD' }),
+  instrument('SOLUSDT', { mCurrency: 'USD', pCurrency: 'USDT' }),
+  instrument('USD', { name: 'Semiconductors' }),
+  instrument('USDX'),
+  instrument('ZZZ', { name: 'Short USD Fund', description: 'EUR and USD' }),
+  // Neither are pairs, though their last letters are their currency's.
+  instrument('MYUSD', { mCurrency: 'USD', pCurrency: 'USD' }),
+  instrument('USDUSD', { mCurrency: 'USD', pCurrency: 'USD' }),
+];
+
+test('a currency pair is found by either currency, behind beginnings and before names', async () => {
+  const expected = [
+    ...['USD', 'USDJPY', 'USDUSD', 'USDX'],
+    ...['EURUSD', 'EURUSD.r', 'EURUSDm', 'GBP/USD', 'SOLUSDT', 'XAUUSD'],
+    'ZZZ',
+  ];
+  expect(await found(PAIRS, 'usd')).toEqual(expected);
+  expect(await found(PAIRS.toReversed(), ' USD ')).toEqual(expected);
+  expect(await found(PAIRS, 'jp')).toEqual(['EURJPY', 'USDJPY']);
+  expect(await found(PAIRS, 'usd gbp')).toEqual(['GBP/USD']);
+});
+
+test.each(['EUR USD', 'eur/usd', 'Eur - Usd', 'eur.usd', '(EUR/USD)', 'eur_usd'])(
+  '%s finds what EURUSD does',
+  async (search) => {
+    const expected = ['EURUSD', 'EURUSD.r', 'EURUSDm'];
+    expect((await found(PAIRS, 'EURUSD')).slice(0, 3)).toEqual(expected);
+    expect(await found(PAIRS, search)).toEqual(await found(PAIRS, 'EURUSD'));
+  },
+);
+
+test.each(['gbpusd', 'GBP USD', 'gbp/usd'])('%s finds GBP/USD first', async (search) => {
+  expect((await found(PAIRS, search))[0]).toBe('GBP/USD');
+});
+
+test('two words that are no pair are two words', async () => {
+  expect(await found(PAIRS, 'usd short')).toEqual(['ZZZ']);
+  expect(await found(PAIRS, 'eur gbp')).toEqual([]);
+});
+
 test('a symbol with a dot is one word', async () => {
   expect(await found(ROWS, 'BRK.B')).toEqual(['BRK.B', 'BRK.A']);
   expect(await found(ROWS, 'BRK.A')).toEqual(['BRK.A', 'BRK.B']);
