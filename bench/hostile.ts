@@ -1,9 +1,14 @@
 /**
  * The worst that one signed-in account can do to the others, found by a search over the schema.
  * `node bench/hostile.ts [--quick | --full] [--seed 1] [--set NAME=value] [--documents]` prints Markdown.
+ * `--kind bytes` is about what is sent instead: fragments, chunks, control frames, pipelines. With it go `--through haproxy`
+ * or `nginx` (three replicas), `--source` (another checkout), `--only` (a part of a sender's name), `--seconds`, `--sink`.
  */
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
+import { FRONTS, type Front } from './support/hostile/bytes/bytes-ground.ts';
+import { runBytes } from './support/hostile/bytes/run-bytes.ts';
 import { runHostile } from './support/hostile/run-hostile.ts';
 
 const PACES = {
@@ -21,29 +26,66 @@ const { values } = parseArgs({
     documents: { type: 'boolean', default: false },
     instruments: { type: 'string', default: '10000' },
     positions: { type: 'string', default: '400' },
+    kind: { type: 'string' },
+    through: { type: 'string', default: 'direct' },
+    source: { type: 'string' },
+    only: { type: 'string' },
+    seconds: { type: 'string' },
+    sink: { type: 'boolean', default: false },
   },
 });
 const pace = values.full ? PACES.full : values.quick ? PACES.quick : PACES.usual;
 
-pinOwnProcess();
-const { findings, text } = await runHostile({
+const common = {
   ...pace,
   seed: values.seed,
-  holdings: {
-    instruments: Number(values.instruments),
-    positions: Number(values.positions),
-    tickMs: 100,
-  },
   settings: Object.fromEntries(values.set.map(toSetting)),
-});
-print(
-  `### One hostile account: ${values.positions} positions in one symbol and as many pending orders, ${values.instruments} instruments, seed ${values.seed}`,
-);
-print(text);
-if (values.documents) {
+};
+
+pinOwnProcess();
+if (values.kind === 'bytes') await printBytes();
+else if (values.kind === undefined) await printDocuments();
+else throw new Error(`--kind ${values.kind}: must be bytes, or be left out`);
+
+async function printDocuments(): Promise<void> {
+  const { findings, text } = await runHostile({
+    ...common,
+    holdings: {
+      instruments: Number(values.instruments),
+      positions: Number(values.positions),
+      tickMs: 100,
+    },
+  });
+  print(
+    `### One hostile account: ${values.positions} positions in one symbol and as many pending orders, ${values.instruments} instruments, seed ${values.seed}`,
+  );
+  print(text);
+  if (!values.documents) return;
   for (const { kind, document } of findings) {
     if (document) print(`${kind}:\n\n${document.text}\n\n${JSON.stringify(document.variables)}`);
   }
+}
+
+async function printBytes(): Promise<void> {
+  const { through, source, only, seconds, sink } = values;
+  if (!isFront(through)) throw new Error(`--through ${through}: must be ${FRONTS.join(', ')}`);
+  const { text } = await runBytes({
+    ...common,
+    damageMs: seconds === undefined ? common.damageMs : 1_000 * Number(seconds),
+    searchMs: only === undefined ? common.searchMs : 0,
+    // The sender has no account, so nobody holds much.
+    holdings: { instruments: 500, positions: 0, tickMs: 1_000 },
+    front: through,
+    script: source === undefined ? undefined : resolve(source, 'src/main.ts'),
+    only,
+    withSink: sink,
+  });
+  print(`### What hostile senders do to the others, ${through}, seed ${values.seed}`);
+  print(text);
+}
+
+function isFront(text: string): text is Front {
+  return FRONTS.some((front) => front === text);
 }
 
 function toSetting(text: string): [string, string] {

@@ -19,7 +19,8 @@ const USAGE = `npm run bench -- [options] [what]
             catalog-br, positions, positions-still, customer-id), latency, refresh, outage, tls, live, profile, clients;
             without it everything but profile
             clients: the rows home, positions and customer-id, or those named, with the headers of each client
-            hostile: the worst that one account can do to the others, with options of its own (bench/hostile.ts)
+            hostile: the worst that one account can do to the others, with options of its own (bench/hostile.ts); with
+            --kind bytes the worst that a sender of bytes can
             replicas: one, two and three processes behind haproxy; --quick alone (bench/replicas.ts)
             connections: what idle ones of clients cost; --count, --quick (bench/connections.ts)
             start: what a start costs, and an idle process holds; --no-peers, --rounds (bench/start.ts)

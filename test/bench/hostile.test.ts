@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { runBytes } from '../../bench/support/hostile/bytes/run-bytes.ts';
 import { KINDS } from '../../bench/support/hostile/kinds.ts';
 import { runHostile } from '../../bench/support/hostile/run-hostile.ts';
 
@@ -26,4 +27,28 @@ test('the search finds for each kind a document that comes near to what the limi
   }
   const mostFields = Math.max(...findings.map(({ climb }) => climb.mostFields));
   expect(mostFields).toBeGreaterThanOrEqual(MAX_COST / 2);
+});
+
+test('senders of bytes are made up, and measured beside a known one', {
+  timeout: 180_000,
+}, async () => {
+  const { climb, damages, text } = await runBytes({
+    seed: 'small',
+    holdings: { instruments: 500, positions: 0, tickMs: 1_000 },
+    searchMs: 1,
+    leastTries: 2,
+    damageMs: 500,
+    settings: {},
+    front: 'direct',
+    only: 'WebSocket pings',
+  });
+  expect(climb?.tried).toBeGreaterThanOrEqual(2);
+  expect(damages).toHaveLength(2);
+  for (const { hasEnded, report, cheap } of damages) {
+    expect(hasEnded).toBe(false);
+    expect(report.opened).toBeGreaterThan(0);
+    expect(cheap.asked).toBeGreaterThan(0);
+  }
+  expect(text).toContain('| 8 sockets, WebSocket pings |');
+  expect(text).toContain('| found: ');
 });

@@ -10,7 +10,12 @@ export interface BystanderFigures {
 }
 
 const ASKS_EVERY_MS = 16;
-const BODY = bodyOf({ text: '{ __typename }', variables: {} });
+const NEXT_TO_NOTHING = '{ __typename }';
+
+export interface Asking {
+  readonly text?: string;
+  readonly everyMs?: number;
+}
 
 /**
  * Accounts that request next to nothing at a steady pace, whether the answer before has come or not: a wait
@@ -18,18 +23,24 @@ const BODY = bodyOf({ text: '{ __typename }', variables: {} });
  */
 export class Bystander implements AsyncDisposable {
   readonly #pools: readonly { readonly pool: Pool; readonly token: string }[];
+  readonly #body: string;
   readonly #timer: NodeJS.Timeout;
   readonly #latenciesMs: number[] = [];
   readonly #waiting = new Set<number>();
   #asked = 0;
   #failed = 0;
 
-  constructor(port: number, tokens: readonly string[]) {
+  constructor(
+    port: number,
+    tokens: readonly string[],
+    { text = NEXT_TO_NOTHING, everyMs = ASKS_EVERY_MS }: Asking = {},
+  ) {
+    this.#body = bodyOf({ text, variables: {} });
     this.#pools = tokens.map((token, at) => ({
       token,
       pool: new Pool(`http://127.0.0.1:${port}`, { localAddress: `127.0.0.${at + 2}` }),
     }));
-    this.#timer = setInterval(() => void this.#ask(), ASKS_EVERY_MS);
+    this.#timer = setInterval(() => void this.#ask(), everyMs);
   }
 
   /** Requests without an answer so far count with their wait until now. */
@@ -61,7 +72,7 @@ export class Bystander implements AsyncDisposable {
         path: '/graphql',
         method: 'POST',
         headers: headersOf(one.token),
-        body: BODY,
+        body: this.#body,
       });
       await body.dump();
       if (statusCode !== 200) this.#failed += 1;

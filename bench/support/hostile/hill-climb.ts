@@ -2,26 +2,26 @@ import type { Random } from '../../../src/sandbox/random.ts';
 import type { Draft } from './draft.ts';
 import type { Trial } from './trial-ground.ts';
 
-export interface Slope {
+export interface Slope<D = Draft> {
   readonly random: Random;
   /** The starting points: the worst document of another kind may be bad in this one too. */
-  readonly seeds: readonly Draft[];
-  readonly compose: () => Draft;
-  readonly mutate: (draft: Draft) => Draft;
-  readonly shrink: (draft: Draft) => Draft;
-  readonly measure: (draft: Draft) => Promise<Trial>;
+  readonly seeds: readonly D[];
+  readonly compose: () => D;
+  readonly mutate: (draft: D) => D;
+  readonly shrink: (draft: D) => D;
+  readonly measure: (draft: D) => Promise<Trial>;
   /** The share of the time that is used up: over at 1. */
   readonly elapsed: () => number;
 }
 
-export interface Found {
-  readonly draft: Draft;
+export interface Found<D = Draft> {
+  readonly draft: D;
   readonly trial: Trial;
 }
 
-export interface Climb {
+export interface Climb<D = Draft> {
   /** The worst first; empty where no document was allowed. */
-  readonly worst: readonly Found[];
+  readonly worst: readonly Found<D>[];
   readonly tried: number;
   readonly refused: number;
   /** A refused document costs something as well. */
@@ -38,24 +38,24 @@ const EXPLORING = 0.5;
 const PATIENCE = 20;
 
 /** Looks for the document that does most harm. */
-export async function climb(slope: Slope): Promise<Climb> {
+export async function climb<D>(slope: Slope<D>): Promise<Climb<D>> {
   const climber = new Climber(slope);
   await climber.climb();
   return climber;
 }
 
-class Climber implements Climb {
-  readonly worst: Found[] = [];
+class Climber<D> implements Climb<D> {
+  readonly worst: Found<D>[] = [];
   tried = 0;
   refused = 0;
   longestRefusedMs = 0;
   mostFields = 0;
-  readonly #slope: Slope;
+  readonly #slope: Slope<D>;
   /** The hill that is climbed at the moment, and the number of steps in vain. */
-  #hill: Found | null = null;
+  #hill: Found<D> | null = null;
   #inVain = 0;
 
-  constructor(slope: Slope) {
+  constructor(slope: Slope<D>) {
     this.#slope = slope;
   }
 
@@ -71,19 +71,19 @@ class Climber implements Climb {
     return this.worst[0]?.trial.verdict === 'stuck';
   }
 
-  #nextOnHill(): Draft {
+  #nextOnHill(): D {
     const { compose, mutate } = this.#slope;
     if (this.#inVain > PATIENCE) this.#hill = null;
     return this.#hill ? mutate(this.#hill.draft) : compose();
   }
 
-  #nextOfWorst(): Draft {
+  #nextOfWorst(): D {
     const { random, compose, mutate } = this.#slope;
     const parent = this.worst[Math.floor(random() ** 2 * this.worst.length)];
     return parent && random() > NEW_SHARE ? mutate(parent.draft) : compose();
   }
 
-  async #step(first: Draft): Promise<void> {
+  async #step(first: D): Promise<void> {
     const { shrink, elapsed } = this.#slope;
     let draft = first;
     let trial = await this.#attempt(draft);
@@ -102,7 +102,7 @@ class Climber implements Climb {
     this.#keep({ draft, trial });
   }
 
-  #keep(found: Found): void {
+  #keep(found: Found<D>): void {
     if (!this.#hill || found.trial.harm > this.#hill.trial.harm) {
       this.#hill = found;
       this.#inVain = 0;
@@ -112,7 +112,7 @@ class Climber implements Climb {
     this.worst.length = Math.min(this.worst.length, KEPT);
   }
 
-  async #attempt(draft: Draft): Promise<Trial> {
+  async #attempt(draft: D): Promise<Trial> {
     const trial = await this.#slope.measure(draft);
     this.tried += 1;
     if (trial.verdict === 'refused') {

@@ -24,10 +24,11 @@ const WARM = '{ catalog { size } session { login } positions { id } orders { id 
 export async function startHostileFacade(
   gateway: HostileGateway,
   settings: Settings,
+  script = SCRIPT,
 ): Promise<HostileFacade> {
   const port = await freePort();
   const child = new ProbedProcess({
-    script: SCRIPT,
+    script,
     core: CONTESTANT_CORE,
     nodeFlags: ['--max-old-space-size=2048'],
     environment: {

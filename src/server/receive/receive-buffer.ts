@@ -14,6 +14,8 @@ export type SendFault = (typeof SEND_FAULTS)[number];
 export interface ReceiveSums {
   readonly clock: Clock;
   changed(buffer: ReceiveBuffer, bytes: number): void;
+  /** Whether the connections that are read now have used up their time together. */
+  isRoundOver(): boolean;
   /** Calls `turn` after the other connections that wait. */
   later(buffer: ReceiveBuffer): void;
 }
@@ -26,7 +28,6 @@ export interface FrameWatcher {
   cut(fault: SendFault): void;
 }
 
-const TURN_MS = 5;
 const TURN_PIECES = 50;
 // So many bytes hold 40 requests at most.
 const SMALLEST_SLICE = 1_024;
@@ -151,18 +152,20 @@ export class ReceiveBuffer {
 
   #handOn(): void {
     const { socket } = this;
-    const beganAtMs = performance.now();
     const meter = this.#meter;
     const framesBefore = meter?.frames ?? 0;
     this.#requests = 0;
+    let isFirst = true;
     while (this.#held !== null) {
       // Where the reader pauses, its `resume` comes back here.
       if (socket.readableFlowing !== true || isPausedByNode(socket)) return;
       const pieces = this.#requests + (this.#meter?.frames ?? 0) - framesBefore;
-      if (pieces >= TURN_PIECES || performance.now() - beganAtMs >= TURN_MS) {
+      // Whoever sends little is done with the first slice, and waits for nobody.
+      if (pieces >= TURN_PIECES || (!isFirst && this.#sums.isRoundOver())) {
         this.#sums.later(this);
         return;
       }
+      isFirst = false;
       this.#handOnSlice(this.#held);
       if (this.#held !== null && this.#at >= this.#held.length) this.#held = null;
     }

@@ -74,12 +74,12 @@ export class ReceiveBuffers implements ReceiveSums {
 
   #turn(buffer: ReceiveBuffer): void {
     this.#waiting.delete(buffer);
-    if (this.#isRoundOver()) this.later(buffer);
+    if (this.isRoundOver()) this.later(buffer);
     else buffer.turn();
   }
 
-  /** After a round the event loop reads the sockets of those who send little. */
-  #isRoundOver(): boolean {
+  /** All turns between two looks at the sockets are one round, or thirty floods would make one long hold. */
+  isRoundOver(): boolean {
     const nowMs = performance.now();
     if (this.#roundBeganAtMs === null) {
       this.#roundBeganAtMs = nowMs;
