@@ -26,7 +26,7 @@ export interface ClientOptions<Field extends InstrumentField = InstrumentField> 
   readonly catalogFields?: readonly Field[];
   /** Called once when nobody is signed in any more: there is no token, or a renewed one was refused. */
   readonly onSignedOut?: (error: TradingGraphError) => void;
-  /** Adds `?route=`, four hex digits of a hash of the login, for load balancers that hash by account. */
+  /** Adds `?route=`, four hex digits of a hash of the login, for load balancers that hash by account; false leaves it out. */
   readonly route?: boolean;
   /** Replacements for functions that the platform lacks or that differ on it, as on React Native. */
   readonly environment?: Partial<Environment>;
@@ -85,7 +85,7 @@ export function createClient<Field extends InstrumentField = InstrumentField>(
     token: options.token,
     storage: options.storage ?? null,
     onSignedOut: options.onSignedOut ?? (() => {}),
-    route: options.route ?? false,
+    route: options.route ?? true,
     environment: { ...browserEnvironment(), ...options.environment },
   });
   return {

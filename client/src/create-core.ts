@@ -52,7 +52,7 @@ export function createCore(options: CoreOptions): OwnCore {
     onError: onThrown,
     onChange: () => subscriptions.restart(),
     onLogin(login) {
-      if (options.route) void findHint(login);
+      if (options.route) findHint(login);
     },
   });
   const tokens: Tokens = new Tokens({
@@ -82,8 +82,8 @@ export function createCore(options: CoreOptions): OwnCore {
     onThrown,
   });
 
-  async function findHint(login: string): Promise<void> {
-    hint = await routeHint(login);
+  function findHint(login: string): void {
+    hint = routeHint(login);
   }
 
   /** A line without the hint works as well, on any replica, so that it waits for a moment only. */

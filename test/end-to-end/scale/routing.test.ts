@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { describeWithHaproxy } from '../../support/describe-with.ts';
@@ -80,5 +81,25 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
     expect(viewers.viewers).toHaveLength(SOCKETS);
     const sockets = await replicas.sockets();
     expect(Math.max(...sockets)).toBeLessThanOrEqual((1.5 * SOCKETS) / replicas.all.length);
+  });
+
+  test('and requests go to one replica for each account, named by the hint or by the token alone', async () => {
+    const calls = sandbox.calls('getSession');
+    const answers = Array.from({ length: 24 }, async (_, n) => {
+      const token = sandbox.token({ email: `user-${n + 1}@example.com` });
+      const login = String(JSON.parse(atob(token.split('.')[1] ?? '')).login);
+      const hint = createHash('sha256').update(login).digest('hex').slice(0, 4);
+      for (const query of ['', `?route=${hint}`, '', `?route=${hint}`, '?route=none', '']) {
+        const response = await fetch(`${replicas.url}/graphql${query}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+          body: '{"query":"{ session { login } }"}',
+        });
+        expect(await response.json()).toMatchObject({ data: { session: { login } } });
+      }
+    });
+    await Promise.all(answers);
+    // Each of a token's snapshots is in the memory of one replica.
+    expect(sandbox.calls('getSession') - calls).toBe(24);
   });
 });

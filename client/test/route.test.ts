@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import { afterEach, expect, test, vi } from 'vitest';
+import { routedUrl, routeHint } from '../src/route.ts';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+const hashed = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 4);
+
+test('the hint is the beginning of a SHA-256, also where the platform has no Web Crypto', () => {
+  vi.stubGlobal('crypto', undefined);
+  // The vector of docs/clients/native.md.
+  expect(routeHint('700001')).toBe('6a08');
+  for (let n = 0; n < 3_000; n += 1) {
+    const login = String((n * 7_919_333_331) % 10 ** (1 + (n % 15)));
+    expect(routeHint(login)).toBe(hashed(login));
+  }
+  for (let length = 1; length <= 55; length += 1) {
+    expect(routeHint('9'.repeat(length))).toBe(hashed('9'.repeat(length)));
+  }
+});
+
+test('there is none for what no login can be', () => {
+  for (const login of ['', 'é', '9'.repeat(56)]) expect(routeHint(login)).toBe(null);
+});
+
+test('the hint joins the parameters that the URL has', () => {
+  expect(routedUrl('https://a/graphql', 'beef')).toBe('https://a/graphql?route=beef');
+  expect(routedUrl('https://a/graphql?b=c', 'beef')).toBe('https://a/graphql?b=c&route=beef');
+  expect(routedUrl('https://a/graphql', null)).toBe('https://a/graphql');
+});
