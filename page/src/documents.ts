@@ -113,11 +113,31 @@ export interface PendingOrder {
   readonly digits: number | null;
 }
 
-export const PENDING_ORDERS: TypedText<
-  { readonly orders: readonly PendingOrder[] | null },
-  Record<string, never>
-> = `query PendingOrders {
-  orders(maxAge: 0) { id symbol kind side priceOpen priceCurrent digits }
+export interface AccountData {
+  readonly accountChanges: {
+    readonly cursor: string;
+    readonly snapshot: boolean;
+    readonly positions: {
+      readonly upserted: readonly { readonly id: string }[];
+      readonly closed: readonly string[];
+    };
+    readonly orders: {
+      readonly upserted: readonly PendingOrder[];
+      readonly closed: readonly string[];
+    } | null;
+  };
+}
+
+export const PENDING_ORDERS: TypedText<AccountData, { readonly after: string | null }> =
+  `subscription PendingOrders($after: String) {
+  accountChanges(after: $after) {
+    cursor snapshot
+    positions { upserted { id } closed }
+    orders {
+      upserted { id symbol kind side priceOpen priceCurrent digits }
+      closed
+    }
+  }
 }`;
 
 /** Two fields that two calls of the gateway answer, so that one can fail beside the other. */

@@ -49,8 +49,9 @@ export class LiveLine {
 function sent(data: unknown, observer: LineObserver): void {
   const message = parse(data);
   if (message?.type !== 'subscribe') return;
-  const { after } = (message.payload as { variables?: { after?: string | null } }).variables ?? {};
-  if (after !== undefined) observer.subscribed?.(after);
+  const { query, variables } = message.payload as SubscribePayload;
+  const isList = query?.includes('positionChanges') ?? false;
+  if (isList && variables?.after !== undefined) observer.subscribed?.(variables.after);
 }
 
 function received(data: unknown, observer: LineObserver): void {
@@ -65,6 +66,11 @@ function received(data: unknown, observer: LineObserver): void {
     closed: closed.length,
     bytes: String(data).length,
   });
+}
+
+interface SubscribePayload {
+  readonly query?: string;
+  readonly variables?: { readonly after?: string | null };
 }
 
 interface PositionsEvent {

@@ -1,11 +1,11 @@
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
-import { PENDING_ORDERS, type PendingOrder } from '../documents.ts';
+import { type AccountData, PENDING_ORDERS, type PendingOrder } from '../documents.ts';
 import { find, h, onClick, setText } from '../dom.ts';
 import { formatPrice, plural } from '../format.ts';
 import { sandbox } from '../sandbox.ts';
 
-const EVERY_MS = 3_000;
+const RETRY_MS = 3_000;
 /** So near that a moving market reaches it within a minute or so. */
 const NEAR = 0.9995;
 const AMOUNT = 200;
@@ -13,44 +13,36 @@ const AMOUNT = 200;
 /** The orders that wait for a price; one that is reached becomes a position of the same id. */
 export function startPendingOrders(app: App): void {
   const rows = find('pending-rows', HTMLElement);
-  let known = new Map<string, PendingOrder>();
-  /** Orders that are pending no more, until the live list brings their positions. */
-  let gone = new Map<string, PendingOrder>();
-  let isOutdated = false;
-  let reading: Promise<void> | null = null;
+  const orders = new Map<string, PendingOrder>();
+  const open = new Set<string>();
+  let cursor: string | null = null;
 
-  /** One after the other: positions change faster than a slow line answers, and nothing would ever be shown. */
-  function read(): Promise<void> {
-    isOutdated = true;
-    reading ??= readUntilCurrent().finally(() => {
-      reading = null;
+  function follow(): void {
+    app.client.subscribe(PENDING_ORDERS, () => ({ after: cursor }), {
+      next: ({ data }) => data && fold(data.accountChanges),
+      // The gateway may not have answered yet.
+      ended: () => setTimeout(follow, RETRY_MS),
     });
-    return reading;
   }
 
-  async function readUntilCurrent(): Promise<void> {
-    while (isOutdated) {
-      isOutdated = false;
-      const before = known;
-      const { data } = await app.client.query(PENDING_ORDERS);
-      // Else another user has signed in meanwhile.
-      if (known === before && data?.orders) show(data.orders);
-    }
+  function fold(event: AccountData['accountChanges']): void {
+    const { snapshot, positions } = event;
+    cursor = event.cursor;
+    if (snapshot) open.clear();
+    for (const id of positions.closed) open.delete(id);
+    for (const { id } of positions.upserted) open.add(id);
+    if (event.orders === null) return;
+    if (snapshot) orders.clear();
+    announceTriggered(event.orders.closed);
+    for (const id of event.orders.closed) orders.delete(id);
+    for (const order of event.orders.upserted) orders.set(order.id, order);
+    draw([...orders.values()]);
   }
 
-  function show(orders: readonly PendingOrder[]): void {
-    const now = new Map(orders.map((order) => [order.id, order]));
-    for (const [id, order] of known) if (!now.has(id)) gone.set(id, order);
-    known = now;
-    draw(orders);
-    announceTriggered();
-  }
-
-  function announceTriggered(): void {
-    const news = app.client.positions
-      .state()
-      .positions.filter(({ id }) => gone.delete(id))
-      .map(({ symbol }) => `${symbol}: the order has become a position.`);
+  function announceTriggered(closed: readonly string[]): void {
+    const news = closed
+      .filter((id) => open.has(id))
+      .map((id) => `${orders.get(id)?.symbol}: the order has become a position.`);
     if (news.length > 0) tell(news.join(' '));
   }
 
@@ -89,7 +81,6 @@ export function startPendingOrders(app: App): void {
     );
     onClick(trigger, async () => {
       if (priceOpen !== null) await sandbox.putPrice(symbol, priceOpen);
-      await read();
     });
     return h(
       'li',
@@ -121,22 +112,8 @@ export function startPendingOrders(app: App): void {
         ? `${symbol}: an order waits for ${price}.`
         : `${symbol}: ${outcome.status}.`,
     );
-    await read();
   }
 
   onClick(find('pending-add', HTMLButtonElement), add);
-  app.client.positions(({ positions }) => {
-    announceTriggered();
-    if (positions.some(({ id }) => known.has(id))) void read();
-  });
-  app.onUserChange(() => {
-    known = new Map();
-    gone = new Map();
-    void read();
-  });
-  const next = async () => {
-    if (document.visibilityState === 'visible') await read();
-    setTimeout(next, EVERY_MS);
-  };
-  void next();
+  follow();
 }

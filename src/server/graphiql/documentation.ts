@@ -9,7 +9,7 @@ export interface DocumentationPage {
 // Only these are served, by name: the path of a request never becomes the path of a file.
 const PAGES = new Map([
   ['catalog', 'Catalog: search, page, sync'],
-  ['live-positions', 'Live positions'],
+  ['live', 'Live: positions, orders, the account'],
   ['orders', 'Orders'],
   ['errors', 'Errors'],
   ['limits', 'Limits'],

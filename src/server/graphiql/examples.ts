@@ -26,16 +26,22 @@ query Home {
 `,
   },
   {
-    query: `# Open positions as they change. Run it and watch
-# the events below; press stop to end it.
+    query: `# The whole account as it changes. Run it and watch
+# the events below; press stop to end it. Without
+# orders and session the gateway is asked for
+# positions alone.
 subscription Live {
-  positionChanges {
+  accountChanges {
     snapshot
     status
     totals { count profit }
-    opened
-    closed
-    upserted { id symbol priceCurrent profit }
+    positions {
+      upserted { id symbol priceCurrent profit }
+      opened
+      closed
+    }
+    orders { upserted { id symbol priceOpen } closed fetchedAt }
+    session { id balance equity fetchedAt }
     cursor
   }
 }

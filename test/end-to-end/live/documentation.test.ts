@@ -3,20 +3,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient as createWebSocketClient } from 'graphql-ws';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { scanSource } from '../../support/source-scan.ts';
 import { sseClient, type Watcher } from './watcher.ts';
 
-const page = await readFile(new URL('../../../docs/live-positions.md', import.meta.url), 'utf8');
+const page = await readFile(new URL('../../../docs/live.md', import.meta.url), 'utf8');
 
 function examples(language: string): string[] {
   const blocks = page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'));
   return [...blocks].map(([, code]) => code as string);
 }
 
-const [LIVE_QUERY = ''] = examples('graphql');
-const [FOLD = '', WEB_SOCKET = '', SSE = ''] = examples('js');
+const [LIVE_QUERY = '', ACCOUNT_QUERY = ''] = examples('graphql');
+const [FOLD = '', FOLD_ACCOUNT = '', WEB_SOCKET = '', SSE = ''] = examples('js');
 const [CURL = ''] = examples('sh');
 
 let app: TestApp;
@@ -158,6 +159,42 @@ test('the event-stream example follows the market, through the end of its token'
   left = true;
   client.dispose();
   await following;
+});
+
+test('the account that is folded follows the gateway', async () => {
+  const account = {
+    positions: new Map(),
+    orders: new Map(),
+    session: null as { balance: number } | null,
+  };
+  const foldAccount = new Function(`${FOLD}\n${FOLD_ACCOUNT}\nreturn foldAccount;`)();
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const client = createWebSocketClient({
+    url: app.webSocketUrl,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: `Bearer ${token}` },
+  });
+  disposals.push(() => client.dispose());
+  client.subscribe<{ accountChanges: object }>(
+    { query: ACCOUNT_QUERY },
+    {
+      next: ({ data }) => foldAccount(account, data?.accountChanges),
+      error: () => {},
+      complete: () => {},
+    },
+  );
+  await eventually(() => account.orders.size === 3);
+  const [order] = account.orders.values();
+  app.sandbox.putPrice(order.symbol, order.priceOpen);
+  await eventually(() => account.positions.has(order.id) && !account.orders.has(order.id));
+  const { data } = await app.query(
+    '{ session(maxAge: 0) { balance } orders { id } positions { id } }',
+    { token },
+  );
+  const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).sort();
+  expect([...account.orders.keys()].sort()).toEqual(ids(data.orders));
+  expect([...account.positions.keys()].sort()).toEqual(ids(data.positions));
+  expect(account.session?.balance).toBe(data.session.balance);
 });
 
 test('the request of the command line is answered with events', async () => {

@@ -2,7 +2,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { LIST, type LiveClient, sseClient, type Watcher, webSocketClient } from './watcher.ts';
+import {
+  LIST,
+  type LiveClient,
+  sseClient,
+  VIEWS,
+  type Watcher,
+  webSocketClient,
+} from './watcher.ts';
 
 const POLL_MS = 100;
 
@@ -27,7 +34,10 @@ async function watchers(): Promise<{ changes: Watcher[]; list: Watcher }> {
   const socket = webSocketClient(app, token);
   const stream = sseClient(app, token);
   clients.push(socket, stream);
-  const all = { changes: [socket.watch(), stream.watch()], list: socket.watch({}, LIST) };
+  const changes = [socket, stream].flatMap((client) =>
+    VIEWS.map(([, view]) => client.watch({}, view)),
+  );
+  const all = { changes, list: socket.watch({}, LIST) };
   await eventually(() => [...all.changes, all.list].every(({ list }) => list.length === 6));
   return all;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { LIST, sseClient, webSocketClient } from './watcher.ts';
+import { LIST, sseClient, VIEWS, webSocketClient } from './watcher.ts';
 
 const SLACK_MS = 3_000;
 
@@ -9,7 +9,7 @@ test('in a market that stands still an event comes every 15 seconds, on both vie
   await using app = await startTestApp();
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const clients = [webSocketClient(app, token), sseClient(app, token)];
-  const changes = clients.map((client) => client.watch());
+  const changes = clients.flatMap((client) => VIEWS.map(([, view]) => client.watch({}, view)));
   const lists = clients.map((client) => client.watch({}, LIST));
   const allReceived = (count: number) =>
     changes.every(({ events }) => events.length === count) &&

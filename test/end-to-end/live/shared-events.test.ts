@@ -39,7 +39,8 @@ const CONSTANT: Readonly<Record<string, AddedField>> = {
   },
 };
 
-const schema = extendedSchema(['Position', 'PositionChanges'], { ...PERSONAL, ...CONSTANT });
+const OWNERS = ['Position', 'PositionChanges', 'AccountChanges', 'Order', 'Session'];
+const schema = extendedSchema(OWNERS, { ...PERSONAL, ...CONSTANT });
 
 let gateway: Sandbox;
 let app: TestApp;
@@ -88,6 +89,13 @@ function eventsOf({ events, lists }: Watcher): readonly object[] {
 const ofEvent = (field: string) =>
   `subscription { positionChanges { snapshot upserted { id } closed ${field} } }`;
 
+function ofAccount(ofEvent: string, ofOrder: string, ofSession: string): string {
+  return `subscription { accountChanges {
+    snapshot positions { upserted { id } closed } ${ofEvent}
+    orders { upserted { id ${ofOrder} } closed } session { id ${ofSession} }
+  } }`;
+}
+
 describe.each([
   ['of the event', ofEvent],
   [
@@ -95,6 +103,9 @@ describe.each([
     (field: string) =>
       `subscription { positionChanges { snapshot upserted { id ${field} } closed } }`,
   ],
+  ['of the account’s event', (field: string) => ofAccount(field, '', '')],
+  ['of its orders', (field: string) => ofAccount('', field, '')],
+  ['of its session', (field: string) => ofAccount('', '', field)],
   ['of the positions of the list', (field: string) => `subscription { positions { id ${field} } }`],
 ])('a field %s', (_where, documentOf) => {
   test.each(Object.keys(PERSONAL))('shows each watcher its own: %s', async (name) => {

@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { unsignedToken, withClaims } from '../../support/tokens.ts';
 import { initializedSocket } from './raw-socket.ts';
-import { CHANGES, LIST, type LiveClient, sseClient, webSocketClient } from './watcher.ts';
+import { LIST, type LiveClient, sseClient, VIEWS, webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
 const SHORT_SECONDS = 4;
@@ -28,15 +28,15 @@ function hasList({ list }: { list: readonly unknown[] }): boolean {
   return list.length === 6;
 }
 
-describe('a token that expires', () => {
+describe.each(VIEWS)('%s: a token that expires', (_view, changes) => {
   test('closes its socket with 4403 and no other message, and ends its event stream with an error', async () => {
     const short = app.sandbox.token({ ...DEMO, expiresInSeconds: SHORT_SECONDS });
     const long = app.sandbox.token(DEMO);
     using raw = await initializedSocket(app, short);
-    raw.subscribe('a', CHANGES);
+    raw.subscribe('a', changes);
     raw.subscribe('b', LIST);
-    const stream = opened(sseClient(app, short)).watch();
-    const other = opened(webSocketClient(app, long)).watch();
+    const stream = opened(sseClient(app, short)).watch({}, changes);
+    const other = opened(webSocketClient(app, long)).watch({}, changes);
     await eventually(() => [stream, other].every(hasList));
     expect(await raw.close()).toEqual({ code: 4403, reason: 'UNAUTHENTICATED' });
     expect(new Set(raw.messages.map(({ type }) => type))).toEqual(
@@ -67,8 +67,8 @@ describe('a token that expires', () => {
       retryWait: async () => {},
       on: { closed: (event) => closings.push((event as { code: number }).code) },
     });
-    const watcher = opened(client).watch();
-    const witness = opened(sseClient(app, app.sandbox.token(DEMO))).watch();
+    const watcher = opened(client).watch({}, changes);
+    const witness = opened(sseClient(app, app.sandbox.token(DEMO))).watch({}, changes);
     await eventually(() => hasList(watcher) && hasList(witness));
     while (asked === 1) {
       app.sandbox.tick();
@@ -88,12 +88,12 @@ describe('a token that expires', () => {
   });
 });
 
-describe('a token that the gateway revokes', () => {
+describe.each(VIEWS)('%s: a token that the gateway revokes', (_view, changes) => {
   test('ends the subscriptions of its own device; the two others miss nothing', async () => {
     const tokens = [1, 2, 3].map(() => app.sandbox.token(DEMO));
     const [lost, second, third] = tokens.map((token) => [
-      opened(webSocketClient(app, token)).watch(),
-      opened(sseClient(app, token)).watch(),
+      opened(webSocketClient(app, token)).watch({}, changes),
+      opened(sseClient(app, token)).watch({}, changes),
     ]);
     const all = [...(lost ?? []), ...(second ?? []), ...(third ?? [])];
     await eventually(() => all.every(hasList));
@@ -119,8 +119,8 @@ describe('a token that the gateway revokes', () => {
 
   test('closes the socket with FORBIDDEN where the gateway says so, and sends the reason over an event stream', async () => {
     const token = app.sandbox.token(DEMO);
-    const socket = opened(webSocketClient(app, token)).watch();
-    const stream = opened(sseClient(app, token)).watch();
+    const socket = opened(webSocketClient(app, token)).watch({}, changes);
+    const stream = opened(sseClient(app, token)).watch({}, changes);
     await eventually(() => [socket, stream].every(hasList));
     const body = { error: 'RESTRICTED', message: 'The account is restricted.' };
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 403, body });
@@ -132,7 +132,7 @@ describe('a token that the gateway revokes', () => {
   });
 });
 
-describe('a token that is invalid already', () => {
+describe.each(VIEWS)('%s: a token that is invalid already', (_view, changes) => {
   const dead: readonly [string, () => string, string][] = [
     ['expired', () => app.sandbox.token({ ...DEMO, expiresInSeconds: -3_600 }), 'UNAUTHENTICATED'],
     ['revoked', revoked, 'UNAUTHENTICATED'],
@@ -143,10 +143,10 @@ describe('a token that is invalid already', () => {
     'closes the socket immediately, as one that ends later does: %s',
     async (_how, token, reason) => {
       using raw = await initializedSocket(app, token());
-      raw.subscribe('a', CHANGES);
+      raw.subscribe('a', changes);
       expect(await raw.close()).toEqual({ code: 4403, reason });
       expect(raw.messages.map(({ type }) => type)).toEqual(['connection_ack']);
-      const stream = opened(sseClient(app, token())).watch();
+      const stream = opened(sseClient(app, token())).watch({}, changes);
       await eventually(() => stream.ended !== null);
       expect(stream.errors).toMatchObject([{ extensions: { code: reason } }]);
     },
@@ -167,7 +167,7 @@ describe('a token that is invalid already', () => {
 
   test('where none was sent the subscription alone ends: the socket may sign in', async () => {
     using raw = await initializedSocket(app);
-    raw.subscribe('a', CHANGES);
+    raw.subscribe('a', changes);
     const { payload } = await raw.until('a', 'next');
     expect(payload.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
     await raw.until('a', 'complete');
@@ -185,7 +185,7 @@ describe('a token that is invalid already', () => {
   }
 });
 
-describe('a forged token with a victim’s login', () => {
+describe.each(VIEWS)('%s: a forged token with a victim’s login', (_view, changes) => {
   test('reveals nothing, not even whether the victim’s feed runs', async () => {
     // New tokens each time: one that was refused a moment ago is not sent to the gateway again.
     const forgeries = (exp: number) => [
@@ -196,7 +196,7 @@ describe('a forged token with a victim’s login', () => {
     const attempt = async (token: string, after: string | null) => {
       app.sandbox.clearCalls();
       using raw = await initializedSocket(app, token);
-      raw.subscribe('a', CHANGES, { after });
+      raw.subscribe('a', changes, { after });
       const closed = await raw.close();
       const answer = await app.query('{ positions { id } session { positions { id } } }', {
         token,
@@ -211,7 +211,7 @@ describe('a forged token with a victim’s login', () => {
     };
     const alone = [];
     for (const token of forgeries(4_000_000_000)) alone.push(await attempt(token, null));
-    const victim = opened(webSocketClient(app, app.sandbox.token(DEMO))).watch();
+    const victim = opened(webSocketClient(app, app.sandbox.token(DEMO))).watch({}, changes);
     await eventually(() => hasList(victim));
     for (const [at, token] of forgeries(4_000_000_001).entries()) {
       const stolen = victim.last?.cursor ?? null;

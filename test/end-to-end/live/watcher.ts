@@ -21,6 +21,23 @@ export interface Row {
   readonly priceCurrent: number | null;
 }
 
+/** An event of the whole account; it counts as one of the positions as well. */
+export interface AccountEvent extends Omit<ChangesEvent, 'upserted' | 'opened' | 'closed'> {
+  readonly positions: Pick<ChangesEvent, 'upserted' | 'opened' | 'closed'>;
+  readonly orders: {
+    readonly upserted: readonly PendingOrder[];
+    readonly closed: readonly string[];
+    readonly fetchedAt: string;
+  } | null;
+  readonly session: { readonly balance: number; readonly fetchedAt: string } | null;
+}
+
+export interface PendingOrder {
+  readonly id: string;
+  readonly symbol: string;
+  readonly priceOpen: number;
+}
+
 export interface WatchOptions {
   readonly after?: string | null;
   readonly intervalMs?: number;
@@ -37,6 +54,19 @@ export const CHANGES = `subscription ($after: String, $intervalMs: Int) {
     cursor snapshot upserted ${ROW} opened closed totals { count profit } status asOf
   }
 }`;
+export const ACCOUNT = `subscription ($after: String, $intervalMs: Int) {
+  accountChanges(after: $after, intervalMs: $intervalMs) {
+    cursor snapshot positions { upserted ${ROW} opened closed }
+    orders { upserted { id symbol priceOpen } closed fetchedAt }
+    session { id balance equity fetchedAt }
+    totals { count profit } status asOf
+  }
+}`;
+/** The two subscriptions to changes, for suites that hold for both. */
+export const VIEWS = [
+  ['positionChanges', CHANGES],
+  ['accountChanges', ACCOUNT],
+] as const;
 export const LIST = `subscription ($intervalMs: Int) { positions(intervalMs: $intervalMs) ${ROW} }`;
 
 /** One subscription of a client library, with the list computed from its events. */
@@ -44,6 +74,8 @@ export class Watcher {
   readonly events: ChangesEvent[] = [];
   readonly lists: (readonly Row[])[] = [];
   readonly rows = new Map<string, Row>();
+  readonly orders = new Map<string, PendingOrder>();
+  readonly accountEvents: AccountEvent[] = [];
   errors: readonly PublicError[] = [];
   /** The end of the subscription: `complete`, or what the library passed to `error`. */
   ended: unknown = null;
@@ -68,12 +100,14 @@ export class Watcher {
   readonly sink = {
     next: ({ data, errors }: { data?: unknown; errors?: unknown }) => {
       if (errors) this.errors = errors as readonly PublicError[];
-      const { positionChanges, positions } = (data ?? {}) as {
+      const { positionChanges, accountChanges, positions } = (data ?? {}) as {
         positionChanges?: ChangesEvent;
+        accountChanges?: AccountEvent;
         positions?: readonly Row[];
       };
       if (positions) this.lists.push(positions);
       if (positionChanges) this.#fold(positionChanges);
+      if (accountChanges) this.#foldAccount(accountChanges);
     },
     error: (failure: unknown) => {
       this.ended = failure;
@@ -82,6 +116,15 @@ export class Watcher {
       this.ended = 'complete';
     },
   };
+
+  #foldAccount(event: AccountEvent): void {
+    const { snapshot, positions, orders } = event;
+    this.accountEvents.push(event);
+    if (snapshot && orders) this.orders.clear();
+    for (const id of orders?.closed ?? []) this.orders.delete(id);
+    for (const order of orders?.upserted ?? []) this.orders.set(order.id, order);
+    this.#fold({ ...event, ...positions });
+  }
 
   #fold(event: ChangesEvent): void {
     this.events.push(event);

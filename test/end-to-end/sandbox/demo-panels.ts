@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
@@ -200,22 +199,16 @@ export function describePanels(size: Size): void {
       await visitor.isSound();
     });
 
-    test('shows pending orders where they are read more slowly than positions change', async () => {
+    test('shows pending orders where the gateway tells of them more slowly than of positions', async () => {
       await using visitor = await visit(browser, app.url, { size });
       const { page, reads } = visitor;
       await reads('pending-count', '3 pending orders');
-      await page.route(/\/graphql/, async (route) => {
-        const request = route.request();
-        const isRead = `${request.url()} ${request.postData()}`.includes('PendingOrders');
-        if (isRead) await delay(3_000);
-        await route.continue();
-      });
+      app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 3_000, times: 1 });
       await page.getByRole('button', { name: /^Trigger MSFT/ }).click();
+      await page.locator('#live-rows tr', { hasText: 'MSFT' }).waitFor();
       await reads('pending-news', 'MSFT: the order has become a position.');
       await reads('pending-count', '2 pending orders');
       await visitor.isSound();
-      // A read is still delayed.
-      await page.unrouteAll({ behavior: 'ignoreErrors' });
     });
 
     test('switches the user in all panels', async () => {

@@ -1,0 +1,267 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import {
+  ACCOUNT,
+  CHANGES,
+  type LiveClient,
+  sseClient,
+  type Watcher,
+  webSocketClient,
+} from './watcher.ts';
+
+const DEMO = { email: 'demo@example.com' };
+
+let app: TestApp;
+const clients: LiveClient[] = [];
+
+beforeEach(async () => {
+  app = await startTestApp({ POSITIONS_POLL_MS: '1000' });
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.dispose()));
+  await app.close();
+});
+
+type CreateClient = (app: TestApp, token: string) => LiveClient;
+
+function watch(
+  token: string,
+  document = ACCOUNT,
+  createClient: CreateClient = webSocketClient,
+): Watcher {
+  const client = createClient(app, token);
+  clients.push(client);
+  return client.watch({}, document);
+}
+
+const reads = () => app.sandbox.calls('getSession');
+
+/** Places an order at the sandbox itself, as another device does that does not come through here. */
+async function orderElsewhere(order: Readonly<Record<string, unknown>>): Promise<string> {
+  const response = await fetch(`${app.sandbox.url}/trading/positions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${app.sandbox.token(DEMO)}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1, ...order }),
+  });
+  const { orderId } = (await response.json()) as { orderId: string };
+  return orderId;
+}
+
+async function expectTheGateways(watcher: Watcher): Promise<void> {
+  await eventually(async () => {
+    const { data } = await app.query(
+      '{ session(maxAge: 0) { balance } orders { id } positions { id profit } }',
+      { token: app.sandbox.token(DEMO) },
+    );
+    const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).sort();
+    expect([...watcher.orders.keys()].sort()).toEqual(ids(data.orders));
+    expect(watcher.list.map(({ id }) => id)).toEqual(ids(data.positions));
+    expect(watcher.accountEvents.at(-1)?.session?.balance).toBe(data.session.balance);
+  });
+}
+
+test('the snapshot has everything, for the one read that also proves the token', async () => {
+  const watcher = watch(app.sandbox.token(DEMO));
+  await eventually(() => watcher.accountEvents.length > 0);
+  const [first] = watcher.accountEvents;
+  expect(first).toMatchObject({
+    snapshot: true,
+    positions: { opened: [], closed: [] },
+    orders: { closed: [], fetchedAt: expect.stringMatching(/^20/) },
+    session: { id: '700001', balance: 50_000, fetchedAt: expect.stringMatching(/^20/) },
+    totals: { count: 6 },
+    status: 'LIVE',
+  });
+  expect([watcher.rows.size, watcher.orders.size]).toEqual([6, 3]);
+  await expectTheGateways(watcher);
+});
+
+test('devices and transports of one account share the reads', async () => {
+  const all = [webSocketClient, sseClient, webSocketClient].map((createClient) =>
+    watch(app.sandbox.token(DEMO), ACCOUNT, createClient),
+  );
+  await eventually(() => all.every(({ orders }) => orders.size === 3));
+  // Each token is proved by one read of its own.
+  expect(reads()).toBe(3);
+  const [order] = [...(all[0]?.orders.values() ?? [])];
+  app.sandbox.putPrice(order?.symbol ?? '', order?.priceOpen ?? 0);
+  await eventually(() => all.every(({ orders }) => orders.size === 2));
+  expect(reads()).toBe(4);
+});
+
+test('an order that the market triggers leaves in the event in which its position appears', async () => {
+  const watcher = watch(app.sandbox.token(DEMO));
+  await eventually(() => watcher.orders.size === 3);
+  const before = reads();
+  const [order] = [...watcher.orders.values()];
+  if (!order) throw new Error('no order');
+  app.sandbox.putPrice(order.symbol, order.priceOpen);
+  await eventually(() => watcher.rows.has(order.id));
+  expect(watcher.orders.has(order.id)).toBe(false);
+  const event = watcher.accountEvents.find(({ positions }) => positions.opened.includes(order.id));
+  expect(event?.orders?.closed).toEqual([order.id]);
+  expect(reads() - before).toBe(1);
+  await expectTheGateways(watcher);
+});
+
+test('a stop-loss closes a position, and the balance follows in that event', async () => {
+  const token = app.sandbox.token(DEMO);
+  app.sandbox.putPrice('AAPL', 200);
+  const id = await orderElsewhere({ sl: 190 });
+  const watcher = watch(token);
+  await eventually(() => watcher.rows.has(id));
+  app.sandbox.putPrice('AAPL', 189);
+  await eventually(() => !watcher.rows.has(id));
+  const event = watcher.accountEvents.find(({ positions }) => positions.closed.includes(id));
+  expect(event?.session?.balance).toBeLessThan(50_000);
+  await expectTheGateways(watcher);
+});
+
+test('an order of one’s own appears at once, and a market order’s position with the figures', async () => {
+  const token = app.sandbox.token(DEMO);
+  const watcher = watch(token);
+  await eventually(() => watcher.orders.size === 3);
+  const place = (fields: string) =>
+    app.query(
+      `mutation { placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 } ${fields} }) {
+        ... on OrderAccepted { orderId }
+      } }`,
+      { token },
+    );
+  const limit = await place('price: 1, idempotencyKey: "limit"');
+  await eventually(() => watcher.orders.has(limit.data.placeOrder.orderId));
+  const market = await place('idempotencyKey: "market"');
+  await eventually(() => watcher.rows.has(market.data.placeOrder.orderId));
+  await expectTheGateways(watcher);
+});
+
+test('an order placed on another device appears when the snapshot is too old', async () => {
+  await using own = await startTestApp({ POSITIONS_POLL_MS: '100', SESSION_MAX_AGE_SECONDS: '1' });
+  const token = own.sandbox.token(DEMO);
+  const client = webSocketClient(own, token);
+  clients.push(client);
+  const watcher = client.watch({}, ACCOUNT);
+  await eventually(() => watcher.orders.size === 3);
+  const response = await fetch(`${own.sandbox.url}/trading/positions/limit`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ symbol: 'AAPL', direction: 'buy', amount: 100, price: 1 }),
+  });
+  const { orderId } = (await response.json()) as { orderId: string };
+  await eventually(() => watcher.orders.has(orderId));
+  await client.dispose();
+});
+
+test('an op 10 that fails leaves the positions live, and says of when the orders are', async () => {
+  const watcher = watch(app.sandbox.token(DEMO));
+  await eventually(() => watcher.orders.size === 3);
+  const fetchedAt = watcher.accountEvents.at(-1)?.orders?.fetchedAt;
+  app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 503 });
+  const id = await orderElsewhere({});
+  await eventually(() => watcher.rows.has(id));
+  expect(watcher.accountEvents.at(-1)).toMatchObject({
+    status: 'LIVE',
+    orders: { closed: [], fetchedAt },
+    session: { balance: 50_000, fetchedAt },
+  });
+  app.sandbox.clearFaults();
+  await eventually(() => watcher.accountEvents.at(-1)?.orders?.fetchedAt !== fetchedAt);
+});
+
+test('a token that op 10 refuses ends its subscriptions with 4403', async () => {
+  const watcher = watch(app.sandbox.token(DEMO));
+  await eventually(() => watcher.orders.size === 3);
+  app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 401 });
+  await orderElsewhere({});
+  await eventually(() => watcher.ended !== null);
+  expect(watcher.ended).toMatchObject({ code: 4403, reason: 'UNAUTHENTICATED' });
+});
+
+describe('what is not selected is not read:', () => {
+  const POSITIONS = 'accountChanges { cursor snapshot positions { upserted { id } closed opened }';
+
+  test.each([
+    ['the positions alone', `subscription { ${POSITIONS} status } }`, {}],
+    [
+      'what variables leave out',
+      `subscription ($on: Boolean = false) { ${POSITIONS} ...Rest @include(if: $on) session @skip(if: true) { id } } }
+       fragment Rest on AccountChanges { orders { closed } }`,
+      {},
+    ],
+  ])('%s', async (_what, document) => {
+    const token = app.sandbox.token(DEMO);
+    const watcher = watch(token, document);
+    await eventually(() => watcher.rows.size === 6);
+    const before = reads();
+    const id = await orderElsewhere({});
+    await eventually(() => watcher.rows.has(id));
+    expect(reads()).toBe(before);
+  });
+
+  test.each([
+    [
+      'in a fragment',
+      '...Rest } } fragment Rest on AccountChanges { ... { session { balance } } }',
+    ],
+    ['by an alias', 'pending: orders { closed } } }'],
+  ])('but %s it is', async (_where, rest) => {
+    const watcher = watch(app.sandbox.token(DEMO), `subscription { ${POSITIONS} ${rest}`);
+    await eventually(() => watcher.rows.size === 6);
+    const before = reads();
+    const id = await orderElsewhere({});
+    await eventually(() => watcher.rows.has(id));
+    await eventually(() => reads() === before + 1);
+  });
+});
+
+test('what an event reads of the account comes from the feed, or is refused: it never costs a call', async () => {
+  const held = 'instrument { positions { id } orders { id } }';
+  const token = app.sandbox.token(DEMO);
+  const account = watch(
+    token,
+    `subscription { accountChanges { cursor snapshot status positions { upserted { id ${held} } opened closed }
+      orders { upserted { id } closed } session { id positions { id } orders { id } } } }`,
+  );
+  // Nobody follows this account, so its feed has no orders.
+  const changes = watch(
+    app.sandbox.token({ email: 'pro@example.com' }),
+    `subscription { positionChanges { cursor snapshot upserted { id ${held} } closed } }`,
+  );
+  await eventually(() => account.events.length > 0 && changes.errors.length > 0);
+  expect(account.errors).toEqual([]);
+  for (const { id, instrument } of (account.events[0]?.upserted ?? []) as unknown as {
+    id: string;
+    instrument: { positions: { id: string }[]; orders: unknown[] };
+  }[]) {
+    expect(instrument.positions).toContainEqual({ id });
+  }
+  expect(changes.errors[0]).toMatchObject({
+    path: ['positionChanges', 'upserted', 0, 'instrument', 'orders'],
+    extensions: { code: 'BAD_USER_INPUT' },
+  });
+  app.sandbox.clearCalls();
+  const seen = [account.events.length, changes.events.length];
+  for (let tick = 0; tick < 3; tick += 1) {
+    app.sandbox.tick();
+    const polls = app.sandbox.calls('getOpenPositions');
+    await eventually(() => app.sandbox.calls('getOpenPositions') > polls);
+  }
+  await eventually(
+    () => account.events.length > (seen[0] ?? 0) && changes.events.length > (seen[1] ?? 0),
+  );
+  const { operations } = app.sandbox.callCounts();
+  expect(Object.keys(operations)).toEqual(['getOpenPositions']);
+});
+
+test('followers of the positions and of the account share the polls', async () => {
+  const token = app.sandbox.token(DEMO);
+  const both = [watch(token, CHANGES), watch(token, ACCOUNT)];
+  await eventually(() => both.every(({ rows }) => rows.size === 6));
+  const metrics = await (await fetch(`${app.adminUrl}/metrics`)).text();
+  expect(metrics).toMatch(/^\w*feeds 1$/m);
+  expect(metrics).toMatch(/^\w*subscriptions 2$/m);
+});
