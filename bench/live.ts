@@ -1,9 +1,10 @@
 /**
  * Measures live positions beside a bare loop that makes the same polls and sends the same bytes.
- * `node bench/live.ts [--quick] [--sockets 5000] [--accounts 1000] [--interval 1000]` prints Markdown.
+ * `node bench/live.ts [--quick] [--part account] [--sockets 5000] [--accounts 1000] [--interval 1000]` prints Markdown.
  */
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
+import { accountFigures, accountTable } from './support/live-account.ts';
 import { LiveDuel } from './support/live-duel.ts';
 import { startLiveGateway } from './support/live-gateway.ts';
 import { loadTable } from './support/live-load.ts';
@@ -14,6 +15,8 @@ import { targetTable } from './support/live-targets.ts';
 
 const { values } = parseArgs({
   options: {
+    /** Only this part of it. */
+    part: { type: 'string' },
     quick: { type: 'boolean', default: false },
     sockets: { type: 'string', default: '5000' },
     accounts: { type: 'string', default: '1000' },
@@ -32,16 +35,23 @@ const pace = {
 
 pinOwnProcess();
 await using gateway = await startLiveGateway();
-const figures = await loads();
-const memory = await memoryTable(gateway, {
-  sockets: quick ? 500 : 2_000,
-  settleMs: quick ? 500 : 2_000,
-});
-print(memory.text);
-print(await stalledTable(gateway, quick ? 3_000 : 60_000));
-const packed = await packedTables(gateway, pace);
-print(packed.text);
-print(targetTable({ ...figures, memory, packed }));
+if (values.part === 'account') print(accountTable(await accountFigures(gateway, pace)));
+else await all();
+
+async function all(): Promise<void> {
+  const figures = await loads();
+  const account = await accountFigures(gateway, pace);
+  print(accountTable(account));
+  const memory = await memoryTable(gateway, {
+    sockets: quick ? 500 : 2_000,
+    settleMs: quick ? 500 : 2_000,
+  });
+  print(memory.text);
+  print(await stalledTable(gateway, quick ? 3_000 : 60_000));
+  const packed = await packedTables(gateway, pace);
+  print(packed.text);
+  print(targetTable({ ...figures, account, memory, packed }));
+}
 
 async function loads() {
   await using duel = await LiveDuel.start(gateway, pace);

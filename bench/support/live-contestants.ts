@@ -29,6 +29,13 @@ export const QUERY = `subscription { positionChanges {
   totals { count invested profit } status asOf
 } }`;
 
+/** The same positions, with the orders and the figures that the gateway is seldom asked for. */
+export const ACCOUNT_QUERY = `subscription { accountChanges {
+  cursor snapshot positions { upserted { id symbol side units priceOpen priceCurrent profit } opened closed }
+  orders { upserted { id symbol side priceOpen } closed fetchedAt } session { id balance equity fetchedAt }
+  totals { count invested profit } status asOf
+} }`;
+
 const SCRIPTS: Readonly<Record<LiveName, string>> = {
   ours: '../../src/main.ts',
   'bare loop': '../contestants/bare-live.ts',

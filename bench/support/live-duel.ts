@@ -1,6 +1,6 @@
 import { setInterval } from 'node:timers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type LiveContestant, QUERY, startLive } from './live-contestants.ts';
+import { ACCOUNT_QUERY, type LiveContestant, QUERY, startLive } from './live-contestants.ts';
 import type { CrowdFigures, LiveCrowd } from './live-crowd.ts';
 import type { LiveGateway } from './live-gateway.ts';
 import { geometricMean, median } from './statistics.ts';
@@ -47,6 +47,8 @@ interface Opponents {
   readonly ours: LiveContestant;
   readonly beside: LiveContestant;
   readonly eventBytes: number;
+  /** What the crowd of ours subscribes to, where it is something else. */
+  readonly ourQuery?: string;
 }
 
 const WARM_CROWD: CrowdSize = { sockets: 2_000, accounts: 400 };
@@ -67,17 +69,19 @@ export class LiveDuel implements AsyncDisposable {
   readonly #ours: LiveContestant;
   readonly #beside: LiveContestant;
   readonly #eventBytes: number;
+  readonly #ourQuery: string;
 
   private constructor(
     gateway: LiveGateway,
     pace: LivePace,
-    { ours, beside, eventBytes }: Opponents,
+    { ours, beside, eventBytes, ourQuery = QUERY }: Opponents,
   ) {
     this.#gateway = gateway;
     this.#pace = pace;
     this.#ours = ours;
     this.#beside = beside;
     this.#eventBytes = eventBytes;
+    this.#ourQuery = ourQuery;
   }
 
   /** Beside the bare loop. */
@@ -96,6 +100,20 @@ export class LiveDuel implements AsyncDisposable {
     const beside = await startLive('ours', gateway, { intervalMs });
     const { length } = await sampleOf(beside, gateway);
     return new LiveDuel(gateway, pace, { ours, beside, eventBytes: length });
+  }
+
+  /** To followers of the whole account, beside itself and followers of the positions. */
+  static async startAccount(gateway: LiveGateway, pace: LivePace): Promise<LiveDuel> {
+    const { intervalMs } = pace;
+    const ours = await startLive('ours', gateway, { intervalMs });
+    const beside = await startLive('ours', gateway, { intervalMs });
+    const { length } = await sampleOf(ours, gateway, ACCOUNT_QUERY);
+    return new LiveDuel(gateway, pace, {
+      ours,
+      beside,
+      eventBytes: length,
+      ourQuery: ACCOUNT_QUERY,
+    });
   }
 
   /** Node compiles what has run often: both send as many events before they are measured. */
@@ -166,7 +184,7 @@ export class LiveDuel implements AsyncDisposable {
     try {
       for (const crowd of order === 'ours first' ? crowds : crowds.toReversed()) {
         await crowd.connect(await this.#gateway.tokens(accounts, sockets / accounts));
-        await crowd.subscribe(QUERY);
+        await crowd.subscribe(crowd === crowds[0] ? this.#ourQuery : QUERY);
       }
       return await act(crowds);
     } finally {
@@ -202,9 +220,13 @@ export class LiveDuel implements AsyncDisposable {
   }
 }
 
-async function sampleOf({ crowd }: LiveContestant, gateway: LiveGateway): Promise<string> {
+async function sampleOf(
+  { crowd }: LiveContestant,
+  gateway: LiveGateway,
+  query = QUERY,
+): Promise<string> {
   await crowd.connect(await gateway.tokens(1, 1));
-  await crowd.subscribe(QUERY);
+  await crowd.subscribe(query);
   const sample = crowd.sample();
   await gateway.tick();
   const message = await sample;

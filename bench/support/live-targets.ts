@@ -10,12 +10,14 @@ export interface TargetFigures {
   readonly shared: DuelFigures;
   /** A thousand sockets, each of an account of its own. */
   readonly apart: DuelFigures;
+  /** The whole account beside its positions alone. */
+  readonly account: DuelFigures;
   readonly memory: MemoryFigures;
   readonly packed: PackedFigures;
 }
 
 /** The project's targets for live positions, and the figures of this run. */
-export function targetTable({ shared, apart, memory, packed }: TargetFigures): string {
+export function targetTable({ shared, apart, account, memory, packed }: TargetFigures): string {
   const share = (windows: DuelFigures['ours']) => `${median(windows.map(coreShare)).toFixed(1)} %`;
   return [
     '### Targets',
@@ -30,6 +32,11 @@ export function targetTable({ shared, apart, memory, packed }: TargetFigures): s
         ['500 sockets, 100 accounts: polls per second', '100', shared.pollsPerSecond.toFixed(0)],
         ['500 sockets, 100 accounts: CPU per event', '1.3 ×', `${shared.ratio.toFixed(2)} ×`],
         ['1,000 sockets, 1,000 accounts: CPU per event', '1.4 ×', `${apart.ratio.toFixed(2)} ×`],
+        [
+          '`accountChanges`, the same: CPU of `positionChanges`',
+          '1.15 ×',
+          `${account.ratio.toFixed(2)} ×`,
+        ],
         [
           'packed events of 25 positions: bytes of plain ones',
           '0.25 ×',

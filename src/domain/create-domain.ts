@@ -206,6 +206,10 @@ export function createDomain({
     openPositions,
     prover,
     hub,
+    /** What is shown of the account afterwards is no older than its last order at any replica. */
+    async catchUp(login: string) {
+      if (!(await freshness.catchUp(login))) accountChanged(login);
+    },
     holdings: {
       positions: (login: string) => board.sizeFor(login),
       orders: (login: string) => sessions.orderCount(login),

@@ -140,11 +140,11 @@ builder.subscriptionField('accountChanges', (t) =>
       'The whole account as a snapshot, then as what changed: open positions, pending orders and the figures of the session. An event comes every 15 seconds at least. Without `orders` and `session` it costs the gateway what `positionChanges` costs.',
     args: changesArgs,
     subscribe: async (_root, { after, intervalMs }, context, info): Promise<Stream> =>
-      watching(context, intervalMs, (hub, proof, viewer): Stream => {
+      watching(context, intervalMs, async (hub, proof, viewer): Promise<Stream> => {
         const options = { after, intervalMs };
-        return selects(info, ['orders', 'session'])
-          ? hub.watchAccount(proof, viewer, options)
-          : hub.watchChanges(proof, viewer, options);
+        if (!selects(info, ['orders', 'session'])) return hub.watchChanges(proof, viewer, options);
+        await context.services.catchUp(proof.login);
+        return hub.watchAccount(proof, viewer, options);
       }),
     resolve: (changes: Changes) => changes,
   }),

@@ -129,13 +129,13 @@ export async function watching<Stream>(
     hub: Hub,
     proof: Parameters<Hub['watchPositions']>[0],
     viewer: Parameters<Hub['watchPositions']>[1],
-  ) => Stream,
+  ) => Stream | Promise<Stream>,
 ): Promise<Stream> {
   // The arguments are checked before any call of the gateway.
   readIntervalMs(intervalMs);
   try {
     const viewer = await scope.viewer();
-    return watch(services.hub, await services.prover.account(viewer), viewer);
+    return await watch(services.hub, await services.prover.account(viewer), viewer);
   } catch (error) {
     // Without a token a refusal is no request for a fresh one.
     throw (scope.caller.token === null ? null : refusalOf(error)) ?? error;

@@ -26,6 +26,8 @@ export interface Services {
   readonly openPositions: OpenPositions;
   readonly prover: Prover;
   readonly hub: PositionsHub;
+  /** Resolves once nothing older than the account's last order, at any replica, is shown from memory. */
+  readonly catchUp: (login: string) => Promise<void>;
   /** The size of an account's holdings, by login. Callers must have proof of the account. */
   readonly holdings: {
     positions(login: string): number;
