@@ -7,7 +7,7 @@ import { median } from './statistics.ts';
 export async function accountFigures(gateway: LiveGateway, pace: LivePace): Promise<DuelFigures> {
   await using duel = await LiveDuel.startAccount(gateway, pace);
   await duel.warm();
-  return duel.measure({ sockets: 1_000, accounts: 1_000 });
+  return await duel.measure({ sockets: 1_000, accounts: 1_000 });
 }
 
 export function accountTable({ size, eventBytes, ours, beside, ratio }: DuelFigures): string {
