@@ -13,11 +13,11 @@ export class TokenBucket {
     this.#atMs = nowMs;
   }
 
-  /** Takes one, and returns what is left. The debt is as large as the burst at most, or it would last for hours. */
-  take({ perSecond, burst }: BucketRule, nowMs: number): number {
+  /** Takes so many, and returns what is left. The debt is as large as the burst at most, or it would last for hours. */
+  take({ perSecond, burst }: BucketRule, nowMs: number, points = 1): number {
     const refilled = this.#level + ((nowMs - this.#atMs) / 1_000) * perSecond;
     this.#atMs = nowMs;
-    this.#level = Math.max(-burst, Math.min(burst, refilled) - 1);
+    this.#level = Math.max(-burst, Math.min(burst, refilled) - points);
     return this.#level;
   }
 }

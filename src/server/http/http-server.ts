@@ -129,7 +129,7 @@ export class HttpServer {
 
   /** Null where the connection is closed, because its client has long been told that it sends too much. */
   #count(request: IncomingMessage): 'within' | 'over' | null {
-    const { addresses, budgets, received, tokens } = this.#settings;
+    const { addresses, budgets, maxBodyBytes, received, tokens } = this.#settings;
     const buffer = received.of(request.socket);
     if (buffer.isStopped) return null;
     buffer.requestBegan();
@@ -137,7 +137,10 @@ export class HttpServer {
     if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken();
     const hashed = tokens.of(request);
     const client = { address: addresses.of(request), userAgent: null };
-    const standing = budgets.take({ token: hashed?.token ?? null, hashed, client });
+    const caller = { token: hashed?.token ?? null, hashed, client };
+    // A larger body is refused unread.
+    const bytes = Math.min(Number(request.headers['content-length'] ?? 0), maxBodyBytes);
+    const standing = budgets.take(caller, bytes);
     if (standing !== 'far over') return standing;
     // A proxy's connection carries others' requests as well.
     if (addresses.isFromProxy(request)) return 'over';

@@ -20,6 +20,8 @@ const SMALLEST_RATE = 1_200;
 // Each operation may come with a preflight, or end with a `complete`; a minute's may come at once, and the next one's too.
 const BURST_RATES = 2;
 const RATES_PER_MINUTE = 5;
+// The largest body costs as much as seventeen small ones.
+const BYTES_PER_POINT = 16_384;
 const MAX_CLIENTS = 100_000;
 const CLIENT_BYTES = 160;
 
@@ -50,7 +52,8 @@ export class MessageBudgets {
     return this.#buckets.calculatedSize;
   }
 
-  take(caller: Caller): Standing {
+  /** Counts a message of so many bytes: a large one costs more to receive. */
+  take(caller: Caller, bytes = 0): Standing {
     const { key } = this.#clients.of(caller);
     const nowMs = this.#clock.now();
     let bucket = this.#buckets.get(key);
@@ -58,7 +61,7 @@ export class MessageBudgets {
       bucket = new TokenBucket(this.#rule, nowMs);
       this.#buckets.set(key, bucket);
     }
-    const left = bucket.take(this.#rule, nowMs);
+    const left = bucket.take(this.#rule, nowMs, 1 + Math.floor(bytes / BYTES_PER_POINT));
     if (left >= 0) return 'within';
     this.#onOver?.();
     return left > -this.#rule.burst ? 'over' : 'far over';

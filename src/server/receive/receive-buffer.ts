@@ -22,8 +22,8 @@ export interface ReceiveSums {
 
 /** What a WebSocket does about its frames. */
 export interface FrameWatcher {
-  /** Called before each frame is handed on, or a small part of one. */
-  arrived(): void;
+  /** Called before a frame is handed on, or a part of one that is small or comes after much of it. */
+  arrived(bytes: number): void;
   /** Closes the socket; no more of its bytes are handed on. */
   cut(fault: SendFault): void;
 }
@@ -32,8 +32,8 @@ const TURN_PIECES = 50;
 // So many bytes hold 40 requests at most.
 const SMALLEST_SLICE = 1_024;
 const LARGEST_SLICE = 4_096;
-// Below it a part of a frame costs more to read than to keep.
 const SMALL_PART = 256;
+const LARGE_PART = 16_384;
 
 /**
  * The bytes that one connection hands in. One read of a socket, up to 64 kB, may hold two thousand requests or
@@ -57,6 +57,8 @@ export class ReceiveBuffer {
   #held: Buffer | null = null;
   #at = 0;
   #sliceBytes = SMALLEST_SLICE;
+  /** The bytes of a frame that its watcher does not know of yet. */
+  #uncounted = 0;
   /** The requests that began in this turn. */
   #requests = 0;
   /** The bytes of the requests that have not been taken over whole, as they came. */
@@ -176,8 +178,7 @@ export class ReceiveBuffer {
     if (this.#meter !== null) {
       const { frames } = this.#meter;
       this.#at = this.#meter.next(held, start);
-      const isWhole = this.#meter.frames > frames;
-      if (isWhole || this.#at - start < SMALL_PART) this.#watcher?.arrived();
+      this.#count(this.#at - start, this.#meter.frames > frames);
       if (this.isStopped) return;
       this.socket.emit('data', this.#frame(held, start, this.#at));
       return;
@@ -188,6 +189,14 @@ export class ReceiveBuffer {
     this.socket.emit('data', held.subarray(start, this.#at));
     const isBusy = this.#requests - before > 1;
     this.#sliceBytes = isBusy ? SMALLEST_SLICE : Math.min(2 * this.#sliceBytes, LARGEST_SLICE);
+  }
+
+  /** Ordinary segments of a large frame are not counted one by one. */
+  #count(bytes: number, isWhole: boolean): void {
+    this.#uncounted += bytes;
+    if (!isWhole && bytes >= SMALL_PART && this.#uncounted < LARGE_PART) return;
+    this.#watcher?.arrived(this.#uncounted);
+    this.#uncounted = 0;
   }
 
   /** `ws` keeps the parts of an unfinished message as they are: a copy, or each might keep 64 kB alive. */

@@ -21,6 +21,7 @@ const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 // A client that does nothing unusual never counts: thousands of them may share one address.
 const FREE = { perSecond: 5, burst: 20 };
+const LARGE = 16_384;
 // Long enough for the close frame to be read.
 const LINGER_MS = 1_000;
 
@@ -41,10 +42,10 @@ export class SenderWatch implements FrameWatcher {
     this.#free = new TokenBucket(FREE, options.received.clock.now());
   }
 
-  arrived(): void {
+  arrived(bytes: number): void {
     const { paced, buffer, received, budgets } = this.#options;
-    if (this.#free.take(FREE, received.clock.now()) >= 0) return;
-    if (budgets.take(paced.caller) !== 'within') received.cut(buffer, 'rate');
+    if (bytes < LARGE && this.#free.take(FREE, received.clock.now()) >= 0) return;
+    if (budgets.take(paced.caller, bytes) !== 'within') received.cut(buffer, 'rate');
   }
 
   cut(fault: SendFault): void {

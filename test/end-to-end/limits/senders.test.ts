@@ -206,3 +206,12 @@ describe('requests that are refused', () => {
 function bodyHead(length: number): string {
   return `POST /graphql HTTP/1.1\r\nhost: facade\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 }
+
+test('a body that is announced as endless counts as the largest that is read', async () => {
+  await using app = await startTestApp();
+  for (let sent = 0; sent < 5; sent += 1) {
+    using raw = await openRaw(app.url);
+    raw.socket.write(bodyHead(99_999_999_999));
+    await eventually(() => raw.received.startsWith('HTTP/1.1 413'));
+  }
+});

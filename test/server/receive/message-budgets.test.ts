@@ -44,6 +44,14 @@ test('it has five times its rate in a minute, and is forgiven a debt', async () 
   expect(take(1)).toBe('over');
 });
 
+test('large messages count by their size', () => {
+  const { budgets, take } = budgetsOf(10);
+  expect(budgets.take(at('a'), 2_399 * 16_384)).toBe('within');
+  expect(take(1)).toBe('over');
+  expect(budgets.take(at('b'), 16_383)).toBe('within');
+  expect(take(2_399, 'b')).toBe('within');
+});
+
 test('a lower limit of operations leaves the budget for what else clients send', () => {
   const { take } = budgetsOf(10);
   expect(take(2_400)).toBe('within');
