@@ -162,8 +162,6 @@ export class AccountReads {
   }
 
   #received(answer: SessionAnswer): void {
-    const { session } = this.#feed.state;
-    if (session !== null && answer.sequence <= session.sequence) return;
     this.#judge(answer);
     // The read was answered in time; what it shows beyond the list has an interval of its own.
     if (this.#candidate !== null) {

@@ -154,6 +154,51 @@ describe('a change of the members', () => {
     expect(gateway.sessions).toHaveLength(2);
   });
 
+  test('whose read is slow does not hold up the prices after that interval', async () => {
+    const bench = await followed();
+    const { clock, gateway, viewer, hub, prove } = bench;
+    const tablet = viewer('tablet');
+    const lagsMs: number[] = [];
+    void (async () => {
+      for await (const { asOf } of hub.watchAccount(prove(tablet), tablet)) {
+        lagsMs.push(clock.now() - asOf.getTime());
+      }
+    })();
+    gateway.sessionLatencyMs = 20_000;
+    trigger(bench);
+    for (let second = 0; second < 15; second += 1) {
+      gateway.set(LOGIN, [position('a', { priceCurrent: second }), position('o')]);
+      await clock.advance(1_000);
+    }
+    expect(lagsMs.length).toBeGreaterThan(12);
+    expect(lagsMs.filter((lagMs) => lagMs > 100).length).toBeLessThanOrEqual(1);
+  });
+
+  test('behind which the next one follows waits for both, where each read is in time', async () => {
+    const bench = await followed();
+    const { clock, gateway, phone } = bench;
+    gateway.setAccount(LOGIN, { orders: [order('o'), order('p')] });
+    gateway.set(LOGIN, [position('a'), position('q')]);
+    await clock.advance(3_000);
+    const before = phone.events.length;
+    gateway.latencyMs = 300;
+    gateway.sessionLatencyMs = 950;
+    gateway.set(LOGIN, [position('a'), position('q'), position('o')]);
+    gateway.setAccount(LOGIN, { orders: [order('p')] });
+    const polls = gateway.polls.length;
+    while (gateway.polls.length === polls) await clock.advance(10);
+    // This list has the first change alone, the snapshot behind it has both, and the next list is slow.
+    gateway.set(LOGIN, [position('a'), position('q'), position('o'), position('p')]);
+    gateway.setAccount(LOGIN, { orders: [] });
+    gateway.latencyMs = 700;
+    await clock.advance(5_000);
+    const [event] = phone.events.slice(before);
+    expect(event).toMatchObject({
+      positions: { opened: ['o', 'p'] },
+      orders: { closed: ['o', 'p'] },
+    });
+  });
+
   test.each([
     ['a position that was closed', []],
     ['a position that was closed in part', [position('a', { units: 0.5 })]],
