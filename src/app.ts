@@ -1,3 +1,4 @@
+import type { Plugin } from '@envelop/core';
 import type { GraphQLSchema } from 'graphql';
 import { graphiqlUsers, startEmbeddedSandbox } from './app/embedded-sandbox.ts';
 import { Metrics } from './app/metrics.ts';
@@ -16,9 +17,9 @@ import type { Config } from './config.ts';
 import { ClientKeys } from './domain/auth/client-key.ts';
 import { createVerifier } from './domain/auth/verifier.ts';
 import { createDomain } from './domain/create-domain.ts';
-import { Engine } from './engine/engine.ts';
 import { createGateway } from './gateway/create-gateway.ts';
 import { watchAddress } from './gateway/watch-address.ts';
+import { Graph } from './graph.ts';
 import { steadyClock, systemClock } from './lib/clock.ts';
 import type { Eventually } from './lib/eventually.ts';
 import { FairScheduler } from './lib/fair-scheduler.ts';
@@ -33,14 +34,14 @@ import type { BufferedOutput } from './lib/log-output.ts';
 import { MemoryWatch } from './lib/memory-watch.ts';
 import { CostQuota } from './plugins/cost/cost-quota.ts';
 import { Documents } from './plugins/documents/documents.ts';
-import { Publisher } from './plugins/errors/publisher.ts';
-import { RequestQuota } from './plugins/limits/request-quota.ts';
-import { SubscriptionSlots } from './plugins/limits/subscription-slots.ts';
+import { ErrorCodes } from './plugins/errors/error-codes.ts';
 import { EventPace } from './plugins/live/event-pace.ts';
 import { ResponseCache } from './plugins/response-cache/response-cache.ts';
-import { DocumentSource } from './plugins/trusted-documents/document-source.ts';
+import { PersistedTexts } from './plugins/trusted-documents/persisted-texts.ts';
 import type { Sandbox } from './sandbox/start.ts';
+import { isFault } from './schema/error-codes.ts';
 import { printedSchema } from './schema/printed-schema.ts';
+import { publicCause, reasonOf } from './schema/public-error.ts';
 import { buildSchema } from './schema/schema.ts';
 import { AdminServer } from './server/admin/admin-server.ts';
 import { Readiness } from './server/admin/readiness.ts';
@@ -102,6 +103,8 @@ export interface AppOptions {
   /** The maximum bytes of prepared documents and of cached catalog responses; a default where left out. */
   readonly cacheBytes?: { readonly documents?: number; readonly answers?: number };
   readonly connections?: ConnectionLimits;
+  /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
+  readonly plugins?: readonly Plugin[];
 }
 
 /** Limits that are the same for every installation; tests lower them. */
@@ -127,6 +130,7 @@ export async function startApp(
     schema = buildSchema(),
     cacheBytes = {},
     connections = {},
+    plugins = [],
   }: AppOptions = {},
 ): Promise<App> {
   const {
@@ -167,7 +171,7 @@ export async function startApp(
     schema,
     limits: config,
     introspection: config.introspection,
-    reads: metrics.engine.cacheReads.document,
+    reads: metrics.graph.cacheReads.document,
     ...(cacheBytes.documents && { maxBytes: cacheBytes.documents }),
   });
   const kept = async <T extends Closable | null>(opening: Promise<T>) => {
@@ -208,34 +212,30 @@ export async function startApp(
   });
   started.defer(() => domain.hub.close());
   const clients = new ClientKeys(domain.ledger);
-  const responses = new ResponseCache(cacheBytes.answers, metrics.engine.cacheReads.response);
-  const documentSource = new DocumentSource({
-    documents,
-    trusted,
-    trustedOnly: config.persistedDocumentsOnly,
-    log,
-  });
+  const responses = new ResponseCache(cacheBytes.answers, metrics.graph.cacheReads.response);
+  const registered = new PersistedTexts();
   const costs = new CostQuota({ counters, fieldsPerMinute: config.costLimitPerMinute });
   const pace = new EventPace({
     fieldsPerMinute: EVENT_ANSWERS_PER_MINUTE * config.maxCost,
     clock: systemClock,
   });
-  const engine = new Engine({
+  const graph = new Graph({
     schema,
     services: domain,
-    documents: documentSource,
-    clients,
-    quota: new RequestQuota({ counters, perMinute: config.rateLimitPerMinute }),
-    subscriptions: new SubscriptionSlots({
-      perAccount: SUBSCRIPTIONS_PER_ACCOUNT,
-      perAddress: unprovedPerAddress,
-    }),
+    clientOf: ({ caller }) => clients.of(caller),
+    requests: { counters, perMinute: config.rateLimitPerMinute },
+    subscriptions: { perAccount: SUBSCRIPTIONS_PER_ACCOUNT, perAddress: unprovedPerAddress },
+    trusted: { trusted, registered, trustedOnly: config.persistedDocumentsOnly, log },
+    documents,
     maxCost: config.maxCost,
     costs,
     scheduler: new FairScheduler(),
     pace,
-    publisher: new Publisher({ log, metrics: metrics.engine, receipts: config.sandbox }),
     responses,
+    codes: new ErrorCodes({ describe: publicCause, reasonOf, log, metrics: metrics.graph }),
+    traces: tracing && { schema, isFault },
+    receipts: config.sandbox,
+    plugins,
     isMemoryShort: () => memory.isShort,
   });
 
@@ -265,10 +265,10 @@ export async function startApp(
     ratePerMinute: config.rateLimitPerMinute,
     clients,
     clock: steadyClock,
-    onOver: () => metrics.engine.refusal('messages'),
+    onOver: () => metrics.graph.refusal('messages'),
   });
   const settings: ServerSettings = {
-    engine,
+    graph,
     log,
     addresses,
     origins: config.corsOrigins,
@@ -310,8 +310,8 @@ export async function startApp(
     clients,
     onSocketClosed: (code) => metrics.server.socketClosed(code),
     isMemoryShort: () => memory.isShort,
-    onMemoryShort: () => metrics.engine.refusal('memory'),
-    onSocketRefused: () => metrics.engine.refusal('sockets'),
+    onMemoryShort: () => metrics.graph.refusal('memory'),
+    onSocketRefused: () => metrics.graph.refusal('sockets'),
     limits: new SocketLimits({
       perAccount: SOCKETS_PER_ACCOUNT,
       perAddress: unprovedPerAddress,
@@ -353,11 +353,11 @@ export async function startApp(
     response: () => responses.byteSize,
     document: () => documents.byteSize,
     compiled_code: () => documents.compiledCode.byteSize,
-    persisted_query: () => documentSource.byteSize,
+    persisted_query: () => registered.byteSize,
     quota: () => counters.byteSize + costs.byteSize + pace.byteSize + budgets.byteSize,
   };
   for (const [name, byteSize] of Object.entries(caches)) {
-    metrics.engine.cacheBytes.from(byteSize, name);
+    metrics.graph.cacheBytes.from(byteSize, name);
   }
   metrics.store.watch({
     records,

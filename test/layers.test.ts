@@ -33,8 +33,13 @@ describe('the check', () => {
     'app/sandbox.ts': "import { sandbox } from '../sandbox/start.ts';",
     'cli/sandbox.ts': "const { sandbox } = await import('../sandbox/start.ts');",
     'server/http.ts':
-      "import { run } from '../engine/run.ts';\nimport { createYoga } from 'graphql-yoga';",
-    'engine/run.ts': "import { schema } from '../schema/builder.ts';",
+      "import { graph } from '../graph.ts';\nimport { createYoga } from 'graphql-yoga';",
+    'graph.ts':
+      "import { useLimit } from './plugins/use-limit.ts';\nimport { schema } from './schema/builder.ts';",
+    'plugins/use-limit.ts':
+      "import '../lib/backoff.ts';\nimport '../schema/public-error.ts';\nimport '../store/rate-counters.ts';",
+    'schema/public-error.ts': "import { GraphQLError } from 'graphql';",
+    'store/rate-counters.ts': 'export const SHARE = 1;',
     'schema/builder.ts':
       "import SchemaBuilder from '@pothos/core';\nimport '../domain/catalog.ts';",
     'domain/catalog.ts': "export { type Wire } from '../gateway/wire/all.ts';",
@@ -82,6 +87,14 @@ describe('the check', () => {
     ['domain/catalog.ts', "import type { Redis } from 'ioredis';", 'belongs to store/'],
     ['server/http.ts', "import { trace } from '@opentelemetry/api';", 'belongs to lib/tracing/'],
     ['domain/catalog.ts', "import { GraphQLError } from 'graphql';", 'no GraphQL'],
+    ['plugins/use-limit.ts', "import '../schema/builder.ts';", 'plugins see only'],
+    [
+      'plugins/use-limit.ts',
+      "import type { Wire } from '../domain/catalog.ts';",
+      'plugins see only',
+    ],
+    ['schema/builder.ts', "import '../plugins/use-limit.ts';", 'beside the plugins'],
+    ['plugins/use-limit.ts', "import '../graph.ts';", 'plugins see only'],
     ['helpers/text.ts', 'export const x = 1;', 'in no layer'],
     ['lib/backoff.ts', 'export function x(y: any) {}', 'uses any'],
     ['lib/backoff.ts', 'const x = y as any;', 'uses any'],

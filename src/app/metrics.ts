@@ -1,7 +1,7 @@
 import { DomainMetrics } from '../domain/domain-metrics.ts';
 import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { Registry } from '../lib/metrics/registry.ts';
-import { EngineMetrics } from '../plugins/errors/engine-metrics.ts';
+import { GraphMetrics } from '../schema/graph-metrics.ts';
 import { DEGRADED_CODES, type Readiness } from '../server/admin/readiness.ts';
 import { ServerMetrics } from '../server/server-metrics.ts';
 import { StoreMetrics } from '../store/store-metrics.ts';
@@ -10,7 +10,7 @@ import { StoreMetrics } from '../store/store-metrics.ts';
 export class Metrics {
   readonly registry = new Registry();
   readonly server = new ServerMetrics(this.registry);
-  readonly engine = new EngineMetrics(this.registry);
+  readonly graph = new GraphMetrics(this.registry);
   readonly gateway = new GatewayMetrics(this.registry);
   readonly domain = new DomainMetrics(this.registry);
   readonly store = new StoreMetrics(this.registry);

@@ -8,6 +8,7 @@ import {
 import { Documents } from '../plugins/documents/documents.ts';
 import { fieldsOf } from '../plugins/documents/schema-use.ts';
 import { ManifestError, readManifests } from '../plugins/trusted-documents/manifest.ts';
+import { perInstrument, sizeOf } from '../schema/list-sizes.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
@@ -100,10 +101,11 @@ async function check(
   const documents = new Documents({ schema, limits: config, introspection: true });
   const fields = new Map(fieldsOf(schema).map((field) => [field, 0]));
   const texts = await readManifests(...paths);
+  const known = (name: string) => (name === perInstrument.listSize ? instruments : 0);
   const reports: DocumentReport[] = [];
   using _ = new Progress(terminal, () => `… ${reports.length} of ${texts.size} documents`);
   for (const [id, text] of texts) {
-    const report = reportOn(id, text, { schema, documents, instruments });
+    const report = reportOn(id, text, { schema, documents, sizeOf: (name) => sizeOf(name, known) });
     reports.push(report);
     if (report.valid)
       for (const field of report.fields) fields.set(field, (fields.get(field) ?? 0) + 1);

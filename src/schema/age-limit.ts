@@ -4,11 +4,3 @@
  * searched for it before any of them is resolved.
  */
 export const ageLimit = { extensions: { isAgeLimit: true } } as const;
-
-export function isAgeLimit({
-  extensions,
-}: {
-  readonly extensions: Readonly<Record<string, unknown>>;
-}): boolean {
-  return extensions.isAgeLimit === true;
-}

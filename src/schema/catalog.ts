@@ -1,6 +1,7 @@
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
 import { builder } from './builder.ts';
 import { InstrumentRef } from './instrument.ts';
+import { perInstrument } from './list-sizes.ts';
 import { perCopy, perGroup } from './sharing.ts';
 
 export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
@@ -65,7 +66,7 @@ export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
         'How many values the gateway sent that an enum here lacks, such as a new `shariaStatus`. They are null.',
     }),
     instruments: t.field({
-      ...perGroup,
+      extensions: { ...perGroup.extensions, ...perInstrument },
       type: [InstrumentRef],
       nullable: false,
       description: 'All of them, by symbol. For lists on a screen there is `instruments`.',

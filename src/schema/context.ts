@@ -1,63 +1,58 @@
 import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
-import type { RequestSummary } from './request-summary.ts';
 import { type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
+/** What is noted of a request while it runs. */
+export interface CallRecord {
+  /** The login that the token claims. */
+  login: string | null;
+  called(entry: ReceiptEntry): void;
+}
+
 /**
- * The context of one operation, or by `EventContext` of one event of a subscription. Anything that lives
- * longer is in `services`.
+ * What the resolvers of one operation read with, or those of one event of a subscription. Anything that
+ * lives longer is in `services`. It has no private names, since yoga hands on an object that inherits
+ * from it.
  */
 export class Context implements ReadRecord {
   readonly services: Services;
   isPersonal = false;
   readsCatalog = false;
-  /** The fields that the answer can contain, as estimated. */
-  cost = 0;
-  /** The fields of the answer, as counted. */
-  fields = 0;
-  /** The time for which an event was delayed by its account's token bucket. */
-  waitedMs = 0;
-  readonly summary: RequestSummary | null;
-  readonly ageLimitSeconds: number;
-  readonly #caller: Caller;
-  readonly #requestId: string;
-  readonly #receipts: ReceiptEntry[] = [];
-  #own: Scope | null = null;
-  #current: Scope | null = null;
+  protected readonly entries: ReceiptEntry[] = [];
+  protected readonly caller: Caller;
+  protected readonly calls: CallRecord | null;
+  protected own: Scope | null = null;
+  protected current: Scope | null = null;
 
-  constructor(
-    services: Services,
-    caller: Caller,
-    requestId: string,
-    summary: RequestSummary | null = null,
-    ageLimitSeconds = Infinity,
-  ) {
+  constructor(services: Services, caller: Caller, calls: CallRecord | null = null) {
     this.services = services;
-    this.#requestId = requestId;
-    this.#caller = caller;
-    this.summary = summary;
-    this.ageLimitSeconds = ageLimitSeconds;
+    this.caller = caller;
+    this.calls = calls;
+  }
+
+  get ageLimitSeconds(): number {
+    return Infinity;
   }
 
   identified(login: string): void {
-    if (this.summary !== null) this.summary.login ??= login;
+    if (this.calls !== null) this.calls.login ??= login;
   }
 
   /** These two belong to one request: a result that contains them is never shared. */
   get requestId(): string {
     this.isPersonal = true;
-    return this.#requestId;
+    return this.caller.requestId ?? '';
   }
 
-  get receipts(): ReceiptEntry[] {
+  get receipts(): readonly ReceiptEntry[] {
     this.isPersonal = true;
-    return this.#receipts;
+    return this.entries;
   }
 
   /** The reads available to the fields being resolved now. */
   get scope(): Scope {
-    this.#current ??= this.#ownScope();
-    return this.#current;
+    this.current ??= this.ownScope();
+    return this.current;
   }
 
   /**
@@ -65,37 +60,37 @@ export class Context implements ReadRecord {
    * behind serves only the fields selected on its own result.
    */
   async write<T>(send: (scope: Scope) => Promise<T>): Promise<T> {
-    const own = this.#ownScope();
-    this.#current = own;
+    const own = this.ownScope();
+    this.current = own;
     try {
       return await send(own);
     } finally {
-      this.#own = own.renewed();
-      this.#current = this.#own;
+      this.own = own.renewed();
+      this.current = this.own;
     }
   }
 
   /** Used for the fields of a login's own result: until the next write they read with the new token. */
   actAs(token: string): void {
-    this.#current = this.#ownScope().withToken(token);
+    this.current = this.ownScope().withToken(token);
   }
 
-  #ownScope(): Scope {
-    this.#own ??= this.createScope(this.#recordingCaller());
-    return this.#own;
+  protected ownScope(): Scope {
+    this.own ??= this.createScope(this.callerOfCalls());
+    return this.own;
   }
 
   protected createScope(caller: Caller): Scope {
     return new Scope(this.services, caller, this);
   }
 
-  #recordingCaller(): Caller {
-    return { ...this.#caller, receipt: (entry) => this.#record(entry) };
+  protected callerOfCalls(): Caller {
+    return { ...this.caller, receipt: (entry) => this.record(entry) };
   }
 
-  #record(entry: ReceiptEntry): void {
-    this.summary?.called(entry);
+  protected record(entry: ReceiptEntry): void {
+    this.calls?.called(entry);
     // A receipt lists the gateway's calls, and an open breaker lets none through.
-    if (entry.outcome !== 'circuit' && entry.outcome !== 'busy') this.#receipts.push(entry);
+    if (entry.outcome !== 'circuit' && entry.outcome !== 'busy') this.entries.push(entry);
   }
 }

@@ -2,6 +2,7 @@ import type { Order, Position } from '../gateway/model.ts';
 import { ageLimit } from './age-limit.ts';
 import { builder } from './builder.ts';
 import { InstrumentRef } from './instrument.ts';
+import { perOrder, perPosition } from './list-sizes.ts';
 import { perAccount, perGroup } from './sharing.ts';
 
 export const Side = builder.enumType('Side', {
@@ -142,6 +143,7 @@ for (const [ref, what] of [
 }
 
 PositionRef.implement({
+  extensions: perPosition,
   description:
     'An open position. Fields that the gateway left out, or sent with another type, are null. Those in one instrument are `Instrument.positions`.',
   fields: (t) => ({
@@ -164,6 +166,7 @@ PositionRef.implement({
 });
 
 OrderRef.implement({
+  extensions: perOrder,
   description:
     'A pending order. Fields that the gateway left out, or sent with another type, are null. Those for one instrument are `Instrument.orders`.',
   fields: (t) => ({

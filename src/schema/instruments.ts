@@ -7,6 +7,7 @@ import type { CatalogChanges } from '../domain/catalog/sync/history.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
 import { InstrumentRef, ShariaStatus } from './instrument.ts';
+import { perInstrument } from './list-sizes.ts';
 import { perGroup } from './sharing.ts';
 
 const InstrumentFilter = builder.inputType('InstrumentFilter', {
@@ -153,7 +154,7 @@ const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').im
         'Whether the client’s version is not remembered: then it starts anew from `upserted`, which is everything.',
     }),
     upserted: t.expose('upserted', {
-      ...perGroup,
+      extensions: { ...perGroup.extensions, ...perInstrument },
       type: [InstrumentRef],
       nullable: false,
       description: 'The instruments that are new or have changed.',

@@ -6,6 +6,7 @@ import { NotInEventsError } from '../domain/positions/not-in-events-error.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
+import { CircuitOpenError } from '../gateway/resilience/breakers.ts';
 import { redact } from '../lib/redact.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
@@ -176,4 +177,19 @@ function gatewayWords({ refusal }: GatewayError) {
     // More is redacted than is shown, because the half of an e-mail address is not recognised.
     words === null ? null : redact(words.slice(0, 2 * LONGEST_WORDS)).slice(0, LONGEST_WORDS);
   return { gatewayError: { error: redacted(refusal.error), message: redacted(refusal.message) } };
+}
+
+/** What the error plugin is told of a failure. */
+export function publicCause(cause: unknown): {
+  readonly message: string;
+  readonly extensions: PublicExtensions;
+} {
+  const described = describe(cause);
+  return { message: described.message, extensions: publicExtensions(described) };
+}
+
+/** Why a call of the gateway failed, where its code does not say it. */
+export function reasonOf(cause: unknown): string | null {
+  const isShortCircuit = cause instanceof GatewayError && cause.cause instanceof CircuitOpenError;
+  return isShortCircuit ? 'circuit_open' : null;
 }

@@ -21,26 +21,6 @@ export const perGroup = mark('group');
 export const perCopy = mark('copy');
 export const perAccount = mark('account');
 
-/** Null where the field has no mark, or an unknown one: its value is then the viewer's own. */
-export function sharingOf(field: {
-  readonly extensions: Readonly<Record<string, unknown>>;
-}): Sharing | null {
-  const { sharing } = field.extensions;
-  return sharing === 'group' || sharing === 'copy' || sharing === 'account' ? sharing : null;
-}
-
-/**
- * Whether the field may be resolved in a later turn of the event loop, where an answer is made in
- * slices: with arguments it may compute much and return little. A read of the gateway computes
- * nothing, and begins at once, because the proof of its token may wait for the reads that have begun.
- */
-export function isPostponable(field: {
-  readonly args: readonly unknown[];
-  readonly extensions: Readonly<Record<string, unknown>>;
-}): boolean {
-  return field.args.length > 0 && sharingOf(field) !== null;
-}
-
 function mark<Each extends Sharing>(sharing: Each): Mark<Each> {
   return { extensions: { sharing } };
 }

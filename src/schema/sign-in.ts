@@ -109,6 +109,8 @@ const ForgotPasswordInput = builder.inputType('ForgotPasswordInput', {
 
 builder.mutationFields((t) => ({
   login: t.field({
+    // Each is an attempt to guess a password.
+    extensions: { mostSelected: 1 },
     type: LoginResult,
     nullable: true,
     description:

@@ -199,8 +199,12 @@ const PlaceOrderResult = builder.unionType('PlaceOrderResult', {
   resolveType: ({ outcome }: Placed) => TYPE_OF[outcome.outcome],
 });
 
+// An order is traced whatever the share of the requests that are.
+const alwaysTraced = { extensions: { isAlwaysTraced: true } } as const;
+
 builder.mutationFields((t) => ({
   placeOrder: t.field({
+    ...alwaysTraced,
     type: PlaceOrderResult,
     nullable: true,
     description:
@@ -212,6 +216,7 @@ builder.mutationFields((t) => ({
     },
   }),
   placeLimitOrder: t.field({
+    ...alwaysTraced,
     type: PlaceOrderResult,
     nullable: true,
     description: 'Places an order that waits until the market reaches its price.',

@@ -1,9 +1,9 @@
 import type { Count, Counter } from '../lib/metrics/counter.ts';
 import type { Distribution, Histogram } from '../lib/metrics/histogram.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
-import type { Outcome, RequestSummary, Transport } from '../schema/request-summary.ts';
 import { SEND_FAULTS } from './receive/receive-buffer.ts';
 import type { RequestEnd } from './request/access-log.ts';
+import type { Outcome, RequestSummary, Transport } from './request/request-summary.ts';
 
 const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
 const OUTCOMES: readonly Outcome[] = ['ok', 'caller', 'refused', 'fault', 'gone'];

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.ts';
+import type { Graph } from '../graph.ts';
 import type { Log } from '../lib/log.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import type { SendBuffers } from './back-pressure/send-buffers.ts';
@@ -13,7 +13,7 @@ import type { RequestIds } from './request/request-id.ts';
 
 /** The settings that all transports share. */
 export interface ServerSettings {
-  readonly engine: Engine;
+  readonly graph: Graph;
   readonly log: Log;
   readonly origins: AllowedOrigins;
   readonly addresses: ClientAddresses;

@@ -1,6 +1,6 @@
 import { isInterfaceType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { isAgeLimit } from '../../src/schema/age-limit.ts';
+import { isAgeLimit } from '../../src/plugins/field-extensions.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 
 test('age limits stand at fields of the root, where operations are searched for them', () => {

@@ -1,7 +1,7 @@
 import { type GraphQLObjectType, getNamedType, isCompositeType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
+import { type Sharing, sharingOf } from '../../src/plugins/field-extensions.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
-import { type Sharing, sharingOf } from '../../src/schema/sharing.ts';
 
 // A new field without a mark below these roots has to be named here: a reviewer then sees that it
 // is the viewer's own, and that all who select it have an answer of their own.

@@ -1,11 +1,11 @@
+/** Called only where a document selects such a list. */
+export type SizeOf = (name: string) => number;
+
 /** Inputs of a cost beside the document. */
 export interface CostInputs {
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Called only where the document selects a whole catalog. */
-  readonly cachedInstruments: () => number;
-  /** The viewer's own, as far as they are cached; 0 where the account is not proved. */
-  readonly cachedPositions: () => number;
-  readonly cachedOrders: () => number;
+  /** How many entries a list has whose size the schema names. */
+  readonly sizeOf: SizeOf;
 }
 
 /** A number, or a function of a request's inputs; the constant part is computed once, on preparation. */

@@ -1,5 +1,4 @@
 import type { LRUCache } from 'lru-cache';
-import type { ClientKey } from '../../domain/auth/client-key.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import {
   BATCH_SHARE,
@@ -7,7 +6,9 @@ import {
   type RateCounters,
   type RateState,
 } from '../../store/rate-counters.ts';
-import { type Quota, waiting } from '../limits/request-quota.ts';
+import { overLimit } from '../limits/over-limit-error.ts';
+import type { Client } from '../operation.ts';
+import type { Refusal } from '../refusal.ts';
 
 export interface CostQuotaOptions {
   readonly counters: RateCounters;
@@ -44,16 +45,18 @@ export class CostQuota {
   }
 
   /** A refusal while the client's budget of the minute is used up, else null. */
-  refusal({ key }: ClientKey): (Quota & { readonly error: NonNullable<Quota['error']> }) | null {
+  refusal({ key }: Client): Refusal | null {
     const untilMs = this.#fullUntilMs.get(key);
     if (untilMs === undefined) return null;
     const leftMs = untilMs - this.#uptimeMs();
-    if (leftMs > 0) return waiting(Math.max(1, Math.ceil(leftMs / 1000)), 'COST_LIMIT_PER_MINUTE');
+    if (leftMs > 0)
+      return overLimit('COST_LIMIT_PER_MINUTE', Math.max(1, Math.ceil(leftMs / 1000)));
     this.#fullUntilMs.delete(key);
     return null;
   }
 
-  charge({ key }: ClientKey, fields: number): void {
+  charge({ key }: Client, fields: number): void {
+    if (fields === 0) return;
     const taken = this.#counter.take(key, fields);
     if (taken instanceof Promise) void taken.then((state) => this.#note(key, state));
     else this.#note(key, taken);

@@ -1,6 +1,6 @@
 import { type DirectiveNode, type DocumentNode, Kind, type TypeNode, visit } from 'graphql';
 import type { PreparedOperation } from '../documents/documents.ts';
-import { type CostInputs, evaluate } from './amount.ts';
+import { evaluate, type SizeOf } from './amount.ts';
 import { LONGEST_PAGE } from './list-sizes.ts';
 
 /** An operation's cost before its variables are known; what `@skip` and `@include` select counts in. */
@@ -20,12 +20,12 @@ const LONGEST_LIST: readonly unknown[] = new Array(LONGEST_PAGE);
 export function costRange(
   document: DocumentNode,
   { cost, node }: PreparedOperation,
-  cachedInstruments: number,
+  sizeOf: SizeOf,
 ): CostRange {
   const flags = flagValues(document);
   const most = (numbers: Variables) => {
     const costs = flags.map((values) =>
-      evaluate(cost, inputsOf({ ...numbers, ...values }, cachedInstruments)),
+      evaluate(cost, { variables: { ...numbers, ...values }, sizeOf }),
     );
     return Math.max(...costs);
   };
@@ -38,15 +38,6 @@ export function costRange(
 
 function isList(type: TypeNode): boolean {
   return (type.kind === Kind.NON_NULL_TYPE ? type.type : type).kind === Kind.LIST_TYPE;
-}
-
-function inputsOf(variables: Variables, cachedInstruments: number): CostInputs {
-  return {
-    variables,
-    cachedInstruments: () => cachedInstruments,
-    cachedPositions: () => 0,
-    cachedOrders: () => 0,
-  };
 }
 
 /** The values of the variables in `@skip` and `@include` among which the costliest is. */

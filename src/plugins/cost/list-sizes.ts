@@ -8,44 +8,36 @@ import {
   isObjectType,
 } from 'graphql';
 import type { DocumentValues } from '../documents/document-values.ts';
+import { listSizeOf } from '../field-extensions.ts';
 import type { Amount, CostInputs } from './amount.ts';
 
-/** The default for positions, orders and other lists that the gateway does not page. */
+/** The default for lists whose size nothing says. */
 const USUAL_SIZE = 50;
 const DEFAULT_PAGE = 50;
 export const LONGEST_PAGE = 500;
-/** The default until a catalog has been fetched. */
-const COLD_CATALOG = 1_000;
-
-const cachedPositions = ({ cachedPositions }: CostInputs) =>
-  Math.max(USUAL_SIZE, cachedPositions());
-const cachedOrders = ({ cachedOrders }: CostInputs) => Math.max(USUAL_SIZE, cachedOrders());
-const cachedCatalog = ({ cachedInstruments }: CostInputs) => cachedInstruments() || COLD_CATALOG;
 
 /** Estimates how many entries a list can contain before anything is read. */
 export class ListSizes {
-  readonly #known: ReadonlyMap<string, Amount>;
+  readonly #ofIntrospection: ReadonlyMap<string, Amount>;
 
   constructor(schema: GraphQLSchema) {
-    this.#known = new Map<string, Amount>([
-      ['Catalog.instruments', cachedCatalog],
-      ['CatalogChanges.upserted', cachedCatalog],
-      ...introspectionSizes(schema),
-    ]);
+    this.#ofIntrospection = new Map(introspectionSizes(schema));
   }
 
   /** `page` is the page size of the connection that contains the list. */
   of(typeName: string, field: GraphQLField<unknown, unknown>, page: Amount | null): Amount {
-    const known = this.#known.get(`${typeName}.${field.name}`) ?? page;
-    return known ?? HOLDINGS.get(getNamedType(field.type).name) ?? USUAL_SIZE;
+    const own = listSizeOf(field);
+    if (own !== null) return sizeOf(own);
+    const known = this.#ofIntrospection.get(`${typeName}.${field.name}`) ?? page;
+    if (known !== null) return known;
+    const ofType = listSizeOf(getNamedType(field.type));
+    return ofType === null ? USUAL_SIZE : sizeOf(ofType);
   }
 }
 
-/** Lists of an account's holdings are as long as the account has entries, wherever they are selected. */
-const HOLDINGS: ReadonlyMap<string, Amount> = new Map([
-  ['Position', cachedPositions],
-  ['Order', cachedOrders],
-]);
+function sizeOf(name: string): Amount {
+  return (inputs) => inputs.sizeOf(name);
+}
 
 /** The page size that a connection's arguments request; null where the field is no connection. */
 export function pageSize(
@@ -85,9 +77,7 @@ export function requestedSize(
 
 const NO_INPUTS: CostInputs = {
   variables: {},
-  cachedInstruments: () => 0,
-  cachedPositions: () => 0,
-  cachedOrders: () => 0,
+  sizeOf: () => 0,
 };
 
 /** Averages over this schema, since each of its types is introspected about equally often. */

@@ -15,7 +15,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { isPostponable } from '../../schema/sharing.ts';
+import { isPostponable } from '../field-extensions.ts';
 import {
   extraForList,
   extraForText,

@@ -1,6 +1,6 @@
 import type { FieldNode, GraphQLObjectType, OperationDefinitionNode } from 'graphql';
-import { isAgeLimit } from '../../schema/age-limit.ts';
 import { type Amount, lowest, provided } from '../cost/amount.ts';
+import { isAgeLimit } from '../field-extensions.ts';
 import { DocumentValues } from './document-values.ts';
 import type { Selections } from './selections.ts';
 

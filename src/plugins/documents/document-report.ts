@@ -1,4 +1,5 @@
 import type { GraphQLSchema, SourceLocation } from 'graphql';
+import type { SizeOf } from '../cost/amount.ts';
 import { costRange } from '../cost/cost-range.ts';
 import type { Documents } from './documents.ts';
 import { schemaUseOf } from './schema-use.ts';
@@ -38,14 +39,14 @@ export interface DocumentError {
 export interface ReportOptions {
   readonly schema: GraphQLSchema;
   readonly documents: Documents;
-  /** The size of the catalog, which the cost of documents that read all of it depends on. */
-  readonly instruments: number;
+  /** How long the lists are, which the cost of documents depends on. */
+  readonly sizeOf: SizeOf;
 }
 
 export function reportOn(
   id: string,
   text: string,
-  { schema, documents, instruments }: ReportOptions,
+  { schema, documents, sizeOf }: ReportOptions,
 ): DocumentReport {
   const prepared = documents.prepare(text);
   if ('errors' in prepared) {
@@ -62,7 +63,7 @@ export function reportOn(
     id,
     valid: true,
     operations: [...operations].map(([name, operation]) => {
-      const { usual, most } = costRange(document, operation, instruments);
+      const { usual, most } = costRange(document, operation, sizeOf);
       return { name, type: operation.node.operation, cost: usual, mostCost: most };
     }),
     deprecated: Object.fromEntries(deprecated),

@@ -11,16 +11,15 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { CacheReads } from '../../lib/metrics/cache-reads.ts';
 import { redact } from '../../lib/redact.ts';
 import { located, requestError } from '../../schema/public-error.ts';
-
 import type { Amount } from '../cost/amount.ts';
 import { costOf } from '../cost/cost.ts';
 import { ListSizes } from '../cost/list-sizes.ts';
 import { Metering } from '../cost/metering.ts';
-import type { CacheReads } from '../errors/engine-metrics.ts';
 import { CompiledCodeCache } from '../execution/compiled-code-cache.ts';
-import { CompiledOperation } from '../execution/compiled-operation.ts';
+import { CompilingExecutor } from '../execution/compiling-executor.ts';
 import { type StructureLimits, structureErrors } from '../limits/structure.ts';
 
 import { lowestAgeLimit } from './age-limits.ts';
@@ -50,7 +49,7 @@ export interface PreparedDocument {
 export interface PreparedOperation {
   readonly node: OperationDefinitionNode;
   readonly args: OperationArguments;
-  readonly compiled: CompiledOperation;
+  readonly executor: CompilingExecutor;
   /** Null where it reads more than the catalog. */
   readonly catalogUse: CatalogUse | null;
   /** The fields that the answer can contain. */
@@ -95,7 +94,7 @@ export class Documents {
       sizeCalculation: (_result, text) => BYTES_PER_DOCUMENT + text.length * BYTES_PER_CHARACTER,
       dispose: (result) => {
         if ('errors' in result) return;
-        for (const { compiled } of result.operations.values()) compiled.release();
+        for (const { executor } of result.operations.values()) executor.release();
       },
     });
   }
@@ -124,7 +123,7 @@ export class Documents {
     const { schema, limits, introspection } = this.#options;
     const document = parseDocument(text, limits.maxTokens);
     if ('errors' in document) return document;
-    const tooLarge = structureErrors(document, limits);
+    const tooLarge = structureErrors(document, limits, schema);
     if (tooLarge.length > 0) return { errors: tooLarge };
     const invalid = validate(schema, document, this.#rules, {
       maxErrors: MAX_ERRORS,
@@ -150,7 +149,7 @@ export class Documents {
       operations.set(node.name?.value ?? null, {
         node,
         args: new OperationArguments(ofDocument, node),
-        compiled: new CompiledOperation(this.#metering, selections, node, this.compiledCode),
+        executor: new CompilingExecutor(this.#metering, selections, node, this.compiledCode),
         catalogUse: catalogUseOf(selections, node),
         cost: costOf(selections, node, this.#sizes),
         ageLimit: lowestAgeLimit(selections, node),

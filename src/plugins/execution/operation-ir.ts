@@ -15,12 +15,10 @@ import {
   type VariableValues,
   visit,
 } from 'graphql';
-
-import { isPostponable } from '../../schema/sharing.ts';
 import { weightOfKey } from '../cost/meter.ts';
-
 import { literalOf } from '../documents/document-values.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
+import { isPostponable } from '../field-extensions.ts';
 
 /**
  * The intermediate representation of an operation: one entry per field, in the order of the

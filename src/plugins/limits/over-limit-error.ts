@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { publicExtensions } from '../../schema/public-error.ts';
+import { type Refusal, refused } from '../refusal.ts';
 
 export interface LimitedBy {
   /** The limit's name for operators; it is no part of the answer. */
@@ -17,4 +18,10 @@ export class OverLimitError extends GraphQLError {
     super(message, { extensions: publicExtensions({ code: 'RATE_LIMITED', message, more }) });
     this.limit = limit;
   }
+}
+
+/** Refuses the whole request, with the seconds after which to retry. */
+export function overLimit(limit: string, retryAfterSeconds: number): Refusal {
+  const error = new OverLimitError({ limit, retryAfterSeconds });
+  return refused([error], 429, { 'retry-after': String(retryAfterSeconds) });
 }

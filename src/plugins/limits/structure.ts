@@ -1,7 +1,14 @@
-import { type DocumentNode, type GraphQLError, Kind, type OperationDefinitionNode } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+} from 'graphql';
 import { located, requestError } from '../../schema/public-error.ts';
 import { redactTexts } from '../documents/redact-literals.ts';
 import { type Fragments, fragmentsOf, unfold } from '../documents/selections.ts';
+import { mostSelected } from '../field-extensions.ts';
 import { type Shape, ShapeMeasure } from './document-shape.ts';
 import { repeatedPairs } from './repeats.ts';
 
@@ -20,7 +27,6 @@ const MAX_REPEATED_PAIRS = 10_000;
 const MAX_REFERENCES = 15_000;
 
 const MAX_MUTATION_FIELDS = 5;
-const MAX_LOGINS = 1;
 
 export function tooComplex(limit: string, value: number, maximum: number): GraphQLError {
   return requestError('QUERY_TOO_COMPLEX', `The request passes a limit: ${limit}.`, {
@@ -34,7 +40,11 @@ export function tooComplex(limit: string, value: number, maximum: number): Graph
  * Checks the structure of a document with its fragments unfolded. It runs before validation, which
  * a hostile document can make expensive.
  */
-export function structureErrors(document: DocumentNode, limits: StructureLimits): GraphQLError[] {
+export function structureErrors(
+  document: DocumentNode,
+  limits: StructureLimits,
+  schema: GraphQLSchema,
+): GraphQLError[] {
   const operations = document.definitions.filter(
     (definition) => definition.kind === Kind.OPERATION_DEFINITION,
   );
@@ -63,7 +73,7 @@ export function structureErrors(document: DocumentNode, limits: StructureLimits)
   if (references > MAX_REFERENCES) {
     errors.push(tooComplex('references', references, MAX_REFERENCES));
   }
-  return errors.length > 0 ? errors : unfoldedErrors(operations, fragments);
+  return errors.length > 0 ? errors : unfoldedErrors(operations, fragments, schema);
 }
 
 interface OperationErrors {
@@ -121,9 +131,13 @@ function ownDirectives({ directives, variableDefinitions }: OperationDefinitionN
 function unfoldedErrors(
   operations: readonly OperationDefinitionNode[],
   fragments: Fragments,
+  schema: GraphQLSchema,
 ): GraphQLError[] {
   const errors = worstOfEach(
-    operations.map((operation) => ({ operation, errors: mutationErrors(operation, fragments) })),
+    operations.map((operation) => ({
+      operation,
+      errors: mutationErrors(operation, fragments, schema),
+    })),
   );
   let pairs = 0;
   for (const { selectionSet } of operations) pairs += repeatedPairs(selectionSet, fragments);
@@ -140,19 +154,24 @@ function unfoldedErrors(
 function mutationErrors(
   { operation, selectionSet }: OperationDefinitionNode,
   fragments: Fragments,
+  schema: GraphQLSchema,
 ): GraphQLError[] {
   if (operation !== 'mutation') return [];
+  const counts = new Map<string, number>();
   let fields = 0;
-  let logins = 0;
   unfold(selectionSet, fragments, ({ kind, name }) => {
     if (kind !== Kind.FIELD) return;
     fields += 1;
-    if (name.value === 'login') logins += 1;
+    counts.set(name.value, (counts.get(name.value) ?? 0) + 1);
   });
   const errors: GraphQLError[] = [];
   if (fields > MAX_MUTATION_FIELDS) {
     errors.push(tooComplex('mutation fields', fields, MAX_MUTATION_FIELDS));
   }
-  if (logins > MAX_LOGINS) errors.push(tooComplex('login fields', logins, MAX_LOGINS));
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    const count = counts.get(field.name) ?? 0;
+    const most = mostSelected(field);
+    if (count > most) errors.push(tooComplex(`${field.name} fields`, count, most));
+  }
   return errors;
 }

@@ -1,5 +1,5 @@
-import type { ClientKey } from '../../domain/auth/client-key.ts';
 import { Slots } from '../../lib/slots.ts';
+import type { Client } from '../operation.ts';
 
 export interface SubscriptionSlotsOptions {
   readonly perAccount: number;
@@ -16,7 +16,7 @@ export class SubscriptionSlots {
     this.#options = options;
   }
 
-  isFull(client: ClientKey): boolean {
+  isFull(client: Client): boolean {
     return this.#slots.held(client.key) >= this.#most(client);
   }
 
@@ -24,7 +24,7 @@ export class SubscriptionSlots {
    * Null where all slots are taken; else a function that releases the slot, as an abort of the
    * signal does.
    */
-  take(client: ClientKey, signal?: AbortSignal): (() => void) | null {
+  take(client: Client, signal?: AbortSignal): (() => void) | null {
     const giveBack = this.#slots.take(client.key, this.#most(client));
     if (giveBack === null) return null;
     const release = () => {
@@ -36,7 +36,7 @@ export class SubscriptionSlots {
     return release;
   }
 
-  #most({ kind }: ClientKey): number {
+  #most({ kind }: Client): number {
     return kind === 'address' ? this.#options.perAddress : this.#options.perAccount;
   }
 }

@@ -1,32 +1,44 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import type { Caller } from '../../gateway/caller.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
-import { Context } from '../../schema/context.ts';
-import { EventContext } from '../../schema/event-context.ts';
-import type { RequestSummary } from '../../schema/request-summary.ts';
-import type { Services } from '../../schema/services.ts';
 import { Meter } from '../cost/meter.ts';
-import type { Publisher } from '../errors/publisher.ts';
+import type { Failing } from '../errors/error-codes.ts';
 import { type JsonText, jsonText } from '../results/json-text.ts';
 import { FollowedEvents } from './delivery.ts';
 import type { EventPace } from './event-pace.ts';
 import { type EventText, packResult } from './packed-results.ts';
 import { type MadeResult, SharedResults, type SharingOperation } from './shared-results.ts';
 
+/** The context of one event, which records what its fields have read. */
+export interface EventContext {
+  /** True once they have read a value of the viewer or of one request. */
+  readonly isPersonal: boolean;
+  /** True once they have read what differs between the subscribers to one account. */
+  readonly readsCatalog: boolean;
+}
+
 /** A subscription, as it is executed for each of its events. */
 export interface LiveOperation extends SharingOperation {
   readonly cost: number;
-  readonly caller: Caller;
-  readonly requestId: string;
-  readonly summary: RequestSummary;
+  readonly signal: AbortSignal | undefined;
+  readonly failing: Failing;
+  readonly newContext: () => EventContext;
   /** The account's key in the pace and in the scheduler. */
   readonly key: string;
   /** The estimated fields of the next event, and the tokens reserved for the present one. */
   expected: number;
   reserved: number;
 }
+
+/** One event that is executed. */
+interface Run {
+  readonly context: EventContext;
+  readonly meter: Meter;
+  readonly waitedMs: number;
+}
+
+const NOTHING_RUN: EventRun = { cost: 0, fields: 0, waitedMs: 0 };
 
 /** Ends what waits for an event's turn when the subscription has ended meanwhile. */
 class SubscriptionEndedError extends Error {
@@ -36,9 +48,22 @@ class SubscriptionEndedError extends Error {
 /** The form in which a transport takes a result, which is made once however many subscribers take it. */
 type Form = (made: MadeResult, live: LiveOperation) => Eventually<EventText>;
 
-export interface EventResultsOptions {
-  readonly services: Services;
-  readonly publisher: Publisher;
+/** What an event has cost. */
+export interface EventRun {
+  readonly cost: number;
+  readonly fields: number;
+  /** The time for which it was delayed by its account's token bucket. */
+  readonly waitedMs: number;
+}
+
+export interface EventResultsOptions<Context extends EventContext = EventContext> {
+  /** Masks the errors of a result, and adds its receipt. */
+  readonly publish: (
+    result: ExecutionResult,
+    failing: Failing,
+    context: Context,
+    run: EventRun,
+  ) => ExecutionResult;
   readonly scheduler: FairScheduler;
   readonly pace: EventPace;
   /** The budget of one event, in fields. */
@@ -71,7 +96,7 @@ export class EventResults {
     live: LiveOperation,
     { reportsEnd, ended }: Following,
   ): FollowedEvents {
-    const { signal } = live.caller;
+    const { signal } = live;
     const stream = new FollowedEvents(events, {
       text: (event, isPacked) =>
         this.#paced(event as object, live, events, isPacked ? this.#packed : textOf),
@@ -92,10 +117,9 @@ export class EventResults {
     return stream;
   }
 
-  #finalResult(error: unknown, { caller, requestId, summary }: LiveOperation): ExecutionResult {
-    const { services, publisher } = this.#options;
-    const context = new Context(services, caller, requestId, summary);
-    return publisher.publish({ errors: [asGraphQLError(error)] }, context);
+  #finalResult(error: unknown, { failing, newContext }: LiveOperation): ExecutionResult {
+    const result = { errors: [asGraphQLError(error)] };
+    return this.#options.publish(result, failing, newContext(), NOTHING_RUN);
   }
 
   /** The event's result: synchronously, or once the account's token bucket allows it. */
@@ -179,44 +203,39 @@ export class EventResults {
     waitedMs: number,
     meter: Meter,
   ): Eventually<MadeResult> {
-    const { services, scheduler } = this.#options;
+    const { scheduler } = this.#options;
     // Each event has its own context: reads must not be as old as the subscription.
-    const context = new EventContext(services, live.caller, live.requestId, live.summary);
-    context.cost = live.cost;
-    context.waitedMs = waitedMs;
+    const run = { context: live.newContext(), meter, waitedMs };
     return meter.isCostly
-      ? scheduler.run(live.key, () => this.#execute(event, live, context, meter))
-      : this.#execute(event, live, context, meter);
+      ? scheduler.run(live.key, () => this.#execute(event, live, run))
+      : this.#execute(event, live, run);
   }
 
-  #execute(
-    event: object,
-    live: LiveOperation,
-    context: Context,
-    meter: Meter,
-  ): Eventually<MadeResult> {
+  #execute(event: object, live: LiveOperation, run: Run): Eventually<MadeResult> {
     const { prepared, args } = live;
-    const run = { ...args, rootValue: event, contextValue: context };
-    const result = prepared.compiled.execute(run, meter);
+    const result = prepared.executor.execute(
+      { ...args, rootValue: event, contextValue: run.context },
+      run.meter,
+    );
     return result instanceof Promise
-      ? result.then((settled) => this.#made(settled, live, context, meter))
-      : this.#made(result, live, context, meter);
+      ? result.then((settled) => this.#made(settled, live, run))
+      : this.#made(result, live, run);
   }
 
-  #made(result: ExecutionResult, live: LiveOperation, context: Context, meter: Meter): MadeResult {
+  #made(result: ExecutionResult, live: LiveOperation, run: Run): MadeResult {
+    const { context, meter, waitedMs } = run;
     const { fields } = meter;
     this.#settle(live, fields);
-    context.fields = fields;
     // Subscribers to one account may have different catalogs, so reading the catalog makes a result
-    // personal too. The record is checked before publishing, which itself reads values of one
-    // request.
+    // personal too.
     if (context.isPersonal || context.readsCatalog) this.#shared.bar(live);
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
+    const { cost, failing } = live;
     return {
       // The receipt's waiting time concerns one subscriber alone.
-      isShared: this.#shared.mayShare(live) && !result.errors && context.waitedMs === 0,
-      result: this.#options.publisher.publish(result, context),
+      isShared: this.#shared.mayShare(live) && !result.errors && waitedMs === 0,
+      result: this.#options.publish(result, failing, context, { cost, fields, waitedMs }),
       fields,
       text: null,
       packed: null,

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Eventually } from '../../lib/eventually.ts';
+import type { CacheReads } from '../../lib/metrics/cache-reads.ts';
 import { type Encoding, pack } from '../../lib/pack.ts';
 import type { CatalogUse } from '../documents/sharing-marks.ts';
-import type { CacheReads } from '../errors/engine-metrics.ts';
 
 export interface CachedResponse {
   readonly etag: string;

@@ -3,6 +3,7 @@ import type { Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Meter } from '../cost/meter.ts';
 import { JsonWriter } from './json-writer.ts';
+import { WrittenResult } from './written-result.ts';
 
 /**
  * A result as JSON: a string, or chunks of UTF-8 where it is large, which the heap does not hold and
@@ -14,10 +15,14 @@ const PIECES_BETWEEN_LOOKS = 32;
 
 /** Serializes the result: synchronously, or in slices where it is large. */
 export function jsonText(result: ExecutionResult, meter: Meter): Eventually<JsonText> {
+  if (result instanceof WrittenResult) return result.chunks;
   return meter.isCostly ? chunksInSlices(result, meter) : JSON.stringify(result);
 }
 
-async function chunksInSlices(result: ExecutionResult, meter: Meter): Promise<readonly Buffer[]> {
+export async function chunksInSlices(
+  result: ExecutionResult,
+  meter: Meter,
+): Promise<readonly Buffer[]> {
   const { scheduler, client } = meter;
   const writer = new JsonWriter(result, meter.blocks);
   while (!writer.isDone) {

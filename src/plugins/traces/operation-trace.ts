@@ -1,77 +1,54 @@
 import {
   type DocumentNode,
+  type ExecutionResult,
   type GraphQLSchema,
-  getNamedType,
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import type { Eventually } from '../../lib/eventually.ts';
-import type { OperationTrace, RequestTrace, SpanAttributes } from '../../lib/tracing/tracing.ts';
-import type { Code } from '../../schema/error-codes.ts';
+import type { OperationTrace, SpanAttributes } from '../../lib/tracing/tracing.ts';
+import { isAlwaysTraced } from '../field-extensions.ts';
+import type { Operation } from '../operation.ts';
 
-export interface TracedOperation {
+export interface TraceOptions {
   readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  readonly node: OperationDefinitionNode;
-  /** A manifest has the document; other names are any client's to choose, and of any number. */
-  readonly isTrusted: boolean;
+  /** True for the code of an error of which neither the client nor the user is the cause. */
+  readonly isFault: (code: unknown) => boolean;
 }
 
-const ORDER_RESULT = 'PlaceOrderResult';
-
-// The codes of which neither the client nor the user is the cause.
-const FAULTS: ReadonlySet<unknown> = new Set<Code>([
-  'GATEWAY_UNAVAILABLE',
-  'GATEWAY_TIMEOUT',
-  'GATEWAY_CONTRACT',
-  'OUTCOME_UNKNOWN',
-  'IDEMPOTENCY_UNAVAILABLE',
-  'INTERNAL',
-]);
-
-/** Begins the span of an operation. It has no document and no variables, which may hold a password. */
-export function traceOperation(request: RequestTrace, operation: TracedOperation): OperationTrace {
-  const { node, isTrusted } = operation;
+/**
+ * Begins the span of an operation; null where tracing is off. It has no document and no variables,
+ * which may hold a password, and a name only from a manifest: others are any client's to choose.
+ */
+export function beginTrace(
+  { requestTrace, prepared: { node }, document, record }: Operation,
+  { schema }: TraceOptions,
+): OperationTrace | null {
+  if (requestTrace === null) return null;
   const attributes: SpanAttributes = {
     'graphql.operation.type': node.operation,
-    ...(isTrusted && node.name && { 'graphql.operation.name': node.name.value }),
+    ...(record.isTrusted && node.name && { 'graphql.operation.name': node.name.value }),
   };
-  const isAlwaysSampled = node.operation === 'mutation' && placesOrder(operation);
-  return request.operation({ name: node.operation, attributes, isAlwaysSampled });
-}
-
-/** Ends the operation's span with what it results in. */
-export function tracedResult<T extends object>(
-  trace: OperationTrace,
-  run: () => Eventually<T>,
-): Eventually<T> {
-  const failed = (error: unknown): never => {
-    trace.end({ errorType: 'INTERNAL' });
-    throw error;
-  };
-  const ended = (result: T): T => {
-    trace.end({ errorType: faultOf(result) });
-    return result;
-  };
-  try {
-    const result = run();
-    return result instanceof Promise ? result.then(ended, failed) : ended(result);
-  } catch (error) {
-    return failed(error);
-  }
+  const isAlwaysSampled =
+    document !== null &&
+    node.operation === 'mutation' &&
+    selectsTraced(schema, document.document, node);
+  return requestTrace.operation({ name: node.operation, attributes, isAlwaysSampled });
 }
 
 /** The code of the first error that is a fault; other errors are an answer like any other. */
-function faultOf(result: object): string | null {
-  const errors = 'errors' in result && Array.isArray(result.errors) ? result.errors : [];
-  const code: unknown = errors.find(({ extensions }) => FAULTS.has(extensions?.code))?.extensions
-    .code;
+export function faultOf(result: unknown, { isFault }: TraceOptions): string | null {
+  const errors = (result as ExecutionResult).errors ?? [];
+  const code = errors.find(({ extensions }) => isFault(extensions?.code))?.extensions?.code;
   return typeof code === 'string' ? code : null;
 }
 
-/** Whether it may place an order, whatever `@skip` and `@include` leave of it. */
-function placesOrder({ schema, document, node }: TracedOperation): boolean {
+/** Whether it may select a field that is always traced, whatever `@skip` and `@include` leave of it. */
+function selectsTraced(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  node: OperationDefinitionNode,
+): boolean {
   const fields = schema.getMutationType()?.getFields() ?? {};
   const visited = new Set<SelectionSetNode>();
   const isIn = (set: SelectionSetNode): boolean => {
@@ -80,7 +57,7 @@ function placesOrder({ schema, document, node }: TracedOperation): boolean {
     return set.selections.some((selection) => {
       if (selection.kind === Kind.FIELD) {
         const field = fields[selection.name.value];
-        return field !== undefined && getNamedType(field.type).name === ORDER_RESULT;
+        return field !== undefined && isAlwaysTraced(field);
       }
       if (selection.kind === Kind.INLINE_FRAGMENT) return isIn(selection.selectionSet);
       const fragment = document.definitions.find(

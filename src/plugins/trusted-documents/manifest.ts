@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPlainFile } from '../../lib/read-plain-file.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
-import { documentId } from '../request.ts';
+import { documentId } from '../params/params.ts';
 
 /** Lists why manifests of trusted documents cannot be used, one reason for each faulty file. */
 export class ManifestError extends Error {

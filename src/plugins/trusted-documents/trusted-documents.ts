@@ -133,6 +133,6 @@ function prepare(
     log.warn({ id, errors }, 'a trusted document does not fit and is left out');
     return null;
   }
-  for (const { compiled } of prepared.operations.values()) compiled.compile();
+  for (const { executor } of prepared.operations.values()) executor.compile();
   return { text, prepared };
 }

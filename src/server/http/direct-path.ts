@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
-import type { Ready } from '../../engine/opened-operation.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
 import type { Body } from '../../lib/pack.ts';
-import type { Refused } from '../../plugins/request.ts';
-import { type CatalogAnswer, isNamed } from '../../plugins/response-cache/catalog-answer.ts';
+import type { Operation } from '../../plugins/operation.ts';
+import type { Refusal } from '../../plugins/refusal.ts';
+import { CachedResult } from '../../plugins/response-cache/cached-result.ts';
+import { isNamed } from '../../plugins/response-cache/use-response-cache.ts';
+import { jsonText } from '../../plugins/results/json-text.ts';
 import { asOnlyEvent } from './event-stream.ts';
-import { EVENT_STREAM, type MediaType, RESPONSE_JSON } from './negotiation.ts';
+import { EVENT_STREAM, type MediaType, PLAIN_JSON, RESPONSE_JSON } from './negotiation.ts';
 import { readQueryString } from './query-string.ts';
 import type { Reply } from './reply.ts';
 
@@ -28,46 +30,39 @@ export function readOrdinary({ method, url }: IncomingMessage, body: Buffer | nu
   }
 }
 
-/** Synchronous where the answer is already in memory. */
-export function answerDirectly(
+/** Answers a request that is refused, by the status that GraphQL over HTTP gives it. */
+export function sendRefusal(
   reply: Reply,
-  operation: Ready | Refused,
+  { status, headers, isWellFormed, errors }: Refusal,
   media: MediaType,
 ): Eventually<void> {
-  reply.setAll(operation.headers);
-  if (!operation.ready) {
-    const { status, isWellFormed, errors } = operation;
-    // Clients older than `application/graphql-response+json` read a wrong document's errors only from a 200.
-    const shown = isWellFormed && status === 400 && media !== RESPONSE_JSON ? 200 : status;
-    return sendResult(reply, shown, JSON.stringify({ errors }), media);
-  }
-  const { headers, method } = reply.request;
-  const isCacheable = method === 'GET' && media !== EVENT_STREAM;
-  const answer = operation.readsCatalogOnly
-    ? operation.answerFromCatalog(isCacheable ? headers['if-none-match'] : undefined)
-    : operation.execute();
-  return answer instanceof Promise
-    ? answer.then((result) => sendAnswer(reply, operation, result, media))
-    : sendAnswer(reply, operation, answer, media);
+  reply.setAll(headers);
+  const text = JSON.stringify({ errors });
+  // Its media types are what was refused.
+  if (status === 406) return sendResult(reply, status, text, PLAIN_JSON);
+  // Clients older than `application/graphql-response+json` read a wrong document's errors only from a 200.
+  const shown = isWellFormed && status === 400 && media !== RESPONSE_JSON ? 200 : status;
+  return sendResult(reply, shown, text, media);
 }
 
-function sendAnswer(
+/** Sends the result of a query or a mutation. */
+export function sendAnswer(
   reply: Reply,
-  operation: Ready,
-  answer: ExecutionResult | CatalogAnswer,
+  result: ExecutionResult,
+  { meter }: Operation,
   media: MediaType,
 ): Eventually<void> {
-  if ('etag' in answer) return sendCatalog(reply, answer, media);
-  const text = operation.text(answer);
+  if (result instanceof CachedResult) return sendCached(reply, result, media);
+  const text = jsonText(result, meter);
   return text instanceof Promise
     ? text.then((written) => sendResult(reply, 200, written, media))
     : sendResult(reply, 200, text, media);
 }
 
-/** Sends an answer made of the catalog alone; after a GET the client may cache it for its TTL. */
-export function sendCatalog(
+/** Sends a result that may be cached; after a GET the client may cache it for its TTL. */
+export function sendCached(
   reply: Reply,
-  { etag, freshSeconds, bytes, packed }: CatalogAnswer,
+  { etag, freshSeconds, bytes, packed }: CachedResult,
   media: MediaType,
 ): Eventually<void> {
   if (media === EVENT_STREAM && bytes !== null) return sendResult(reply, 200, bytes, media);

@@ -4,8 +4,8 @@ import { type Body, isChunks } from '../../lib/pack.ts';
 import { PackedText } from '../../lib/packed-text.ts';
 import type { FollowedEvents, ResultSink } from '../../plugins/live/delivery.ts';
 import type { EventText } from '../../plugins/live/packed-results.ts';
-import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { SendBuffer } from '../back-pressure/send-buffer.ts';
+import type { RequestSummary } from '../request/request-summary.ts';
 
 const HEAD = Buffer.from('event: next\ndata: ');
 const END = Buffer.from('\n\n');

@@ -1,28 +1,34 @@
-import type { IncomingMessage } from 'node:http';
-import type { IncomingRequest, Ready } from '../../engine/opened-operation.ts';
+import type { ExecutionResult } from 'graphql';
 import type { Caller } from '../../gateway/caller.ts';
+import type { Ready } from '../../graph.ts';
+import type { GraphContext } from '../../graph-context.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
-import type { Refused } from '../../plugins/request.ts';
+import { FollowedEvents } from '../../plugins/live/delivery.ts';
+import type { Subscribed } from '../../plugins/live/use-live-results.ts';
+import type { Refusal } from '../../plugins/refusal.ts';
+import { CachedResult } from '../../plugins/response-cache/cached-result.ts';
+import { WrittenResult } from '../../plugins/results/written-result.ts';
 import type { Code } from '../../schema/error-codes.ts';
 import { requestError } from '../../schema/public-error.ts';
-import type { RequestSummary } from '../../schema/request-summary.ts';
+import type { RequestSummary } from '../request/request-summary.ts';
 import { forwardedFrom, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
 import { PayloadTooLargeError, TooManyPiecesError, takeBody, UnreadableBodyError } from './body.ts';
-import { answerDirectly, readOrdinary, sendCatalog, sendResult } from './direct-path.ts';
+import { readOrdinary, sendAnswer, sendRefusal, sendResult } from './direct-path.ts';
 import type { EventStreams } from './event-streams.ts';
+import { toFetchRequest } from './fetch-request.ts';
 import {
   type Accepted,
+  EVENT_STREAM,
   isJsonType,
-  type MediaType,
   Negotiation,
   PLAIN_JSON,
   RESPONSE_JSON,
 } from './negotiation.ts';
 import type { Reply } from './reply.ts';
 import { answerSubscription } from './subscription.ts';
-import type { createGraphQLOverHttp, YogaReply } from './yoga.ts';
+import type { YogaHandler } from './yoga.ts';
 
 export interface EndpointSettings extends ServerSettings {
   /** Whether ordinary requests are answered without yoga. */
@@ -33,15 +39,21 @@ export interface EndpointSettings extends ServerSettings {
   readonly onGeneralPath: () => void;
 }
 
+/** Who has sent a request, and what is noted of it. */
+interface Origin {
+  readonly caller: Caller;
+  readonly summary: RequestSummary;
+}
+
 /** May answer asynchronously; what it throws or rejects with is an internal error. */
 export type GraphQLEndpoint = (reply: Reply) => Eventually<void>;
 
-/** `/graphql` over HTTP: reads the request, lets yoga and the engine answer it, sends the answer. */
+/** `/graphql` over HTTP: reads the request, lets the graph, or yoga, answer it, sends the answer. */
 export function createGraphQLEndpoint(
   settings: EndpointSettings,
   streams: EventStreams,
 ): GraphQLEndpoint {
-  const { engine, addresses, buffers, maxBodyBytes, directPath, pingMs, onGeneralPath } = settings;
+  const { graph, addresses, buffers, maxBodyBytes, directPath, pingMs, onGeneralPath } = settings;
   const { accessLog, clientNames, received, tokens, tracing } = settings;
   const yoga = onFirstUse(() => loadYoga(settings));
   const negotiation = new Negotiation();
@@ -58,7 +70,7 @@ export function createGraphQLEndpoint(
   }
 
   function answer(reply: Reply, body: Buffer | null, summary: RequestSummary): Eventually<void> {
-    const { request, requestId, trace } = reply;
+    const { request, requestId } = reply;
     if (body !== null) summary.bytesIn = body.length;
     const hashed = tokens.of(request);
     const caller: Caller = {
@@ -73,65 +85,99 @@ export function createGraphQLEndpoint(
       trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
     };
     reply.caller = caller;
-    const mayMutate = request.method === 'POST';
-    const incoming: IncomingRequest = { caller, requestId, summary, mayMutate, trace };
     return buffers.hasRoom(caller)
-      ? answerRequest(reply, body, incoming)
-      : reply.whenRoom(() => answerRequest(reply, body, incoming));
+      ? answerRequest(reply, body, { caller, summary })
+      : reply.whenRoom(() => answerRequest(reply, body, { caller, summary }));
   }
 
-  function answerRequest(
-    reply: Reply,
-    body: Buffer | null,
-    incoming: IncomingRequest,
-  ): Eventually<void> {
+  function answerRequest(reply: Reply, body: Buffer | null, from: Origin): Eventually<void> {
     const { request } = reply;
     const accepted = negotiation.of(request.headers.accept);
     if (accepted === null) return refuseTypes(reply);
     const ordinary = directPath ? readOrdinary(request, body) : null;
-    if (ordinary === null) return answerByYoga(reply, body, incoming, accepted);
-    const answerOpened = (opened: Ready | Refused) =>
-      opened.ready && opened.operation === 'subscription'
-        ? answerEvents(reply, opened, incoming, accepted)
-        : answerDirectly(reply, opened, accepted.single);
-    const opened = engine.open(ordinary, incoming);
+    const context = contextOf(reply, body, from, { sent: ordinary, accepted });
+    if (ordinary === null) return answerByYoga(reply, context, accepted);
+    const answerOpened = (opened: Ready | Refusal) =>
+      answerDirectly(reply, context, opened, accepted);
+    const opened = graph.open(context);
     return opened instanceof Promise ? opened.then(answerOpened) : answerOpened(opened);
   }
 
-  function answerEvents(
+  function contextOf(
     reply: Reply,
-    operation: Ready,
-    { summary, caller }: IncomingRequest,
-    { single, takesEvents }: Accepted,
+    body: Buffer | null,
+    { caller, summary }: Origin,
+    { sent, accepted }: { readonly sent: unknown; readonly accepted: Accepted },
+  ): GraphContext {
+    const { request, requestId, trace } = reply;
+    const isCacheable = request.method === 'GET' && accepted.single !== EVENT_STREAM;
+    return graph.context({
+      sent,
+      caller,
+      requestId,
+      record: summary,
+      mayMutate: request.method === 'POST',
+      takesEvents: accepted.takesEvents,
+      requestTrace: trace,
+      takesBytes: true,
+      ifNoneMatch: isCacheable ? request.headers['if-none-match'] : undefined,
+      reportsEnd: undefined,
+      // The result of an event stream has the status of plain JSON.
+      toRequest: () =>
+        toFetchRequest(
+          request,
+          body,
+          accepted.single === RESPONSE_JSON ? RESPONSE_JSON : PLAIN_JSON,
+        ),
+    });
+  }
+
+  function answerDirectly(
+    reply: Reply,
+    context: GraphContext,
+    opened: Ready | Refusal,
+    accepted: Accepted,
   ): Eventually<void> {
-    reply.setAll(operation.headers);
-    if (!takesEvents) return refuseTypes(reply);
-    const subscribed = () => accessLog.subscribed(summary, caller);
-    return answerSubscription(reply, operation, { single, summary, streams, pingMs, subscribed });
+    reply.setAll(context.operation.headers);
+    if ('errors' in opened) return sendRefusal(reply, opened, accepted.single);
+    const result = opened.type === 'subscription' ? opened.subscribe() : opened.execute();
+    return result instanceof Promise
+      ? result.then((settled) => sendOutcome(reply, settled, context, accepted))
+      : sendOutcome(reply, result, context, accepted);
+  }
+
+  function sendOutcome(
+    reply: Reply,
+    outcome: ExecutionResult | Subscribed,
+    { operation }: GraphContext,
+    { single }: Accepted,
+  ): Eventually<void> {
+    const { summary } = reply;
+    if (!(outcome instanceof FollowedEvents) || summary === null) {
+      return sendAnswer(reply, outcome as ExecutionResult, operation, single);
+    }
+    const subscribed = () => accessLog.subscribed(summary, reply.caller);
+    return answerSubscription(reply, outcome, { summary, streams, pingMs, subscribed });
   }
 
   async function answerByYoga(
     reply: Reply,
-    body: Buffer | null,
-    incoming: IncomingRequest,
+    context: GraphContext,
     accepted: Accepted,
   ): Promise<void> {
     onGeneralPath();
-    const { single } = accepted;
-    const notes: YogaReply = { headers: {}, catalog: null, text: null, subscription: null };
-    const { fetch, fetchAPI } = await yoga();
-    const request = asFetchRequest(fetchAPI, reply.request, { body, single });
-    const answer = await fetch(request, { incoming, reply: notes });
-    if (notes.subscription !== null) {
-      return answerEvents(reply, notes.subscription, incoming, accepted);
-    }
-    reply.setAll(notes.headers);
-    for (const [name, value] of answer.headers) {
+    const { response, outcome } = await (await yoga())(context);
+    reply.setAll(context.operation.headers);
+    if (isSentAsItIs(outcome)) return sendOutcome(reply, outcome, context, accepted);
+    for (const [name, value] of response.headers) {
       if (!OURS.has(name.toLowerCase())) reply.set(name.toLowerCase(), value);
     }
-    if (notes.catalog) return sendCatalog(reply, notes.catalog, single);
-    const result = notes.text ?? Buffer.from(await answer.arrayBuffer());
-    return sendResult(reply, answer.status, result, single);
+    return sendResult(
+      reply,
+      response.status,
+      Buffer.from(await response.arrayBuffer()),
+      response.status === 406 ? PLAIN_JSON : accepted.single,
+    );
   }
 
   function refuseTypes(reply: Reply): Eventually<void> {
@@ -146,7 +192,7 @@ export function createGraphQLEndpoint(
     code: Code = 'GRAPHQL_PARSE_FAILED',
   ): Eventually<void> {
     const error = requestError(code, message);
-    if (reply.summary !== null) engine.refused([error], reply.summary);
+    if (reply.summary !== null) graph.refused([error], reply.summary);
     return reply.sendJson(status, { errors: [error] });
   }
 
@@ -183,6 +229,15 @@ export function createGraphQLEndpoint(
   };
 }
 
+/** Bytes already, or events. */
+function isSentAsItIs(outcome: unknown): outcome is CachedResult | WrittenResult | FollowedEvents {
+  return (
+    outcome instanceof CachedResult ||
+    outcome instanceof WrittenResult ||
+    outcome instanceof FollowedEvents
+  );
+}
+
 // These are set when the bytes are sent.
 const OURS = new Set([
   'content-type',
@@ -192,29 +247,11 @@ const OURS = new Set([
   'connection',
 ]);
 
-type Yoga = ReturnType<typeof createGraphQLOverHttp>;
-
 /**
  * Loads yoga with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
  * the image's bundle for some 50 ms, from the sources for 200. The build of the image shows that it can be loaded.
  */
-async function loadYoga({ engine, maxBodyBytes }: EndpointSettings): Promise<Yoga> {
-  const { createGraphQLOverHttp } = await import('./yoga.ts');
-  return createGraphQLOverHttp({ engine, maxBodyBytes });
-}
-
-function asFetchRequest(
-  { Headers, Request }: Yoga['fetchAPI'],
-  request: IncomingMessage,
-  { body, single }: { readonly body: Buffer | null; readonly single: MediaType },
-): Request {
-  const headers = new Headers();
-  if (body) headers.set('content-type', PLAIN_JSON);
-  // The result of an event stream has the status of plain JSON.
-  headers.set('accept', single === RESPONSE_JSON ? RESPONSE_JSON : PLAIN_JSON);
-  return new Request(`http://facade${request.url}`, {
-    method: request.method ?? 'GET',
-    headers,
-    ...(body && { body: body as Uint8Array<ArrayBuffer> }),
-  });
+async function loadYoga({ graph }: EndpointSettings): Promise<YogaHandler> {
+  const { createYogaHandler } = await import('./yoga.ts');
+  return createYogaHandler(graph);
 }

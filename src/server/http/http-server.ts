@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
-import { waiting } from '../../plugins/limits/request-quota.ts';
+import { overLimit } from '../../plugins/limits/over-limit-error.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
 import type { DemoPage } from '../demo-page/demo-page.ts';
@@ -239,9 +239,9 @@ function refuseDoubled(reply: Reply): Eventually<void> {
 }
 
 function refuseFlood(reply: Reply): Eventually<void> {
-  const { error, headers } = waiting(FLOOD_RETRY_SECONDS, 'messages');
+  const { errors, headers } = overLimit('messages', FLOOD_RETRY_SECONDS);
   reply.setAll(headers);
-  return reply.sendJson(429, { errors: [error] });
+  return reply.sendJson(429, { errors });
 }
 
 function sendNotFound(reply: Reply): Eventually<void> {

@@ -10,10 +10,10 @@ import {
   pack,
 } from '../../lib/pack.ts';
 import type { RequestTrace } from '../../lib/tracing/tracing.ts';
-import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { SendBuffers } from '../back-pressure/send-buffers.ts';
 import type { RequestIds } from '../request/request-id.ts';
+import type { RequestSummary } from '../request/request-summary.ts';
 
 // Node counts a waiting string by its characters, which is near enough for small ones.
 const LARGE_TEXT_BYTES = 65_536;

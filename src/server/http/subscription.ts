@@ -1,16 +1,12 @@
-import type { Ready } from '../../engine/opened-operation.ts';
-import { FollowedEvents } from '../../plugins/live/delivery.ts';
-import type { RequestSummary } from '../../schema/request-summary.ts';
+import type { FollowedEvents } from '../../plugins/live/delivery.ts';
+import type { RequestSummary } from '../request/request-summary.ts';
 import { endRequestTrace } from '../request/request-trace.ts';
-import { sendResult } from './direct-path.ts';
 import { EventStream } from './event-stream.ts';
 import type { EventStreams } from './event-streams.ts';
-import { EVENT_STREAM, type MediaType } from './negotiation.ts';
+import { EVENT_STREAM } from './negotiation.ts';
 import type { Reply } from './reply.ts';
 
 export interface SubscriptionOptions {
-  /** The type of the only result, where there are no events. */
-  readonly single: MediaType;
   readonly summary: RequestSummary;
   readonly streams: EventStreams;
   readonly pingMs: number;
@@ -20,13 +16,9 @@ export interface SubscriptionOptions {
 /** Answers a subscription by an event stream, which may last for hours. */
 export async function answerSubscription(
   reply: Reply,
-  operation: Ready,
-  { single, summary, streams, pingMs, subscribed }: SubscriptionOptions,
+  followed: FollowedEvents,
+  { summary, streams, pingMs, subscribed }: SubscriptionOptions,
 ): Promise<void> {
-  const followed = await operation.subscribe();
-  if (!(followed instanceof FollowedEvents)) {
-    return sendResult(reply, 200, JSON.stringify(followed), single);
-  }
   summary.transport = 'sse';
   subscribed();
   const takesPacked = reply.takesGzip;

@@ -5,11 +5,7 @@ import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { redactTokens } from '../../lib/redact.ts';
 import { tokenHash } from '../../lib/token-hash.ts';
-import {
-  type CallSummary,
-  type RequestOrigin,
-  RequestSummary,
-} from '../../schema/request-summary.ts';
+import { type CallSummary, type RequestOrigin, RequestSummary } from './request-summary.ts';
 
 export interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;

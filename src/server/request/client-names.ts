@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { growingLru } from '../../lib/growing-lru.ts';
 import { redact } from '../../lib/redact.ts';
-import type { ClientNaming } from '../../schema/request-summary.ts';
+import type { ClientNaming } from './request-summary.ts';
 
 export const CLIENT_NAME = 'apollographql-client-name';
 export const CLIENT_VERSION = 'apollographql-client-version';

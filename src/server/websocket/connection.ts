@@ -1,6 +1,6 @@
 import type { TraceHeaders } from '../../lib/tracing/trace-context.ts';
 import type { Trace } from '../../lib/tracing/tracing.ts';
-import type { ClientNaming, RequestSummary } from '../../schema/request-summary.ts';
+import type { ClientNaming, RequestSummary } from '../request/request-summary.ts';
 import type { PingTarget } from './keep-alive.ts';
 import type { PacedSocket } from './paced-socket.ts';
 import type { SocketPass } from './socket-limits.ts';

@@ -3,9 +3,9 @@ import type { WebSocket } from 'ws';
 import type { Caller } from '../../gateway/caller.ts';
 import type { ResultSink } from '../../plugins/live/delivery.ts';
 import type { EventText } from '../../plugins/live/packed-results.ts';
-import type { RequestSummary } from '../../schema/request-summary.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { SendBuffers } from '../back-pressure/send-buffers.ts';
+import type { RequestSummary } from '../request/request-summary.ts';
 import { type FrameScratch, FrameWriter } from './frame-writer.ts';
 
 export interface PacedSocketOptions {

@@ -1,15 +1,16 @@
 import type { GraphQLError } from 'graphql';
 import { makeServer, type WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { ClientKeys } from '../../domain/auth/client-key.ts';
-import { waiting } from '../../plugins/limits/request-quota.ts';
+import { OverLimitError } from '../../plugins/limits/over-limit-error.ts';
 import { tooComplex } from '../../plugins/limits/structure.ts';
-import type { RequestSummary } from '../../schema/request-summary.ts';
 import { bearerToken } from '../request/bearer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';
+import type { RequestSummary } from '../request/request-summary.ts';
 import { socketOperation } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
 import type { Connection } from './connection.ts';
-import { OperationStarts } from './operation-starts.ts';
+import { closesFor, OperationStarts } from './operation-starts.ts';
+import { PacedResults } from './paced-socket.ts';
 
 export interface OperationSettings extends ServerSettings {
   readonly clients: ClientKeys;
@@ -24,7 +25,7 @@ const INIT_TIMEOUT_MS = 3_000;
 const LONGEST_AUTHORIZATION = 16_384;
 const LONGEST_ID = 255;
 
-/** The operations of all sockets: graphql-ws does the protocol, the engine opens what is subscribed. */
+/** The operations of all sockets: graphql-ws does the protocol, the graph opens what is subscribed. */
 export class SocketOperations {
   readonly #settings: OperationSettings;
   /** Called when an answer other than a subscription's has been sent. */
@@ -65,7 +66,7 @@ export class SocketOperations {
       const summary = this.#begin(extra);
       extra.begun = summary;
       const refuse = (error: GraphQLError) => {
-        this.#settings.engine.refused([error], summary);
+        this.#settings.graph.refused([error], summary);
         return this.#refused(summary, extra, [error]);
       };
       // The id is retained as long as its operation lasts.
@@ -77,26 +78,33 @@ export class SocketOperations {
       if (open > maxOperations) {
         return refuse(tooComplex('operations of a socket', open, maxOperations));
       }
-      if (!this.#claim(extra)) return refuse(waiting(TOO_MANY_RETRY_SECONDS, 'sockets').error);
+      if (!this.#claim(extra)) return refuse(tooMany('sockets'));
       extra.inFlight.add(id);
       await extra.paced.room();
-      if (!extra.paced.isOpen)
-        return refuse(waiting(TOO_MANY_RETRY_SECONDS, 'unread answers').error);
+      if (!extra.paced.isOpen) return refuse(tooMany('unread answers'));
       const { requestId } = summary;
       const trace = this.#settings.tracing?.receive(socketOperation(extra.traceHeaders)) ?? null;
       summary.trace = trace;
-      const operation = await this.#settings.engine.open(payload, {
+      const { graph } = this.#settings;
+      const context = graph.context({
+        sent: payload,
         caller: { ...extra.paced.caller, requestId, trace: extra.forwarded },
         requestId,
-        summary,
+        record: summary,
         mayMutate: true,
-        trace,
+        takesEvents: true,
+        requestTrace: trace,
+        takesBytes: false,
+        ifNoneMatch: undefined,
+        reportsEnd: closesFor(extra.paced.socket),
+        toRequest: undefined,
       });
-      if (!operation.ready || operation.operation === 'subscription') this.#settled(extra, id);
-      if (!operation.ready) return this.#refused(summary, extra, operation.errors);
+      const ready = await graph.open(context);
+      if ('errors' in ready || ready.type === 'subscription') this.#settled(extra, id);
+      if ('errors' in ready) return this.#refused(summary, extra, ready.errors);
       extra.summaries.set(id, summary);
       this.#summaries.set(payload, summary);
-      return this.#starts.prepare(operation, extra.paced, id, summary);
+      return this.#starts.prepare(ready, () => new PacedResults(extra.paced, id, summary));
     },
     execute: (args) => this.#starts.start(args),
     subscribe: (args) => this.#starts.start(args),
@@ -160,6 +168,10 @@ export class SocketOperations {
     socket.close(TRY_AGAIN_LATER, 'Too many sockets');
     return false;
   }
+}
+
+function tooMany(limit: string): GraphQLError {
+  return new OverLimitError({ limit, retryAfterSeconds: TOO_MANY_RETRY_SECONDS });
 }
 
 /** A text of `connectionParams`, or an empty one. Client libraries differ in the case of the key. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ClientKeys } from '../../../src/domain/auth/client-key.ts';
-import type { Engine } from '../../../src/engine/engine.ts';
+import type { Graph } from '../../../src/graph.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
@@ -176,11 +176,12 @@ describe('a server that shuts down', () => {
 
   test('closes with 4500, and a line in the log, where it has failed itself', async () => {
     const logged: string[] = [];
-    const engine = {
+    const graph = {
+      context: () => ({}),
       open() {
         throw new RangeError('out of order');
       },
-    } as unknown as Engine;
+    } as unknown as Graph;
     const log = createLog({
       level: 'info',
       format: 'json',
@@ -190,7 +191,7 @@ describe('a server that shuts down', () => {
     const clients = new ClientKeys(ledger);
     const received = new ReceiveBuffers({ maxBytes: 1_048_576, clock: systemClock });
     const endpoint = new WebSocketEndpoint({
-      engine,
+      graph,
       log,
       addresses: new ClientAddresses({ trustedProxies: [], clock: systemClock, log }),
       origins: { origins: [], anyLocalhost: false },

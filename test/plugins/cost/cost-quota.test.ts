@@ -23,7 +23,7 @@ test('a client is refused once its minute is used up, until the minute is over',
   quota.charge(ACCOUNT, 1_000);
   expect(quota.refusal(ACCOUNT)).toBeNull();
   quota.charge(ACCOUNT, 10);
-  expect(quota.refusal(ACCOUNT)?.error.extensions).toMatchObject({
+  expect(quota.refusal(ACCOUNT)?.errors[0]?.extensions).toMatchObject({
     code: 'RATE_LIMITED',
     retryAfter: 60,
   });

@@ -4,6 +4,7 @@ import { evaluate } from '../../../src/plugins/cost/amount.ts';
 import { costOf } from '../../../src/plugins/cost/cost.ts';
 import { ListSizes } from '../../../src/plugins/cost/list-sizes.ts';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
+import { sizeOf } from '../../../src/schema/list-sizes.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 
 const schema = buildSchema();
@@ -20,9 +21,7 @@ function cost(text: string, variables: Record<string, unknown> = {}, held = HELD
   const amount = costOf(new Selections(schema, document), operation, sizes);
   return evaluate(amount, {
     variables,
-    cachedInstruments: () => held,
-    cachedPositions: () => 0,
-    cachedOrders: () => 0,
+    sizeOf: (name) => sizeOf(name, (one) => (one === 'instruments' ? held : 0)),
   });
 }
 

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { Metering } from '../../../src/plugins/cost/metering.ts';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
 import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code-cache.ts';
-import { CompiledOperation } from '../../../src/plugins/execution/compiled-operation.ts';
+import { CompilingExecutor } from '../../../src/plugins/execution/compiling-executor.ts';
 import { meterFor } from '../execution/both-executors.ts';
 
 const schema = buildSchema(`
@@ -33,9 +33,9 @@ for (const [type, names] of [
   }
 }
 
-function operationOf(document: DocumentNode): CompiledOperation {
+function operationOf(document: DocumentNode): CompilingExecutor {
   const [node] = document.definitions as readonly OperationDefinitionNode[];
-  return new CompiledOperation(
+  return new CompilingExecutor(
     metering,
     new Selections(schema, document),
     node as OperationDefinitionNode,

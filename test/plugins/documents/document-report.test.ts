@@ -3,6 +3,9 @@ import { expect, test } from 'vitest';
 import { reportOn, type ValidDocument } from '../../../src/plugins/documents/document-report.ts';
 import { Documents } from '../../../src/plugins/documents/documents.ts';
 import { fieldsOf } from '../../../src/plugins/documents/schema-use.ts';
+import { sizeOf } from '../../../src/schema/list-sizes.ts';
+
+const usual = (name: string) => sizeOf(name, () => 0);
 
 const schema = parseSchema(`
   interface Named { name: String old: String @deprecated(reason: "Ask for name.") }
@@ -23,7 +26,7 @@ function report(text: string): ValidDocument {
     limits: { maxTokens: 1_000, maxDepth: 10, maxAliases: 10, maxDirectives: 30 },
     introspection: true,
   });
-  const result = reportOn('id', text, { schema, documents, instruments: 1_000 });
+  const result = reportOn('id', text, { schema, documents, sizeOf: usual });
   if (!result.valid) throw new Error(result.errors.map(({ message }) => message).join());
   return result;
 }

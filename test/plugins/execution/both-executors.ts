@@ -16,7 +16,7 @@ import { COSTLY_FIELDS, Meter } from '../../../src/plugins/cost/meter.ts';
 import { Metering } from '../../../src/plugins/cost/metering.ts';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
 import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code-cache.ts';
-import { CompiledOperation } from '../../../src/plugins/execution/compiled-operation.ts';
+import { CompilingExecutor } from '../../../src/plugins/execution/compiling-executor.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
 
@@ -106,7 +106,7 @@ export function compiledFrom(
     (one): one is OperationDefinitionNode =>
       one.kind === Kind.OPERATION_DEFINITION && (name === undefined || one.name?.value === name),
   );
-  return new CompiledOperation(
+  return new CompilingExecutor(
     metering,
     new Selections(hostileSchema, document),
     operation as OperationDefinitionNode,

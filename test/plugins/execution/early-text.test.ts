@@ -13,7 +13,7 @@ import { COSTLY_FIELDS, Meter } from '../../../src/plugins/cost/meter.ts';
 import { Metering } from '../../../src/plugins/cost/metering.ts';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
 import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code-cache.ts';
-import { CompiledOperation } from '../../../src/plugins/execution/compiled-operation.ts';
+import { CompilingExecutor } from '../../../src/plugins/execution/compiling-executor.ts';
 import { jsonBytes, jsonText } from '../../../src/plugins/results/json-text.ts';
 import { SerializedItems } from '../../../src/plugins/results/json-writer.ts';
 
@@ -78,7 +78,7 @@ function argsFor(text: string): ValidatedExecutionArgs {
 async function run(text: string, { maxFields = 1_000_000, sliceMs = 1 } = {}) {
   const args = argsFor(text);
   const operation = args.document.definitions[0] as OperationDefinitionNode;
-  const compiled = new CompiledOperation(
+  const compiled = new CompilingExecutor(
     new Metering(schema),
     new Selections(schema, args.document),
     operation,

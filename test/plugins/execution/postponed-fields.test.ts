@@ -14,7 +14,7 @@ import { COSTLY_FIELDS, Meter } from '../../../src/plugins/cost/meter.ts';
 import { Metering } from '../../../src/plugins/cost/metering.ts';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
 import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code-cache.ts';
-import { CompiledOperation } from '../../../src/plugins/execution/compiled-operation.ts';
+import { CompilingExecutor } from '../../../src/plugins/execution/compiling-executor.ts';
 import { perGroup } from '../../../src/schema/sharing.ts';
 
 const began: string[] = [];
@@ -44,7 +44,7 @@ const document = parse('{ a: computed(n: 1) b: computed(n: 2) c: read(n: 3) d: r
 describe.each(['compiled code', 'the reference executor'])('in a costly answer %s', (executor) => {
   test('begins every read of the gateway in its first turn, and postpones what computes', async () => {
     began.length = 0;
-    const operation = new CompiledOperation(
+    const operation = new CompilingExecutor(
       new Metering(schema),
       new Selections(schema, document),
       document.definitions.find(

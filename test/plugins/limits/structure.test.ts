@@ -1,11 +1,14 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { structureErrors } from '../../../src/plugins/limits/structure.ts';
+import { buildSchema } from '../../../src/schema/schema.ts';
+
+const schema = buildSchema();
 
 const LIMITS = { maxTokens: 4_000, maxDepth: 15, maxAliases: 30, maxDirectives: 20 };
 
 function refusals(text: string) {
-  return structureErrors(parse(text), LIMITS).map(({ message, extensions }) => [
+  return structureErrors(parse(text), LIMITS, schema).map(({ message, extensions }) => [
     extensions.limit ?? message,
     extensions.value,
   ]);

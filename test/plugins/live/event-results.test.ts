@@ -18,12 +18,12 @@ import { PackedText } from '../../../src/lib/packed-text.ts';
 import { PullStream } from '../../../src/lib/pull-stream.ts';
 import { COSTLY_FIELDS } from '../../../src/plugins/cost/meter.ts';
 import type { PreparedOperation } from '../../../src/plugins/documents/documents.ts';
-import { EngineMetrics } from '../../../src/plugins/errors/engine-metrics.ts';
-import { Publisher } from '../../../src/plugins/errors/publisher.ts';
+import { ErrorCodes } from '../../../src/plugins/errors/error-codes.ts';
 import { EventPace } from '../../../src/plugins/live/event-pace.ts';
 import { EventResults, type LiveOperation } from '../../../src/plugins/live/event-results.ts';
-import type { Context } from '../../../src/schema/context.ts';
-import { RequestSummary } from '../../../src/schema/request-summary.ts';
+import { Context } from '../../../src/schema/context.ts';
+import { GraphMetrics } from '../../../src/schema/graph-metrics.ts';
+import { publicCause, reasonOf } from '../../../src/schema/public-error.ts';
 import type { Services } from '../../../src/schema/services.ts';
 import { perAccount, perGroup } from '../../../src/schema/sharing.ts';
 
@@ -55,15 +55,11 @@ let results: EventResults;
 beforeEach(() => {
   executed = 0;
   const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
-  const publisher = new Publisher({
-    log,
-    metrics: new EngineMetrics(new Registry()),
-    receipts: false,
-  });
-  const services = { identify: () => ({}), catalogs: { read: () => ({ version: 1 }) } };
+  const metrics = new GraphMetrics(new Registry());
+  const codes = new ErrorCodes({ describe: publicCause, reasonOf, log, metrics });
   results = new EventResults({
-    services: services as unknown as Services,
-    publisher,
+    publish: (result, failing) =>
+      result.errors ? { ...result, errors: codes.masked(result.errors, failing) } : result,
     scheduler: new FairScheduler(),
     pace: new EventPace({ fieldsPerMinute: 1_000_000, clock: systemClock }),
     maxCost: 1_000,
@@ -89,6 +85,11 @@ function fail(): never {
   throw new Error('this one fails');
 }
 
+const services = {
+  identify: () => ({}),
+  catalogs: { read: () => ({ version: 1 }) },
+} as unknown as Services;
+
 interface Document {
   readonly prepared: PreparedOperation;
   readonly argsFor: (variables: Record<string, unknown>) => ValidatedExecutionArgs;
@@ -105,7 +106,7 @@ function prepare(text: string): Document {
     return executeRootSelectionSet(args);
   };
   return {
-    prepared: { node, compiled: { execute } } as unknown as PreparedOperation,
+    prepared: { node, executor: { execute } } as unknown as PreparedOperation,
     argsFor(variableValues) {
       const args = validateExecutionArgs({ schema, document, variableValues });
       if (!('schema' in args)) throw args[0];
@@ -159,15 +160,9 @@ function follow(
     prepared,
     args: argsFor(variables),
     cost,
-    caller: { token },
-    requestId: 'r',
-    summary: new RequestSummary({
-      requestId: 'r',
-      transport: 'websocket',
-      method: null,
-      client: null,
-      bytesIn: 0,
-    }),
+    signal: undefined,
+    failing: { requestId: 'r', record: null },
+    newContext: () => new Context(services, { token }),
     key: 'account 1',
     expected: 1,
     reserved: 0,

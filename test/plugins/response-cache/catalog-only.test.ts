@@ -2,8 +2,9 @@ import { type GraphQLSchema, Kind, type OperationDefinitionNode, parse } from 'g
 import { describe, expect, test } from 'vitest';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
 import { catalogUseOf } from '../../../src/plugins/documents/sharing-marks.ts';
+import { sharingOf } from '../../../src/plugins/field-extensions.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
-import { perGroup, sharingOf } from '../../../src/schema/sharing.ts';
+import { perGroup } from '../../../src/schema/sharing.ts';
 
 const schema = buildSchema();
 

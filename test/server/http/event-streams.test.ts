@@ -7,9 +7,9 @@ import { ClientKeys } from '../../../src/domain/auth/client-key.ts';
 import { steadyClock } from '../../../src/lib/clock.ts';
 import { PullStream } from '../../../src/lib/pull-stream.ts';
 import { FollowedEvents } from '../../../src/plugins/live/delivery.ts';
-import { RequestSummary } from '../../../src/schema/request-summary.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
 import { EventStream } from '../../../src/server/http/event-stream.ts';
+import { RequestSummary } from '../../../src/server/request/request-summary.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const MEGABYTE = 1_048_576;

@@ -1,8 +1,9 @@
-import { OPERATION_NAMES } from '../../gateway/operations.ts';
-import type { Count } from '../../lib/metrics/counter.ts';
-import type { Gauge } from '../../lib/metrics/gauge.ts';
-import type { Registry } from '../../lib/metrics/registry.ts';
-import { type Code, ERROR_CODES } from '../../schema/error-codes.ts';
+import { OPERATION_NAMES } from '../gateway/operations.ts';
+import type { CacheReads } from '../lib/metrics/cache-reads.ts';
+import type { Count } from '../lib/metrics/counter.ts';
+import type { Gauge } from '../lib/metrics/gauge.ts';
+import type { Registry } from '../lib/metrics/registry.ts';
+import { type Code, ERROR_CODES } from './error-codes.ts';
 
 /** The codes that can come from a call of the gateway; the label `operation` names it. */
 const CODES_OF_CALLS: readonly Code[] = [
@@ -41,16 +42,10 @@ export const LIMITS = [
 
 export type Limit = (typeof LIMITS)[number];
 
-/** Whether a cache had what was looked up. */
-export interface CacheReads {
-  readonly hit: Count;
-  readonly miss: Count;
-}
-
 const CACHES = ['response', 'document'] as const;
 
-/** The metrics of the engine: errors, refusals, caches. */
-export class EngineMetrics {
+/** The metrics of operations: errors, refusals, caches. */
+export class GraphMetrics {
   readonly #errors = new Map<string, Count>();
   readonly #refusals = new Map<string, Count>();
   readonly cacheReads: Readonly<Record<(typeof CACHES)[number], CacheReads>>;

@@ -1,8 +1,8 @@
 import type { OperationTypeNode } from 'graphql';
-import type { CallOutcome, ReceiptEntry, ReceiptSource } from '../gateway/caller.ts';
-import type { OperationName } from '../gateway/operations.ts';
-import { BusyTime } from '../lib/busy-time.ts';
-import { type Code, ERROR_CODES } from './error-codes.ts';
+import type { CallOutcome, ReceiptEntry, ReceiptSource } from '../../gateway/caller.ts';
+import type { OperationName } from '../../gateway/operations.ts';
+import { BusyTime } from '../../lib/busy-time.ts';
+import { type Code, ERROR_CODES } from '../../schema/error-codes.ts';
 
 export type Transport = 'http' | 'sse' | 'websocket';
 

@@ -38,7 +38,7 @@ const NO_FLAGS: Flags = new Map();
  * the same memoized context, so that every error, its path and its null propagation are the reference
  * executor's own. Where null would leave the field, the whole answer is.
  */
-export class CompiledOperation {
+export class CompilingExecutor {
   readonly #metering: Metering;
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;

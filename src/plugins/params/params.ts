@@ -1,35 +1,21 @@
 import type { GraphQLError } from 'graphql';
-import { requestError } from '../schema/public-error.ts';
-import { waiting } from './limits/request-quota.ts';
+import { requestError } from '../../schema/public-error.ts';
 
-/** One operation as a client sent it over any transport: with a document, its id, or both. */
-export interface GraphQLRequest {
-  readonly text: string | null;
-  readonly id: string | null;
+/** The parameters of GraphQL over HTTP, whichever transport brought them: a document, its id, or both. */
+export interface Params {
+  /** Null where the document is named by its id alone. */
+  readonly query: string | null;
+  readonly documentId: string | null;
   readonly operationName: string | null;
   readonly variables: Readonly<Record<string, unknown>>;
-}
-
-/** Nothing was executed: the request itself is at fault. */
-export interface Refused {
-  readonly ready: false;
-  readonly status: number;
-  /** True for a request that conforms to the protocol and whose document or variables are wrong. */
-  readonly isWellFormed: boolean;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly errors: readonly GraphQLError[];
 }
 
 const LONGEST_ID = 512;
 const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
-// A client at the limit has to close a subscription before it can open another.
-// Until then a part of the clients has gone elsewhere, and garbage was collected.
-export const MEMORY_RETRY_SECONDS = 10;
-const SUBSCRIPTIONS_RETRY_SECONDS = 5;
 
 /** Parameters are JSON of any shape, so they are checked once, for every transport. */
-export function readRequest(params: unknown): GraphQLRequest | GraphQLError {
+export function readParams(params: unknown): Params | GraphQLError {
   if (!isObject(params)) return malformed('The request is one object.');
   const { query, operationName, variables, extensions } = params;
   if (operationName != null && typeof operationName !== 'string') {
@@ -45,7 +31,12 @@ export function readRequest(params: unknown): GraphQLRequest | GraphQLError {
     return malformed('`query` is the text of a document.');
   }
   // Some tools always send the field, and leave it empty.
-  return { text, id, operationName: operationName || null, variables: variables ?? {} };
+  return {
+    query: text,
+    documentId: id,
+    operationName: operationName || null,
+    variables: variables ?? {},
+  };
 }
 
 function readId(id: unknown, persisted: unknown): string | GraphQLError | null {
@@ -73,21 +64,6 @@ function checked(id: string | null): string | GraphQLError | null {
 export function documentId(given: string): string {
   const bare = given.startsWith(PREFIX) ? given.slice(PREFIX.length) : given;
   return SHA256.test(bare) ? bare.toLowerCase() : given;
-}
-
-export function refused(errors: readonly GraphQLError[], status = 400): Refused {
-  return { ready: false, status, isWellFormed: true, headers: {}, errors };
-}
-
-/** Memory is short: what holds little of it is still served. */
-export function memoryIsShort(): Refused {
-  const { error, headers } = waiting(MEMORY_RETRY_SECONDS, 'memory');
-  return { ...refused([error], 503), headers };
-}
-
-export function tooManySubscriptions(): Refused {
-  const { error, headers } = waiting(SUBSCRIPTIONS_RETRY_SECONDS, 'subscriptions');
-  return { ...refused([error], 429), headers };
 }
 
 function malformed(message: string): GraphQLError {

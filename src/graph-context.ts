@@ -1,0 +1,107 @@
+import type { CatalogView } from './domain/catalog/catalog-view.ts';
+import type { Caller, ReceiptEntry } from './gateway/caller.ts';
+import type { Eventually } from './lib/eventually.ts';
+import type { CostInputs } from './plugins/cost/amount.ts';
+import type { EventRun } from './plugins/live/event-results.ts';
+import { Operation, type OperationRecord, type Transported } from './plugins/operation.ts';
+import type { Validity } from './plugins/response-cache/use-response-cache.ts';
+import { type CallRecord, Context } from './schema/context.ts';
+import { EventContext } from './schema/event-context.ts';
+import { cachedSize, sizeOf } from './schema/list-sizes.ts';
+import type { Services } from './schema/services.ts';
+
+/** An operation as its transport hands it over. */
+export interface Incoming extends Transported {
+  readonly caller: Caller;
+  readonly record: OperationRecord & CallRecord;
+}
+
+/** The context of one operation: what its resolvers read with, and what plugins ask about trading. */
+export class GraphContext extends Context {
+  declare readonly caller: Caller;
+  readonly operation: Operation;
+  protected given: Request | undefined = undefined;
+  [name: string]: unknown;
+
+  constructor(services: Services, incoming: Incoming) {
+    super(services, incoming.caller, incoming.record);
+    this.operation = new Operation(incoming, incoming.caller.signal);
+  }
+
+  override get ageLimitSeconds(): number {
+    return this.operation.ageLimit;
+  }
+
+  /** The request over HTTP, as yoga's plugins know it; undefined for an operation of a socket. */
+  get request(): Request | undefined {
+    this.given ??= this.operation.toRequest?.();
+    return this.given;
+  }
+
+  /** Yoga brings its own. */
+  set request(request: Request | undefined) {
+    this.given = request;
+  }
+
+  /** How long the lists are that the answer may contain. */
+  costInputs(): CostInputs {
+    const { services, operation } = this;
+    const known = (name: string) => cachedSize(services, operation.client.login, name);
+    return { variables: operation.params.variables, sizeOf: (name) => sizeOf(name, known) };
+  }
+
+  /** The version of the catalog for which the viewer is proved. */
+  catalogValidity(): Eventually<Validity> {
+    const view = this.scope.catalog();
+    return view instanceof Promise ? view.then(validityOf) : validityOf(view);
+  }
+
+  receipt(run: EventRun): Readonly<Record<string, unknown>> {
+    return receiptOf(this.entries, run);
+  }
+
+  /** Makes the contexts of a subscription's events, without keeping this one. */
+  eventContexts(): () => LiveContext {
+    return eventContextsFor(this.services, this.caller, this.calls);
+  }
+
+  /** The calls of the gateway continue the operation's own span. */
+  protected override callerOfCalls(): Caller {
+    const { trace } = this.operation;
+    const caller = super.callerOfCalls();
+    return trace === null ? caller : { ...caller, trace };
+  }
+}
+
+/** Each event reads anew, and for nobody's trace: that of the request ended long ago. */
+export class LiveContext extends EventContext {
+  receipt(run: EventRun): Readonly<Record<string, unknown>> {
+    return receiptOf(this.entries, run);
+  }
+}
+
+function eventContextsFor(
+  services: Services,
+  { trace: _, ...caller }: Caller,
+  calls: CallRecord | null,
+): () => LiveContext {
+  return () => new LiveContext(services, caller, calls);
+}
+
+/** The lengths keep two keys apart whatever the group's own text contains. */
+function validityOf({ group, version, fetchedAtMs, stale, freshSeconds }: CatalogView): Validity {
+  return {
+    version: `${version.version} ${group.length} ${group}`,
+    copy: `${fetchedAtMs} ${stale}`,
+    freshSeconds,
+  };
+}
+
+function receiptOf(receipts: readonly ReceiptEntry[], { cost, fields, waitedMs }: EventRun) {
+  const gateway = receipts.map(({ operation, ms, source }) => ({
+    operation,
+    ms: Math.round(ms * 10) / 10,
+    source,
+  }));
+  return { gateway, cost, fields, ...(waitedMs > 0 && { waitedMs: Math.round(waitedMs) }) };
+}

@@ -1,0 +1,245 @@
+import { envelop, type Plugin, useSchema } from '@envelop/core';
+import type {
+  DocumentNode,
+  ExecutionArgs,
+  ExecutionResult,
+  GraphQLError,
+  GraphQLSchema,
+  OperationTypeNode,
+} from 'graphql';
+import { GraphContext, type Incoming, type LiveContext } from './graph-context.ts';
+import type { Eventually } from './lib/eventually.ts';
+import type { FairScheduler } from './lib/fair-scheduler.ts';
+import type { CostQuota } from './plugins/cost/cost-quota.ts';
+import { useCostBudget } from './plugins/cost/use-cost-budget.ts';
+import { useCostLimit } from './plugins/cost/use-cost-limit.ts';
+import type { Documents } from './plugins/documents/documents.ts';
+import { useAgeLimits } from './plugins/documents/use-age-limits.ts';
+import { usePreparedDocuments } from './plugins/documents/use-prepared-documents.ts';
+import { useVariables } from './plugins/documents/use-variables.ts';
+import type { ErrorCodes, Failing } from './plugins/errors/error-codes.ts';
+import { refusalOf } from './plugins/errors/thrown-errors.ts';
+import { useErrorCodes } from './plugins/errors/use-error-codes.ts';
+import { useCompiledExecution } from './plugins/execution/use-compiled-execution.ts';
+import { useFairTurns } from './plugins/execution/use-fair-turns.ts';
+import type { SubscriptionSlotsOptions } from './plugins/limits/subscription-slots.ts';
+import { useClientKey } from './plugins/limits/use-client-key.ts';
+import { useMemoryLimit } from './plugins/limits/use-memory-limit.ts';
+import { type RequestLimitOptions, useRequestLimit } from './plugins/limits/use-request-limit.ts';
+import { useSubscriptionLimit } from './plugins/limits/use-subscription-limit.ts';
+import { useTransportRules } from './plugins/limits/use-transport-rules.ts';
+import { useVariableLimits } from './plugins/limits/use-variable-limits.ts';
+import type { EventPace } from './plugins/live/event-pace.ts';
+import type { EventRun } from './plugins/live/event-results.ts';
+import { type Subscribed, useLiveResults } from './plugins/live/use-live-results.ts';
+import type { Client, Operation, OperationRecord } from './plugins/operation.ts';
+import { useParams } from './plugins/params/use-params.ts';
+import { createAdmission, type GraphPlugin } from './plugins/plugin.ts';
+import { type ReceiptOf, useReceipts } from './plugins/receipts/use-receipts.ts';
+import type { Refusal } from './plugins/refusal.ts';
+import type { ResponseCache } from './plugins/response-cache/response-cache.ts';
+import { useResponseCache } from './plugins/response-cache/use-response-cache.ts';
+import type { TraceOptions } from './plugins/traces/operation-trace.ts';
+import { useTraces } from './plugins/traces/use-traces.ts';
+import {
+  type TrustedDocumentsOptions,
+  useTrustedDocuments,
+} from './plugins/trusted-documents/use-trusted-documents.ts';
+import type { Services } from './schema/services.ts';
+
+export interface GraphOptions {
+  readonly schema: GraphQLSchema;
+  readonly services: Services;
+  readonly clientOf: (context: GraphContext) => Client;
+  readonly requests: RequestLimitOptions;
+  readonly subscriptions: SubscriptionSlotsOptions;
+  readonly trusted: TrustedDocumentsOptions;
+  readonly documents: Documents;
+  readonly maxCost: number;
+  readonly costs: CostQuota;
+  readonly scheduler: FairScheduler;
+  readonly pace: EventPace;
+  readonly responses: ResponseCache;
+  readonly isMemoryShort: () => boolean;
+  readonly codes: ErrorCodes;
+  /** Null where tracing is off. */
+  readonly traces: TraceOptions | null;
+  /** True when responses report what they cost behind the facade. */
+  readonly receipts: boolean;
+  /** Other people's. */
+  readonly plugins: readonly Plugin[];
+}
+
+/**
+ * What happens to an operation, on every transport. Each plugin's `onAdmit` runs first, in this order, and
+ * may refuse; then envelop, or yoga, runs their other hooks in this order. Functions that execute are
+ * wrapped: the last one to wrap is the first to run.
+ */
+function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
+  const { schema, documents, scheduler, codes, costs, maxCost, traces, clientOf } = options;
+  const receiptOf: ReceiptOf<GraphContext> = (context, run) => context.receipt(run);
+  return [
+    useSchema(schema),
+    // The engine. What is below wraps it.
+    useCompiledExecution(),
+    useLiveResults<GraphContext, LiveContext>({
+      ...options,
+      clientOf,
+      eventContexts: (context) => context.eventContexts(),
+      publish: publisherOf(options),
+    }),
+    // Masked before any other plugin sees a result.
+    useErrorCodes(codes),
+    ...(traces === null ? [] : [useTraces(traces)]),
+    // Admission, the cheapest first: nothing of a request is read before its client may send one.
+    useClientKey(clientOf),
+    useRequestLimit(options.requests),
+    useCostBudget(costs),
+    useParams(),
+    useVariableLimits(),
+    useTrustedDocuments(options.trusted),
+    usePreparedDocuments({ documents, scheduler }),
+    useTransportRules(),
+    useSubscriptionLimit(options.subscriptions),
+    useVariables(),
+    useCostLimit<GraphContext>({ maxCost, scheduler, inputsOf: (context) => context.costInputs() }),
+    useMemoryLimit(options.isMemoryShort),
+    useAgeLimits(),
+    // A cached response waits for no turn.
+    useFairTurns(scheduler),
+    useResponseCache<GraphContext>({
+      cache: options.responses,
+      validityFor: (context) => context.catalogValidity(),
+      // A hit is charged the estimate, as a measure of the bytes that are sent.
+      onHit: ({ client, cost }) => costs.charge(client, cost),
+      isPersonal: (context) => context.isPersonal,
+    }),
+    ...(options.receipts ? [useReceipts(receiptOf)] : []),
+    ...options.plugins,
+  ];
+}
+
+/** Masks an event's result, and adds its receipt, as plugins do for all other results. */
+function publisherOf({ codes, receipts }: GraphOptions) {
+  return (result: ExecutionResult, failing: Failing, context: LiveContext, run: EventRun) => {
+    if (!result.errors && !receipts) return result;
+    return {
+      ...result,
+      ...(result.errors && { errors: codes.masked(result.errors, failing) }),
+      ...(receipts && { extensions: context.receipt(run) }),
+    };
+  };
+}
+
+/** Envelop's functions for one operation; they return a promise only where a plugin waits. */
+interface Enveloped {
+  parse(query: string): DocumentNode;
+  validate(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[];
+  contextFactory(): Eventually<unknown>;
+  execute(args: ExecutionArgs): Eventually<ExecutionResult>;
+  subscribe(args: ExecutionArgs): Eventually<Subscribed>;
+}
+
+/** An operation that is admitted, parsed and validated. */
+export interface Ready {
+  readonly operation: Operation;
+  readonly type: OperationTypeNode;
+  /** The arguments by envelop's and graphql-ws's names. */
+  readonly args: ExecutionArgs;
+  execute(): Eventually<ExecutionResult>;
+  subscribe(): Eventually<Subscribed>;
+}
+
+export class Graph {
+  readonly schema: GraphQLSchema;
+  readonly plugins: readonly (GraphPlugin | Plugin)[];
+  /** Yoga calls it from `onParams`, other transports by `open`. */
+  readonly admit: (context: GraphContext) => Eventually<Refusal | null>;
+  readonly #services: Services;
+  readonly #codes: ErrorCodes;
+  readonly #getEnveloped: (context: GraphContext) => Enveloped;
+
+  constructor(options: GraphOptions) {
+    const { schema, services, codes } = options;
+    this.schema = schema;
+    this.plugins = pluginsOf(options);
+    this.#services = services;
+    this.#codes = codes;
+    this.admit = createAdmission(this.plugins, ({ errors }, { record }) =>
+      codes.refused(errors, record),
+    );
+    this.#getEnveloped = envelop({ plugins: [...this.plugins] }) as unknown as (
+      context: GraphContext,
+    ) => Enveloped;
+  }
+
+  context(incoming: Incoming): GraphContext {
+    return new GraphContext(this.#services, incoming);
+  }
+
+  /** Counts the errors of a request that a transport refuses before it is opened. */
+  refused(errors: readonly GraphQLError[], record: OperationRecord): void {
+    this.#codes.refused(errors, record);
+  }
+
+  /** Does what yoga's handler does, synchronously unless a plugin has to wait. */
+  open(context: GraphContext): Eventually<Ready | Refusal> {
+    const refusal = this.admit(context);
+    return refusal instanceof Promise
+      ? refusal.then((settled) => settled ?? this.#enter(context))
+      : (refusal ?? this.#enter(context));
+  }
+
+  #enter(context: GraphContext): Eventually<Ready | Refusal> {
+    const { operation } = context;
+    const { params } = operation;
+    const failed = (error: unknown): Refusal => {
+      const refusal = refusalOf(error);
+      if (refusal === null) throw error;
+      this.#codes.refused(refusal.errors, operation.record);
+      return refusal;
+    };
+    try {
+      const enveloped = this.#getEnveloped(context);
+      const document = enveloped.parse(params.query ?? '');
+      const errors = enveloped.validate(this.schema, document);
+      if (errors.length > 0) return { ...failed(new AggregateError(errors)), status: 400 };
+      const ready = (contextValue: unknown): Ready =>
+        new EnvelopedOperation(enveloped, operation, {
+          schema: this.schema,
+          document,
+          contextValue,
+          variableValues: params.variables,
+          operationName: params.operationName,
+        });
+      const building = enveloped.contextFactory();
+      return building instanceof Promise ? building.then(ready).catch(failed) : ready(building);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+}
+
+class EnvelopedOperation implements Ready {
+  readonly operation: Operation;
+  readonly args: ExecutionArgs;
+  readonly #enveloped: Enveloped;
+
+  constructor(enveloped: Enveloped, operation: Operation, args: ExecutionArgs) {
+    this.#enveloped = enveloped;
+    this.operation = operation;
+    this.args = args;
+  }
+
+  get type(): OperationTypeNode {
+    return this.operation.prepared.node.operation;
+  }
+
+  execute(): Eventually<ExecutionResult> {
+    return this.#enveloped.execute(this.args);
+  }
+
+  subscribe(): Eventually<Subscribed> {
+    return this.#enveloped.subscribe(this.args);
+  }
+}

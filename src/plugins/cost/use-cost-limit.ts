@@ -1,0 +1,33 @@
+import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { tooComplex } from '../limits/structure.ts';
+import type { GraphPlugin, OperationContext } from '../plugin.ts';
+import { refused } from '../refusal.ts';
+import { type CostInputs, evaluate } from './amount.ts';
+import { Meter } from './meter.ts';
+
+export interface CostLimitOptions<Context> {
+  /** The most fields that an answer may contain. */
+  readonly maxCost: number;
+  readonly inputsOf: (context: Context) => CostInputs;
+  readonly scheduler: FairScheduler;
+}
+
+/** Refuses an operation whose answer could be too large, and counts the fields of all others. */
+export function useCostLimit<Context extends OperationContext>({
+  maxCost,
+  inputsOf,
+  scheduler,
+}: CostLimitOptions<Context>): GraphPlugin {
+  return {
+    onAdmit(context) {
+      const { operation } = context;
+      operation.inputs = inputsOf(context as Context);
+      const cost = evaluate(operation.prepared.cost, operation.inputs);
+      if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
+      operation.cost = cost;
+      const client = operation.client.key;
+      operation.meter = new Meter({ maxFields: maxCost, scheduler, client, estimate: cost });
+      return null;
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { GraphQLError } from 'graphql';
+import type { Log } from '../../lib/log.ts';
+import { redact } from '../../lib/redact.ts';
+import { withoutStack } from '../../lib/without-stack.ts';
+import { placesOf } from '../../schema/public-error.ts';
+import type { OperationRecord } from '../operation.ts';
+
+/** What clients are told of a failure. */
+export type PublicCause = Pick<GraphQLError, 'message' | 'extensions'>;
+
+export interface ErrorCodesOptions {
+  /** Only what it passes on is shown to clients. */
+  readonly describe: (cause: unknown) => PublicCause;
+  /** A word for the log where the code does not say why; its details are logged elsewhere. */
+  readonly reasonOf: (cause: unknown) => string | null;
+  readonly log: Log;
+  readonly metrics: ErrorMetrics;
+}
+
+export interface ErrorMetrics {
+  error(code: unknown, operation: unknown): void;
+  refusal(limit: unknown): void;
+}
+
+/** What has failed. */
+export interface Failing {
+  readonly requestId: string;
+  readonly record: OperationRecord | null;
+}
+
+/** Gives errors their codes: they are masked and counted, and the log keeps their causes. */
+export class ErrorCodes {
+  readonly #options: ErrorCodesOptions;
+
+  constructor(options: ErrorCodesOptions) {
+    this.#options = options;
+  }
+
+  masked(errors: readonly GraphQLError[], { requestId, record }: Failing): GraphQLError[] {
+    // One failing read surfaces at every field that needed it: it is described and logged once.
+    const known = new Map<unknown, PublicCause>();
+    return errors.map((error) => {
+      const cause = error.originalError ?? error;
+      const described = known.get(cause) ?? this.#publicCause(error, cause, requestId);
+      if (!known.has(cause)) {
+        this.#log(cause, described, requestId);
+        this.#countLimit(cause, described.extensions);
+      }
+      known.set(cause, described);
+      this.#count(described.extensions, record, cause);
+      if (described === error) return error;
+      const { message, extensions } = described;
+      const places = { ...placesOf(error), path: error.path };
+      return withoutStack(() => new GraphQLError(message, { ...places, extensions }));
+    });
+  }
+
+  /** Counts the errors of a request of which nothing is executed. */
+  refused(errors: readonly GraphQLError[], record: OperationRecord): void {
+    for (const error of errors) {
+      this.#count(error.extensions, record, null);
+      this.#countLimit(error, error.extensions);
+    }
+  }
+
+  /** Counts the end of a subscription that its transport reports otherwise than by an error. */
+  ended(cause: unknown, record: OperationRecord): void {
+    this.#count(this.#options.describe(cause).extensions, record, cause);
+  }
+
+  #publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
+    if (isPublic(error)) return error;
+    const { message, extensions } = this.#options.describe(cause);
+    return extensions.code === 'INTERNAL'
+      ? { message, extensions: { ...extensions, requestId } }
+      : { message, extensions };
+  }
+
+  #count(
+    { code, operation, limit }: GraphQLError['extensions'],
+    record: OperationRecord | null,
+    cause: unknown,
+  ): void {
+    this.#options.metrics.error(code, operation);
+    const reason = this.#options.reasonOf(cause);
+    record?.failed(String(code), operation !== undefined, reason, limit !== undefined);
+  }
+
+  #countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {
+    const { metrics } = this.#options;
+    if (cause instanceof Error && 'limit' in cause) metrics.refusal(cause.limit);
+    else if (code === 'QUERY_TOO_COMPLEX' || limit !== undefined) metrics.refusal(limit);
+    else if (code === 'PAYLOAD_TOO_LARGE') metrics.refusal('MAX_BODY_BYTES');
+  }
+
+  /**
+   * A fault here has its stack in the log. What the gateway did is in the request's own line, and in
+   * the lines of its backend while that fails: in an outage a line for each field would be a storm.
+   */
+  #log(cause: unknown, { extensions }: PublicCause, requestId: string): void {
+    const { log, reasonOf } = this.#options;
+    const { code, operation } = extensions;
+    if (code === 'INTERNAL') {
+      log.error({ requestId, code, err: cause }, 'a fault of the facade');
+    } else if (log.isLevelEnabled('debug') && reasonOf(cause) === null) {
+      const message = cause instanceof Error ? redact(cause.message) : '';
+      log.debug({ requestId, code, operation, reason: message }, 'a field failed');
+    }
+  }
+}
+
+/** True for errors whose messages are written for clients. */
+function isPublic({ originalError, extensions }: GraphQLError): boolean {
+  return originalError === undefined && typeof extensions.retryable === 'boolean';
+}

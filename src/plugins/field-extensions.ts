@@ -1,0 +1,43 @@
+interface Extended {
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The audience for which a field's value is the same: a `group` of users, one `copy` of what the group
+ * shares, or all who are sent an `account`'s event. The schema says more about its marks.
+ */
+export type Sharing = 'group' | 'copy' | 'account';
+
+/** Null where the field has no mark, or an unknown one: its value is then the viewer's own. */
+export function sharingOf({ extensions: { sharing } }: Extended): Sharing | null {
+  return sharing === 'group' || sharing === 'copy' || sharing === 'account' ? sharing : null;
+}
+
+/**
+ * Whether the field may be resolved in a later turn of the event loop, where an answer is made in
+ * slices: with arguments it may compute much and return little. A read of the viewer's own computes
+ * nothing, and begins at once, because the proof of its token may wait for the reads that have begun.
+ */
+export function isPostponable(field: Extended & { readonly args: readonly unknown[] }): boolean {
+  return field.args.length > 0 && sharingOf(field) !== null;
+}
+
+/** Whether an argument limits the age of a read that several fields of an operation share. */
+export function isAgeLimit({ extensions }: Extended): boolean {
+  return extensions.isAgeLimit === true;
+}
+
+/** Whether operations that select the field are traced, whatever the share of those that are. */
+export function isAlwaysTraced({ extensions }: Extended): boolean {
+  return extensions.isAlwaysTraced === true;
+}
+
+/** What a list has one entry for, by a name that the schema chooses; null for a list like any other. */
+export function listSizeOf({ extensions: { listSize } }: Extended): string | null {
+  return typeof listSize === 'string' ? listSize : null;
+}
+
+/** How often an operation may select a field of the root. */
+export function mostSelected({ extensions }: Extended): number {
+  return typeof extensions.mostSelected === 'number' ? extensions.mostSelected : Infinity;
+}

@@ -1,0 +1,19 @@
+import type { GraphPlugin } from '../plugin.ts';
+import { overLimit } from './over-limit-error.ts';
+
+// Until then a part of the clients has gone elsewhere, and garbage was collected.
+export const MEMORY_RETRY_SECONDS = 10;
+// A screen of one account's; a list of the catalog's is more.
+const CHEAP_COST = 1_000;
+
+/** Refuses what would hold much memory while it is short. */
+export function useMemoryLimit(isShort: () => boolean): GraphPlugin {
+  return {
+    onAdmit({ operation: { prepared, cost } }) {
+      if (!isShort() || (cost <= CHEAP_COST && prepared.node.operation !== 'subscription')) {
+        return null;
+      }
+      return { ...overLimit('memory', MEMORY_RETRY_SECONDS), status: 503 };
+    },
+  };
+}

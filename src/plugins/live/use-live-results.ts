@@ -1,0 +1,84 @@
+import type { SubscribeFunction } from '@envelop/core';
+import {
+  createSourceEventStream,
+  type ExecutionResult,
+  type ValidatedExecutionArgs,
+} from 'graphql';
+import { PullStream } from '../../lib/pull-stream.ts';
+import type { ErrorCodes } from '../errors/error-codes.ts';
+import type { Client } from '../operation.ts';
+import type { GraphPlugin, OperationContext } from '../plugin.ts';
+import type { FollowedEvents } from './delivery.ts';
+import { type EventContext, EventResults, type EventResultsOptions } from './event-results.ts';
+
+export interface LiveResultsOptions<Context, EachContext extends EventContext>
+  extends EventResultsOptions<EachContext> {
+  /** Makes the contexts of a subscription's events, which outlive the operation's own. */
+  readonly eventContexts: (context: Context) => () => EachContext;
+  readonly clientOf: (context: Context) => Client;
+  readonly codes: ErrorCodes;
+}
+
+/** The events; or a result where there are none, and nothing where the transport has said why. */
+export type Subscribed = FollowedEvents | AsyncGenerator<never> | ExecutionResult;
+
+/**
+ * Executes the events of a subscription, once for all subscribers who may share them. Its result is no
+ * iterable of results, because the texts of events are shared as well: they pass no hook `onNext`.
+ */
+export function useLiveResults<Context extends OperationContext, EachContext extends EventContext>(
+  options: LiveResultsOptions<Context, EachContext>,
+): GraphPlugin {
+  const { eventContexts, clientOf, codes } = options;
+  const results = new EventResults(options as unknown as EventResultsOptions);
+
+  async function subscribe({ contextValue }: { contextValue: Context }): Promise<Subscribed> {
+    const { operation } = contextValue;
+    const { prepared, params, values, cost, signal, requestId, record } = operation;
+    const { reportsEnd = () => false, onEnded } = operation;
+    const args = prepared.args.of({ context: contextValue, values, variables: params.variables });
+    const events = await sourceOf(args);
+    if (!(events instanceof PullStream)) {
+      onEnded?.();
+      const cause = events.errors?.[0]?.originalError;
+      if (!reportsEnd(cause)) return events;
+      codes.ended(cause, record);
+      return nothing();
+    }
+    const live = {
+      prepared,
+      // Each event has a context of its own; this one must not live as long as the subscription.
+      args: { ...args, contextValue: null },
+      cost,
+      signal,
+      failing: { requestId, record },
+      newContext: eventContexts(contextValue),
+      // By now the subscription has proved its token, so its account is known.
+      key: clientOf(contextValue).key,
+      expected: cost,
+      reserved: 0,
+    };
+    return results.follow(events, live, { reportsEnd, ended: onEnded ?? nothingToDo });
+  }
+
+  return {
+    onSubscribe({ setSubscribeFn }) {
+      setSubscribeFn(subscribe as unknown as SubscribeFunction);
+    },
+  };
+}
+
+/** The event stream, or a result with the error: the executor throws nothing. */
+async function sourceOf(
+  args: ValidatedExecutionArgs,
+): Promise<PullStream<unknown> | ExecutionResult> {
+  const source = await createSourceEventStream(
+    args as Parameters<typeof createSourceEventStream>[0],
+  );
+  if (source instanceof PullStream || !(Symbol.asyncIterator in source)) return source;
+  throw new TypeError('a subscription field of the schema must return a PullStream');
+}
+
+function nothingToDo(): void {}
+
+async function* nothing(): AsyncGenerator<never> {}

@@ -1,0 +1,97 @@
+import type { VariableValues } from 'graphql';
+import type { OperationTrace, RequestTrace } from '../lib/tracing/tracing.ts';
+import type { CostInputs } from './cost/amount.ts';
+import type { Meter } from './cost/meter.ts';
+import type { PreparedDocument, PreparedOperation } from './documents/documents.ts';
+import type { Params } from './params/params.ts';
+
+/** The client that limits count against. */
+export interface Client {
+  readonly kind: 'account' | 'claim at address' | 'address';
+  readonly key: string;
+  /** The login of a proved account. */
+  readonly login?: string;
+}
+
+/** What is noted of an operation for its line in the log and its metrics. */
+export interface OperationRecord {
+  type: PreparedOperation['node']['operation'] | null;
+  /** From a manifest, so that its name is the operators' own. */
+  isTrusted: boolean;
+  operationName: string | null;
+  failed(code: string, isCalls: boolean, reason: string | null, isOverLimit: boolean): void;
+}
+
+/** What a transport knows of an operation before its document is read. */
+export interface Transported {
+  /** JSON of any shape. */
+  readonly sent: unknown;
+  readonly requestId: string;
+  readonly record: OperationRecord;
+  /** GET must be safe to repeat, prefetch and link to. */
+  readonly mayMutate: boolean;
+  /** Whether the client accepts the events of a subscription. */
+  readonly takesEvents: boolean;
+  /** Null where tracing is off. */
+  readonly requestTrace: RequestTrace | null;
+  /** Whether a response may be sent as bytes that are cached. */
+  readonly takesBytes: boolean;
+  readonly ifNoneMatch: string | undefined;
+  /** True where the transport itself tells the client why a subscription ends. */
+  readonly reportsEnd: ((error: unknown) => boolean) | undefined;
+  /** The request, over HTTP, for plugins that look at it. */
+  readonly toRequest: (() => Request) | undefined;
+}
+
+/**
+ * One operation on its way through the plugins. It is an object of its own in the context, because
+ * yoga gives plugins a context that inherits from the transport's, which would not see what they set.
+ */
+export class Operation implements Transported {
+  sent: unknown;
+  readonly requestId: string;
+  readonly record: OperationRecord;
+  /** Aborted once no client waits for the answer. */
+  readonly signal: AbortSignal | undefined;
+  readonly mayMutate: boolean;
+  readonly takesEvents: boolean;
+  readonly requestTrace: RequestTrace | null;
+  readonly takesBytes: boolean;
+  readonly ifNoneMatch: string | undefined;
+  readonly reportsEnd: ((error: unknown) => boolean) | undefined;
+  readonly toRequest: (() => Request) | undefined;
+  /** The headers of the response, whatever it is. */
+  headers: Readonly<Record<string, string>> = NO_HEADERS;
+  /** The rest is set on admission, in the order of the plugins. */
+  client!: Client;
+  params!: Params;
+  document: PreparedDocument | null = null;
+  prepared!: PreparedOperation;
+  values!: VariableValues;
+  /** The fields that the answer can contain, as estimated. */
+  cost = 0;
+  /** What the document's amounts depend on beside the document. */
+  inputs!: CostInputs;
+  meter!: Meter;
+  /** How old the reads may be whose fields limit their age, in seconds. */
+  ageLimit = Infinity;
+  trace: OperationTrace | null = null;
+  /** Called when a subscription has ended, perhaps more than once. */
+  onEnded: (() => void) | null = null;
+
+  constructor(transported: Transported, signal: AbortSignal | undefined) {
+    this.sent = transported.sent;
+    this.requestId = transported.requestId;
+    this.record = transported.record;
+    this.signal = signal;
+    this.mayMutate = transported.mayMutate;
+    this.takesEvents = transported.takesEvents;
+    this.requestTrace = transported.requestTrace;
+    this.takesBytes = transported.takesBytes;
+    this.ifNoneMatch = transported.ifNoneMatch;
+    this.reportsEnd = transported.reportsEnd;
+    this.toRequest = transported.toRequest;
+  }
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};

@@ -1,0 +1,142 @@
+import { hash } from 'node:crypto';
+import type { ExecutionResult } from 'graphql';
+import type { Eventually } from '../../lib/eventually.ts';
+import type { Encoding } from '../../lib/pack.ts';
+import type { CatalogUse } from '../documents/sharing-marks.ts';
+import type { Operation } from '../operation.ts';
+import type { GraphPlugin, OperationContext } from '../plugin.ts';
+import { jsonBytes, jsonText } from '../results/json-text.ts';
+import { CachedResult } from './cached-result.ts';
+import type { ResponseCache } from './response-cache.ts';
+
+/** What the fields that an operation reads are the same for. */
+export interface Validity {
+  /** Names the content, and who shares it. */
+  readonly version: string;
+  /** Names the copy of that content as well. */
+  readonly copy: string;
+  readonly freshSeconds: number;
+}
+
+export interface ResponseCacheOptions<Context> {
+  readonly cache: ResponseCache;
+  /** Proves the viewer before anything cached is sent; throws or rejects where execution reports why. */
+  readonly validityFor: (context: Context) => Eventually<Validity>;
+  /** Called when a cached response is sent, for which nothing is executed. */
+  readonly onHit: (operation: Operation) => void;
+  /** True when the run read what is not shared, even against the marks of its fields. */
+  readonly isPersonal: (context: Context) => boolean;
+}
+
+type Run = () => Eventually<ExecutionResult>;
+
+interface Question {
+  readonly operation: Operation;
+  readonly use: CatalogUse;
+  readonly run: Run;
+  readonly isPersonal: () => boolean;
+}
+
+/**
+ * A result that failed, or that read anything of the viewer's, is returned without being cached.
+ * Cached bytes and 304s are sent only under a name whose earlier response proved to be shared by all:
+ * confirming an ETag discloses content as well.
+ */
+export function useResponseCache<Context extends OperationContext>({
+  cache,
+  validityFor,
+  onHit,
+  isPersonal,
+}: ResponseCacheOptions<Context>): GraphPlugin {
+  function answer(context: Context, use: CatalogUse, run: Run): Eventually<ExecutionResult> {
+    if (cache.isBarred(use)) return run();
+    const question = {
+      operation: context.operation,
+      use,
+      run,
+      isPersonal: () => isPersonal(context),
+    };
+    let validity: Eventually<Validity>;
+    try {
+      validity = validityFor(context);
+    } catch {
+      // Execution reports the error, at the path of each field.
+      return run();
+    }
+    return validity instanceof Promise
+      ? validity.then((known) => answerFrom(known, question), run)
+      : answerFrom(validity, question);
+  }
+
+  function answerFrom(validity: Validity, question: Question): Eventually<ExecutionResult> {
+    const { operation, use, run } = question;
+    const { freshSeconds } = validity;
+    const name = nameOf(validity, question);
+    const known = cache.get(name);
+    const etag = known?.etag ?? tagFor(name);
+    if (known && isNamed(operation.ifNoneMatch, etag)) {
+      cache.reads?.hit.add();
+      return new CachedResult({ etag, freshSeconds, bytes: null, packed: null });
+    }
+    const found = (bytes: Buffer) => {
+      const packed = use.selectsTime
+        ? null
+        : (encoding: Encoding) => cache.packed(name, bytes, encoding);
+      return new CachedResult({ etag, freshSeconds, bytes, packed });
+    };
+    if (known?.plain) {
+      cache.reads?.hit.add();
+      operation.meter.fields = operation.cost;
+      onHit(operation);
+      return found(known.plain);
+    }
+    cache.reads?.miss.add();
+    const written = (bytes: Buffer) => {
+      cache.set(name, { etag, plain: use.selectsTime ? null : bytes });
+      return found(bytes);
+    };
+    const made = (result: ExecutionResult): Eventually<ExecutionResult> => {
+      const mayKeep = !question.isPersonal();
+      // Only some runs may read it, so the operation is never cached again.
+      if (!mayKeep) cache.bar(use);
+      if (!mayKeep || result.errors) return result;
+      const bytes = bytesOf(result, operation);
+      return bytes instanceof Promise ? bytes.then(written) : written(bytes);
+    };
+    const result = run();
+    return result instanceof Promise ? result.then(made) : made(result);
+  }
+
+  return {
+    onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
+      const { takesBytes, prepared } = contextValue.operation;
+      const use = prepared.catalogUse;
+      if (use === null || !takesBytes) return;
+      setExecuteFn((args) => answer(args.contextValue as Context, use, () => executeFn(args)));
+    },
+  };
+}
+
+function bytesOf({ data }: ExecutionResult, { meter }: Operation): Eventually<Buffer> {
+  const text = jsonText({ data: data ?? null }, meter);
+  return text instanceof Promise
+    ? text.then((written) => jsonBytes(written, meter))
+    : jsonBytes(text, meter);
+}
+
+/** The cache key. Coerced values: variables that the document does not use make no difference. */
+function nameOf({ version, copy }: Validity, { operation, use }: Question): string {
+  const shared = use.selectsTime ? `${version} ${copy}` : version;
+  return `${shared} ${operation.prepared.name} ${JSON.stringify(operation.values.coerced)}`;
+}
+
+/** A digest, because the key contains variables, which are as long as a client likes. */
+function tagFor(name: string): string {
+  return `W/"${hash('sha256', name, 'base64url').slice(0, 22)}"`;
+}
+
+/** True when `If-None-Match` lists this ETag. */
+export function isNamed(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.split(',').some((each) => each.trim() === etag || each.trim() === '*');
+}

@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto';
+import type { GraphQLError } from 'graphql';
+import { growingLru } from '../../lib/growing-lru.ts';
+import type { Log } from '../../lib/log.ts';
+import { requestError } from '../../schema/public-error.ts';
+import type { GraphPlugin } from '../plugin.ts';
+import { refused } from '../refusal.ts';
+import type { PersistedTexts } from './persisted-texts.ts';
+import type { TrustedDocument, TrustedDocuments } from './trusted-documents.ts';
+
+/** The policy for a document that is in no manifest. */
+export type Untrusted = 'off' | 'log' | 'on';
+
+export interface TrustedDocumentsOptions {
+  readonly trusted: TrustedDocuments | null;
+  readonly registered: PersistedTexts;
+  /**
+   * `on` refuses it; `log` executes and logs it; `off` executes it, and allows automatic persisted
+   * queries.
+   */
+  readonly trustedOnly: Untrusted;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+const MAX_LOGGED = 10_000;
+
+/** Resolves what a client sent, an id, a text or both, to the text of the document that is executed. */
+export function useTrustedDocuments(options: TrustedDocumentsOptions): GraphPlugin {
+  const { trusted, registered, trustedOnly, log } = options;
+  const logged = growingLru<string, true>({ maxEntries: MAX_LOGGED, entryBytes: 160 });
+
+  /** Logs each document once, without its text, which may contain a password. */
+  function logOnce(text: string, operationName: string | null): void {
+    const document = hashOf(text);
+    if (logged.has(document)) return;
+    logged.set(document, true);
+    const name = operationName?.slice(0, 100) ?? null;
+    log.warn({ document, operationName: name }, 'a document that is not trusted');
+  }
+
+  return {
+    onAdmit({ operation }) {
+      const { query, documentId } = operation.params;
+      const named = documentId === null ? undefined : trusted?.byId(documentId);
+      const text = query ?? named?.text ?? registered.get(documentId ?? '');
+      if (text === undefined) return refused([notFound()]);
+      if (query !== null && documentId !== null && !isNamed(query, documentId, named)) {
+        return refused([mismatch()]);
+      }
+      const known = named ?? trusted?.byText(text);
+      if (known) {
+        operation.document = known.prepared;
+        operation.record.isTrusted = true;
+      } else if (trustedOnly === 'on') {
+        return refused([required()]);
+      }
+      // Other plugins see the text, by whatever name the client has sent it.
+      if (query === null) operation.params = { ...operation.params, query: text };
+      return null;
+    },
+    // Only a document that is valid is registered.
+    onValidate({ context: { operation } }) {
+      const { query, documentId, operationName } = operation.params;
+      if (query === null || operation.record.isTrusted) return;
+      if (trustedOnly === 'log') logOnce(query, operationName);
+      else if (documentId !== null) registered.register(documentId, query);
+    },
+  };
+}
+
+function isNamed(text: string, id: string, known: TrustedDocument | undefined): boolean {
+  return known?.text === text || hashOf(text) === id;
+}
+
+function hashOf(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+function mismatch(): GraphQLError {
+  return requestError('BAD_USER_INPUT', 'The hash is not that of the document beside it.');
+}
+
+function required(): GraphQLError {
+  return requestError('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
+}
+
+/** Clients with automatic persisted queries match this message, and then send the text. */
+function notFound(): GraphQLError {
+  return requestError('PERSISTED_DOCUMENT_NOT_FOUND', 'PersistedQueryNotFound');
+}

@@ -1,0 +1,33 @@
+import type { Services } from './services.ts';
+
+/** Spread into a type or a field: what its lists have one entry for. */
+export const perInstrument = { listSize: 'instruments' } as const;
+export const perPosition = { listSize: 'positions' } as const;
+export const perOrder = { listSize: 'orders' } as const;
+
+// As long as nothing is known of an account, or of a catalog.
+const USUAL_HOLDINGS = 50;
+const USUAL_CATALOG = 1_000;
+
+/** Sizes that are known, by the same names; 0 for what is not. */
+export type KnownSize = (name: string) => number;
+
+export function sizeOf(name: string, known: KnownSize): number {
+  return name === perInstrument.listSize
+    ? known(name) || USUAL_CATALOG
+    : Math.max(USUAL_HOLDINGS, known(name));
+}
+
+/**
+ * The size of what is cached. The login is that of a proved account: the error of a cost over the limit
+ * discloses how much an account has, which a forged token must not learn.
+ */
+export function cachedSize(
+  { catalogs, holdings }: Pick<Services, 'catalogs' | 'holdings'>,
+  login: string | undefined,
+  name: string,
+): number {
+  if (name === perInstrument.listSize) return catalogs.heldSize;
+  if (login === undefined) return 0;
+  return name === perPosition.listSize ? holdings.positions(login) : holdings.orders(login);
+}

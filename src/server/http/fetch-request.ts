@@ -1,0 +1,24 @@
+import type { IncomingMessage } from 'node:http';
+
+// They say how the body came, which is read already.
+const OF_THE_BODY = new Set(['content-length', 'content-encoding', 'transfer-encoding']);
+
+/** A request in the form that yoga and its plugins take, with the media type that was negotiated. */
+export function toFetchRequest(
+  { method = 'GET', url = '/', headers: sent }: IncomingMessage,
+  body: Buffer | null,
+  accept: string,
+): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(sent)) {
+    if (value !== undefined && !OF_THE_BODY.has(name)) headers.set(name, String(value));
+  }
+  headers.set('accept', accept);
+  // Of its spellings yoga knows one.
+  if (body !== null) headers.set('content-type', 'application/json');
+  return new Request(new URL(url, `http://${sent.host ?? 'localhost'}`), {
+    method,
+    headers,
+    ...(body && { body: body as Uint8Array<ArrayBuffer> }),
+  });
+}
