@@ -191,43 +191,49 @@ describe('in a minute', () => {
     expect(statuses.at(-1)).toBe(429);
   });
 
-  test('events beyond their account’s share are merged and delayed, and say so', async () => {
-    await using app = await startTestApp({ MAX_COST: '320', POSITIONS_POLL_MS: '100' });
-    const token = app.sandbox.token({ email: 'pro@example.com' });
-    const client = createClient({
-      url: app.webSocketUrl,
-      webSocketImpl: WebSocket,
-      connectionParams: { authorization: `Bearer ${token}` },
-    });
-    const waits: number[] = [];
-    const cursors = new Set<string>();
-    const query =
-      'subscription { positionChanges { cursor upserted { id symbol side units profit name } } }';
-    for (let at = 0; at < 6; at += 1) {
-      client.subscribe(
-        { query },
-        {
-          next: ({ data, extensions }) => {
-            waits.push(Number((extensions as { waitedMs?: number } | undefined)?.waitedMs ?? 0));
-            cursors.add((data as { positionChanges: { cursor: string } }).positionChanges.cursor);
+  const ROW = '{ id symbol side units profit name }';
+  test.each([
+    ['positionChanges', `subscription { positionChanges { cursor upserted ${ROW} } }`],
+    [
+      'accountChanges',
+      `subscription { accountChanges { cursor positions { upserted ${ROW} } orders { closed } } }`,
+    ],
+  ])(
+    'events beyond their account’s share are merged and delayed, and say so: %s',
+    async (_view, query) => {
+      await using app = await startTestApp({ MAX_COST: '320', POSITIONS_POLL_MS: '100' });
+      const token = app.sandbox.token({ email: 'pro@example.com' });
+      const client = createClient({
+        url: app.webSocketUrl,
+        webSocketImpl: WebSocket,
+        connectionParams: { authorization: `Bearer ${token}` },
+      });
+      const waits: number[] = [];
+      for (let at = 0; at < 6; at += 1) {
+        client.subscribe(
+          { query },
+          {
+            next: ({ extensions }) => {
+              waits.push(Number((extensions as { waitedMs?: number } | undefined)?.waitedMs ?? 0));
+            },
+            error: () => {},
+            complete: () => {},
           },
-          error: () => {},
-          complete: () => {},
+        );
+      }
+      // Each event has some 150 fields of 1,600 a minute: the eleventh has to wait.
+      await eventually(
+        () => {
+          app.sandbox.tick();
+          return waits.some((waitedMs) => waitedMs > 0);
         },
+        { withinMs: 30_000 },
       );
-    }
-    // Each event has some 150 fields of 1,600 a minute: the eleventh has to wait.
-    await eventually(
-      () => {
-        app.sandbox.tick();
-        return waits.some((waitedMs) => waitedMs > 0);
-      },
-      { withinMs: 30_000 },
-    );
-    const bystander = await app.signIn();
-    expect((await app.query('{ session { login } }', { token: bystander })).errors).toEqual([]);
-    await client.dispose();
-  });
+      const bystander = await app.signIn();
+      expect((await app.query('{ session { login } }', { token: bystander })).errors).toEqual([]);
+      await client.dispose();
+    },
+  );
 });
 
 test('other clients are answered while a long answer is made', async () => {
