@@ -5,6 +5,7 @@ import type { RequestOptions, Result, Sink } from './core.ts';
 import { createCore } from './create-core.ts';
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
+import { createAccount, type LiveAccount } from './live/account.ts';
 import { createPositions, type Positions } from './live/positions.ts';
 import type { Operation } from './operation.ts';
 import { createOrders, type Orders } from './orders/create-orders.ts';
@@ -52,6 +53,8 @@ export interface Client<Field extends InstrumentField = InstrumentField> {
   ): () => void;
   /** The open positions, followed live. */
   readonly positions: Positions;
+  /** The whole account, followed live: open positions, pending orders and the session's figures. */
+  readonly account: LiveAccount;
   /** Orders that are placed once. */
   readonly orders: Orders;
   /** A copy of the viewer's catalog, kept up to date when it is told to. */
@@ -99,6 +102,7 @@ export function createClient<Field extends InstrumentField = InstrumentField>(
       core.request(operation, variables as NonNullable<typeof variables>, own),
     subscribe: (operation, variables, sink) => core.subscribe(operation, variables, sink),
     positions: createPositions(core),
+    account: createAccount(core),
     orders: createOrders(core),
     catalog: createCatalog(core, { fields: options.catalogFields }),
     get login() {

@@ -6,7 +6,11 @@ export type { Environment, Lifecycle } from './environment.ts';
 export { type ErrorDetails, TradingGraphError } from './errors.ts';
 export { ERROR_CODES, type ServerErrorCode } from './generated/error-codes.ts';
 export { possibleTypes } from './generated/possible-types.ts';
-export { type FoldedPositions, type FoldOptions, foldPositions } from './live/fold-positions.ts';
+export type { LiveAccount } from './live/account.ts';
+export type { AccountFigures, PendingOrder } from './live/account-operation.ts';
+export type { AccountState } from './live/account-state.ts';
+export { type FoldedPositions, foldPositions } from './live/fold-positions.ts';
+export type { FoldOptions } from './live/live-source.ts';
 export type { Positions, PositionsListener, PositionsOptions } from './live/positions.ts';
 export type {
   Position,

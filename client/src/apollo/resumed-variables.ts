@@ -3,9 +3,11 @@ import type { FieldNode } from 'graphql';
 
 type Values = Record<string, unknown>;
 
+const FOLLOWED = new Set(['positionChanges', 'accountChanges']);
+
 /**
- * The variables of a subscription, which are asked for on each new line: where it follows `positionChanges`, its variable
- * for `after` is the cursor of the last event. Without such a variable each line begins with a whole list.
+ * The variables of a subscription, which are asked for on each new line: where it follows `positionChanges` or
+ * `accountChanges`, its variable for `after` is the cursor of the last event. Without such a variable each line begins with a whole list.
  */
 export class ResumedVariables {
   readonly #given: Values;
@@ -19,7 +21,7 @@ export class ResumedVariables {
       .flatMap((definition) =>
         definition.kind === 'OperationDefinition' ? definition.selectionSet.selections : [],
       )
-      .find((node) => node.kind === 'Field' && node.name.value === 'positionChanges') as
+      .find((node) => node.kind === 'Field' && FOLLOWED.has(node.name.value)) as
       | FieldNode
       | undefined;
     const after = this.#field?.arguments?.find(({ name }) => name.value === 'after')?.value;

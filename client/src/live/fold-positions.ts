@@ -1,4 +1,6 @@
+import type { FoldOptions } from './live-source.ts';
 import type { Position, PositionChanges, PositionTotals } from './positions-operation.ts';
+import { applyChanges, isSame, withKnownRows } from './rows.ts';
 
 /** The result of all events so far. The list and its cursor are one value, so that neither is newer than the other. */
 export interface FoldedPositions {
@@ -12,11 +14,6 @@ export interface FoldedPositions {
   readonly asOf: Date;
   /** The latest cursors, by which an event that comes again is known. */
   readonly seen: readonly string[];
-}
-
-export interface FoldOptions {
-  /** Whether the event is its subscription's first, which may come from another server with a clock of its own. */
-  readonly isFirst?: boolean;
 }
 
 const CURSORS_KEPT = 16;
@@ -68,38 +65,4 @@ function next(
     asOf: new Date(asOf),
     seen: seen.at(-1) === cursor ? seen : [...seen.slice(1 - CURSORS_KEPT), cursor],
   };
-}
-
-function applyChanges(
-  positions: readonly Position[],
-  { upserted, closed }: PositionChanges,
-): readonly Position[] {
-  if (upserted.length === 0 && closed.length === 0) return positions;
-  const rows = byId(positions);
-  for (const id of closed) rows.delete(id);
-  for (const position of upserted) rows.set(position.id, position);
-  return [...rows.values()];
-}
-
-/** Rows that say the same stay the same objects, and the list too, so that a view draws nothing anew after a snapshot. */
-function withKnownRows(
-  known: readonly Position[],
-  positions: readonly Position[],
-): readonly Position[] {
-  const rows = byId(known);
-  const list = [...byId(positions).values()].map((position) => {
-    const row = rows.get(position.id);
-    return row !== undefined && isSame(row, position) ? row : position;
-  });
-  const isUnchanged = list.length === known.length && list.every((row, at) => row === known[at]);
-  return isUnchanged ? known : list;
-}
-
-function byId(positions: readonly Position[]): Map<string, Position> {
-  return new Map(positions.map((position) => [position.id, position]));
-}
-
-function isSame<Fields extends object>(a: Fields, b: Fields): boolean {
-  const names = Object.keys(b) as (keyof Fields)[];
-  return names.length === Object.keys(a).length && names.every((name) => a[name] === b[name]);
 }

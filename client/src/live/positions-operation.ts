@@ -1,4 +1,6 @@
 import type { TypedText } from '../operation.ts';
+import type { LiveVariables } from './live-source.ts';
+import { POSITION_FIELDS } from './position-fields.ts';
 
 /** Bought, or sold short. */
 export type Side = 'BUY' | 'SELL';
@@ -58,18 +60,12 @@ export interface PositionChangesData {
   readonly positionChanges: PositionChanges;
 }
 
-export interface PositionChangesVariables {
-  readonly after: string | null;
-  readonly intervalMs: number | null;
-}
-
-export const POSITION_CHANGES: TypedText<PositionChangesData, PositionChangesVariables> =
+export const POSITION_CHANGES: TypedText<PositionChangesData, LiveVariables> =
   `subscription PositionChanges($after: String, $intervalMs: Int) {
   positionChanges(after: $after, intervalMs: $intervalMs) {
     cursor snapshot
     upserted {
-      id symbol name logo side units invested leverage priceOpen priceCurrent digits profit storage
-      stopLoss takeProfit rateMargin rateProfit delayed sharia comment createdAt updatedAt
+      ${POSITION_FIELDS}
     }
     closed totals { count invested profit } status asOf
   }

@@ -1,103 +1,30 @@
 import type { Core } from '../core.ts';
-import { TradingGraphError } from '../errors.ts';
-import { PositionFeed } from './position-feed.ts';
-import type { PositionsState } from './positions-state.ts';
+import { type FoldedPositions, foldPositions } from './fold-positions.ts';
+import { createFollowed, type Followed, type FollowOptions } from './followed.ts';
+import type { LiveSource } from './live-source.ts';
+import {
+  POSITION_CHANGES,
+  type PositionChanges,
+  type PositionChangesData,
+} from './positions-operation.ts';
+import { NO_POSITIONS, type PositionsState } from './positions-state.ts';
 
 /** Receives the state soon after it began to listen, and then each time that it has changed. */
 export type PositionsListener = (state: PositionsState) => void;
 
-export interface PositionsOptions {
-  /**
-   * At most one change in this time, 1 to 15000 milliseconds; without it they come as the server has them. Where
-   * several listen, the shortest time counts for all.
-   */
-  readonly intervalMs?: number;
-}
+export type PositionsOptions = FollowOptions;
 
-/** Follows the open positions; the two functions are what React's `useSyncExternalStore` takes. */
-export interface Positions {
-  /** All listeners share one subscription. Returns a function that ends it, which may be called twice. */
-  (listener: PositionsListener, options?: PositionsOptions): () => void;
-  /** The state as it is now; the same object until something changes. */
-  state(): PositionsState;
-}
+/** Follows the open positions. */
+export type Positions = Followed<PositionsState>;
 
-interface Listening {
-  readonly listener: PositionsListener;
-  readonly intervalMs: number | null;
-  told: PositionsState | null;
-}
-
-const MAX_INTERVAL_MS = 15_000;
+const SOURCE: LiveSource<PositionChangesData, PositionChanges, FoldedPositions, PositionsState> = {
+  operation: POSITION_CHANGES,
+  eventOf: ({ positionChanges }) => positionChanges,
+  fold: foldPositions,
+  nothing: NO_POSITIONS,
+  shown: ({ positions, totals, asOf }) => ({ positions, totals, asOf }),
+};
 
 export function createPositions(core: Core): Positions {
-  const { environment } = core;
-  const listening = new Set<Listening>();
-  let cancelSettling: (() => void) | null = null;
-  let isDisposed = core.isDisposed;
-
-  const feed = new PositionFeed(core, () => {
-    for (const each of [...listening]) tell(each);
-  });
-  const endAccountChange = core.onAccountChange(() => feed.forget());
-  core.onDispose(() => {
-    isDisposed = true;
-    endAccountChange();
-    cancelSettling?.();
-    feed.dispose(disposed());
-    listening.clear();
-  });
-
-  function tell(each: Listening): void {
-    const { state } = feed;
-    if (!listening.has(each) || each.told === state) return;
-    each.told = state;
-    try {
-      each.listener(state);
-    } catch (error) {
-      // It is thrown where nobody else's work stands on the stack, so that the platform reports it.
-      environment.after(0, () => {
-        throw error;
-      });
-    }
-  }
-
-  // A macrotask later: a view that is mounted, unmounted and mounted again keeps one subscription.
-  function settleSoon(): void {
-    if (isDisposed) return;
-    cancelSettling ??= environment.after(0, () => {
-      cancelSettling = null;
-      if (listening.size === 0) feed.rest();
-      else feed.follow(shortest([...listening].map(({ intervalMs }) => intervalMs)));
-    });
-  }
-
-  function listen(listener: PositionsListener, options: PositionsOptions = {}): () => void {
-    const each: Listening = { listener, intervalMs: intervalOf(options), told: null };
-    listening.add(each);
-    queueMicrotask(() => tell(each));
-    if (isDisposed) queueMicrotask(() => listening.delete(each));
-    settleSoon();
-    return () => {
-      if (listening.delete(each)) settleSoon();
-    };
-  }
-
-  return Object.assign(listen, { state: () => feed.state });
-}
-
-function intervalOf({ intervalMs }: PositionsOptions): number | null {
-  if (intervalMs === undefined) return null;
-  if (!Number.isInteger(intervalMs) || intervalMs < 1 || intervalMs > MAX_INTERVAL_MS)
-    throw new RangeError(`intervalMs is an integer from 1 to ${MAX_INTERVAL_MS}`);
-  return intervalMs;
-}
-
-/** Null, which means no wait at all, is the shortest. */
-function shortest(intervals: readonly (number | null)[]): number | null {
-  return intervals.reduce((a, b) => (a === null || b === null ? null : Math.min(a, b)));
-}
-
-function disposed(): TradingGraphError {
-  return new TradingGraphError('The client is disposed.', { code: 'DISPOSED', retryable: false });
+  return createFollowed(core, SOURCE);
 }

@@ -1,7 +1,7 @@
 import { gql, type TypedDocumentNode } from '@apollo/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
-import { writePositionChanges } from '../../src/apollo/write-position-changes.ts';
+import { writePositionChanges } from '../../src/apollo/write-changes.ts';
 import type { PositionChanges } from '../../src/live/positions-operation.ts';
 import { gatewayList, type LiveWorld, prints, startLiveWorld } from '../live/live-world.ts';
 import { type ApolloDevice, startApolloDevice } from './apollo-device.ts';

@@ -5,10 +5,7 @@ import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import {
-  type WrittenChanges,
-  writePositionChanges,
-} from '../../src/apollo/write-position-changes.ts';
+import { type WrittenChanges, writePositionChanges } from '../../src/apollo/write-changes.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
 import { runTool } from '../support/run-tool.ts';
 import { createSampleProject, type SampleProject } from '../support/sample-project.ts';

@@ -1,6 +1,7 @@
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { createAccount, type LiveAccount } from '../../src/live/account.ts';
 import { createPositions, type Positions } from '../../src/live/positions.ts';
 import type { PositionsState } from '../../src/live/positions-state.ts';
 import { type FrameProxy, startFrameProxy } from '../support/frame-proxy.ts';
@@ -33,6 +34,7 @@ export interface Device {
   readonly environment: StagedEnvironment;
   readonly core: ObservedCore;
   readonly positions: Positions;
+  readonly account: LiveAccount;
   dispose(): void;
 }
 
@@ -73,6 +75,7 @@ export async function startLiveWorld(): Promise<LiveWorld> {
         environment,
         core,
         positions: createPositions(core),
+        account: createAccount(core),
         dispose: () => core.dispose(),
       };
       devices.push(device);

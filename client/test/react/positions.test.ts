@@ -35,6 +35,17 @@ describeWithChromium('usePositions', (executablePath) => {
     expect(hooks.errors).toEqual([]);
   });
 
+  test('two components with useAccount share one subscription, and show the whole account', async () => {
+    const hooks = await openHooksPage(app);
+    await hooks.call('show', { accounts: 2 });
+    await hooks.shows<{ balance?: number }>('account', ({ balance }) => balance !== undefined);
+    const texts = await hooks.page.locator('output.account').allTextContents();
+    const shown = { status: 'LIVE', positions: 6, orders: 3, balance: 50_000 };
+    expect(texts.map((text) => JSON.parse(text))).toEqual([shown, shown]);
+    expect(framesOf(hooks, 'subscribe')).toHaveLength(1);
+    expect(hooks.errors).toEqual([]);
+  });
+
   test('nothing is rendered again while nothing changes', async () => {
     const hooks = await openHooksPage(app);
     await hooks.call('show', { positions: 1 });

@@ -3,12 +3,14 @@ import type { Client } from '../../../src/create-client.ts';
 import type { CatalogState } from '../../../src/react/catalog-store.ts';
 import { TradingGraphProvider } from '../../../src/react/provider.ts';
 import type { TicketForm } from '../../../src/react/ticket-form.ts';
+import { useAccount } from '../../../src/react/use-account.ts';
 import { useCatalog } from '../../../src/react/use-catalog.ts';
 import { usePositions } from '../../../src/react/use-positions.ts';
 import { useTicket } from '../../../src/react/use-ticket.ts';
 
 export interface View {
   readonly positions?: number;
+  readonly accounts?: number;
   readonly catalogs?: number;
   readonly ticket?: boolean;
   readonly intervalMs?: number;
@@ -24,17 +26,25 @@ export interface Shown {
 export const shown: Shown = { ticket: null, catalogs: [], renders: 0 };
 
 export function app(client: Client, view: View): ReactElement {
-  const { positions = 0, catalogs = 0, ticket = false, intervalMs } = view;
+  const { positions = 0, accounts = 0, catalogs = 0, ticket = false, intervalMs } = view;
   const lists = Array.from({ length: positions }, (_, at) =>
     createElement(PositionList, {
       key: `positions-${at}`,
       ...(intervalMs !== undefined && { intervalMs }),
     }),
   );
+  const whole = Array.from({ length: accounts }, (_, at) =>
+    createElement(Account, { key: `account-${at}` }),
+  );
   const copies = Array.from({ length: catalogs }, (_, at) =>
     createElement(Catalog, { key: `catalog-${at}`, at }),
   );
-  const children = [...lists, ...copies, ticket && createElement(Order, { key: 'ticket' })];
+  const children = [
+    ...lists,
+    ...whole,
+    ...copies,
+    ticket && createElement(Order, { key: 'ticket' }),
+  ];
   return createElement(StrictMode, null, createElement(TradingGraphProvider, { client }, children));
 }
 
@@ -46,6 +56,21 @@ function PositionList(options: { intervalMs?: number }): ReactElement {
     'output',
     { className: 'positions' },
     JSON.stringify({ status, rows, totals }),
+  );
+}
+
+function Account(): ReactElement {
+  const { status, positions, orders, session } = useAccount();
+  const shownOrders = orders?.length ?? null;
+  return createElement(
+    'output',
+    { className: 'account' },
+    JSON.stringify({
+      status,
+      positions: positions.length,
+      orders: shownOrders,
+      balance: session?.balance,
+    }),
   );
 }
 

@@ -1,9 +1,7 @@
 import type { Core, Result, Sink } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
-import { type FoldedPositions, foldPositions } from './fold-positions.ts';
+import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
 import { pauseWhileHidden } from './pause-while-hidden.ts';
-import { POSITION_CHANGES, type PositionChangesData } from './positions-operation.ts';
-import { NO_POSITIONS, type PositionsState } from './positions-state.ts';
 import { isFinal, retryDelayMs } from './retry.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
@@ -25,14 +23,15 @@ interface Retry {
   readonly isDemanded: boolean;
 }
 
-/** The one subscription behind all listeners, and the list that its events amount to. */
-export class PositionFeed {
+/** The one subscription behind all listeners, and the state that its events amount to. */
+export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State extends LiveState> {
+  readonly #source: LiveSource<Data, Event, Sum, State>;
   readonly #core: Core;
   readonly #onChange: () => void;
   readonly #silence: SilenceWatch;
   #endPause: (() => void) | null = null;
-  #state: PositionsState = NO_POSITIONS;
-  #folded: FoldedPositions | null = null;
+  #state: State;
+  #folded: Sum | null = null;
   /** Whether the list lacks something, so that its cursor must not be used. */
   #hasGap = false;
   /** Whether the present line has brought an event. */
@@ -49,14 +48,16 @@ export class PositionFeed {
   /** Whether a subscription has ended since the last event. */
   #isRenewing = false;
 
-  constructor(core: Core, onChange: () => void) {
+  constructor(core: Core, source: LiveSource<Data, Event, Sum, State>, onChange: () => void) {
     this.#core = core;
+    this.#source = source;
+    this.#state = source.nothing;
     this.#onChange = onChange;
     this.#silence = new SilenceWatch(core.environment, DEAD_AFTER_MS, () => this.#replaceLine());
   }
 
   /** The same object until something changes. */
-  get state(): PositionsState {
+  get state(): State {
     return this.#state;
   }
 
@@ -122,7 +123,7 @@ export class PositionFeed {
       after: this.#hasGap ? null : (this.#folded?.cursor ?? null),
       intervalMs,
     });
-    line.end = this.#core.subscribe(POSITION_CHANGES, variables, this.#sinkOf(line));
+    line.end = this.#core.subscribe(this.#source.operation, variables, this.#sinkOf(line));
     // After the new one is there, so that the socket that both share is not closed in between.
     before?.end();
     if (this.#line !== line) line.end();
@@ -137,7 +138,7 @@ export class PositionFeed {
   }
 
   /** Ignores what comes over a line that is no longer the present one. */
-  #sinkOf(line: Line): Sink<PositionChangesData> {
+  #sinkOf(line: Line): Sink<Data> {
     const ifPresent = (task: () => void) => {
       if (this.#line === line) task();
     };
@@ -160,7 +161,7 @@ export class PositionFeed {
     };
   }
 
-  #receive(line: Line, { data, errors }: Result<PositionChangesData>): void {
+  #receive(line: Line, { data, errors }: Result<Data>): void {
     this.#silence.start();
     if (data === null) {
       const [error = new TradingGraphError('An event without data.', UNEXPECTED)] = errors;
@@ -168,10 +169,10 @@ export class PositionFeed {
       this.#publish();
       return;
     }
-    const event = data.positionChanges;
+    const event = this.#source.eventOf(data);
     const { isFirst } = line;
     const mayFold = event.snapshot || !this.#hasGap;
-    const folded = mayFold ? foldPositions(this.#folded, event, { isFirst }) : null;
+    const folded = mayFold ? this.#source.fold(this.#folded, event, { isFirst }) : null;
     this.#hasGap = folded === null;
     if (folded === null) {
       this.#retryLater(null);
@@ -248,10 +249,12 @@ export class PositionFeed {
 
   #publish(): void {
     const folded = this.#folded;
-    const { positions, totals, asOf } = folded ?? NO_POSITIONS;
+    const { nothing, shown } = this.#source;
     const status = this.#isFollowing && folded !== null ? folded.status : 'OFFLINE';
-    const state = { positions, totals, status, asOf, error: this.#error } as const;
-    const names = Object.keys(state) as (keyof PositionsState)[];
+    const values = folded === null ? nothing : shown(folded);
+    // The parts of a state, put together again.
+    const state = { ...values, status, error: this.#error } as unknown as State;
+    const names = Object.keys(state) as (keyof State)[];
     if (names.every((name) => state[name] === this.#state[name])) return;
     this.#state = state;
     this.#onChange();

@@ -1,0 +1,59 @@
+import type { AccountChanges, AccountFigures, PendingOrder } from './account-operation.ts';
+import { type FoldedPositions, foldPositions } from './fold-positions.ts';
+import type { FoldOptions, LiveSum } from './live-source.ts';
+import { applyChanges, withKnownRows } from './rows.ts';
+
+/** The result of all events so far. */
+export interface FoldedAccount extends LiveSum {
+  readonly live: FoldedPositions;
+  readonly orders: PendingOrders | null;
+  readonly session: AccountFigures | null;
+}
+
+/** The pending orders, and when the gateway gave them. */
+export interface PendingOrders {
+  readonly list: readonly PendingOrder[];
+  readonly fetchedAt: Date;
+}
+
+/**
+ * Applies an event. The result is the state itself where the event has been applied before, and null where an event is
+ * missing or came out of order. The positions decide which, since each event has their time and their number.
+ */
+export function foldAccount(
+  state: FoldedAccount | null,
+  event: AccountChanges,
+  options: FoldOptions = {},
+): FoldedAccount | null {
+  const { cursor, snapshot, totals, status, asOf } = event;
+  const { upserted, closed } = event.positions;
+  const changes = { cursor, snapshot, upserted, closed, totals, status, asOf };
+  const live = foldPositions(state?.live ?? null, changes, options);
+  if (live === null) return null;
+  if (live === state?.live && cursor !== state.cursor) return state;
+  const orders = ordersAfter(state?.orders ?? null, event);
+  const session = sessionAfter(state?.session ?? null, event);
+  if (state?.live === live && state.orders === orders && state.session === session) return state;
+  return { cursor, status, live, orders, session };
+}
+
+/** A snapshot in which the gateway has not said any discards them: what left meanwhile would stay for ever. */
+function ordersAfter(
+  known: PendingOrders | null,
+  { snapshot, orders }: AccountChanges,
+): PendingOrders | null {
+  if (orders === null) return snapshot ? null : known;
+  const before = known?.list ?? [];
+  const list = withKnownRows(before, snapshot ? orders.upserted : applyChanges(before, orders));
+  const fetchedAt = new Date(orders.fetchedAt);
+  const isSame = list === known?.list && fetchedAt.getTime() === known.fetchedAt.getTime();
+  return isSame ? known : { list, fetchedAt };
+}
+
+function sessionAfter(
+  known: AccountFigures | null,
+  { session }: AccountChanges,
+): AccountFigures | null {
+  if (session === null) return known;
+  return JSON.stringify(known) === JSON.stringify(session) ? known : session;
+}

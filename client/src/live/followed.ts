@@ -1,0 +1,106 @@
+import type { Core } from '../core.ts';
+import { TradingGraphError } from '../errors.ts';
+import { LiveFeed } from './live-feed.ts';
+import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
+
+export interface FollowOptions {
+  /**
+   * At most one change in this time, 1 to 15000 milliseconds; without it they come as the server has them. Where
+   * several listen, the shortest time counts for all.
+   */
+  readonly intervalMs?: number;
+}
+
+/** Follows a state; the two functions are what React's `useSyncExternalStore` takes. */
+export interface Followed<State> {
+  /** All listeners share one subscription. Returns a function that ends it, which may be called twice. */
+  (listener: (state: State) => void, options?: FollowOptions): () => void;
+  /** The state as it is now; the same object until something changes. */
+  state(): State;
+}
+
+interface Listening<State> {
+  readonly listener: (state: State) => void;
+  readonly intervalMs: number | null;
+  told: State | null;
+}
+
+const MAX_INTERVAL_MS = 15_000;
+
+/** Makes the function that listeners call, over one feed that is open while somebody listens. */
+export function createFollowed<
+  Data,
+  Event extends LiveEvent,
+  Sum extends LiveSum,
+  State extends LiveState,
+>(core: Core, source: LiveSource<Data, Event, Sum, State>): Followed<State> {
+  const { environment } = core;
+  const listening = new Set<Listening<State>>();
+  let cancelSettling: (() => void) | null = null;
+  let isDisposed = core.isDisposed;
+
+  const feed = new LiveFeed(core, source, () => {
+    for (const each of [...listening]) tell(each);
+  });
+  const endAccountChange = core.onAccountChange(() => feed.forget());
+  core.onDispose(() => {
+    isDisposed = true;
+    endAccountChange();
+    cancelSettling?.();
+    feed.dispose(disposed());
+    listening.clear();
+  });
+
+  function tell(each: Listening<State>): void {
+    const { state } = feed;
+    if (!listening.has(each) || each.told === state) return;
+    each.told = state;
+    try {
+      each.listener(state);
+    } catch (error) {
+      // It is thrown where nobody else's work stands on the stack, so that the platform reports it.
+      environment.after(0, () => {
+        throw error;
+      });
+    }
+  }
+
+  // A macrotask later: a view that is mounted, unmounted and mounted again keeps one subscription.
+  function settleSoon(): void {
+    if (isDisposed) return;
+    cancelSettling ??= environment.after(0, () => {
+      cancelSettling = null;
+      if (listening.size === 0) feed.rest();
+      else feed.follow(shortest([...listening].map(({ intervalMs }) => intervalMs)));
+    });
+  }
+
+  function listen(listener: (state: State) => void, options: FollowOptions = {}): () => void {
+    const each: Listening<State> = { listener, intervalMs: intervalOf(options), told: null };
+    listening.add(each);
+    queueMicrotask(() => tell(each));
+    if (isDisposed) queueMicrotask(() => listening.delete(each));
+    settleSoon();
+    return () => {
+      if (listening.delete(each)) settleSoon();
+    };
+  }
+
+  return Object.assign(listen, { state: () => feed.state });
+}
+
+function intervalOf({ intervalMs }: FollowOptions): number | null {
+  if (intervalMs === undefined) return null;
+  if (!Number.isInteger(intervalMs) || intervalMs < 1 || intervalMs > MAX_INTERVAL_MS)
+    throw new RangeError(`intervalMs is an integer from 1 to ${MAX_INTERVAL_MS}`);
+  return intervalMs;
+}
+
+/** Null, which means no wait at all, is the shortest. */
+function shortest(intervals: readonly (number | null)[]): number | null {
+  return intervals.reduce((a, b) => (a === null || b === null ? null : Math.min(a, b)));
+}
+
+function disposed(): TradingGraphError {
+  return new TradingGraphError('The client is disposed.', { code: 'DISPOSED', retryable: false });
+}

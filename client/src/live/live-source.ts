@@ -1,0 +1,54 @@
+import type { TradingGraphError } from '../errors.ts';
+import type { TypedText } from '../operation.ts';
+
+/** The fields that each event of such a subscription has. */
+export interface LiveEvent {
+  /** Whether it is the whole, and not a change. */
+  readonly snapshot: boolean;
+}
+
+export interface LiveVariables {
+  readonly after: string | null;
+  readonly intervalMs: number | null;
+}
+
+/** The part of a state that says whether it is up to date. */
+export interface LiveState {
+  /**
+   * `LIVE`: it follows the gateway. `DELAYED`: the gateway does not answer the server, and nothing moves.
+   * `OFFLINE`: there is no line to the server, and all is as it was at `asOf`.
+   */
+  readonly status: 'LIVE' | 'DELAYED' | 'OFFLINE';
+  /** When the gateway last confirmed the positions, as the server says; null before the first list. */
+  readonly asOf: Date | null;
+  /** Why there is nothing, or why it does not go on; null while it does. */
+  readonly error: TradingGraphError | null;
+}
+
+export interface FoldOptions {
+  /** Whether the event is its subscription's first, which may come from another server with a clock of its own. */
+  readonly isFirst?: boolean;
+}
+
+/** The result of all events so far, with its cursor. */
+export interface LiveSum {
+  readonly cursor: string;
+  readonly status: 'LIVE' | 'DELAYED';
+}
+
+/** A subscription with cursors, and what its events amount to. */
+export interface LiveSource<
+  Data,
+  Event extends LiveEvent,
+  Sum extends LiveSum,
+  State extends LiveState,
+> {
+  readonly operation: TypedText<Data, LiveVariables>;
+  eventOf(data: Data): Event;
+  /** Null where an event is missing or came out of order. */
+  fold(sum: Sum | null, event: Event, options: FoldOptions): Sum | null;
+  /** The state while nothing is known. */
+  readonly nothing: State;
+  /** The fields of the state that the events give. */
+  shown(sum: Sum): Omit<State, 'status' | 'error'>;
+}
