@@ -33,7 +33,7 @@ export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
   const fail = (error: unknown) => {
     if (isOver) return;
     isOver = true;
-    taker.received.requestTaken();
+    taker.received.requestTaken(request);
     if (!(error instanceof TooManyPiecesError)) passOver(request);
     taker.failed(error);
   };
@@ -50,7 +50,7 @@ export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
   request.on('end', () => {
     if (isOver) return;
     isOver = true;
-    taker.received.requestTaken();
+    taker.received.requestTaken(request);
     handOn(collector.take(), request.headers['content-encoding'], taker);
   });
   request.on('error', broken);

@@ -132,9 +132,9 @@ export class HttpServer {
     const { addresses, budgets, maxBodyBytes, received, tokens } = this.#settings;
     const buffer = received.of(request.socket);
     if (buffer.isStopped) return null;
-    buffer.requestBegan();
+    buffer.requestBegan(request);
     const { method } = request;
-    if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken();
+    if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
     const hashed = tokens.of(request);
     const client = { address: addresses.of(request), userAgent: null };
     const caller = { token: hashed?.token ?? null, hashed, client };
@@ -149,8 +149,8 @@ export class HttpServer {
   }
 
   #closed(reply: Reply): void {
-    const { status, summary, trace } = reply;
-    this.#settings.received.of(reply.request.socket).requestTaken();
+    const { request, status, summary, trace } = reply;
+    this.#settings.received.of(request.socket).requestTaken(request);
     if (trace !== null) endRequestTrace(trace, reply.isBegun ? status : null);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#onIdle?.();

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import { FrameMeter } from './frame-meter.ts';
@@ -61,8 +62,12 @@ export class ReceiveBuffer {
   #uncounted = 0;
   /** The requests that began in this turn. */
   #requests = 0;
-  /** The bytes of the requests that have not been taken over whole, as they came. */
+  /** The last request that began, until it has been taken over whole. */
+  #request: IncomingMessage | null = null;
+  /** Its bytes, as they came. */
   #requestBytes = 0;
+  /** The bytes that are being handed on at this moment. */
+  #handingBytes = 0;
   #hasEnded = false;
 
   constructor(sums: ReceiveSums, socket: Socket) {
@@ -89,12 +94,20 @@ export class ReceiveBuffer {
   }
 
   /** Call it for each HTTP request. */
-  requestBegan(): void {
+  requestBegan(request: IncomingMessage): void {
     this.#requests += 1;
+    // One that is being answered has arrived whole.
+    if (this.#request !== null) this.#requestBytes = this.#handingBytes;
+    this.#request = request;
   }
 
-  /** Call it when a request has nothing more to come, or what comes is discarded. */
-  requestTaken(): void {
+  /**
+   * Call it when a request has nothing more to come, or what comes is discarded. The next one of a pipeline
+   * may have begun meanwhile, whose bytes stay counted.
+   */
+  requestTaken(request: IncomingMessage): void {
+    if (request !== this.#request) return;
+    this.#request = null;
     this.#requestBytes = 0;
     this.#measure();
   }
@@ -185,7 +198,8 @@ export class ReceiveBuffer {
     }
     const before = this.#requests;
     this.#at = Math.min(start + this.#sliceBytes, held.length);
-    this.#requestBytes += this.#at - start;
+    this.#handingBytes = this.#at - start;
+    this.#requestBytes += this.#handingBytes;
     this.socket.emit('data', held.subarray(start, this.#at));
     const isBusy = this.#requests - before > 1;
     this.#sliceBytes = isBusy ? SMALLEST_SLICE : Math.min(2 * this.#sliceBytes, LARGEST_SLICE);
@@ -217,6 +231,7 @@ export class ReceiveBuffer {
 
   #drop(): void {
     this.#held = null;
+    this.#request = null;
     this.#requestBytes = 0;
     this.#meter = null;
     this.#messageSinceMs = null;

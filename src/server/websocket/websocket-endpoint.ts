@@ -283,6 +283,8 @@ function resultIdOf(message: string): string | null {
 
 function refuseUpgrade(socket: Duplex, status: number, reason: string, retryAfter?: number): void {
   socket.on('error', () => {});
+  // Node has given the connection away with all its deadlines: one that its client keeps open would stay.
+  socket.once('finish', () => socket.destroy());
   const retry = retryAfter === undefined ? '' : `retry-after: ${retryAfter}\r\n`;
   socket.end(
     `HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\n${retry}content-length: 0\r\n\r\n`,

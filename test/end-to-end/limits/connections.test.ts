@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -72,3 +73,27 @@ test('a server that drains answers 503 to a WebSocket upgrade', async () => {
   expect((await underWay).errors).toEqual([]);
   await closed;
 });
+
+test.each([
+  ['of another origin', UPGRADE.replace('\r\n', '\r\norigin: https://x.example\r\n')],
+  ['with a body', `${UPGRADE.replace('\r\n', '\r\ncontent-length: 5\r\n')}1`],
+  ['with a header that comes twice', UPGRADE.replace('\r\n', '\r\nhost: other\r\n')],
+])(
+  'a refused upgrade %s takes up no connection, although its client keeps it open',
+  async (_what, upgrade) => {
+    await using app = await startTestApp({}, { connections: { most: 1 } });
+    const { hostname, port } = new URL(app.url);
+    const kept = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    kept.on('error', () => {});
+    kept.write(upgrade);
+    const [answer] = await once(kept, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 40[03] /);
+    await eventually(async () => {
+      using next = await openRaw(app.url);
+      next.socket.write(HEALTH);
+      await eventually(() => next.isClosed || next.received.includes('200 OK'));
+      return next.received.includes('200 OK');
+    });
+    kept.destroy();
+  },
+);

@@ -158,6 +158,21 @@ test('of the connections with unfinished messages and bodies those with most are
   await eventually(async () => (await heldBytes(app)) === 0);
 });
 
+test('a body that has not arrived whole counts, also behind a request that is answered meanwhile', async () => {
+  await using app = await startTestApp();
+  const body = '{"query":"{ __typename }"}';
+  using raw = await openRaw(app.url);
+  raw.socket.write(`${bodyHead(body.length)}${body}${bodyHead(100_000)}${' '.repeat(30_000)}`);
+  await eventually(() => raw.received.startsWith('HTTP/1.1 200'));
+  await eventually(async () => (await heldBytes(app)) >= 30_000);
+  raw.socket.write(' '.repeat(1_000));
+  await eventually(async () => (await heldBytes(app)) >= 31_000);
+  expect(await heldBytes(app)).toBeLessThan(35_000);
+  raw.socket.write(body.padStart(69_000));
+  await eventually(() => raw.received.split('HTTP/1.1 200').length === 3);
+  expect(await heldBytes(app)).toBe(0);
+});
+
 describe('requests that are refused', () => {
   const NOT_FOUND = 'GET /nothing HTTP/1.1\r\nhost: facade\r\n\r\n';
   const PREFLIGHT =

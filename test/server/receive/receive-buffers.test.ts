@@ -59,8 +59,8 @@ test('of requests that come in one read fifty or so are handled before another c
   const ports: (number | undefined)[] = [];
   let calm: Socket | null = null;
   const server = createServer((request, response) => {
-    received.of(request.socket).requestBegan();
-    received.of(request.socket).requestTaken();
+    received.of(request.socket).requestBegan(request);
+    received.of(request.socket).requestTaken(request);
     ports.push(request.socket.remotePort);
     if (ports.length === 1) calm?.write(REQUEST);
     response.end();
@@ -97,13 +97,14 @@ test('every byte arrives once and in its order, however often the reader pauses'
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
     let text = '';
+    received.of(request.socket).requestBegan(request);
     request.setEncoding('latin1');
     for await (const part of request) {
       text += part;
       if (text.length % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     bodies.push(text);
-    received.of(request.socket).requestTaken();
+    received.of(request.socket).requestTaken(request);
     response.end('x'.repeat(200_000));
   });
   server.on('connection', (socket) => received.open(socket));
