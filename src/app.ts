@@ -1,4 +1,3 @@
-import type { Plugin } from '@envelop/core';
 import type { GraphQLSchema } from 'graphql';
 import { graphiqlUsers, startEmbeddedSandbox } from './app/embedded-sandbox.ts';
 import { Metrics } from './app/metrics.ts';
@@ -36,6 +35,7 @@ import { CostQuota } from './plugins/cost/cost-quota.ts';
 import { Documents } from './plugins/documents/documents.ts';
 import { ErrorCodes } from './plugins/errors/error-codes.ts';
 import { EventPace } from './plugins/live/event-pace.ts';
+import type { OtherPlugin } from './plugins/plugin.ts';
 import { ResponseCache } from './plugins/response-cache/response-cache.ts';
 import { PersistedTexts } from './plugins/trusted-documents/persisted-texts.ts';
 import type { Sandbox } from './sandbox/start.ts';
@@ -104,7 +104,7 @@ export interface AppOptions {
   readonly cacheBytes?: { readonly documents?: number; readonly answers?: number };
   readonly connections?: ConnectionLimits;
   /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
-  readonly plugins?: readonly Plugin[];
+  readonly plugins?: readonly OtherPlugin[];
 }
 
 /** Limits that are the same for every installation; tests lower them. */
@@ -191,9 +191,12 @@ export async function startApp(
       }),
     ),
     kept(
-      openConfiguredDocuments(config, documents, log, (names) =>
-        metrics.server.listDocuments(names),
-      ),
+      openConfiguredDocuments(config, {
+        documents,
+        log,
+        compiles: plugins.length === 0,
+        onLoaded: (names) => metrics.server.listDocuments(names),
+      }),
     ),
   ]).catch(withAddressProblems(config, 'public', 'admin'));
   const { counters } = stores;

@@ -34,7 +34,7 @@ import type { EventRun } from './plugins/live/event-results.ts';
 import { type Subscribed, useLiveResults } from './plugins/live/use-live-results.ts';
 import type { Client, Operation, OperationRecord } from './plugins/operation.ts';
 import { useParams } from './plugins/params/use-params.ts';
-import { createAdmission, type GraphPlugin } from './plugins/plugin.ts';
+import { createAdmission, type GraphPlugin, type OtherPlugin } from './plugins/plugin.ts';
 import { type ReceiptOf, useReceipts } from './plugins/receipts/use-receipts.ts';
 import type { Refusal } from './plugins/refusal.ts';
 import type { ResponseCache } from './plugins/response-cache/response-cache.ts';
@@ -67,7 +67,7 @@ export interface GraphOptions {
   /** True when responses report what they cost behind the facade. */
   readonly receipts: boolean;
   /** Other people's. */
-  readonly plugins: readonly Plugin[];
+  readonly plugins: readonly OtherPlugin[];
 }
 
 /**
@@ -115,7 +115,7 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
       isPersonal: (context) => context.isPersonal,
     }),
     ...(options.receipts ? [useReceipts(receiptOf)] : []),
-    ...options.plugins,
+    ...(options.plugins as readonly Plugin[]),
   ];
 }
 
@@ -152,7 +152,8 @@ export interface Ready {
 
 export class Graph {
   readonly schema: GraphQLSchema;
-  readonly plugins: readonly (GraphPlugin | Plugin)[];
+  /** Initialized, for yoga. */
+  readonly plugins: readonly Plugin[];
   /** Yoga calls it from `onParams`, other transports by `open`. */
   readonly admit: (context: GraphContext) => Eventually<Refusal | null>;
   readonly #services: Services;
@@ -162,15 +163,16 @@ export class Graph {
   constructor(options: GraphOptions) {
     const { schema, services, codes } = options;
     this.schema = schema;
-    this.plugins = pluginsOf(options);
+    const plugins = pluginsOf(options);
     this.#services = services;
     this.#codes = codes;
-    this.admit = createAdmission(this.plugins, ({ errors }, { record }) =>
+    this.admit = createAdmission(plugins, ({ errors }, { record }) =>
       codes.refused(errors, record),
     );
-    this.#getEnveloped = envelop({ plugins: [...this.plugins] }) as unknown as (
-      context: GraphContext,
-    ) => Enveloped;
+    const getEnveloped = envelop({ plugins });
+    // Some add others when they are initialized, which happens once.
+    this.plugins = getEnveloped._plugins.map(({ onPluginInit: _, ...plugin }) => plugin);
+    this.#getEnveloped = getEnveloped as unknown as (context: GraphContext) => Enveloped;
   }
 
   context(incoming: Incoming): GraphContext {

@@ -2,12 +2,11 @@ import type { SettingName } from '../config/settings.ts';
 import { shown } from '../config/shown.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
-import type { Documents } from '../plugins/documents/documents.ts';
 import { ManifestError, readManifests } from '../plugins/trusted-documents/manifest.ts';
 import {
   openTrustedDocuments,
   type TrustedDocuments,
+  type TrustedDocumentsOptions,
 } from '../plugins/trusted-documents/trusted-documents.ts';
 import { ListenError, probeAddress } from '../server/listen.ts';
 import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
@@ -54,12 +53,10 @@ export async function openConfiguredStores(
 /** Null where no documents are trusted; throws a ConfigError where the manifests cannot be used. */
 export async function openConfiguredDocuments(
   { persistedDocuments: path }: Config,
-  documents: Documents,
-  log: Log,
-  onLoaded: (operationNames: ReadonlySet<string>) => void,
+  options: Omit<TrustedDocumentsOptions, 'path' | 'clock'>,
 ): Promise<TrustedDocuments | null> {
   if (path === null) return null;
-  return openTrustedDocuments({ path, documents, clock: systemClock, log, onLoaded }).catch(
+  return openTrustedDocuments({ ...options, path, clock: systemClock }).catch(
     manifestProblems(path),
   );
 }

@@ -3,6 +3,7 @@ import type { OperationTrace, RequestTrace } from '../lib/tracing/tracing.ts';
 import type { CostInputs } from './cost/amount.ts';
 import type { Meter } from './cost/meter.ts';
 import type { PreparedDocument, PreparedOperation } from './documents/documents.ts';
+import type { FollowedEvents } from './live/delivery.ts';
 import type { Params } from './params/params.ts';
 
 /** The client that limits count against. */
@@ -76,6 +77,8 @@ export class Operation implements Transported {
   /** How old the reads may be whose fields limit their age, in seconds. */
   ageLimit = Infinity;
   trace: OperationTrace | null = null;
+  /** The events of a subscription that has begun, which its transport delivers. */
+  events: FollowedEvents | null = null;
   /** Called when a subscription has ended, perhaps more than once. */
   onEnded: (() => void) | null = null;
 

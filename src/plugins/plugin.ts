@@ -13,6 +13,9 @@ export interface GraphPlugin extends Plugin<OperationContext> {
   onAdmit?(context: OperationContext): Eventually<Refusal | null>;
 }
 
+/** Another author's: it has some of envelop's hooks, and a context of its own. */
+export type OtherPlugin = Partial<Readonly<Record<keyof Plugin, unknown>>>;
+
 type Admit = NonNullable<GraphPlugin['onAdmit']>;
 
 /** Runs the hooks one after the other, up to the first that refuses. Waits only for those that do. */

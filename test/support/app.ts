@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { type App, type ConnectionLimits, startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
+import type { OtherPlugin } from '../../src/plugins/plugin.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
 
@@ -49,6 +50,7 @@ export interface TestAppOptions {
   /** A graph with fields of the test's own. */
   readonly schema?: GraphQLSchema;
   readonly connections?: ConnectionLimits;
+  readonly plugins?: readonly OtherPlugin[];
 }
 
 /**
@@ -62,6 +64,7 @@ export async function startTestApp(
     directPath = process.env.TEST_PATH !== 'yoga',
     schema,
     connections = {},
+    plugins = [],
   }: TestAppOptions = {},
 ): Promise<TestApp> {
   const config = readConfig({
@@ -79,7 +82,13 @@ export async function startTestApp(
     // One write may hold several lines.
     destination: { write: (lines) => void logged.push(...lines.split(/(?<=\n)/)) },
   });
-  const app = await startApp(config, { log, directPath, connections, ...(schema && { schema }) });
+  const app = await startApp(config, {
+    log,
+    directPath,
+    connections,
+    plugins,
+    ...(schema && { schema }),
+  });
   const sandbox = gateway ?? app.sandbox;
   if (sandbox === null) throw new Error('tests run against the sandbox gateway');
   return describeApp(app, config, sandbox, logged);

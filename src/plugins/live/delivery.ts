@@ -22,10 +22,14 @@ export interface ResultSource {
   readonly ended: () => void;
 }
 
-/** The results of a subscription, to be delivered as its events are published. */
-export class FollowedEvents {
+/**
+ * The results of a subscription, to be delivered as its events are published. Its iterator yields
+ * nothing and completes with the stream: other plugins learn of the end by it.
+ */
+export class FollowedEvents implements AsyncIterable<never> {
   readonly #events: PullStream<unknown>;
   readonly #source: ResultSource;
+  #sink: ResultSink | null = null;
 
   constructor(events: PullStream<unknown>, source: ResultSource) {
     this.#events = events;
@@ -33,16 +37,29 @@ export class FollowedEvents {
   }
 
   /**
-   * Delivers to a transport that writes results itself. The returned iterator yields nothing and
-   * completes with the stream.
+   * Delivers to a transport that writes results itself, and iterates. `outcome` is what other plugins
+   * have made of these events.
    */
-  deliver(sink: ResultSink): AsyncGenerator<never, void, void> {
+  deliver(
+    sink: ResultSink,
+    outcome: AsyncIterable<never> = this,
+  ): AsyncGenerator<never, void, void> {
+    this.#sink = sink;
+    return outcome[Symbol.asyncIterator]() as AsyncGenerator<never, void, void>;
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<never, void, void> {
     return new Delivery(this.#events, {
-      sink,
-      text: (event) => this.#source.text(event, sink.takesPacked),
+      sink: () => this.#taken(),
+      text: (event) => this.#source.text(event, this.#taken().takesPacked),
       failure: this.#source.failure,
       leave: () => this.leave(),
     });
+  }
+
+  #taken(): ResultSink {
+    if (this.#sink === null) throw new Error('events are delivered to a transport');
+    return this.#sink;
   }
 
   /** Ends the source at once, if it has not ended: a quiet stream must not wait for its next event. */
@@ -53,7 +70,7 @@ export class FollowedEvents {
 }
 
 interface DeliveryOptions {
-  readonly sink: ResultSink;
+  readonly sink: () => ResultSink;
   readonly text: (event: unknown) => Eventually<EventText>;
   /** Converts a failure to a last result, or to null where nothing is sent. */
   readonly failure: (error: unknown) => ExecutionResult | null;
@@ -119,7 +136,7 @@ class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
     // Events published in the meantime are merged behind the one in progress.
     this.#isWoken = this.#isBusy;
     if (this.#isBusy || this.#isOver) return;
-    if (!this.#options.sink.hasRoom(this.#left)) {
+    if (!this.#options.sink().hasRoom(this.#left)) {
       this.#isBusy = true;
       this.#isWoken = true;
       return;
@@ -139,7 +156,7 @@ class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
     try {
       const text = this.#options.text(event);
       if (text instanceof Promise) this.#sendLater(text);
-      else this.#options.sink.send(text, this.#left);
+      else this.#options.sink().send(text, this.#left);
     } catch (error) {
       this.#finish(error);
     }
@@ -152,7 +169,7 @@ class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
         if (this.#isOver) return;
         // Its token may have been refused: then it is sent nothing more of the account's.
         if (this.#end?.error) this.#finish(this.#end.error);
-        else this.#options.sink.send(written, this.#left);
+        else this.#options.sink().send(written, this.#left);
       })
       // A stream that has ended has said why to its listener alone.
       .catch((error: unknown) => this.#finish(this.#end === null ? error : this.#end.error));
@@ -168,7 +185,7 @@ class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
     const { sink, failure } = this.#options;
     this.#isBusy = true;
     const last = error === null ? null : failure(error);
-    if (last !== null) sink.send(JSON.stringify(last), () => void this.return());
+    if (last !== null) sink().send(JSON.stringify(last), () => void this.return());
     else void this.return();
   }
 }

@@ -23,8 +23,8 @@ export interface LiveResultsOptions<Context, EachContext extends EventContext>
 export type Subscribed = FollowedEvents | AsyncGenerator<never> | ExecutionResult;
 
 /**
- * Executes the events of a subscription, once for all subscribers who may share them. Its result is no
- * iterable of results, because the texts of events are shared as well: they pass no hook `onNext`.
+ * Executes the events of a subscription, once for all subscribers who may share them. Their texts are
+ * shared as well, and bypass the iterator: they pass no hook `onNext`.
  */
 export function useLiveResults<Context extends OperationContext, EachContext extends EventContext>(
   options: LiveResultsOptions<Context, EachContext>,
@@ -58,7 +58,8 @@ export function useLiveResults<Context extends OperationContext, EachContext ext
       expected: cost,
       reserved: 0,
     };
-    return results.follow(events, live, { reportsEnd, ended: onEnded ?? nothingToDo });
+    operation.events = results.follow(events, live, { reportsEnd, ended: onEnded ?? nothingToDo });
+    return operation.events;
   }
 
   return {

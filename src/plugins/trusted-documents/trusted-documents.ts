@@ -9,6 +9,8 @@ export interface TrustedDocumentsOptions {
   /** A manifest, or a folder of them. */
   readonly path: string;
   readonly documents: Documents;
+  /** False where plugins wrap resolvers later, which code that is compiled now would not call. */
+  readonly compiles: boolean;
   readonly clock: Clock;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Called with the names of the operations whenever they have been read. */
@@ -102,12 +104,12 @@ export class TrustedDocuments {
 }
 
 async function load(options: TrustedDocumentsOptions): Promise<Loaded> {
-  const { path, documents, log, onLoaded } = options;
+  const { path, log, onLoaded } = options;
   const byId = new Map<string, TrustedDocument>();
   const byText = new Map<string, TrustedDocument>();
   const entries = await readManifests(path);
   for (const [id, text] of entries) {
-    const trusted = byText.get(text) ?? prepare(id, text, documents, log);
+    const trusted = byText.get(text) ?? prepare(id, text, options);
     if (!trusted) continue;
     byId.set(id, trusted);
     byText.set(text, trusted);
@@ -124,8 +126,7 @@ async function load(options: TrustedDocumentsOptions): Promise<Loaded> {
 function prepare(
   id: string,
   text: string,
-  documents: Documents,
-  log: TrustedDocumentsOptions['log'],
+  { documents, log, compiles }: TrustedDocumentsOptions,
 ): TrustedDocument | null {
   const prepared = documents.prepare(text);
   if ('errors' in prepared) {
@@ -133,6 +134,6 @@ function prepare(
     log.warn({ id, errors }, 'a trusted document does not fit and is left out');
     return null;
   }
-  for (const { executor } of prepared.operations.values()) executor.compile();
+  if (compiles) for (const { executor } of prepared.operations.values()) executor.compile();
   return { text, prepared };
 }

@@ -45,8 +45,8 @@ export class EventStream implements ResultSink {
   }
 
   /** Sends the events until there are no more, or the client disconnects. */
-  async carry(followed: FollowedEvents): Promise<void> {
-    const delivery = followed.deliver(this);
+  async carry(followed: FollowedEvents, outcome?: AsyncIterable<never>): Promise<void> {
+    const delivery = followed.deliver(this, outcome);
     // A quiet feed would be followed until its next event.
     const leave = () => void delivery.return();
     this.#response.once('close', leave);

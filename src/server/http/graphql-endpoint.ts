@@ -4,8 +4,6 @@ import type { Ready } from '../../graph.ts';
 import type { GraphContext } from '../../graph-context.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
-import { FollowedEvents } from '../../plugins/live/delivery.ts';
-import type { Subscribed } from '../../plugins/live/use-live-results.ts';
 import type { Refusal } from '../../plugins/refusal.ts';
 import { CachedResult } from '../../plugins/response-cache/cached-result.ts';
 import { WrittenResult } from '../../plugins/results/written-result.ts';
@@ -148,16 +146,22 @@ export function createGraphQLEndpoint(
 
   function sendOutcome(
     reply: Reply,
-    outcome: ExecutionResult | Subscribed,
+    outcome: unknown,
     { operation }: GraphContext,
     { single }: Accepted,
   ): Eventually<void> {
     const { summary } = reply;
-    if (!(outcome instanceof FollowedEvents) || summary === null) {
+    const { events } = operation;
+    if (events === null || summary === null) {
       return sendAnswer(reply, outcome as ExecutionResult, operation, single);
     }
-    const subscribed = () => accessLog.subscribed(summary, reply.caller);
-    return answerSubscription(reply, outcome, { summary, streams, pingMs, subscribed });
+    return answerSubscription(reply, events, {
+      summary,
+      streams,
+      pingMs,
+      subscribed: () => accessLog.subscribed(summary, reply.caller),
+      outcome: outcome as AsyncIterable<never>,
+    });
   }
 
   async function answerByYoga(
@@ -168,7 +172,8 @@ export function createGraphQLEndpoint(
     onGeneralPath();
     const { response, outcome } = await (await yoga())(context);
     reply.setAll(context.operation.headers);
-    if (isSentAsItIs(outcome)) return sendOutcome(reply, outcome, context, accepted);
+    if (context.operation.events !== null || isSentAsItIs(outcome))
+      return sendOutcome(reply, outcome, context, accepted);
     for (const [name, value] of response.headers) {
       if (!OURS.has(name.toLowerCase())) reply.set(name.toLowerCase(), value);
     }
@@ -229,13 +234,9 @@ export function createGraphQLEndpoint(
   };
 }
 
-/** Bytes already, or events. */
-function isSentAsItIs(outcome: unknown): outcome is CachedResult | WrittenResult | FollowedEvents {
-  return (
-    outcome instanceof CachedResult ||
-    outcome instanceof WrittenResult ||
-    outcome instanceof FollowedEvents
-  );
+/** Bytes already. */
+function isSentAsItIs(outcome: unknown): boolean {
+  return outcome instanceof CachedResult || outcome instanceof WrittenResult;
 }
 
 // These are set when the bytes are sent.

@@ -11,13 +11,15 @@ export interface SubscriptionOptions {
   readonly streams: EventStreams;
   readonly pingMs: number;
   readonly subscribed: () => void;
+  /** The events, as other plugins hand them on. */
+  readonly outcome: AsyncIterable<never>;
 }
 
 /** Answers a subscription by an event stream, which may last for hours. */
 export async function answerSubscription(
   reply: Reply,
   followed: FollowedEvents,
-  { summary, streams, pingMs, subscribed }: SubscriptionOptions,
+  { summary, streams, pingMs, subscribed, outcome }: SubscriptionOptions,
 ): Promise<void> {
   summary.transport = 'sse';
   subscribed();
@@ -37,7 +39,7 @@ export async function answerSubscription(
     pingMs,
   });
   try {
-    await events.carry(followed);
+    await events.carry(followed, outcome);
   } finally {
     streams.delete(response);
   }

@@ -24,6 +24,7 @@ export function createYogaHandler(graph: Graph): YogaHandler {
   const outcomes = new WeakMap<object, unknown>();
   const yoga = createYoga<GraphContext>({
     graphqlEndpoint: '/graphql',
+    schema: graph.schema,
     plugins: [
       useAdmission(graph),
       ...graph.plugins,

@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import { TokenEndedError } from '../../domain/positions/token-ended-error.ts';
 import type { Ready } from '../../graph.ts';
 import type { Eventually } from '../../lib/eventually.ts';
-import { FollowedEvents, type ResultSink } from '../../plugins/live/delivery.ts';
+import type { ResultSink } from '../../plugins/live/delivery.ts';
 import type { Subscribed } from '../../plugins/live/use-live-results.ts';
 import type { Operation } from '../../plugins/operation.ts';
 import { type JsonText, jsonText } from '../../plugins/results/json-text.ts';
@@ -49,10 +49,10 @@ function begin(ready: Ready, results: () => ResultSink): Eventually<Started> {
  */
 function handedOver(
   started: Started,
-  { meter }: Operation,
+  { meter, events }: Operation,
   results: () => ResultSink,
 ): Eventually<Started> {
-  if (started instanceof FollowedEvents) return started.deliver(results());
+  if (events !== null) return events.deliver(results(), started as AsyncIterable<never>);
   if (!meter.isCostly || Symbol.asyncIterator in started) return started;
   return sentInSlices(jsonText(started, meter), results);
 }

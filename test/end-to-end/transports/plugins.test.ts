@@ -1,0 +1,131 @@
+import { type Plugin, useExtendContext } from '@envelop/core';
+import { GraphQLError, NoSchemaIntrospectionCustomRule } from 'graphql';
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import { examplePlugins } from '../../../examples/plugins/plugins.ts';
+import type { OtherPlugin } from '../../../src/plugins/plugin.ts';
+import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { assertNoLeak } from '../../support/leaks.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
+
+interface Span {
+  readonly name: string;
+  readonly attributes: object;
+  readonly status: { readonly code: number };
+  readonly events: readonly unknown[];
+}
+
+const FAILED = 2;
+const LIVE = 'subscription Live { positionChanges { cursor } }';
+
+function get(app: TestApp, query: string, headers: Record<string, string>): Promise<Response> {
+  return fetch(`${app.url}/graphql?query=${encodeURIComponent(query)}`, { headers });
+}
+
+/** One event of a stream, which the client then leaves. */
+async function follow(app: TestApp, headers: Record<string, string>): Promise<string> {
+  const leaving = new AbortController();
+  const { body } = await fetch(`${app.url}/graphql?query=${encodeURIComponent(LIVE)}`, {
+    headers: { ...headers, accept: 'text/event-stream' },
+    signal: leaving.signal,
+  });
+  let text = '';
+  for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(piece);
+    if (text.includes('cursor')) break;
+  }
+  leaving.abort();
+  return text;
+}
+
+test.each([true, false])(
+  'the example’s plugins see operations on every transport',
+  async (directPath) => {
+    const spans: Span[] = [];
+    const metrics = new Registry();
+    const exporter = {
+      export(ended: readonly unknown[], done: (result: { code: number }) => void) {
+        spans.push(...(ended as Span[]));
+        done({ code: 0 });
+      },
+      async shutdown() {},
+    };
+    const plugins = examplePlugins({ spans: exporter, metrics });
+    await using app = await startTestApp({ POSITIONS_POLL_MS: '200' }, { plugins, directPath });
+    const token = await app.signIn();
+    const authorization = `Bearer ${token}`;
+    await app.query('query Posted { customerId }', { token });
+    await get(app, 'query Got { customerId }', { authorization, accept: 'application/json' });
+    await app.query('query Failing { session(maxAge: -1) { balance } }', { token });
+    expect(await follow(app, { authorization })).toContain('cursor');
+    using socket = await initializedSocket(app, token);
+    socket.subscribe('1', 'query OfSocket { customerId }');
+    await socket.until('1', 'complete');
+    socket.subscribe('2', LIVE);
+    await socket.until('2', 'next');
+    socket.say('{"id":"2","type":"complete"}');
+    const expected = [
+      'mutation.anonymous',
+      'query.Failing',
+      'query.Got',
+      'query.OfSocket',
+      'query.Posted',
+      'subscription.Live',
+      'subscription.Live',
+    ];
+    await eventually(() => spans.length >= expected.length);
+    expect(spans.map(({ name }) => name).sort()).toEqual(expected);
+    const failed = spans.filter(({ status }) => status.code === FAILED);
+    expect(failed.map(({ name }) => name)).toEqual(['query.Failing']);
+    expect(JSON.stringify(failed[0]?.events)).toContain('BAD_USER_INPUT');
+    const counted = await metrics.metrics();
+    expect(counted).toMatch(/graphql_envelop_request\{[^}]*operationType="subscription"[^}]*\} 2/);
+    expect(counted).toMatch(/graphql_envelop_error_result\{[^}]*operationType="query"[^}]*\} 1/);
+    expect(counted).toMatch(/execute_resolver_count\{[^}]*fieldName="customerId"[^}]*\} 3/);
+    const written = spans.map((span) => JSON.stringify([span.name, span.attributes, span.events]));
+    assertNoLeak('output of the plugins', [counted, ...written], app.sandbox.requests());
+  },
+);
+
+async function answersWith(plugin: OtherPlugin, query: string, more: TestAppOptions = {}) {
+  await using app = await startTestApp({ INTROSPECTION: 'on' }, { plugins: [plugin], ...more });
+  const { errors, data } = await app.query(query);
+  return { data, codes: errors.map(({ message, extensions }) => [message, extensions.code]) };
+}
+
+test.each([true, false])('a plugin may refuse, in each of its hooks', async (directPath) => {
+  const more = { directPath };
+  const rule: Plugin = {
+    onValidate: ({ addValidationRule }) => addValidationRule(NoSchemaIntrospectionCustomRule),
+  };
+  const refused = await answersWith(rule, '{ __schema { queryType { name } } }', more);
+  expect(refused.codes[0]?.[0]).toContain('introspection');
+  expect((await answersWith(rule, '{ __typename }', more)).data).toEqual({ __typename: 'Query' });
+  const building = useExtendContext(() => {
+    throw new GraphQLError('Not today.');
+  });
+  const unbuilt = await answersWith(building, '{ __typename }', more);
+  expect(unbuilt.data).toBeUndefined();
+  expect(unbuilt.codes).toHaveLength(1);
+  const executing: Plugin = {
+    onExecute: ({ setResultAndStopExecution }) => setResultAndStopExecution({ data: { a: 1 } }),
+  };
+  expect((await answersWith(executing, '{ __typename }', more)).data).toEqual({ a: 1 });
+});
+
+test('a plugin sees the text of a document, the request over HTTP, and errors as clients get them', async () => {
+  const seen: unknown[] = [];
+  const plugin: Plugin = {
+    onExecute: ({ args: { contextValue } }) => {
+      const { request } = contextValue as { readonly request?: Request };
+      seen.push(request?.headers.get('x-mine'));
+      return { onExecuteDone: ({ result }) => void seen.push(JSON.stringify(result)) };
+    },
+    onParse: ({ params }) => void seen.push(String(params.source)),
+  };
+  await using app = await startTestApp({}, { plugins: [plugin] });
+  await app.query('{ customerId }', { headers: { 'x-mine': 'yes' } });
+  expect(seen.slice(0, 2)).toEqual(['{ customerId }', 'yes']);
+  expect(seen[2]).toContain('UNAUTHENTICATED');
+});
