@@ -16,9 +16,17 @@ export function toFetchRequest(
   headers.set('accept', accept);
   // Of its spellings yoga knows one.
   if (body !== null) headers.set('content-type', 'application/json');
-  return new Request(new URL(url, `http://${sent.host ?? 'localhost'}`), {
-    method,
+  return new Request(addressOf(url, sent.host), {
+    // Fetch has no TRACE, which is not allowed here either.
+    method: method === 'TRACE' ? 'DELETE' : method,
     headers,
     ...(body && { body: body as Uint8Array<ArrayBuffer> }),
   });
+}
+
+/** A client may send any text as its host: one that is none in an address is left out. */
+function addressOf(url: string, host = 'localhost'): URL {
+  const address = URL.parse(url, `http://${host}`);
+  const isUsable = address !== null && address.username === '' && address.password === '';
+  return isUsable ? address : new URL(url, 'http://localhost');
 }

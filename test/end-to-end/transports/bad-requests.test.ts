@@ -295,12 +295,23 @@ describe('a GET', () => {
   });
 });
 
-test.each(['PUT', 'DELETE', 'PATCH', 'HEAD'])(
+test.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'TRACE'])(
   '%s is 405 and says what is allowed',
   async (method) => {
     const answer = await rawRequest(`${endpoint}?query={__typename}`, { method });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe('GET, POST');
     if (method !== 'HEAD') expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
+  },
+);
+
+test.each(['', 'a b', '[', 'facade:99999', 'user:password@facade'])(
+  'the host "%s" makes no difference, whatever is wrong beside it',
+  async (host) => {
+    const { status } = await rawPost(endpoint, '{', { host });
+    expect(status).toBe(400);
+    const { text } = await rawPost(endpoint, query({ query: '{ __typename }' }), { host });
+    expect(JSON.parse(text)).toMatchObject({ data: { __typename: 'Query' } });
+    expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
   },
 );
