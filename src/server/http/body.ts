@@ -31,13 +31,15 @@ export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
   const collector = new ByteCollector({ maxBytes: taker.maxBytes });
   let isOver = false;
   const fail = (error: unknown) => {
-    if (isOver) return;
     isOver = true;
     taker.received.requestTaken(request);
     if (!(error instanceof TooManyPiecesError)) passOver(request);
     taker.failed(error);
   };
-  const broken = (cause?: unknown) => fail(unreadable(cause));
+  const broken = (cause?: unknown) => {
+    // Every request is closed: an error, with its stack, is made for those alone that were not read.
+    if (!isOver) fail(unreadable(cause));
+  };
   if (Number(request.headers['content-length'] ?? 0) > taker.maxBytes) {
     fail(new PayloadTooLargeError('announced'));
     return;

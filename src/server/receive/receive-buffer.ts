@@ -57,7 +57,7 @@ export class ReceiveBuffer {
   /** The read that is being handed on, and how far it has been. */
   #held: Buffer | null = null;
   #at = 0;
-  #sliceBytes = SMALLEST_SLICE;
+  #sliceBytes = LARGEST_SLICE;
   /** The bytes of a frame that its watcher does not know of yet. */
   #uncounted = 0;
   /** The requests that began in this turn. */
@@ -159,7 +159,6 @@ export class ReceiveBuffer {
     this.#held =
       this.#held === null ? bytes : Buffer.concat([this.#held.subarray(this.#at), bytes]);
     this.#at = 0;
-    this.#sliceBytes = SMALLEST_SLICE;
     this.#handOn();
     this.#measure();
     return this.#held === null;
