@@ -70,39 +70,45 @@ const schema = extendedSchema(['Instrument'], {
   property: { sharing: null },
 });
 
+/** By which a request is answered. */
+const PATHS = ['direct', 'yoga'] as const;
+type Path = (typeof PATHS)[number];
+
 let gateway: Sandbox;
-let app: TestApp;
+let apps: Readonly<Record<Path, TestApp>>;
 let users: readonly [string, string];
 
 beforeAll(async () => {
   // A gateway of its own: answers with receipts, as in sandbox mode, are compressed for each request.
   gateway = await startSandbox({ seed: 'tests', tickMs: 0, instruments: 40 });
-  app = await startTestApp({}, { schema, gateway });
-  users = [await app.signIn('user-1@example.com'), await app.signIn('user-2@example.com')];
+  const [direct, yoga] = await Promise.all([
+    startTestApp({}, { schema, gateway, directPath: true }),
+    startTestApp({}, { schema, gateway, directPath: false }),
+  ]);
+  apps = { direct, yoga };
+  users = [await direct.signIn('user-1@example.com'), await direct.signIn('user-2@example.com')];
 });
 afterAll(async () => {
-  await app.close();
+  for (const app of Object.values(apps)) await app.close();
   await gateway.close();
 });
 
-// The direct path does not know the second media type, so that both paths are tested.
-const ACCEPTED = ['application/json', 'application/json;q=0.9'];
-
 async function get(
-  accept: string,
+  path: Path,
   token: string,
   query: string,
   headers: Readonly<Record<string, string>> = {},
   variables: object = {},
 ) {
   const search = new URLSearchParams({ query, variables: JSON.stringify(variables) });
-  const response = await fetch(`${app.url}/graphql?${search}`, {
-    headers: { authorization: `Bearer ${token}`, accept, ...headers },
+  const response = await fetch(`${apps[path].url}/graphql?${search}`, {
+    headers: { authorization: `Bearer ${token}`, accept: 'application/json', ...headers },
   });
   const text = await response.text();
   return {
     status: response.status,
     etag: response.headers.get('etag'),
+    type: response.headers.get('content-type'),
     kept: response.headers.get('cache-control'),
     body: text === '' ? null : JSON.parse(text),
   };
@@ -123,13 +129,13 @@ const OF_MANY = (field: string) => `{ catalog { instruments { id ${field} } } }`
 const kinds = (names: readonly string[]) =>
   names.flatMap((name) => KINDS.map((kind) => [name, kind] as const));
 
-describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
+describe.each(PATHS)('by GET, by the path %s', (path) => {
   test.each(kinds(Object.keys(PERSONAL)))('a user is shown its own: %s%s', async (name, kind) => {
     for (const document of [OF_ONE(selected(name, kind)), OF_MANY(selected(name, kind))]) {
       for (const token of [...users, ...users]) {
         for (const encoding of ['identity', 'br', 'gzip']) {
           const headers = { 'accept-encoding': encoding, 'if-none-match': '*' };
-          const answer = await get(accept, token, document, headers);
+          const answer = await get(path, token, document, headers);
           expect(answer).toMatchObject(UNSHARED);
           expect(tokensIn(answer.body)).toEqual([token]);
         }
@@ -140,7 +146,7 @@ describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
   test.each(KINDS)('nothing is cached of a plain property without a mark: %s', async (kind) => {
     const [theirs, own] = users;
     for (const token of [theirs, theirs, own]) {
-      const answer = await get(accept, token, OF_ONE(selected('property', kind)), {
+      const answer = await get(path, token, OF_ONE(selected('property', kind)), {
         'if-none-match': '*',
       });
       expect(answer).toMatchObject(UNSHARED);
@@ -150,14 +156,15 @@ describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
   test.each(KINDS)('an answer of the group is made once: %s', async (kind) => {
     const [theirs, own] = users;
     const document = OF_MANY(selected('group', kind));
-    const { etag, body } = await get(accept, theirs, document);
+    const { etag, type, body } = await get(path, theirs, document);
     expect(etag).not.toBeNull();
+    expect(type).toBe('application/json; charset=utf-8');
     const before = runs.of('group');
     for (const encoding of ['identity', 'br', 'gzip']) {
-      const again = await get(accept, own, document, { 'accept-encoding': encoding });
-      expect(again).toMatchObject({ etag, body });
+      const again = await get(path, own, document, { 'accept-encoding': encoding });
+      expect(again).toMatchObject({ etag, type, body });
     }
-    const known = await get(accept, own, document, { 'if-none-match': String(etag) });
+    const known = await get(path, own, document, { 'if-none-match': String(etag) });
     expect(known).toMatchObject({ status: 304, etag });
     expect(runs.of('group')).toBe(before);
   });
@@ -167,11 +174,11 @@ describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
     async (kind) => {
       const [theirs, own] = users;
       const document = OF_ONE(selected('copy', kind));
-      const { etag } = await get(accept, theirs, document);
+      const { etag } = await get(path, theirs, document);
       const before = runs.of('copy');
-      expect(await get(accept, own, document)).toMatchObject({ status: 200, etag });
+      expect(await get(path, own, document)).toMatchObject({ status: 200, etag });
       expect(runs.of('copy')).toBe(before + 1);
-      const known = await get(accept, own, document, { 'if-none-match': String(etag) });
+      const known = await get(path, own, document, { 'if-none-match': String(etag) });
       expect(known).toMatchObject({ status: 304, etag });
     },
   );
@@ -181,7 +188,7 @@ describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
     async (name) => {
       const [theirs, own] = users;
       for (const token of [theirs, theirs, own]) {
-        const answer = await get(accept, token, OF_ONE(`${name}Text`), { 'if-none-match': '*' });
+        const answer = await get(path, token, OF_ONE(`${name}Text`), { 'if-none-match': '*' });
         expect(answer).toMatchObject(UNSHARED);
         expect(answer.body.errors).toBeUndefined();
       }
@@ -190,19 +197,19 @@ describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
 
   test('an ETag is confirmed only once the answer has been made', async () => {
     const [, own] = users;
-    const document = `{ instrument(id: "AAPL") { groupText again${accept.length}: groupText } }`;
+    const document = `{ instrument(id: "AAPL") { groupText again${path.length}: groupText } }`;
     const before = runs.of('group');
-    const first = await get(accept, own, document, { 'if-none-match': '*' });
+    const first = await get(path, own, document, { 'if-none-match': '*' });
     expect(first.status).toBe(304);
     expect(runs.of('group')).toBe(before + 2);
     const etag = String(first.etag);
-    expect((await get(accept, own, document, { 'if-none-match': etag })).status).toBe(304);
+    expect((await get(path, own, document, { 'if-none-match': etag })).status).toBe(304);
     expect(runs.of('group')).toBe(before + 2);
   });
 
   test('an operation that has read the viewer’s data once is no longer shared', async () => {
-    const text = `query ($id: ID!) { instrument(id: $id) { a${accept.length}: sometimesText } }`;
-    const ask = (token: string, id: string) => get(accept, token, text, {}, { id });
+    const text = `query ($id: ID!) { instrument(id: $id) { a${path.length}: sometimesText } }`;
+    const ask = (token: string, id: string) => get(path, token, text, {}, { id });
     readsViewer = false;
     expect((await ask(users[0], 'AAPL')).etag).not.toBeNull();
     expect((await ask(users[1], 'AAPL')).etag).not.toBeNull();
@@ -219,9 +226,9 @@ describe.each(ACCEPTED)('by GET that accepts %s', (accept) => {
 test('an answer that contains its time is confirmed without being made anew', async () => {
   const [theirs, own] = users;
   const document = '{ catalog { ageSeconds } instrument(id: "AAPL") { copyText } }';
-  const { etag } = await get('application/json', theirs, document);
+  const { etag } = await get('direct', theirs, document);
   const before = runs.of('copy');
-  const known = await get('application/json', own, document, { 'if-none-match': String(etag) });
+  const known = await get('direct', own, document, { 'if-none-match': String(etag) });
   expect(known).toMatchObject({ status: 304, etag });
   expect(runs.of('copy')).toBe(before);
 });
@@ -239,7 +246,7 @@ test.each(Object.keys(PERSONAL))(
 
 async function overWebSocket(token: string, query: string) {
   const client = createClient({
-    url: app.webSocketUrl,
+    url: apps.direct.webSocketUrl,
     webSocketImpl: WebSocket,
     connectionParams: { authorization: `Bearer ${token}` },
     retryAttempts: 0,
@@ -253,7 +260,7 @@ async function overWebSocket(token: string, query: string) {
 }
 
 async function overEventStream(token: string, query: string) {
-  const response = await fetch(`${app.url}/graphql?${new URLSearchParams({ query })}`, {
+  const response = await fetch(`${apps.direct.url}/graphql?${new URLSearchParams({ query })}`, {
     headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
   });
   const line = (await response.text()).split('\n').find((each) => each.startsWith('data: {'));

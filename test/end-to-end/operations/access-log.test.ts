@@ -119,14 +119,21 @@ describe.each([true, false])('each request has one line (direct path: %s)', (dir
   });
 });
 
-test.each(TRANSPORTS)('a request by %s has one line', async (_, ask) => {
+const WORDS: Readonly<Record<string, string>> = {
+  POST: 'http',
+  GET: 'http',
+  'an event stream': 'sse',
+  WebSocket: 'websocket',
+};
+
+test.each(TRANSPORTS)('a request by %s has one line', async (name, ask) => {
   await using app = await startTestApp();
   const token = await app.signIn();
   expect(codesOf(await ask(app, { query: HOME }, token))).toEqual([]);
   const found = () => linesOf(app, 'request').filter((line) => line.operationName === 'Home');
   await eventually(() => found().length > 0);
   expect(found()).toHaveLength(1);
-  expect(found()[0]).toMatchObject({ type: 'query', outcome: 'ok' });
+  expect(found()[0]).toMatchObject({ type: 'query', outcome: 'ok', transport: WORDS[name] });
   expect(found()[0]?.bytesIn).toBeGreaterThan(HOME.length);
   expect(found()[0]?.bytesOut).toBeGreaterThan(100);
   expect(codesOf(await ask(app, { query: 'query Wrong { nothing }' }, token))).toHaveLength(1);

@@ -48,7 +48,7 @@ describe.each([
     const [first, last, rest] = text()
       .replaceAll(/^:\n\n/gm, '')
       .split(/(?<=^event: next\ndata: .*\n\n)/m);
-    expect(text()).toMatch(/^:\n\nevent: next\ndata: \{"data":\{"positions":\[\{"id":/);
+    expect(text()).toMatch(/^(:\n\n)+event: next\ndata: \{"data":\{"positions":\[\{"id":/);
     expect(first).toMatch(/^event: next\ndata: \{"data":.*\}\n\n$/);
     expect(last).toMatch(/^event: next\ndata: \{"errors":\[\{.*"code":"UNAUTHENTICATED".*\}\n\n$/);
     expect(rest).toBe('event: complete\ndata:\n\n');

@@ -164,6 +164,7 @@ describe('a catalog that shrinks', () => {
     serve(world, 30);
     await world.clock.advance(HOUR_MS);
     expect(await world.catalogs.read(viewer)).toMatchObject({ version: { size: 30 } });
+    expect(world.log).toEqual([]);
   });
 
   test('and is whole again is served at once', async () => {
