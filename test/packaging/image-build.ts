@@ -132,7 +132,7 @@ function copy(from: string, to: string, contextFolder: string | null): void {
 }
 
 /** Only the environment that npm needs to reach its registry: nothing of the npm that runs the tests. */
-export function bareEnvironment(tools: string): Record<string, string> {
+export function bareEnvironment(...tools: readonly string[]): Record<string, string> {
   const kept = ['HOME', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'TMPDIR'];
   const entries = Object.entries(process.env).filter(
     ([name]) => kept.includes(name) || /^(https?|no)_proxy$/i.test(name),
@@ -142,7 +142,7 @@ export function bareEnvironment(tools: string): Record<string, string> {
     .filter((folder) => !folder.endsWith('node_modules/.bin'));
   return {
     ...(Object.fromEntries(entries) as Record<string, string>),
-    PATH: [tools, ...path].join(':'),
+    PATH: [...tools, ...path].join(':'),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**',
-  'client/test/guides/{apollo,pages,relay,trusted-documents,urql}.test.ts',
+  'client/test/guides/{apollo,empty-folder,pages,relay,trusted-documents,urql}.test.ts',
   'client/test/live/random-faults.test.ts',
   'client/test/orders/faults.test.ts',
   'test/bench/{hostile,replicas}.test.ts',

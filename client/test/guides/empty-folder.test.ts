@@ -1,0 +1,167 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bareEnvironment } from '../../../test/packaging/image-build.ts';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { describeWithChromium } from '../../../test/support/describe-with.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { freePort } from '../../../test/support/free-ports.ts';
+import { guideCommands } from '../support/guide-commands.ts';
+import { namedSamples } from '../support/samples.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const environment = bareEnvironment();
+const MINUTES_MS = 60_000;
+
+const reason = offline();
+
+let folder: string;
+let app: TestApp;
+const children: ChildProcess[] = [];
+
+/** Runs a command as a reader does, in a shell of the machine's own, with its own Node. */
+function run(command: string, cwd: string): string {
+  const options = { cwd, env: environment, encoding: 'utf8', stdio: 'pipe' } as const;
+  return execFileSync('sh', ['-c', command], { ...options, timeout: 8 * MINUTES_MS });
+}
+
+/** Why npm cannot install anything; null where it can. */
+function offline(): string | null {
+  try {
+    run('npm view graphql version --fetch-retries=0 --fetch-timeout=10000', tmpdir());
+    return null;
+  } catch {
+    return 'no registry here';
+  }
+}
+
+interface Started {
+  readonly out: string;
+}
+
+function start(command: string, cwd: string): Started {
+  // A group of its own, so that what npm starts ends with it.
+  const child = spawn('sh', ['-c', command], { cwd, env: environment, detached: true });
+  children.push(child);
+  let out = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (text) => {
+      out += text;
+    });
+  }
+  return {
+    get out() {
+      return out;
+    },
+  };
+}
+
+/** Follows a guide from an empty folder until its app is to be started; the answer is the app's folder. */
+function follow(page: string, files: readonly string[], before: readonly string[] = []): string {
+  const named = new Map([...namedSamples('docs/clients/README.md'), ...namedSamples(page)]);
+  let cwd = folder;
+  const created = () => {
+    for (const file of files) {
+      const { text } = named.get(file) ?? { text: null };
+      if (text === null) throw new Error(`${page} has no ${file}`);
+      mkdirSync(dirname(join(cwd, file)), { recursive: true });
+      writeFileSync(join(cwd, file), withAddress(text));
+    }
+  };
+  for (const command of guideCommands(page)) {
+    if (before.includes(command)) created();
+    if (command.startsWith('npm run dev') || command.startsWith('node ')) continue;
+    const [, entered] = /^cd (\S+)$/.exec(command) ?? [];
+    if (entered !== undefined) cwd = join(cwd, entered);
+    else run(withAddress(command), cwd);
+  }
+  if (before.length === 0) created();
+  return cwd;
+}
+
+/** The service has a port of its own here. */
+function withAddress(text: string): string {
+  return text.replaceAll('http://127.0.0.1:4000', app.url);
+}
+
+describe.skipIf(reason !== null)(
+  `from an empty folder by the commands of the guides${reason === null ? '' : ` (${reason})`}`,
+  () => {
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'empty-folder-'));
+      app = await startTestApp({ POSITIONS_POLL_MS: '100', LOGIN_LIMIT_PER_MINUTE: '1000' });
+      run(`git clone --quiet --depth 1 file://${root} trading-graph`, folder);
+    });
+    afterAll(async () => {
+      for (const { pid } of children) if (pid !== undefined) process.kill(-pid);
+      await app?.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    test('a fresh clone packs the client, and says how it is installed', () => {
+      const printed = run('npm run pack:client', join(folder, 'trading-graph'));
+      const [line = '', tarball = ''] = /npm install (\S+\.tgz)/.exec(printed) ?? [];
+      expect(existsSync(tarball)).toBe(true);
+      const empty = join(folder, 'by-the-printed-line');
+      mkdirSync(empty);
+      run(line, empty);
+      expect(readdirSync(join(empty, 'node_modules'))).toContain('trading-graph-client');
+    });
+
+    test('a terminal app follows the account, and buys once', async () => {
+      const cwd = follow('docs/clients/terminal.md', ['ticker.mjs']);
+      const [, buy = ''] = guideCommands('docs/clients/terminal.md').filter((line) =>
+        line.startsWith('node '),
+      );
+      const ticker = start(buy, cwd);
+      await eventually(() => expect(ticker.out).toContain('order accepted'));
+      await eventually(() => expect(ticker.out).toMatch(/LIVE 20\S+ \d+ (.*AAPL){1}/));
+      expect(app.sandbox.orders()).toHaveLength(1);
+    });
+
+    describeWithChromium('in a browser', (executablePath) => {
+      async function open(cwd: string, task: (page: Page) => Promise<void>): Promise<void> {
+        const port = await freePort();
+        const server = start(`npm run dev -- --port ${port} --strictPort`, cwd);
+        await eventually(() => expect(server.out).toContain(`:${port}`));
+        const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+        try {
+          const page = await browser.newPage();
+          await page.goto(`http://localhost:${port}`);
+          await task(page);
+        } finally {
+          await browser.close();
+        }
+      }
+
+      test('the React app shows positions that move, and places one order', async () => {
+        const cwd = follow('docs/clients/react.md', ['src/App.tsx'], ['npm run build']);
+        await open(cwd, async (page) => {
+          await page.getByRole('heading').getByText('LIVE').waitFor();
+          const rows = await page.locator('li').count();
+          await page.getByRole('button').dblclick();
+          await page.getByText('accepted').waitFor();
+          await eventually(async () => expect(await page.locator('li').count()).toBe(rows + 1));
+        });
+      });
+
+      test('the Apollo app does as well, with types that the generator wrote', async () => {
+        const files = ['src/session.ts', 'src/trading-graph.ts', 'src/api.ts', 'codegen.ts'];
+        const own = ['src/documents.ts', 'src/App.tsx', 'src/OrderForm.tsx'];
+        const cwd = follow('docs/clients/apollo.md', [...files, ...own], ['npx graphql-codegen']);
+        await open(cwd, async (page) => {
+          await page.getByRole('heading', { name: 'Positions LIVE' }).waitFor();
+          const rows = await page.locator('main > p').count();
+          await page.getByRole('button', { name: 'Buy 1 AAPL' }).click();
+          await page.getByText('Done.').waitFor();
+          await eventually(async () =>
+            expect(await page.locator('main > p').count()).toBe(rows + 1),
+          );
+        });
+      });
+    });
+  },
+);
