@@ -83,6 +83,7 @@ type Rest<Variables> = unknown extends Variables
 export function createClient<Field extends InstrumentField = InstrumentField>(
   options: ClientOptions<Field>,
 ): Client<Field> {
+  checkStorage(options.storage);
   const core = createCore({
     url: options.url,
     token: options.token,
@@ -112,4 +113,14 @@ export function createClient<Field extends InstrumentField = InstrumentField>(
     tokenChanged: () => core.tokenChanged(),
     dispose: () => core.dispose(),
   };
+}
+
+/** Otherwise a maker that was not called, such as `files`, would be found out by the first order alone. */
+function checkStorage(storage: unknown): void {
+  if (storage === undefined) return;
+  const { get, set } = Object(storage) as Partial<ClientStorage>;
+  if (typeof get === 'function' && typeof set === 'function') return;
+  throw new TypeError(
+    "`storage` is made by a call, such as indexedDb({ name }) or files('./orders')",
+  );
 }

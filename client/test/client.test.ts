@@ -138,3 +138,10 @@ test('names the account that is signed in, and says when it is another one or no
   expect(changes).toHaveLength(2);
   client.dispose();
 });
+
+test.each([memoryStorage, './orders', null, { get: () => null }])(
+  'a storage that is none is refused at once: %s',
+  (storage) => {
+    expect(() => start({ storage: storage as never })).toThrow(TypeError);
+  },
+);

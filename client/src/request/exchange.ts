@@ -59,8 +59,9 @@ export function failed(error: Result<unknown>['errors'][number]): Result<never> 
 }
 
 function urlWithParameters(url: string, document: RequestedDocument, variables: unknown): string {
-  const parameters = new URLSearchParams({ ...document });
-  if (variables !== undefined) parameters.set('variables', JSON.stringify(variables));
+  const given = variables !== undefined && { variables: JSON.stringify(variables) };
+  // At once, because React Native's `set` throws.
+  const parameters = new URLSearchParams({ ...document, ...given });
   return `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
 }
 

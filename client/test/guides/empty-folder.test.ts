@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bareEnvironment } from '../../../test/packaging/image-build.ts';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
@@ -15,6 +15,8 @@ import { namedSamples } from '../support/samples.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 const environment = bareEnvironment();
 const MINUTES_MS = 60_000;
+
+vi.setConfig({ testTimeout: 10 * MINUTES_MS, hookTimeout: 2 * MINUTES_MS });
 
 const reason = offline();
 

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { createContext, runInContext } from 'node:vm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import type { Client } from '../../src/create-client.ts';
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { createSampleProject, type SampleProject } from '../support/sample-project.ts';
+
+const MODULES = {
+  'react-native': 'export const AppState = globalThis.native.AppState;',
+  '@react-native-async-storage/async-storage': 'export default globalThis.native.AsyncStorage;',
+  'expo-crypto': 'export const randomUUID = () => globalThis.native.randomUUID();',
+};
+
+interface NativeApp {
+  readonly tradingGraph: Client;
+  signIn(email: string, password: string): Promise<boolean>;
+}
+
+let project: SampleProject;
+let app: TestApp;
+let line: CutProxy;
+let script: string;
+
+beforeAll(async () => {
+  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+  line = await startCutProxy(app.url);
+  project = await createSampleProject('docs/clients/react-native.md');
+  for (const [name, text] of Object.entries(MODULES)) {
+    project.write(`node_modules/${name}/index.js`, text);
+    project.write(`node_modules/${name}/package.json`, '{ "main": "index.js", "type": "module" }');
+  }
+  script = await project.bundle('src/trading-graph.ts');
+});
+afterAll(async () => {
+  project?.[Symbol.dispose]();
+  await line?.close();
+  await app?.close();
+});
+
+/** A phone on which apps are started, with what React Native has on Hermes: no `crypto`, no page, no streams. */
+function createPhone() {
+  const entries = new Map<string, string>();
+  const written: string[] = [];
+  const listeners = new Set<(state: string) => void>();
+  const AppState = {
+    currentState: 'active',
+    addEventListener(_type: 'change', listener: (state: string) => void) {
+      listeners.add(listener);
+      return { remove: () => listeners.delete(listener) };
+    },
+  };
+  const AsyncStorage = {
+    getItem: async (key: string) => entries.get(key) ?? null,
+    async setItem(key: string, value: string) {
+      written.push(key);
+      entries.set(key, value);
+    },
+    removeItem: async (key: string) => void entries.delete(key),
+    getAllKeys: async () => [...entries.keys()],
+  };
+  return {
+    /** The keys of all that was ever stored. */
+    written,
+    show(state: 'active' | 'background') {
+      AppState.currentState = state;
+      for (const listener of [...listeners]) listener(state);
+    },
+    start(): NativeApp {
+      const { setTimeout, clearTimeout, queueMicrotask, performance, console } = globalThis;
+      const { AbortController, URLSearchParams, WebSocket } = globalThis;
+      const timers = { setTimeout, clearTimeout, queueMicrotask, performance, console };
+      const web = { AbortController, URLSearchParams, WebSocket, fetch: fetchOfReactNative };
+      const native = { AppState, AsyncStorage, randomUUID };
+      const context = createContext({ ...timers, ...web, native });
+      const text = script.replaceAll('http://127.0.0.1:4000', line.url);
+      return runInContext(`${text}\napp;`, context) as NativeApp;
+    },
+  };
+}
+
+async function fetchOfReactNative(input: string, init?: RequestInit): Promise<object> {
+  const answer = await fetch(input, init);
+  const { ok, status, headers } = answer;
+  return { ok, status, headers, text: () => answer.text(), json: () => answer.json() };
+}
+
+test('the client of the guide follows, comes back, and places an order whose key is stored', async () => {
+  const phone = createPhone();
+  const { tradingGraph, signIn } = phone.start();
+  expect(await signIn('demo@example.com', 'demo')).toBe(true);
+  const statuses: string[] = [];
+  tradingGraph.positions(({ status }) => void statuses.push(status));
+  await eventually(() => statuses.at(-1) === 'LIVE');
+  phone.show('background');
+  await line.refuse();
+  await eventually(() => statuses.at(-1) === 'OFFLINE');
+  await line.heal();
+  phone.show('active');
+  await eventually(() => statuses.at(-1) === 'LIVE');
+  const ticket = tradingGraph.orders.ticket();
+  const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
+  const outcome = await ticket.place(input);
+  expect(outcome.status).toBe('accepted');
+  expect(phone.written.length).toBeGreaterThan(0);
+  await eventually(() => tradingGraph.positions.state().positions.length === 7);
+  tradingGraph.dispose();
+});
+
+test('its bundle is a script without what Metro and Hermes do not take', () => {
+  expect(script).not.toMatch(/\bimport\s*[.(]|\(\?<[=!]|\/[a-z]*v[a-z]*\.test\(/);
+});
