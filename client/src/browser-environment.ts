@@ -36,6 +36,10 @@ function pageLifecycle(): Lifecycle {
     get isVisible() {
       return isVisible();
     },
+    get isOnline() {
+      // Node and React Native have a `navigator` that does not say it.
+      return globalThis.navigator?.onLine !== false;
+    },
     onReturn(listener) {
       const shown = () => {
         if (isVisible()) listener();

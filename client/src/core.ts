@@ -22,8 +22,16 @@ export interface RequestOptions {
   readonly account?: string;
   /** Sends no token, as signing in does. */
   readonly anonymous?: boolean;
-  /** The time until each attempt is given up: 30 s for what is repeated, 60 s for what is not. */
+  /** The silence after which each attempt is given up: 30 s for what is repeated, 60 s for what is not. An answer that flows is not cut. */
   readonly timeoutMs?: number;
+}
+
+/** What only the client's own parts ask for. */
+export interface OwnRequestOptions extends RequestOptions {
+  /** Whether an answer that was lost on its way is not asked for again, though others are. */
+  readonly endsOnLoss?: boolean;
+  /** Called right before anything of the operation leaves, after all waiting; what it throws keeps it from leaving. */
+  readonly leaving?: () => void;
 }
 
 /** Receives the events of a subscription. */
@@ -47,7 +55,7 @@ export interface Core {
   request<Data, Variables>(
     operation: Operation<Data, Variables>,
     variables: Variables,
-    options?: RequestOptions,
+    options?: OwnRequestOptions,
   ): Promise<Result<Data>>;
   /**
    * Subscribes over the one shared WebSocket, or an event stream where WebSockets are blocked. After a lost line it
@@ -70,6 +78,8 @@ export interface Core {
    * from then on is the new one's. Returns a function that ends it.
    */
   onAccountChange(listener: (login: string | null) => void): () => void;
+  /** The login that the server named last; null while it is not known, or nobody is signed in. */
+  readonly login: string | null;
   readonly isDisposed: boolean;
   onDispose(task: () => void): void;
 }

@@ -23,6 +23,11 @@ export interface ClientOptions<Field extends InstrumentField = InstrumentField> 
   readonly token: TokenSource;
   /** Where keys of orders and the catalog are kept; without it nothing outlives the app. */
   readonly storage?: ClientStorage;
+  /**
+   * Whether orders are placed also where the storage refuses to keep their keys, as in some private windows: an order
+   * that is under way when the app ends is then not found again. Without it such orders are `unsent`.
+   */
+  readonly allowVolatileOrders?: boolean;
   /** The fields of the catalog's instruments to keep, beside id, symbol, name and description; all where it is left out. */
   readonly catalogFields?: readonly Field[];
   /** Called once when nobody is signed in any more: there is no token, or a renewed one was refused. */
@@ -104,7 +109,7 @@ export function createClient<Field extends InstrumentField = InstrumentField>(
     subscribe: (operation, variables, sink) => core.subscribe(operation, variables, sink),
     positions: createPositions(core),
     account: createAccount(core),
-    orders: createOrders(core),
+    orders: createOrders(core, { allowVolatile: options.allowVolatileOrders ?? false }),
     catalog: createCatalog(core, { fields: options.catalogFields }),
     get login() {
       return core.login;

@@ -5,6 +5,7 @@ import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import { retryDelay } from './request/answers.ts';
 import { exchange } from './request/exchange.ts';
+import { neverLeft } from './request/never-left.ts';
 import { pause } from './request/pause.ts';
 import { Requests } from './request/requests.ts';
 import { type TokenSource, Tokens } from './request/tokens.ts';
@@ -24,8 +25,6 @@ export interface CoreOptions {
 
 /** The core, and what only the client itself does with it. */
 export interface OwnCore extends Core {
-  /** Null while it is not known, or nobody is signed in. */
-  readonly login: string | null;
   tokenChanged(): Promise<void>;
   dispose(): void;
 }
@@ -75,6 +74,7 @@ export function createCore(options: CoreOptions): OwnCore {
   const onToken = (token: string) => accounts.lineOpened(token);
   const subscriptions: Subscriptions = new Subscriptions({
     environment,
+    storage,
     tokens,
     url,
     prepare: hintKnown,
@@ -110,7 +110,8 @@ export function createCore(options: CoreOptions): OwnCore {
         timeoutMs: ACCOUNT_TIMEOUT_MS,
         signal,
       });
-      const delayMs = retryDelay(result, failures, environment.random);
+      const isRefused = result.errors.some(neverLeft);
+      const delayMs = isRefused ? null : retryDelay(result, failures, environment.random);
       if (delayMs === null || failures + 1 >= ACCOUNT_TRIES || signal.aborted) {
         return result as Awaited<ReturnType<ConstructorParameters<typeof Accounts>[0]['ask']>>;
       }

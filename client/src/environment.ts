@@ -13,12 +13,16 @@ export interface Environment {
   randomId(): string;
   /** Runs the task once and returns a function that cancels it, which may be called twice. */
   after(ms: number, task: () => void): () => void;
+  /** Whether the platform takes the line for a slow one, or the user wants to save data; left out, the browser is asked. */
+  readonly isSlowLine?: () => boolean;
   readonly lifecycle: Lifecycle;
 }
 
 /** Whether the app is shown and the network is there, as far as the platform says. */
 export interface Lifecycle {
   readonly isVisible: boolean;
+  /** False only where the platform says that there is no network; left out where it says nothing. */
+  readonly isOnline?: boolean;
   /** Called when the page is shown again, or the network is back. Returns a function that ends it. */
   onReturn(listener: () => void): () => void;
   /** Called when the page is hidden. Returns a function that ends it. */

@@ -1,10 +1,12 @@
-import type { Core, RequestOptions, Result } from '../core.ts';
+import type { Core, OwnRequestOptions, Result } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { Operation } from '../operation.ts';
 import { protocolError } from '../request/failures.ts';
 import type { CopyChanges } from './catalog-copy.ts';
 import { type CatalogDocuments, catalogDocuments } from './documents.ts';
+import { Download, type Step } from './download.ts';
 import type { InstrumentField, KeyFields } from './instrument.ts';
+import { isSlowLine } from './slow-line.ts';
 
 /** An answer of the server, which belongs to one version of one group's catalog. */
 export interface FetchedChanges extends CopyChanges<KeyFields> {
@@ -14,14 +16,34 @@ export interface FetchedChanges extends CopyChanges<KeyFields> {
   readonly size: number;
 }
 
-const PAGE_SIZE = 500;
-const TRIES = 3;
+/** For whom is asked, and who hears of what comes. */
+export interface Asking {
+  readonly login: string;
+  readonly signal: AbortSignal;
+  /** Called with each step of a download that may be taken up again; null where it begins anew. */
+  readonly onStep: (download: Download, step: Step | null) => void;
+  readonly onProgress: (loaded: number, total: number) => void;
+}
 
-/** Asks the server, in one request where its limits allow it, else in pages. */
+const PAGE_SIZE = 500;
+const FIRST_PART_SIZE = 100;
+const SMALLEST_PART_SIZE = 50;
+/** A part that comes sooner is followed by a larger one, and one that takes longer by a smaller one. */
+const SHORT_PART_MS = 2_000;
+const LONG_PART_MS = 8_000;
+/** What has not come whole by then comes in parts, which are kept. */
+const WHOLE_MS = 5_000;
+const TRIES = 3;
+const LONGEST_CHASE = 10;
+
+/** Asks the server: in one request where its limits and the line allow it, else in parts. */
 export class CatalogSource {
   readonly #core: Core;
   readonly #documents: CatalogDocuments;
-  #isPaged = false;
+  /** The server bounds how many fields an answer may have, which a large catalog has more of. */
+  #isTooLarge = false;
+  #isSlow = false;
+  #download: Download | null = null;
 
   constructor(core: Core, fields: readonly InstrumentField[]) {
     this.#core = core;
@@ -35,32 +57,134 @@ export class CatalogSource {
     return data?.session?.login === login ? data.session.group : null;
   }
 
+  /** The download of the account that has begun already. */
+  begun(login: string): Download | null {
+    return this.#download?.owner.login === login ? this.#download : null;
+  }
+
+  /** Goes on from there, as after a restart of the app; from the beginning with null. */
+  resume(download: Download | null): void {
+    this.#download = download;
+  }
+
   /** The changes from a version to the present one; the whole catalog where the server does not know the version. */
-  async changes(since: string, login: string, signal: AbortSignal): Promise<FetchedChanges> {
-    const options = { account: login, signal, repeats: true };
-    if (!this.#isPaged) {
-      const result = await this.#core.request(this.#documents.changes, { since }, options);
-      // The server bounds how many fields an answer may have, which a large catalog has more of.
-      if (!isTooComplex(result.errors)) return fetched(dataOf(result));
-      this.#isPaged = true;
+  async changes(since: string, asking: Asking): Promise<FetchedChanges> {
+    if (since === '') return (await this.#whole(asking)) ?? (await this.#inParts(asking));
+    if (!this.#isTooLarge) {
+      const result = await this.#changesSince(since, asking);
+      if (!this.#isTooLarge && !isLost(result.errors)) return fetched(dataOf(result));
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const paged = await this.#pagedChanges(since, options);
+      const paged = await this.#pagedChanges(since, asking);
       if (paged !== null) return paged;
     }
     throw protocolError('The catalog changed each time while its pages were read.');
   }
 
+  async #changesSince(since: string, { login, signal }: Pick<Asking, 'login' | 'signal'>) {
+    const result = await this.#core.request(
+      this.#documents.changes,
+      { since },
+      // What was lost on its way is lost again on a bad line, where pages have a better chance.
+      { account: login, signal, repeats: true, endsOnLoss: true },
+    );
+    this.#isTooLarge ||= isTooComplex(result.errors);
+    return result;
+  }
+
+  /** Null where it has to come in parts. */
+  async #whole(asking: Asking): Promise<FetchedChanges | null> {
+    const { environment } = this.#core;
+    const isSlow = environment.isSlowLine ?? isSlowLine;
+    const isBegun = this.begun(asking.login) !== null;
+    if (isBegun || this.#isTooLarge || this.#isSlow || isSlow()) return null;
+    const late = new AbortController();
+    const leave = () => late.abort();
+    const cancel = environment.after(WHOLE_MS, leave);
+    asking.signal.addEventListener('abort', leave);
+    try {
+      const result = await this.#changesSince('', { login: asking.login, signal: late.signal });
+      this.#isSlow = late.signal.aborted && !asking.signal.aborted;
+      if (this.#isSlow || this.#isTooLarge || isLost(result.errors)) return null;
+      const whole = fetched(dataOf(result));
+      asking.onProgress(whole.size, whole.size);
+      return whole;
+    } finally {
+      cancel();
+      asking.signal.removeEventListener('abort', leave);
+    }
+  }
+
+  /** Each part is kept, so that a line that is cut costs one of them. */
+  async #inParts(asking: Asking): Promise<FetchedChanges> {
+    const { environment } = this.#core;
+    let first = FIRST_PART_SIZE;
+    let chased = 0;
+    for (;;) {
+      const begun = this.begun(asking.login);
+      const startedAt = environment.uptime();
+      const variables = { first, after: begun?.after ?? null };
+      const { catalog, instruments } = await this.#ask(this.#documents.part, variables, asking);
+      if (catalog === null || instruments === null) {
+        throw protocolError('The server answers without a catalog.');
+      }
+      const tookMs = environment.uptime() - startedAt;
+      if (tookMs < SHORT_PART_MS) first = Math.min(PAGE_SIZE, first * 2);
+      if (tookMs > LONG_PART_MS) first = Math.max(SMALLEST_PART_SIZE, Math.floor(first / 2));
+      const { group, version, ageSeconds, size } = catalog;
+      const download = begun?.owner.group === group ? begun : this.#beginDownload(group, asking);
+      const { nodes, pageInfo } = instruments;
+      if (download.version !== version && download.version !== '') {
+        chased += 1;
+        if (chased > LONGEST_CHASE) {
+          throw protocolError('The catalog changed each time while its pages were read.');
+        }
+        await this.#catchUp(download, asking);
+      }
+      const isAfter = variables.after === this.#download?.after;
+      // It was read at another place, or is of a version that has passed again.
+      if (!isAfter || (download.version !== version && download.version !== '')) continue;
+      const step = download.page(version, nodes, pageInfo.endCursor ?? download.after);
+      asking.onStep(download, step);
+      asking.onProgress(Math.min(download.size, size), size);
+      if (pageInfo.hasNextPage) continue;
+      this.#download = null;
+      const upserted = download.instruments;
+      return { group, version, ageSeconds, size, reset: true, removed: [], upserted };
+    }
+  }
+
+  #beginDownload(group: string, asking: Asking): Download {
+    const download = new Download({ login: asking.login, group });
+    this.#download = download;
+    asking.onStep(download, null);
+    return download;
+  }
+
+  /** Brings the parts that have come to the present version; begins anew where the server has forgotten theirs. */
+  async #catchUp(download: Download, asking: Asking): Promise<void> {
+    const { documents, options } = { documents: this.#documents, options: optionsOf(asking) };
+    const variables = { since: download.version };
+    const result = await this.#core.request(documents.changes, variables, options);
+    const changes = isTooComplex(result.errors) ? null : fetched(dataOf(result));
+    if (changes === null || changes.reset || changes.group !== download.owner.group) {
+      this.#download = null;
+      return;
+    }
+    asking.onStep(download, download.changes(changes));
+  }
+
   /** Null where the pages are not of one version. */
-  async #pagedChanges(since: string, options: RequestOptions): Promise<FetchedChanges | null> {
+  async #pagedChanges(since: string, asking: Asking): Promise<FetchedChanges | null> {
     const { changedIds, page } = this.#documents;
-    const changes = fetched(await this.#ask(changedIds, { since }, options));
+    const changes = fetched(await this.#ask(changedIds, { since }, asking));
+    if (changes.reset) return this.#inParts(asking);
     const ids = changes.upserted.map(({ id }) => id);
     const upserted: KeyFields[] = [];
     for (let from = 0; from < ids.length; from += PAGE_SIZE) {
       const wanted = ids.slice(from, from + PAGE_SIZE);
       const variables = { ids: wanted, first: wanted.length };
-      const { catalog, instruments } = await this.#ask(page, variables, options);
+      const { catalog, instruments } = await this.#ask(page, variables, asking);
       const isSame = catalog?.version === changes.version && catalog.group === changes.group;
       if (!isSame || instruments?.nodes.length !== wanted.length) return null;
       upserted.push(...instruments.nodes);
@@ -71,10 +195,14 @@ export class CatalogSource {
   async #ask<Data, Variables>(
     operation: Operation<Data, Variables>,
     variables: Variables,
-    options: RequestOptions,
+    asking: Asking,
   ): Promise<Data> {
-    return dataOf(await this.#core.request(operation, variables, options));
+    return dataOf(await this.#core.request(operation, variables, optionsOf(asking)));
   }
+}
+
+function optionsOf({ login, signal }: Asking): OwnRequestOptions {
+  return { account: login, signal, repeats: true };
 }
 
 /** An answer with an error anywhere is incomplete, and would become an incomplete copy. */
@@ -99,4 +227,8 @@ function fetched<Upserted>(data: {
 
 function isTooComplex(errors: readonly TradingGraphError[]): boolean {
   return errors.some(({ code }) => code === 'QUERY_TOO_COMPLEX');
+}
+
+function isLost(errors: readonly TradingGraphError[]): boolean {
+  return errors.some(({ code }) => code === 'NETWORK');
 }

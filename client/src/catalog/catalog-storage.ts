@@ -1,24 +1,38 @@
 import type { Environment } from '../environment.ts';
 import type { ClientStorage } from '../storage.ts';
+import { Download, type Step } from './download.ts';
 import {
   type AgedCopy,
+  ALL_PREFIXES,
   accountPrefix,
   fromText,
   type Owner,
+  ownerOf,
+  stepKey,
+  stepPrefix,
+  stepToText,
   storageKey,
+  takeStep,
   toText,
 } from './stored-copy.ts';
 
 // A catalog is rather fetched than waited for.
 const READ_TIMEOUT_MS = 5_000;
 
-/** Keeps copies over restarts of the app. It never rejects: a copy that cannot be kept is fetched again. */
+/** A copy and whose it is. */
+export interface OwnedCopy extends AgedCopy {
+  readonly owner: Owner;
+}
+
+/** Keeps copies over restarts of the app. Only `forget` rejects: a copy that cannot be kept is fetched again. */
 export class CatalogStorage {
   readonly #storage: ClientStorage;
   readonly #environment: Environment;
   readonly #fields: string;
   #saving: Promise<void> | null = null;
   #next: (() => Promise<void>) | null = null;
+  /** The steps of a download are written in their order. */
+  #steps: Promise<void> = Promise.resolve();
   #readError: unknown = null;
   #saveError: unknown = null;
 
@@ -45,12 +59,64 @@ export class CatalogStorage {
     }
   }
 
+  /** The copy of an account whose group nobody has named yet. */
+  async readAny(login: string, signal: AbortSignal): Promise<OwnedCopy | null> {
+    const listing = this.#storage.keys(accountPrefix(login));
+    const keys = await this.#inTime(listing, signal).catch(() => []);
+    for (const key of keys) {
+      const owner = ownerOf(key);
+      const aged = owner?.login === login ? await this.read(owner, signal) : null;
+      if (owner !== null && aged !== null) return { owner, ...aged };
+    }
+    return null;
+  }
+
+  /** The download that was interrupted; null where nothing is kept of one. */
+  async readSteps(owner: Owner, signal: AbortSignal): Promise<Download | null> {
+    const download = new Download(owner);
+    try {
+      for (;;) {
+        const reading = this.#storage.get(stepKey(owner, download.steps));
+        const text = await this.#inTime(reading, signal);
+        if (text === null || !takeStep(download, this.#fields, text)) break;
+      }
+    } catch {
+      // What was read is whole.
+    }
+    return download.steps === 0 ? null : download;
+  }
+
+  /** Writes the latest step of a download in the background; with null what is kept of an earlier one goes. */
+  keepStep({ owner, steps }: Download, step: Step | null): void {
+    this.#steps = this.#steps
+      .then(() =>
+        step === null
+          ? this.#removeSteps(owner.login)
+          : this.#storage.set(stepKey(owner, steps - 1), stepToText(owner, this.#fields, step)),
+      )
+      .catch((error) => {
+        this.#saveError = error;
+      });
+  }
+
+  /** Deletes all that is kept, of every account. Rejects where it may still be there. */
+  async forget(signal: AbortSignal): Promise<void> {
+    this.#next = null;
+    await this.#inTime(Promise.all([this.#saving, this.#steps]), signal);
+    for (const prefix of ALL_PREFIXES) {
+      const keys = await this.#inTime(this.#storage.keys(prefix), signal);
+      for (const key of keys) await this.#inTime(this.#storage.delete(key), signal);
+    }
+  }
+
   /** Writes in the background, one copy after the other; of those that wait only the last one is written. */
   save(owner: Owner, aged: AgedCopy, onSaved: () => void): void {
     this.#next = async () => {
       await this.#storage.set(storageKey(owner), toText(owner, this.#fields, aged));
       onSaved();
       await this.#removeOthers(owner);
+      await this.#steps;
+      await this.#removeSteps(owner.login);
       this.#saveError = null;
     };
     this.#saving ??= this.#saveAll();
@@ -75,6 +141,10 @@ export class CatalogStorage {
     for (const key of await this.#storage.keys(accountPrefix(owner.login))) {
       if (key !== own) await this.#storage.delete(key);
     }
+  }
+
+  async #removeSteps(login: string): Promise<void> {
+    for (const key of await this.#storage.keys(stepPrefix(login))) await this.#storage.delete(key);
   }
 
   #inTime<T>(reading: Promise<T>, signal: AbortSignal): Promise<T> {

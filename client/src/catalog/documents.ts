@@ -19,6 +19,19 @@ export interface ChangesData<Upserted> {
   } | null;
 }
 
+export interface PartData {
+  readonly catalog: {
+    readonly group: string;
+    readonly version: string;
+    readonly ageSeconds: number;
+    readonly size: number;
+  } | null;
+  readonly instruments: {
+    readonly nodes: readonly KeyFields[];
+    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  } | null;
+}
+
 export interface PageData {
   readonly catalog: { readonly group: string; readonly version: string } | null;
   readonly instruments: { readonly nodes: readonly KeyFields[] } | null;
@@ -30,6 +43,8 @@ export interface CatalogDocuments {
   readonly changes: TypedText<ChangesData<KeyFields>, { since: string }>;
   /** The same with ids alone, which even a large catalog can be asked for at once. */
   readonly changedIds: TypedText<ChangesData<{ readonly id: string }>, { since: string }>;
+  /** The catalog piece by piece, each from the place where the one before ended. */
+  readonly part: TypedText<PartData, { first: number; after: string | null }>;
   readonly page: TypedText<PageData, { ids: readonly string[]; first: number }>;
 }
 
@@ -41,6 +56,7 @@ export function catalogDocuments(
     owner: 'query TradingGraphCatalogOwner{session{login group}}',
     changes: changesDocument('TradingGraphCatalog', selected),
     changedIds: changesDocument('TradingGraphCatalogIds', 'id'),
+    part: `query TradingGraphCatalogPart($first:Int!,$after:String){catalog{group version ageSeconds size}instruments(first:$first,after:$after){nodes{${selected}}pageInfo{hasNextPage endCursor}}}`,
     page: `query TradingGraphCatalogPage($ids:[ID!]!,$first:Int!){catalog{group version}instruments(first:$first,filter:{ids:$ids}){nodes{${selected}}}}`,
   };
 }

@@ -1,11 +1,18 @@
 import type { Core } from '../core.ts';
-import { disposedError, protocolError, signedOutError } from '../request/failures.ts';
-import type { CatalogReplica } from './catalog.ts';
+import { TradingGraphError } from '../errors.ts';
+import {
+  abortedError,
+  disposedError,
+  networkError,
+  protocolError,
+  signedOutError,
+} from '../request/failures.ts';
+import type { CatalogReplica, LoadOptions, LoadProgress } from './catalog.ts';
 import { CatalogCopy } from './catalog-copy.ts';
 import { CatalogSource, type FetchedChanges } from './catalog-source.ts';
 import { CatalogStorage } from './catalog-storage.ts';
 import type { InstrumentField, KeyFields } from './instrument.ts';
-import type { Owner } from './stored-copy.ts';
+import type { AgedCopy, Owner } from './stored-copy.ts';
 
 interface Held {
   readonly owner: Owner;
@@ -13,10 +20,20 @@ interface Held {
   readonly ageSeconds: number;
   /** When it had that age, by the clock that nobody sets. */
   readonly atUptimeMs: number;
+  /** False while only the app has said that its owner is signed in. */
+  readonly isConfirmed: boolean;
+}
+
+/** A refresh that is under way. */
+interface Run {
+  done: Promise<void>;
+  controller: AbortController;
+  isStopped: boolean;
 }
 
 const DEFAULT_LIMIT = 20;
 const TRIES = 3;
+const NOTHING = Promise.resolve();
 const NONE = new CatalogCopy<KeyFields>('', new Map());
 
 export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
@@ -26,9 +43,12 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
   readonly #listeners = new Set<() => void>();
   #held: Held | null = null;
   #saved: CatalogCopy<KeyFields> | null = null;
-  #syncing: Promise<void> | null = null;
-  #controller: AbortController | null = null;
+  #run: Run | null = null;
   #isWatching = false;
+  /** Grows when a copy that is being read must not be shown any more. */
+  #generation = 0;
+  #waiting = 0;
+  readonly #progress = new Set<(progress: LoadProgress) => void>();
 
   constructor(core: Core, fields: readonly InstrumentField[]) {
     const { storage, environment } = core;
@@ -37,21 +57,80 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
     this.#storage = storage && new CatalogStorage(storage, environment, fields);
   }
 
-  async load(): Promise<void> {
+  async load({ account, onProgress, signal, timeoutMs }: LoadOptions = {}): Promise<void> {
+    const listener = (progress: LoadProgress) => this.#call(() => onProgress?.(progress));
+    this.#progress.add(listener);
+    const showing = account === undefined ? null : this.#showStored(account);
     try {
-      await this.sync();
+      await this.#wait(signal, timeoutMs);
     } catch (error) {
+      await showing;
       if (this.#held === null) throw error;
+    } finally {
+      this.#progress.delete(listener);
     }
   }
 
   sync(): Promise<void> {
-    if (this.#core.isDisposed) return Promise.reject(disposedError());
-    this.#watch();
-    this.#syncing ??= this.#refreshUntilCurrent().finally(() => {
-      this.#syncing = null;
+    return this.#wait();
+  }
+
+  async forget(): Promise<void> {
+    this.#stop();
+    this.#drop();
+    await this.#storage?.forget(new AbortController().signal).catch((cause) => {
+      throw new TradingGraphError('The stored catalog may still be there.', {
+        code: 'STORAGE',
+        retryable: true,
+        cause,
+      });
     });
-    return this.#syncing;
+  }
+
+  /** Rejects when the caller's own time is over; what is fetched goes on while others wait for it. */
+  async #wait(signal?: AbortSignal, timeoutMs?: number): Promise<void> {
+    if (this.#core.isDisposed) throw disposedError();
+    if (signal?.aborted) throw abortedError();
+    this.#watch();
+    const run = this.#run ?? this.#start();
+    let cancel = () => {};
+    let leave = () => {};
+    const over = new Promise<never>((_resolve, reject) => {
+      leave = () => reject(abortedError());
+      signal?.addEventListener('abort', leave);
+      if (timeoutMs === undefined) return;
+      const giveUp = () => reject(networkError('The catalog did not come in time.'));
+      cancel = this.#core.environment.after(timeoutMs, giveUp);
+    });
+    this.#waiting += 1;
+    try {
+      await Promise.race([run.done, over]);
+    } finally {
+      this.#waiting -= 1;
+      cancel();
+      signal?.removeEventListener('abort', leave);
+      if (this.#waiting === 0 && this.#run === run) this.#stop();
+    }
+  }
+
+  /** Ends what is under way, without an error of its own. */
+  #stop(): void {
+    const run = this.#run;
+    if (run === null) return;
+    this.#run = null;
+    run.isStopped = true;
+    run.controller.abort();
+  }
+
+  #start(): Run {
+    const run: Run = { done: NOTHING, controller: new AbortController(), isStopped: false };
+    this.#run = run;
+    run.done = this.#refreshUntilCurrent(run).finally(() => {
+      if (this.#run === run) this.#run = null;
+    });
+    // Where nobody waits any more, its error is nobody's.
+    run.done.catch(() => {});
+    return run;
   }
 
   get(id: string): Row | null {
@@ -74,11 +153,16 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
   }
 
   get version(): string | null {
-    return this.#held?.copy.version ?? null;
+    return this.#shown?.copy.version ?? null;
   }
 
   get ageSeconds(): number | null {
-    return this.#held === null ? null : Math.floor(this.#ageOf(this.#held));
+    const shown = this.#shown;
+    return shown === null ? null : Math.floor(this.#ageOf(shown));
+  }
+
+  get confirmed(): boolean {
+    return this.#shown?.isConfirmed ?? false;
   }
 
   get storageError(): unknown {
@@ -94,7 +178,14 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
 
   get #rows(): CatalogCopy<Row> {
     // The server answers with the selected fields, which are those of a row.
-    return (this.#held?.copy ?? NONE) as CatalogCopy<Row>;
+    return (this.#shown?.copy ?? NONE) as CatalogCopy<Row>;
+  }
+
+  /** Nothing of an account but the one that the server has named, if it has named one. */
+  get #shown(): Held | null {
+    const { login } = this.#core;
+    const isOthers = login !== null && this.#held !== null && this.#held.owner.login !== login;
+    return isOthers ? null : this.#held;
   }
 
   /** Begins with the first use, because asking for the account costs a request. */
@@ -110,18 +201,21 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
   }
 
   /** Begins again for another account that is signed in meanwhile. */
-  async #refreshUntilCurrent(): Promise<void> {
+  async #refreshUntilCurrent(run: Run): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const controller = new AbortController();
-      this.#controller = controller;
+      run.controller = controller;
       try {
         return await this.#refresh(controller.signal);
       } catch (error) {
         if (this.#core.isDisposed) throw disposedError();
+        if (run.isStopped) throw abortedError();
+        // Whose the session is cannot be known later either: the server refuses it.
+        if (!(error as TradingGraphError).retryable && this.#held?.isConfirmed === false) {
+          this.#hold(null);
+        }
         if (!controller.signal.aborted) throw error;
         if (tries >= TRIES) throw signedOutError('Another account was signed in again and again.');
-      } finally {
-        this.#controller = null;
       }
     }
   }
@@ -130,10 +224,18 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
     const login = await this.#core.account(signal);
     this.#checkCurrent(signal);
     if (this.#held !== null && this.#held.owner.login !== login) this.#hold(null);
+    if (this.#held?.isConfirmed === false) this.#hold({ ...this.#held, isConfirmed: true });
     if (this.#held === null) await this.#recall(login, signal);
     let since = this.#held?.copy ?? NONE;
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const changes = await this.#source.changes(since.version, login, signal);
+      const changes = await this.#source.changes(since.version, {
+        login,
+        signal,
+        onStep: (download, step) => this.#storage?.keepStep(download, step),
+        onProgress: (loaded, total) => {
+          for (const listener of [...this.#progress]) listener({ loaded, total });
+        },
+      });
       await this.#confirm(login, signal);
       const owner = { login, group: changes.group };
       // The account was moved to another group, whose terms are others.
@@ -152,8 +254,27 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
     if (group === null) return;
     const owner = { login, group };
     const aged = await this.#storage.read(owner, signal);
+    const isWorking = this.#storage.error === null;
+    if (aged === null && isWorking && this.#source.begun(login) === null) {
+      this.#source.resume(await this.#storage.readSteps(owner, signal));
+    }
     await this.#confirm(login, signal);
-    if (aged === null) return;
+    if (aged !== null) this.#showAged(owner, aged, true);
+  }
+
+  /** Before the server has named the account: the app says whose session it holds. */
+  async #showStored(account: string): Promise<void> {
+    if (this.#storage === null || this.#held !== null) return;
+    const generation = this.#generation;
+    const never = new AbortController().signal;
+    const stored = await this.#storage.readAny(account, never);
+    const { login, isDisposed } = this.#core;
+    const isLate = isDisposed || this.#held !== null || generation !== this.#generation;
+    if (stored === null || isLate || (login !== null && login !== account)) return;
+    this.#showAged(stored.owner, stored, login === account);
+  }
+
+  #showAged(owner: Owner, aged: AgedCopy, isConfirmed: boolean): void {
     const { environment } = this.#core;
     // A clock that was set back makes no copy younger than it was.
     const restedSeconds = Math.max(0, environment.now() - aged.atMs) / 1_000;
@@ -163,6 +284,7 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
       copy: aged.copy,
       ageSeconds: aged.ageSeconds + restedSeconds,
       atUptimeMs: environment.uptime(),
+      isConfirmed,
     });
   }
 
@@ -174,7 +296,7 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
     if (copy.all.length !== changes.size) return false;
     const { environment } = this.#core;
     const { ageSeconds } = changes;
-    this.#hold({ owner, copy, ageSeconds, atUptimeMs: environment.uptime() });
+    this.#hold({ owner, copy, ageSeconds, atUptimeMs: environment.uptime(), isConfirmed: true });
     if (copy === this.#saved) return true;
     this.#storage?.save(owner, { copy, ageSeconds, atMs: environment.now() }, () => {
       this.#saved = copy;
@@ -183,23 +305,28 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
   }
 
   #drop(): void {
-    this.#controller?.abort();
+    this.#generation += 1;
+    this.#run?.controller.abort();
+    this.#source.resume(null);
     this.#hold(null);
   }
 
   #hold(held: Held | null): void {
     const former = this.#held;
     this.#held = held;
-    if (former?.copy === held?.copy) return;
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener();
-      } catch (thrown) {
-        // Reported as the platform reports errors, without ending anything of the client's.
-        this.#core.environment.after(0, () => {
-          throw thrown;
-        });
-      }
+    const isSame = former?.copy === held?.copy && former?.isConfirmed === held?.isConfirmed;
+    if (isSame) return;
+    for (const listener of [...this.#listeners]) this.#call(listener);
+  }
+
+  #call(listener: () => void): void {
+    try {
+      listener();
+    } catch (thrown) {
+      // Reported as the platform reports errors, without ending anything of the client's.
+      this.#core.environment.after(0, () => {
+        throw thrown;
+      });
     }
   }
 

@@ -3,12 +3,12 @@ import { OrderTicket, type TicketContext } from './order-ticket.ts';
 import { resumeOrders } from './resume-orders.ts';
 import type { ResumedOrder } from './resumed-order.ts';
 import { StoredKeys } from './stored-keys.ts';
-import type { Ticket } from './ticket.ts';
+import type { Ticket, TicketOptions } from './ticket.ts';
 
 /** Orders that are placed once, and whose outcome is found again after a restart of the app. */
 export interface Orders {
   /** A new order. Nothing is stored or sent before it is placed. */
-  ticket(): Ticket;
+  ticket(options?: TicketOptions): Ticket;
   /**
    * The outcomes of this account's orders that had none when the app ended. Sends no order. Call it at the
    * start of the app and after signing in. Rejects with a TradingGraphError where nobody is signed in, the server
@@ -17,13 +17,25 @@ export interface Orders {
   resume(): Promise<readonly ResumedOrder[]>;
 }
 
-export function createOrders(core: Core): Orders {
+export interface OrdersOptions {
+  /** Whether orders are placed also where the storage refuses their keys, so that `resume` would not find them. */
+  readonly allowVolatile?: boolean;
+}
+
+export function createOrders(core: Core, { allowVolatile = false }: OrdersOptions = {}): Orders {
   const disposal = new AbortController();
   core.onDispose(() => disposal.abort());
   const keys = core.storage && new StoredKeys(core.storage);
-  const context: TicketContext = { core, keys, disposal: disposal.signal, underWay: new Set() };
+  const context: TicketContext = {
+    core,
+    keys,
+    allowVolatile,
+    disposal: disposal.signal,
+    underWay: new Set(),
+  };
   return {
-    ticket: () => new OrderTicket(context, core.environment.randomId()),
+    ticket: ({ maxWaitMs } = {}) =>
+      new OrderTicket(context, core.environment.randomId(), { maxWaitMs }),
     resume: async () => (keys === null ? [] : resumeOrders(context, keys)),
   };
 }

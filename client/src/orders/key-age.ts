@@ -51,9 +51,19 @@ export function ageOf(
 ): KeyAge {
   if (at === null) return 'inDoubt';
   const now = environment.now();
-  const byWall = now - at;
-  const byUptime = ageThen + environment.uptime() - up;
+  const { byWall, byUptime } = elapsed(at, { up, ageThen }, environment);
   if (Math.max(byWall, byUptime) >= LONGEST_MS) return 'old';
   const isSetBack = Math.max(at, latest) > now + SLACK_MS || byUptime > byWall + SLACK_MS;
   return isSetBack ? 'inDoubt' : 'fresh';
+}
+
+/** How long ago the key was first used, by the clock that says more; without end where nobody knows. */
+export function elapsedMs({ at, ...stamp }: KeyStamp, environment: Environment): number {
+  if (at === null) return Number.POSITIVE_INFINITY;
+  const { byWall, byUptime } = elapsed(at, stamp, environment);
+  return Math.max(byWall, byUptime);
+}
+
+function elapsed(at: number, { up, ageThen }: Omit<KeyStamp, 'at'>, environment: Environment) {
+  return { byWall: environment.now() - at, byUptime: ageThen + environment.uptime() - up };
 }

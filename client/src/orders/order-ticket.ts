@@ -1,5 +1,7 @@
-import type { Core, Result } from '../core.ts';
+import type { Core, OwnRequestOptions, Result } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
+import { networkError } from '../request/failures.ts';
+import { neverLeft } from '../request/never-left.ts';
 import { asError } from './as-error.ts';
 import { askOutcome } from './ask-outcome.ts';
 import { canonicalInput } from './canonical-input.ts';
@@ -8,9 +10,10 @@ import { Deadline } from './deadline.ts';
 import { deleteKey } from './delete-key.ts';
 import { digestOf } from './digest.ts';
 import { disposed } from './disposed.ts';
-import { ageOf, type KeyStamp, stampNow } from './key-age.ts';
+import { ageOf, elapsedMs, type KeyStamp, stampNow } from './key-age.ts';
 import { PLACE_LIMIT_ORDER, PLACE_ORDER } from './operations.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
+import { isAtMarket, kindOf, withoutKind } from './order-kind.ts';
 import { type OrderAnswer, type OrderOutcome, readAnswer } from './outcome.ts';
 import { isLasting, mayHaveTraded, pauseMs } from './repeat-rules.ts';
 import type { StoredKeys } from './stored-keys.ts';
@@ -19,19 +22,29 @@ import type { PlaceOptions, Ticket } from './ticket.ts';
 const WITHIN_MS = 30_000;
 /** A request without an answer is then sent over a new one: the server joins both. */
 const ATTEMPT_MS = 10_000;
+/** The user has seen a price, which is another one by then. */
+const MARKET_WAIT_MS = 5_000;
+/** A storage is not waited for longer where the app does without it. */
+const VOLATILE_AFTER_MS = 1_000;
+const LONGEST_MS = 2 ** 31 - 1;
 
 /** The state that the tickets of one client share. */
 export interface TicketContext {
   readonly core: Core;
   readonly keys: StoredKeys | null;
+  readonly allowVolatile: boolean;
   /** Aborted when the client is disposed. */
   readonly disposal: AbortSignal;
   /** The keys that are being placed at present. */
   readonly underWay: Set<string>;
 }
 
+interface WaitOption {
+  readonly maxWaitMs?: number | undefined;
+}
+
 /** A key that was used in an earlier run of the app. */
-export interface UsedKey {
+export interface UsedKey extends WaitOption {
   readonly account: string;
   /** Null where it cannot be read: then no input is known to be the same. */
   readonly digest: string | null;
@@ -40,13 +53,16 @@ export interface UsedKey {
 
 interface Order {
   readonly digest: string;
-  send(account: string, signal: AbortSignal): Promise<Result<OrderAnswer>>;
+  readonly maxWaitMs: number;
+  send(options: OwnRequestOptions): Promise<Result<OrderAnswer>>;
 }
 
 export class OrderTicket implements Ticket {
   readonly idempotencyKey: string;
-  readonly isDurable: boolean;
   readonly #context: TicketContext;
+  readonly #maxWaitMs: number | undefined;
+  /** Whether its own key is in storage; null while nothing was stored. */
+  #isStored: boolean | null = null;
   /** The account and the time of the first attempt; null before it. */
   #account: string | null = null;
   #stamp: KeyStamp | null = null;
@@ -57,15 +73,21 @@ export class OrderTicket implements Ticket {
   #running: Promise<OrderOutcome> | null = null;
   #final: OrderOutcome | null = null;
 
-  constructor(context: TicketContext, key: string, used?: UsedKey) {
+  constructor(context: TicketContext, key: string, used: UsedKey | WaitOption) {
     this.#context = context;
     this.idempotencyKey = key;
-    this.isDurable = context.keys !== null;
-    if (used === undefined) return;
+    this.#maxWaitMs = waitOf(used.maxWaitMs);
+    if (!('stamp' in used)) return;
+    this.#isStored = true;
     this.#account = used.account;
     this.#stamp = used.stamp;
     this.#digest = used.digest ?? '';
     this.#isInDoubt = true;
+  }
+
+  get isDurable(): boolean {
+    const { keys } = this.#context;
+    return keys !== null && (this.#isStored ?? !keys.isRefusing);
   }
 
   get account(): string | null {
@@ -73,21 +95,21 @@ export class OrderTicket implements Ticket {
   }
 
   place(input: OrderInput, options?: PlaceOptions): Promise<OrderOutcome> {
-    return this.#place('order', input, options, (copy: OrderInput, account, signal) =>
+    return this.#place('order', input, options, (copy: OrderInput, own) =>
       this.#context.core.request(
         PLACE_ORDER,
         { input: { ...copy, kind: kindOf(copy), idempotencyKey: this.idempotencyKey } },
-        { signal, account, repeats: false },
+        own,
       ),
     );
   }
 
   placeLimit(input: LimitOrderInput, options?: PlaceOptions): Promise<OrderOutcome> {
-    return this.#place('limit order', input, options, (copy: LimitOrderInput, account, signal) =>
+    return this.#place('limit order', input, options, (copy: LimitOrderInput, own) =>
       this.#context.core.request(
         PLACE_LIMIT_ORDER,
         { input: { ...copy, idempotencyKey: this.idempotencyKey } },
-        { signal, account, repeats: false },
+        own,
       ),
     );
   }
@@ -96,7 +118,7 @@ export class OrderTicket implements Ticket {
     kind: string,
     input: Input,
     { withinMs = WITHIN_MS }: PlaceOptions = {},
-    send: (copy: Input, account: string, signal: AbortSignal) => Promise<Result<OrderAnswer>>,
+    send: (copy: Input, own: OwnRequestOptions) => Promise<Result<OrderAnswer>>,
   ): Promise<OrderOutcome> {
     let text: string;
     try {
@@ -111,7 +133,9 @@ export class OrderTicket implements Ticket {
     this.#digest = digest;
     const order: Order = {
       digest,
-      send: (account, signal) => send(JSON.parse(text) as Input, account, signal),
+      maxWaitMs:
+        this.#maxWaitMs ?? (kind === 'order' && isAtMarket(text) ? MARKET_WAIT_MS : LONGEST_MS),
+      send: (own) => send(JSON.parse(text) as Input, { ...own, repeats: false }),
     };
     this.#running ??= this.#run(order, Number.isFinite(withinMs) ? withinMs : WITHIN_MS);
     return this.#running;
@@ -121,6 +145,8 @@ export class OrderTicket implements Ticket {
     const { core, disposal, underWay } = this.#context;
     const deadline = new Deadline(core.environment, withinMs, disposal);
     underWay.add(this.idempotencyKey);
+    // The user waits from the tap on, not from when there is somebody to send it.
+    this.#stamp ??= stampNow(core.environment);
     try {
       return await this.#conclude(await this.#repeat(order, deadline));
     } catch (error) {
@@ -134,6 +160,7 @@ export class OrderTicket implements Ticket {
         this.#digest = null;
         this.#account = null;
         this.#stamp = null;
+        this.#isStored = null;
       }
     }
   }
@@ -143,17 +170,21 @@ export class OrderTicket implements Ticket {
     const { environment } = this.#context.core;
     let refusedTokens = 0;
     for (let failures = 0; ; failures += 1) {
-      // Before each attempt: a pause may last hours, and the clock may be changed in it.
-      if (this.#isInDoubt && (await this.#isStale(deadline))) return this.#ask(deadline);
       try {
-        return await this.#attempt(order, deadline);
+        // Before each attempt: a pause may last hours, and the clock may be changed in it.
+        const isAsked =
+          this.#isInDoubt && (this.#leftMs(order) === 0 || (await this.#isStale(deadline)));
+        return await (isAsked ? this.#ask(deadline) : this.#attempt(order, deadline));
       } catch (thrown) {
         const error = asError(thrown);
         if (error.code === 'UNAUTHENTICATED') refusedTokens += 1;
         // One token may have run out on its way; a second one that is refused was not worth a third.
         if (isLasting(error) || refusedTokens > 1) throw error;
+        // Nobody wants an order to go out by itself when the network is back.
+        if (!this.#isInDoubt && (neverLeft(error) || this.#isOffline)) throw error;
         const pause = pauseMs(error, failures, environment.random());
-        if (pause >= deadline.remainingMs) throw error;
+        const leftMs = this.#isInDoubt ? LONGEST_MS : this.#leftMs(order);
+        if (pause >= Math.min(deadline.remainingMs, leftMs)) throw error;
         await deadline.sleep(pause);
         if (deadline.isOver) throw error;
       }
@@ -163,15 +194,16 @@ export class OrderTicket implements Ticket {
   async #attempt(order: Order, deadline: Deadline): Promise<OrderOutcome> {
     const { core, disposal } = this.#context;
     if (disposal.aborted) throw disposed();
-    const within = Math.min(ATTEMPT_MS, deadline.remainingMs);
+    if (!this.#isInDoubt && this.#isOffline) throw networkError('This device is offline.');
+    // A request that waits somewhere for the network is ended with the time in which it may leave.
+    const within = Math.min(ATTEMPT_MS, deadline.remainingMs, this.#leftMs(order));
     const attempt = new Deadline(core.environment, within, deadline.signal);
     try {
       const account = await checkAccount(core, this.#account, attempt);
       this.#account = account;
-      await this.#store(account, order.digest, attempt);
+      await this.#store(account, order, attempt);
       // Storing takes time, in which the user may have changed.
       await checkAccount(core, account, attempt);
-      if (attempt.isOver) throw outOfTime();
       return await this.#send(order, account, attempt);
     } finally {
       attempt.close();
@@ -180,9 +212,15 @@ export class OrderTicket implements Ticket {
 
   async #send(order: Order, account: string, attempt: Deadline): Promise<OrderOutcome> {
     const wasInDoubt = this.#isInDoubt;
-    this.#isInDoubt = true;
+    const leaving = () => {
+      // Timers stand still while a phone sleeps, so that the clocks are asked once more.
+      if (attempt.isOver || this.#leftMs(order) === 0) throw outOfTime();
+      if (!wasInDoubt && this.#isOffline) throw networkError('This device is offline.');
+      this.#isInDoubt = true;
+    };
     try {
-      const result = await attempt.race(order.send(account, attempt.signal));
+      const sending = order.send({ account, signal: attempt.signal, leaving });
+      const result = await attempt.race(sending);
       const outcome = readAnswer(result, this.idempotencyKey);
       if (outcome !== null) return outcome;
     } catch (thrown) {
@@ -198,12 +236,12 @@ export class OrderTicket implements Ticket {
   }
 
   /** Keeps the key before anything is sent: an order that nobody remembers must not exist. */
-  async #store(account: string, digest: string, attempt: Deadline): Promise<void> {
-    const { core, keys } = this.#context;
-    this.#stamp ??= stampNow(core.environment);
-    if (keys === null) return;
-    const { at } = this.#stamp;
-    const storing = keys.add(account, { key: this.idempotencyKey, digest, at });
+  async #store(account: string, { digest }: Order, attempt: Deadline): Promise<void> {
+    const { core, keys, allowVolatile } = this.#context;
+    if (keys === null || (allowVolatile && this.#isStored === false)) return;
+    const at = this.#stamp?.at ?? null;
+    const entry = { key: this.idempotencyKey, digest, at, maxWaitMs: this.#maxWaitMs };
+    const storing = keys.add(account, entry);
     let isLate = false;
     storing.then(
       () => {
@@ -211,29 +249,57 @@ export class OrderTicket implements Ticket {
       },
       () => {},
     );
+    const patienceMs = allowVolatile ? VOLATILE_AFTER_MS : attempt.remainingMs;
+    const patience = new Deadline(core.environment, patienceMs, attempt.signal);
     try {
-      await attempt.race(storing);
+      await patience.race(storing);
+      this.#isStored = true;
     } catch (cause) {
       isLate = true;
+      // It was stored before: the time was over, and the storage is not to blame.
+      if (this.#isStored && attempt.isOver) throw outOfTime();
+      this.#isStored ??= false;
+      if (allowVolatile) return;
       const message = 'The order was not sent, because this device cannot keep its key.';
       throw new TradingGraphError(message, { code: 'STORAGE', retryable: true, cause });
+    } finally {
+      patience.close();
     }
+  }
+
+  get #isOffline(): boolean {
+    return this.#context.core.environment.lifecycle.isOnline === false;
+  }
+
+  /** The time in which the order may still be sent. */
+  #leftMs({ maxWaitMs }: Order): number {
+    const { environment } = this.#context.core;
+    return this.#stamp === null ? 0 : Math.max(0, maxWaitMs - elapsedMs(this.#stamp, environment));
   }
 
   async #isStale(deadline: Deadline): Promise<boolean> {
     const { core, keys } = this.#context;
     if (this.#stamp === null) return false;
-    const latest = keys === null ? -Infinity : await deadline.race(keys.latest());
+    // A key that was never stored has nothing in storage to be compared with.
+    const isKept = keys !== null && this.#isStored !== false;
+    const latest = isKept ? await deadline.race(keys.latest()) : -Infinity;
     return ageOf(this.#stamp, core.environment, latest) !== 'fresh';
   }
 
-  /** The server may have forgotten the key, and would take it for a new order. */
+  /** Sends nothing: the time for that is over, or the server may have forgotten the key and would take it for a new order. */
   async #ask(deadline: Deadline): Promise<OrderOutcome> {
     const { core } = this.#context;
-    const account = await checkAccount(core, this.#account, deadline);
-    const outcome = await askOutcome(core, { account, key: this.idempotencyKey }, deadline);
-    if (outcome !== null) return outcome;
-    const message = 'The key of this order is too old, or the clock was changed, to send it again.';
+    const within = Math.min(ATTEMPT_MS, deadline.remainingMs);
+    const attempt = new Deadline(core.environment, within, deadline.signal);
+    try {
+      const account = await checkAccount(core, this.#account, attempt);
+      const outcome = await askOutcome(core, { account, key: this.idempotencyKey }, attempt);
+      if (outcome !== null) return outcome;
+    } finally {
+      attempt.close();
+    }
+    const message =
+      'The server has no record of this order. It is too late to send it again, or the clock was changed.';
     throw new TradingGraphError(message, { code: 'KEY_EXPIRED', retryable: false });
   }
 
@@ -287,13 +353,6 @@ function outOfTime(): TradingGraphError {
   });
 }
 
-/** What the price says where the app does not: the server compares the two, should one be lost on its way. */
-function kindOf({ kind, price }: OrderInput): OrderInput['kind'] {
-  return kind ?? (price === undefined ? 'MARKET' : 'PENDING');
-}
-
-/** The price says the kind as well, so that a key of an app that did not send it yet is one of the same order. */
-function withoutKind(text: string): string {
-  const { kind: _, ...compared } = JSON.parse(text) as { kind?: unknown };
-  return JSON.stringify(compared);
+function waitOf(ms: number | undefined): number | undefined {
+  return ms === undefined || Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_MS);
 }

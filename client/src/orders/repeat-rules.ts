@@ -1,4 +1,5 @@
 import type { TradingGraphError } from '../errors.ts';
+import { neverLeft } from '../request/never-left.ts';
 
 const BASE_MS = 250;
 const LONGEST_MS = 4_000;
@@ -24,11 +25,11 @@ const REFUSED: ReadonlySet<string> = new Set([
 ]);
 
 /** Errors of this client that do not pass by themselves. They may come while an order is on its way. */
-const ENDED: ReadonlySet<string> = new Set(['STORAGE', 'SIGNED_OUT', 'DISPOSED']);
+const ENDED: ReadonlySet<string> = new Set(['STORAGE', 'SIGNED_OUT', 'DISPOSED', 'KEY_EXPIRED']);
 
 /** Whether the order may have been carried out though its request ended in this error. */
-export function mayHaveTraded({ code }: TradingGraphError): boolean {
-  return !NOT_YET.has(code) && !REFUSED.has(code);
+export function mayHaveTraded(error: TradingGraphError): boolean {
+  return !NOT_YET.has(error.code) && !REFUSED.has(error.code) && !neverLeft(error);
 }
 
 export function isLasting({ code }: TradingGraphError): boolean {

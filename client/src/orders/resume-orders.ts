@@ -56,7 +56,7 @@ async function resumeOne(
   { keys, account, stored, latest, deadline }: Resuming,
 ): Promise<ResumedOrder> {
   const { environment } = context.core;
-  const { key, digest, at } = stored;
+  const { key, digest, at, maxWaitMs } = stored;
   const stamp = stampStored(environment, at);
   const age = ageOf(stamp, environment, latest);
   const outcome = await outcomeOf(context, account, key, deadline);
@@ -71,6 +71,7 @@ async function resumeOne(
     ticket: new OrderTicket(context, key, {
       account,
       digest,
+      maxWaitMs,
       // Doubt stays, whatever the clock is set to later.
       stamp: age === 'inDoubt' ? { ...stamp, at: null } : stamp,
     }),

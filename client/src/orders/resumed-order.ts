@@ -14,7 +14,10 @@ export interface ResumedOrder {
    */
   readonly age: KeyAge;
   readonly outcome: ResumedOutcome;
-  /** Places the order again under the same key, for a form that was kept: the input has to be the same. */
+  /**
+   * Places the order again under the same key, for a form that was kept: the input has to be the same. Where its
+   * `maxWaitMs` is over, nothing is sent any more: it asks, and is `unknown` where the server has no record.
+   */
   readonly ticket: Ticket;
   /**
    * Deletes the key of an order that the user has dealt with; until then each `resume` reports it. Rejects with a

@@ -11,6 +11,8 @@ export interface StoredKey {
   readonly digest: string | null;
   /** When it was first used; null where the entry cannot be read. */
   readonly at: number | null;
+  /** How long it may be sent, where that is not the default. */
+  readonly maxWaitMs?: number | undefined;
 }
 
 /**
@@ -19,13 +21,21 @@ export interface StoredKey {
  */
 export class StoredKeys {
   readonly #storage: ClientStorage;
+  /** What failed when it was last tried. */
+  readonly #failing = new Set<'write' | 'list'>();
 
   constructor(storage: ClientStorage) {
     this.#storage = storage;
   }
 
-  async add(account: string, { key, digest, at }: StoredKey): Promise<void> {
-    await guarded(() => this.#storage.set(nameOf(account, key), JSON.stringify({ digest, at })));
+  /** Whether the storage failed when it was last written to, or read. */
+  get isRefusing(): boolean {
+    return this.#failing.size > 0;
+  }
+
+  async add(account: string, { key, ...entry }: StoredKey): Promise<void> {
+    const text = JSON.stringify(entry);
+    await this.#noted('write', () => this.#storage.set(nameOf(account, key), text));
   }
 
   async delete(account: string, key: string): Promise<void> {
@@ -44,7 +54,7 @@ export class StoredKeys {
   }
 
   async #read(prefix: string): Promise<readonly StoredKey[]> {
-    const names = await guarded(() => this.#storage.keys(prefix));
+    const names = await this.#noted('list', () => this.#storage.keys(prefix));
     const entries = await Promise.all(
       names.map(async (name) => {
         // An entry that fails to be read is an order all the same.
@@ -54,13 +64,24 @@ export class StoredKeys {
     );
     return entries.flat();
   }
+
+  async #noted<T>(step: 'write' | 'list', call: () => Promise<T>): Promise<T> {
+    try {
+      const result = await guarded(call);
+      this.#failing.delete(step);
+      return result;
+    } catch (error) {
+      this.#failing.add(step);
+      throw error;
+    }
+  }
 }
 
 function parse(key: string, text: string): StoredKey {
   try {
-    const { digest, at } = JSON.parse(text) as Partial<StoredKey>;
+    const { digest, at, maxWaitMs } = JSON.parse(text) as Partial<StoredKey>;
     const isDate = typeof at === 'number' && Math.abs(at) <= LATEST_DATE;
-    if (typeof digest === 'string' && isDate) return { key, digest, at };
+    if (typeof digest === 'string' && isDate) return { key, digest, at, maxWaitMs };
   } catch {
     // Like JSON of another form, it was not written by this version.
   }

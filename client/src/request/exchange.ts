@@ -10,10 +10,13 @@ export interface Exchange {
   readonly token: string | null;
   /** GET is for the trusted queries that caches may answer. */
   readonly method: 'GET' | 'POST';
+  /** The silence after which it is given up. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
+// Whatever drips has an end as well.
+const LONGEST_WAITS = 20;
 // Servers and proxies refuse longer ones.
 const LONGEST_URL = 2_000;
 const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
@@ -25,7 +28,17 @@ export async function exchange(
 ): Promise<Result<unknown>> {
   const abort = new AbortController();
   const leave = () => abort.abort();
-  const cancel = environment.after(timeoutMs, leave);
+  let waits = 0;
+  let hasHeard = true;
+  let cancel = () => {};
+  // An answer that flows is a slow one, and would only be asked for once more.
+  const wait = () => {
+    if (!hasHeard || waits === LONGEST_WAITS) return leave();
+    waits += 1;
+    hasHeard = false;
+    cancel = environment.after(timeoutMs, wait);
+  };
+  wait();
   signal.addEventListener('abort', leave);
   if (signal.aborted) leave();
   const headers: Record<string, string> = { accept: ACCEPT };
@@ -41,7 +54,10 @@ export async function exchange(
             signal: abort.signal,
           })
         : await environment.fetch(getUrl, { headers, signal: abort.signal });
-    return readAnswer(response, await response.text());
+    const text = await textOf(response, () => {
+      hasHeard = true;
+    });
+    return readAnswer(response, text);
   } catch (thrown) {
     const message = abort.signal.aborted
       ? 'No answer came in time.'
@@ -50,6 +66,22 @@ export async function exchange(
   } finally {
     cancel();
     signal.removeEventListener('abort', leave);
+  }
+}
+
+/** Reads the body, and says when something of it comes. */
+async function textOf(response: Response, onHeard: () => void): Promise<string> {
+  onHeard();
+  // React Native gives the body as a whole only.
+  if (typeof response.body?.getReader !== 'function') return response.text();
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    onHeard();
+    text += decoder.decode(value, { stream: true });
   }
 }
 

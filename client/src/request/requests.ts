@@ -1,4 +1,4 @@
-import type { RequestOptions, Result } from '../core.ts';
+import type { OwnRequestOptions, Result } from '../core.ts';
 import type { Environment } from '../environment.ts';
 import type { Operation } from '../operation.ts';
 import { isTokenRefused, isWhollyRefused, retryDelay } from './answers.ts';
@@ -21,7 +21,7 @@ export interface RequestsOptions {
 interface Request {
   readonly document: RequestedDocument;
   readonly variables: unknown;
-  readonly options: RequestOptions;
+  readonly options: OwnRequestOptions;
   readonly repeats: boolean;
   readonly method: 'GET' | 'POST';
   readonly signal: AbortSignal;
@@ -45,7 +45,7 @@ export class Requests {
   async request<Data, Variables>(
     operation: Operation<Data, Variables>,
     variables: Variables,
-    options: RequestOptions = {},
+    options: OwnRequestOptions = {},
   ): Promise<Result<Data>> {
     if (this.#isDisposed) return failed(disposedError());
     if (options.signal?.aborted) return failed(abortedError());
@@ -93,6 +93,8 @@ export class Requests {
         failed(asTradingGraphError(thrown)),
       );
       if (!request.repeats || failures + 1 >= TRIES || request.signal.aborted) return result;
+      const isLost = result.errors.some(({ code }) => code === 'NETWORK');
+      if (isLost && request.options.endsOnLoss) return result;
       const delayMs = retryDelay(result, failures, environment.random);
       if (delayMs === null) return result;
       await pause(environment, delayMs, request.signal);
@@ -135,6 +137,7 @@ export class Requests {
       }
     }
     const timeoutMs = options.timeoutMs ?? (repeats ? QUERY_TIMEOUT_MS : MUTATION_TIMEOUT_MS);
+    options.leaving?.();
     return exchange(environment, {
       url: url(),
       document,

@@ -5,7 +5,7 @@ import { asTradingGraphError, disposedError, signedOutError } from './failures.t
 /** Asks the app for its token; with `force` for a new one, since the last was refused. */
 export type TokenSource = (options: {
   readonly force: boolean;
-}) => string | null | Promise<string | null>;
+}) => string | null | undefined | Promise<string | null | undefined>;
 
 export interface TokensOptions {
   readonly source: TokenSource;
@@ -121,7 +121,7 @@ export class Tokens {
   }
 
   async #answer(force: boolean, generation: number): Promise<string> {
-    let token: string | null;
+    let token: string | null | undefined;
     try {
       token = await this.#call(force);
     } catch (thrown) {
@@ -136,7 +136,8 @@ export class Tokens {
       if (this.#current !== null) return this.#current;
       throw signedOutError();
     }
-    if (token === null || token === '' || (force && this.#refused.includes(token))) {
+    // What an app forgot to return would be sent as `Bearer undefined`.
+    if (typeof token !== 'string' || token === '' || (force && this.#refused.includes(token))) {
       const error = signedOutError();
       if (force) this.#coolDown(error);
       this.#signOut(error);
@@ -146,7 +147,7 @@ export class Tokens {
     return token;
   }
 
-  async #call(force: boolean): Promise<string | null> {
+  async #call(force: boolean): Promise<string | null | undefined> {
     const { source, environment } = this.#options;
     let giveUp = () => {};
     const late = new Promise<never>((_resolve, reject) => {

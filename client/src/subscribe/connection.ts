@@ -57,6 +57,10 @@ export class Connection {
     this.#options = options;
   }
 
+  get isOpen(): boolean {
+    return this.#state.name === 'open';
+  }
+
   get size(): number {
     return this.#subscriptions.size;
   }

@@ -11,6 +11,8 @@ import { Watchdog } from './watchdog.ts';
 
 const PROTOCOL = 'graphql-transport-ws';
 const HANDSHAKE_MS = 10_000;
+// A proxy that swallows the upgrade looks like a slow line, until another way is tried.
+const SLOW_HANDSHAKE_MS = 3_000;
 // The server sends an event every 15 s at least.
 const SILENCE_MS = 20_000;
 const ANSWER_MS = 5_000;
@@ -22,6 +24,14 @@ const TRY_AGAIN_LATER = 1013;
 // A message too large, an invalid one, another protocol: a new socket would be closed in the same way.
 const FATAL = new Set([1009, 4400, 4406, 4409]);
 
+export interface SocketLineOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly events: LineEvents;
+  /** Called once where the handshake takes longer than it should. */
+  readonly onSlow: () => void;
+}
+
 /**
  * One WebSocket from its opening to its loss, by graphql-ws. Reconnecting is left to the caller, because that library's own
  * begins its back-off anew with each acknowledgement.
@@ -32,14 +42,14 @@ export class SocketLine implements Line {
   readonly #socket: WebSocket;
   readonly #events: LineEvents;
   readonly #ends = new Set<() => void>();
-  readonly #cancelHandshake: () => void;
+  #cancelHandshake: () => void;
   #watchdog: Watchdog | null = null;
   #isOver = false;
 
   /** Throws where the platform refuses the URL. */
   constructor(
     environment: Environment & { readonly WebSocket: typeof WebSocket },
-    { url, token, events }: { url: string; token: string; events: LineEvents },
+    { url, token, events, onSlow }: SocketLineOptions,
   ) {
     this.#events = events;
     this.#socket = new environment.WebSocket(url, PROTOCOL);
@@ -57,7 +67,11 @@ export class SocketLine implements Line {
         closed: (event) => this.#lost(lossOf(event)),
       },
     });
-    this.#cancelHandshake = environment.after(HANDSHAKE_MS, () => this.#lost({ kind: 'broken' }));
+    this.#cancelHandshake = environment.after(SLOW_HANDSHAKE_MS, () => {
+      onSlow();
+      const lost = () => this.#lost({ kind: 'broken' });
+      this.#cancelHandshake = environment.after(HANDSHAKE_MS - SLOW_HANDSHAKE_MS, lost);
+    });
   }
 
   start({ document, variables }: SubscribeRequest, events: SubscriptionEvents): () => void {

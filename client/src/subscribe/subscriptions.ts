@@ -5,14 +5,17 @@ import type { Operation } from '../operation.ts';
 import { requestedDocument } from '../request/document.ts';
 import { disposedError } from '../request/failures.ts';
 import type { Tokens } from '../request/tokens.ts';
+import type { ClientStorage } from '../storage.ts';
 import { Connection } from './connection.ts';
 import type { OpenLine } from './line.ts';
+import { LineMemory } from './line-memory.ts';
 import { SocketLine } from './socket-line.ts';
 import { StreamLine } from './stream-line.ts';
 import { Subscription } from './subscription.ts';
 
 export interface SubscriptionsOptions {
   readonly environment: Environment;
+  readonly storage: ClientStorage | null;
   readonly tokens: Tokens;
   readonly url: () => string;
   readonly prepare: (token: string) => Promise<void>;
@@ -21,26 +24,46 @@ export interface SubscriptionsOptions {
 }
 
 const HANDSHAKES_UNTIL_BLOCKED = 3;
+const HANDSHAKES_UNTIL_FORGOTTEN = 2;
 const PROBE_MS = 10_000;
 
 /**
- * All subscriptions: over one WebSocket that they share, or an event stream each where WebSockets are blocked, which is
- * remembered for the client's life.
+ * All subscriptions: over one WebSocket that they share, or an event stream each where WebSockets are blocked. That is
+ * remembered for the client's life, and in storage for a day.
  */
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #socket: Connection | null;
   readonly #streams = new Map<Subscription, Connection>();
+  readonly #memory: LineMemory | null;
   #isBlocked: boolean;
+  #recalling: Promise<void> | null = null;
+  /** Whether nothing but the storage says that WebSockets are blocked. */
+  #isRemembered = false;
   #isProbing = false;
   #isDisposed = false;
   #unlisten: (() => void) | null = null;
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
-    const { WebSocket } = options.environment;
+    const { environment, storage } = options;
+    const { WebSocket } = environment;
     this.#isBlocked = WebSocket === null;
-    this.#socket = WebSocket && this.#connection(openSocket({ ...options, WebSocket }));
+    this.#memory = storage && new LineMemory(storage, environment);
+    const onSlow = () => void this.#probe();
+    this.#socket =
+      WebSocket &&
+      new Connection({
+        ...this.#connectionOptions(),
+        open: openSocket({ ...options, WebSocket, onSlow }),
+        prepare: async (token) => {
+          this.#recalling ??= this.#recall();
+          await Promise.all([options.prepare(token), this.#recalling]);
+        },
+        onFailedHandshake: (failures) => {
+          if (failures >= HANDSHAKES_UNTIL_BLOCKED) void this.#probe();
+        },
+      });
   }
 
   subscribe<Data, Variables>(
@@ -90,7 +113,13 @@ export class Subscriptions {
       this.#socket.add(subscription);
       return;
     }
-    const connection = this.#connection(openStream(this.#options));
+    const connection = new Connection({
+      ...this.#connectionOptions(),
+      open: openStream(this.#options),
+      onFailedHandshake: (failures) => {
+        if (failures >= HANDSHAKES_UNTIL_FORGOTTEN) this.#forget();
+      },
+    });
     this.#streams.set(subscription, connection);
     connection.add(subscription);
   }
@@ -119,19 +148,29 @@ export class Subscriptions {
     return [...(this.#socket ? [this.#socket] : []), ...this.#streams.values()];
   }
 
-  #connection(open: OpenLine): Connection {
+  #connectionOptions() {
     const { environment, tokens, prepare, onToken } = this.#options;
-    return new Connection({
-      environment,
-      tokens,
-      open,
-      prepare,
-      onToken,
-      onEnded: () => this.#rest(),
-      onFailedHandshake: (failures) => {
-        if (failures >= HANDSHAKES_UNTIL_BLOCKED) void this.#probe();
-      },
-    });
+    return { environment, tokens, prepare, onToken, onEnded: () => this.#rest() };
+  }
+
+  /** Before the first socket is opened: what an earlier run of the app found out need not be found out again. */
+  async #recall(): Promise<void> {
+    if (!(await this.#memory?.prefersStreams()) || this.#isDisposed) return;
+    this.#isRemembered = true;
+    this.#takeStreams();
+  }
+
+  /** The device may be in another network today. */
+  #forget(): void {
+    if (!this.#isRemembered || this.#isDisposed) return;
+    this.#isRemembered = false;
+    this.#isBlocked = false;
+    this.#memory?.forget();
+    const streams = [...this.#streams.values()];
+    this.#streams.clear();
+    for (const subscription of streams.flatMap((stream) => stream.release())) {
+      this.#add(subscription);
+    }
   }
 
   /** Where HTTP works and WebSockets do not, event streams take over. */
@@ -140,7 +179,12 @@ export class Subscriptions {
     this.#isProbing = true;
     const canStream = await this.#canStream();
     this.#isProbing = false;
-    if (!canStream || this.#isDisposed) return;
+    if (!canStream || this.#isDisposed || this.#isBlocked || this.#socket?.isOpen) return;
+    this.#memory?.streamsWon();
+    this.#takeStreams();
+  }
+
+  #takeStreams(): void {
     this.#isBlocked = true;
     for (const subscription of this.#socket?.release() ?? []) this.#add(subscription);
   }
@@ -152,7 +196,7 @@ export class Subscriptions {
     try {
       const response = await environment.fetch(url(), {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
         body: '{"query":"{__typename}"}',
         signal: abort.signal,
       });
@@ -171,11 +215,15 @@ function openSocket({
   environment,
   url,
   WebSocket,
-}: SubscriptionsOptions & { WebSocket: typeof globalThis.WebSocket }): OpenLine {
+  onSlow,
+}: SubscriptionsOptions & {
+  readonly WebSocket: typeof globalThis.WebSocket;
+  readonly onSlow: () => void;
+}): OpenLine {
   return (token, events) =>
     new SocketLine(
       { ...environment, WebSocket },
-      { url: url().replace(/^http/, 'ws'), token, events },
+      { url: url().replace(/^http/, 'ws'), token, events, onSlow },
     );
 }
 

@@ -38,6 +38,7 @@ export class ScriptedServer {
     reconnect: () => this.reconnect(),
     account: () => Promise.resolve('700001'),
     onAccountChange: () => () => {},
+    login: '700001',
     isDisposed: false,
     onDispose: () => {},
   };

@@ -24,6 +24,7 @@ import { buying } from '../support/phone.ts';
 
 /** The clients' time runs this much faster, so that their ten seconds of patience are half a second. */
 const HASTE = 20;
+const MARKET_WAIT_MS = 5_000;
 const USERS = 12;
 const AT_ONCE = 6;
 const ORDERS_PER_LIFE = 60;
@@ -37,6 +38,8 @@ export interface RehearsalReport {
   /** How many tickets were placed once more after a restart of the app. */
   readonly resumed: number;
   readonly kills: number;
+  /** How many tickets were placed on a phone that lost its network meanwhile. */
+  readonly offline: number;
 }
 
 interface World {
@@ -63,6 +66,8 @@ export async function rehearse(tickets: number, seed: number): Promise<Rehearsal
   const ends = new Map<string, OrderOutcome>();
   let resumed = 0;
   let kills = 0;
+  let offline = 0;
+  const late: string[] = [];
   let next = 0;
   try {
     const worker = async () => {
@@ -72,9 +77,11 @@ export async function rehearse(tickets: number, seed: number): Promise<Rehearsal
           await facade.kill();
           await facade.start();
         }
-        const { outcome, wasResumed } = await placeOne(world, `ticket ${n}`);
+        const { outcome, wasResumed, wasOffline, wasLate } = await placeOne(world, `ticket ${n}`);
         ends.set(`ticket ${n}`, outcome);
         if (wasResumed) resumed += 1;
+        if (wasOffline) offline += 1;
+        if (wasLate) late.push(`ticket ${n} left after its wait`);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
@@ -82,9 +89,10 @@ export async function rehearse(tickets: number, seed: number): Promise<Rehearsal
     await delay(2 * LATE_MS);
     return {
       statuses: countStatuses(ends),
-      contradictions: compare(ends, sandbox),
+      contradictions: [...compare(ends, sandbox), ...late],
       resumed,
       kills,
+      offline,
     };
   } finally {
     await line[Symbol.asyncDispose]();
@@ -99,6 +107,7 @@ async function placeOne({ sandbox, line, random, injector }: World, comment: str
   const email = `user-${user}@example.com`;
   let token = sandbox.token({ email });
   const storage = createMemoryStorage();
+  const device = new Device();
   const open = () => {
     const { core } = openOrderCore({
       url: line.url,
@@ -107,13 +116,22 @@ async function placeOne({ sandbox, line, random, injector }: World, comment: str
         token = sandbox.token({ email });
       },
       storage,
-      environment: hasty(),
+      environment: hasty(device),
     });
     return { core, orders: createOrders(core) };
   };
   const limit = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment } as const;
   const isLimit = random.happens(0.4);
-  const place = (one: Ticket) => (isLimit ? one.placeLimit(limit) : one.place(buying(comment)));
+  let tapMs = Number.POSITIVE_INFINITY;
+  let wasUnsent = true;
+  const place = async (one: Ticket) => {
+    // The wait of an order begins with the tap after which it may leave.
+    if (wasUnsent) tapMs = performance.now() * HASTE;
+    wasUnsent = false;
+    const placed = await (isLimit ? one.placeLimit(limit) : one.place(buying(comment)));
+    wasUnsent = placed.status === 'unsent';
+    return placed;
+  };
   const first = open();
   // Faults are meant for the order, so that the account is known before.
   await first.core.account().catch(() => {});
@@ -122,9 +140,25 @@ async function placeOne({ sandbox, line, random, injector }: World, comment: str
   if (random.happens(0.4)) {
     injector.injectNext({ login: 800_000 + user, email, isRefused: random.happens(0.3) });
   }
+  const wasOffline = random.happens(0.3);
+  if (wasOffline) {
+    const [fromMs, forMs] = [random.below(120) - 40, random.below(500)];
+    const goOffline = () => {
+      device.isOnline = false;
+      setTimeout(() => {
+        device.isOnline = true;
+      }, forMs);
+    };
+    if (fromMs <= 0) goOffline();
+    else setTimeout(goOffline, fromMs);
+  }
+  device.onMutation = () => {
+    device.latestMs = Math.max(device.latestMs, performance.now() * HASTE - tapMs);
+  };
   const ticket = first.orders.ticket();
   const placing = place(ticket);
   const tapped = random.happens(0.3) ? place(ticket) : placing;
+  const isLate = () => !isLimit && device.latestMs > MARKET_WAIT_MS + 1;
   const isKilled = random.happens(0.3);
   if (isKilled) {
     await delay(random.below(100));
@@ -135,7 +169,7 @@ async function placeOne({ sandbox, line, random, injector }: World, comment: str
     // The user presses the button once more, whatever is said.
     if (random.happens(0.5)) outcome = await place(ticket);
     first.core.dispose();
-    return { outcome, wasResumed: false };
+    return { outcome, wasResumed: false, wasOffline, wasLate: isLate() };
   }
   const [one, other] = [open(), open()];
   const [found] = await one.orders.resume().catch(() => []);
@@ -143,11 +177,33 @@ async function placeOne({ sandbox, line, random, injector }: World, comment: str
   const again = await Promise.all([found && place(found.ticket), seen && place(seen.ticket)]);
   outcome = again.findLast((each) => each !== undefined) ?? outcome;
   for (const { core } of [one, other]) core.dispose();
-  return { outcome, wasResumed: found !== undefined };
+  return { outcome, wasResumed: found !== undefined, wasOffline, wasLate: isLate() };
 }
 
-function hasty(): Partial<Environment> {
+/** A phone whose network goes and comes back. */
+class Device {
+  isOnline = true;
+  /** How long after its tap the last mutation left. */
+  latestMs = 0;
+  onMutation = (): void => {};
+}
+
+function hasty(device: Device): Partial<Environment> {
   return {
+    fetch: (input, init) => {
+      if (String(init?.body).includes('mutation')) device.onMutation();
+      // A browser says no more than this, whatever the reason.
+      if (!device.isOnline) return Promise.reject(new TypeError('Failed to fetch'));
+      return fetch(input, init);
+    },
+    lifecycle: {
+      isVisible: true,
+      get isOnline() {
+        return device.isOnline;
+      },
+      onReturn: () => () => {},
+      onHide: () => () => {},
+    },
     now: () => Date.now() * HASTE,
     uptime: () => performance.now() * HASTE,
     after(ms, task) {

@@ -89,7 +89,7 @@ test('a lost request stays in doubt where the server says later that it took non
   });
 });
 
-test('a silent line is left after ten seconds, and the answer is had over another one', async () => {
+test('a silent line is left, and the answer is had over another one', async () => {
   await using phone = await startPhone();
   const { orders } = phone.open();
   phone.line.next.push('silent');

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createOrders } from '../../src/orders/create-orders.ts';
 import { buying, startPhone } from '../support/phone.ts';
 
 test.each(['failing', 'hanging'] as const)(
@@ -97,4 +98,49 @@ test.each([
   expect(await order?.ticket.place(buying('unread'))).toMatchObject({ status: 'unsent' });
   expect(sent).toHaveLength(1);
   expect(phone.app.sandbox.orders()).toEqual([]);
+});
+
+test.each(['failing', 'hanging'] as const)(
+  'where the app allows it, an order is placed though its key cannot be kept (%s)',
+  async (how) => {
+    await using phone = await startPhone();
+    for (const step of ['get', 'set', 'delete', 'keys'] as const) phone.storage[how].add(step);
+    const { core } = phone.open();
+    const orders = createOrders(core, { allowVolatile: true });
+    const ticket = orders.ticket();
+    // Lost once, so that it is repeated without a look into the storage.
+    phone.line.next.push('answer-lost');
+    const outcome = await ticket.place(buying('volatile'));
+    expect(outcome).toMatchObject({ status: 'accepted', replayed: true });
+    expect(ticket.isDurable).toBe(false);
+    expect(phone.app.sandbox.orders()).toHaveLength(1);
+  },
+);
+
+test('a ticket says whether its key outlives the app', async () => {
+  await using phone = await startPhone();
+  const { orders } = phone.open();
+  const kept = orders.ticket();
+  await kept.place(buying('kept', 'TEST.UNKNOWN'));
+  expect(kept.isDurable).toBe(true);
+  phone.storage.failing.add('set').add('keys');
+  const refused = orders.ticket();
+  await refused.place(buying('refused'));
+  expect(refused.isDurable).toBe(false);
+  // What is known of the storage is known before the next order is placed.
+  expect(orders.ticket().isDurable).toBe(false);
+  expect(kept.isDurable).toBe(true);
+  phone.storage.failing.clear();
+  await orders.resume();
+  expect(orders.ticket().isDurable).toBe(false);
+  await orders.ticket().place(buying('kept again'));
+  expect(orders.ticket().isDurable).toBe(true);
+});
+
+test('after resume has failed, a new ticket is known not to be kept', async () => {
+  await using phone = await startPhone();
+  const { orders } = phone.open();
+  phone.storage.failing.add('keys');
+  await expect(orders.resume()).rejects.toMatchObject({ code: 'STORAGE' });
+  expect(orders.ticket().isDurable).toBe(false);
 });

@@ -150,6 +150,24 @@ describe('a token', () => {
     expect((await core.request(BALANCE, undefined)).errors).toEqual([]);
   });
 
+  test.each([
+    ['undefined', undefined],
+    ['a number', 7 as unknown as string],
+  ])('that is %s is none', async (_name, token) => {
+    let fetches = 0;
+    const counted: typeof fetch = (...args) => {
+      fetches += 1;
+      return fetch(...args);
+    };
+    using core = startCore(app, {
+      token: () => token,
+      environment: countedEnvironment({ fetch: counted }),
+    });
+    const { errors } = await core.request(BALANCE, undefined);
+    expect(errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
+    expect(fetches).toBe(0);
+  });
+
   test('that is null fails what waits for it', async () => {
     const signedOut: string[] = [];
     using core = startCore(app, {

@@ -35,7 +35,9 @@ async function startClosingServer(codes: readonly number[]) {
 
 function subscribe(url: string, token: CoreOptions['token'] = () => 'one') {
   // Waits of seconds are shortened, as no test waits for them.
-  const environment = countedEnvironment({ hurry: (ms) => (ms < 10_000 ? Math.min(ms, 20) : ms) });
+  const environment = countedEnvironment({
+    hurry: (ms) => (ms < 10_000 && ms !== 3_000 ? Math.min(ms, 20) : ms),
+  });
   const signedOut: TradingGraphError[] = [];
   const ended: (TradingGraphError | null)[] = [];
   const core = createCore({

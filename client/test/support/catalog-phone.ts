@@ -24,9 +24,11 @@ export interface PhoneOptions {
   readonly network?: (
     sent: SentRequest,
     send: (token?: string) => Promise<Response>,
+    signal: AbortSignal,
   ) => Promise<Response>;
   readonly now?: () => number;
   readonly uptime?: () => number;
+  readonly isSlowLine?: () => boolean;
 }
 
 /** An app on a phone, with a catalog on the real facade. */
@@ -38,6 +40,7 @@ export function openPhone(
     network = (_sent, send) => send(),
     now,
     uptime,
+    isSlowLine,
   }: PhoneOptions = {},
 ) {
   const sent: SentRequest[] = [];
@@ -47,15 +50,17 @@ export function openPhone(
     hurry: (ms) => (ms < 5_000 ? Math.min(ms, 10) : ms),
     ...(now && { now }),
     ...(uptime && { uptime }),
+    ...(isSlowLine && { isSlowLine }),
     fetch: (input, init) => {
       const { query, variables } = JSON.parse(String(init?.body));
       const request = { name: /^query (\w+)/.exec(query)?.[1] ?? '', variables: variables ?? {} };
       sent.push(request);
-      return network(request, (other) => {
+      const passOn = (other?: string) => {
         const headers = new Headers(init?.headers);
         if (other !== undefined) headers.set('authorization', `Bearer ${other}`);
         return fetch(input, { ...init, headers });
-      });
+      };
+      return network(request, passOn, init?.signal ?? new AbortController().signal);
     },
   });
   const options: TestCoreOptions = { storage, environment, token: () => token };

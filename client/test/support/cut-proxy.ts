@@ -16,6 +16,10 @@ export interface CutProxy {
   stall(): void;
   /** Answers each request for a WebSocket with 403, as some company proxies do. */
   blockUpgrades(): void;
+  /** Passes no request for a WebSocket on, and says nothing, as some other proxies do. */
+  swallowUpgrades(): void;
+  /** Passes on the requests for a WebSocket that were swallowed, and takes no more. */
+  releaseUpgrades(): void;
   /** Resets each connection when so many bytes of answers have passed. */
   cutAfterBytes(bytes: number): void;
   /** Connections are refused. */
@@ -34,6 +38,8 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
   let lastPath = '';
   let isStalled = false;
   let isBlocking = false;
+  let isSwallowing = false;
+  let swallowed: (() => void)[] = [];
   let limit = Number.POSITIVE_INFINITY;
   const server = createServer((client) => {
     accepted += 1;
@@ -62,6 +68,10 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
         upgrades += 1;
         if (isBlocking) {
           client.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+          return;
+        }
+        if (isSwallowing) {
+          swallowed.push(() => upstream.write(chunk));
           return;
         }
       }
@@ -105,6 +115,13 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
     blockUpgrades() {
       isBlocking = true;
     },
+    swallowUpgrades() {
+      isSwallowing = true;
+    },
+    releaseUpgrades() {
+      isSwallowing = false;
+      for (const release of swallowed.splice(0)) release();
+    },
     cutAfterBytes(bytes) {
       limit = bytes;
     },
@@ -113,6 +130,8 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
       if (isStalled) cut();
       isStalled = false;
       isBlocking = false;
+      isSwallowing = false;
+      swallowed = [];
       limit = Number.POSITIVE_INFINITY;
       if (!server.listening) await listen(port);
     },

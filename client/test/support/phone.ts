@@ -60,7 +60,8 @@ export async function startPhone(
       const before = reached();
       const { token } = phone;
       line.next.push(...Array(1_000).fill(fault));
-      const ticket = orders.ticket();
+      // It may be sent again however long the test takes.
+      const ticket = orders.ticket({ maxWaitMs: Number.POSITIVE_INFINITY });
       const placing = ticket.place(input);
       await eventually(() => reached() > before);
       phone.token = null;

@@ -1,0 +1,319 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import type { LoadProgress } from '../../src/catalog/catalog.ts';
+import { memoryStorage } from '../../src/storage/memory.ts';
+import { openPhone, type PhoneOptions, serverCatalog } from '../support/catalog-phone.ts';
+
+const PART = 'TradingGraphCatalogPart';
+const SLOW = { isSlowLine: () => true };
+const noNetwork = () => Promise.reject(new TypeError('no network'));
+
+let app: TestApp;
+let present: Awaited<ReturnType<typeof serverCatalog>>;
+beforeAll(async () => {
+  app = await startTestApp({ SANDBOX_INSTRUMENTS: '1000' });
+  present = await serverCatalog(app);
+});
+afterAll(() => app.close());
+
+/** Nothing comes, until the request is given up. */
+const untilLeft = (signal: AbortSignal) =>
+  new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+
+type Phone = ReturnType<typeof openPhone>;
+const placesOf = (phone: Phone) => phone.sentNamed(PART).map(({ variables }) => variables.after);
+
+/** A network that lets so many parts through. */
+function partsUntil(limit: { parts: number }): NonNullable<PhoneOptions['network']> {
+  return ({ name }, send) => {
+    if (name !== PART) return send();
+    limit.parts -= 1;
+    return limit.parts < 0 ? noNetwork() : send();
+  };
+}
+
+describe('on a slow line', () => {
+  test('the catalog comes in parts from the start, and its progress is told', async () => {
+    using phone = openPhone(app, SLOW);
+    const told: LoadProgress[] = [];
+    await phone.catalog.load({ onProgress: (progress) => void told.push(progress) });
+    expect(phone.catalog.all).toEqual(present.instruments);
+    expect(phone.catalog.version).toBe(present.version);
+    expect(phone.sentNamed('TradingGraphCatalog')).toEqual([]);
+    expect(told.map(({ total }) => total)).toEqual(told.map(() => present.size));
+    expect(told.length).toBeGreaterThan(2);
+    const loaded = told.map(({ loaded }) => loaded);
+    expect(loaded).toEqual([...new Set(loaded)].sort((a, b) => a - b));
+    expect(loaded.at(-1)).toBe(present.size);
+    expect(phone.environment.timers.size).toBe(0);
+  });
+
+  test('a cut costs one part', async () => {
+    let parts = 0;
+    using phone = openPhone(app, {
+      ...SLOW,
+      network: ({ name }, send) => {
+        if (name !== PART) return send();
+        parts += 1;
+        return parts === 2 || parts === 3 ? noNetwork() : send();
+      },
+    });
+    await phone.catalog.load();
+    expect(phone.catalog.all).toEqual(present.instruments);
+    const places = placesOf(phone);
+    expect(places).toHaveLength(new Set(places).size + 2);
+    expect(places[1]).toBe(places[3]);
+  });
+
+  test('what came of a download that failed is kept, in memory and in the storage', async () => {
+    const storage = memoryStorage();
+    const limit = { parts: 2 };
+    const options = { ...SLOW, storage, network: partsUntil(limit) };
+    let place: unknown;
+    {
+      using phone = openPhone(app, options);
+      await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
+      expect(phone.catalog.size).toBe(0);
+      place = placesOf(phone).at(-1);
+      limit.parts = 1;
+      await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
+      expect(placesOf(phone).filter((after) => after === null)).toHaveLength(1);
+      expect(placesOf(phone).at(-1)).not.toBe(place);
+      place = placesOf(phone).at(-1);
+      await eventually(async () => expect(await storage.keys('')).toHaveLength(3));
+    }
+    limit.parts = 1_000;
+    const told: LoadProgress[] = [];
+    using again = openPhone(app, options);
+    await again.catalog.load({ onProgress: (progress) => void told.push(progress) });
+    expect(placesOf(again)[0]).toBe(place);
+    expect(told[0]?.loaded).toBeGreaterThan(400);
+    expect(again.catalog.all).toEqual(present.instruments);
+    await eventually(async () =>
+      expect(await storage.keys('')).toEqual(['trading-graph:catalog:["700001","standard-usd"]']),
+    );
+  });
+
+  test('of what was kept the undamaged beginning is used', async () => {
+    const storage = memoryStorage();
+    const limit = { parts: 3 };
+    const options = { ...SLOW, storage, network: partsUntil(limit) };
+    let places: unknown[];
+    {
+      using phone = openPhone(app, options);
+      await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
+      places = placesOf(phone);
+    }
+    await eventually(async () => expect(await storage.keys('')).toHaveLength(3));
+    const [, second = ''] = [...(await storage.keys(''))].sort();
+    await storage.set(second, ((await storage.get(second)) ?? '').replace('"name"', '"nome"'));
+    limit.parts = 1_000;
+    using again = openPhone(app, options);
+    await again.catalog.load();
+    expect(placesOf(again)[0]).toBe(places[1]);
+    expect(again.catalog.all).toEqual(present.instruments);
+  });
+
+  test('a step that does not follow the one before is not taken', async () => {
+    const storage = memoryStorage();
+    const limit = { parts: 3 };
+    const options = { ...SLOW, storage, network: partsUntil(limit) };
+    let places: unknown[];
+    {
+      using phone = openPhone(app, options);
+      await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
+      places = placesOf(phone);
+    }
+    await eventually(async () => expect(await storage.keys('')).toHaveLength(3));
+    const [, second = '', third = ''] = [...(await storage.keys(''))].sort();
+    await storage.set(second, (await storage.get(third)) ?? '');
+    limit.parts = 1_000;
+    using again = openPhone(app, options);
+    await again.catalog.load();
+    expect(placesOf(again)[0]).toBe(places[1]);
+    expect(again.catalog.all).toEqual(present.instruments);
+  });
+
+  test('another account goes on with nothing of it', async () => {
+    const storage = memoryStorage();
+    const limit = { parts: 2 };
+    const options = { ...SLOW, storage, network: partsUntil(limit) };
+    using phone = openPhone(app, options);
+    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
+    await phone.signIn('pro@example.com');
+    limit.parts = 1_000;
+    await phone.catalog.load();
+    const pro = await serverCatalog(app, 'pro@example.com');
+    expect(phone.catalog.all).toEqual(pro.instruments);
+    expect(placesOf(phone).filter((after) => after === null)).toHaveLength(2);
+  });
+});
+
+describe('a catalog that changes between two parts', () => {
+  const served = async (own: TestApp) => (await serverCatalog(own)).version;
+
+  test('is one of the last version, and the parts that came are not fetched again', async () => {
+    await using own = await startTestApp({
+      SANDBOX_INSTRUMENTS: '600',
+      CATALOG_MAX_AGE_SECONDS: '3',
+    });
+    let changes = 0;
+    let at = 0;
+    using phone = openPhone(own, {
+      ...SLOW,
+      network: async ({ name }, send) => {
+        const response = await send();
+        if (name !== PART) return response;
+        at += 1;
+        if (at > 2) return response;
+        const former = await served(own);
+        own.sandbox.changeCatalog({ change: 40, add: 9, remove: 7 });
+        changes += 1;
+        await expect.poll(() => served(own), { timeout: 20_000 }).not.toBe(former);
+        return response;
+      },
+    });
+    await phone.catalog.load();
+    expect(changes).toBe(2);
+    const places = placesOf(phone);
+    expect(places.filter((after) => after === null)).toHaveLength(1);
+    expect(phone.sentNamed('TradingGraphCatalog').length).toBeGreaterThan(0);
+    await phone.catalog.sync();
+    const now = await serverCatalog(own);
+    expect(phone.catalog.version).toBe(now.version);
+    expect(phone.catalog.all).toEqual(now.instruments);
+  });
+
+  test('is begun again where the server has forgotten the version', async () => {
+    let isForgotten = true;
+    const versions: unknown[] = [];
+    using phone = openPhone(app, {
+      ...SLOW,
+      network: async ({ name, variables }, send) => {
+        const response = await send();
+        if (name === 'TradingGraphCatalog') versions.push(variables.since);
+        if (name !== PART || !isForgotten) return response;
+        // The first part is of a version that nobody knows.
+        isForgotten = false;
+        const body = (await response.json()) as { data: { catalog: { version: string } } };
+        body.data.catalog.version = 'forgotten';
+        return Response.json(body);
+      },
+    });
+    await phone.catalog.load();
+    expect(versions).toEqual(['forgotten']);
+    expect(placesOf(phone).filter((after) => after === null)).toHaveLength(2);
+    expect(phone.catalog.all).toEqual(present.instruments);
+  });
+
+  test('again and again is given up', async () => {
+    let version = 0;
+    using phone = openPhone(app, {
+      ...SLOW,
+      network: async ({ name }, send) => {
+        const response = await send();
+        if (name !== PART) return response;
+        version += 1;
+        const body = (await response.json()) as { data: { catalog: { version: string } } };
+        body.data.catalog.version = `version ${version}`;
+        return Response.json(body);
+      },
+    });
+    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'PROTOCOL' });
+    expect(phone.sentNamed(PART).length).toBeLessThan(30);
+  });
+});
+
+describe('a line that nobody knows to be slow', () => {
+  test('is left for parts when the whole is lost', async () => {
+    using phone = openPhone(app, {
+      network: ({ name }, send) => (name === 'TradingGraphCatalog' ? noNetwork() : send()),
+    });
+    await phone.catalog.load();
+    expect(phone.sentNamed('TradingGraphCatalog')).toHaveLength(1);
+    expect(phone.catalog.all).toEqual(present.instruments);
+  });
+
+  test('is left for parts when the whole takes long', async () => {
+    using phone = openPhone(app, {
+      network: ({ name }, send, signal) =>
+        name === 'TradingGraphCatalog' ? untilLeft(signal) : send(),
+    });
+    await phone.catalog.load();
+    expect(phone.catalog.all).toEqual(present.instruments);
+    expect(phone.environment.pauses).toContain(5_000);
+  });
+
+  test('brings changes by their ids when they are lost', async () => {
+    const storage = memoryStorage();
+    using phone = openPhone(app, {
+      storage,
+      network: ({ name, variables }, send) =>
+        name === 'TradingGraphCatalog' && variables.since !== '' ? noNetwork() : send(),
+    });
+    await phone.catalog.load();
+    await phone.catalog.sync();
+    expect(phone.sentNamed('TradingGraphCatalogIds')).toHaveLength(1);
+    expect(phone.catalog.version).toBe(present.version);
+  });
+});
+
+describe('who waits for it', () => {
+  const hanging: NonNullable<PhoneOptions['network']> = ({ name }, send, signal) =>
+    name === PART ? untilLeft(signal) : send();
+
+  test('leaves with a signal, and ends the download with it', async () => {
+    using phone = openPhone(app, { ...SLOW, network: hanging });
+    const abort = new AbortController();
+    const rejected = expect(phone.catalog.load({ signal: abort.signal })).rejects.toMatchObject({
+      code: 'ABORTED',
+    });
+    await eventually(() => phone.sentNamed(PART).length === 1);
+    abort.abort();
+    await rejected;
+    await eventually(() => phone.environment.timers.size === 0);
+    const again = phone.catalog.load({ signal: AbortSignal.abort() });
+    await expect(again).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+
+  test('leaves after its time, and what came is taken up by the next', async () => {
+    const limit = { parts: 1 };
+    using phone = openPhone(app, {
+      ...SLOW,
+      network: ({ name }, send, signal) => {
+        if (name !== PART) return send();
+        limit.parts -= 1;
+        return limit.parts < 0 ? untilLeft(signal) : send();
+      },
+    });
+    await expect(phone.catalog.load({ timeoutMs: 5_000 })).rejects.toMatchObject({
+      code: 'NETWORK',
+      retryable: true,
+    });
+    limit.parts = 1_000;
+    await phone.catalog.load();
+    expect(phone.catalog.all).toEqual(present.instruments);
+    expect(placesOf(phone).filter((after) => after === null)).toHaveLength(1);
+  });
+
+  test('leaves the others waiting', async () => {
+    const release = Promise.withResolvers<void>();
+    using phone = openPhone(app, {
+      ...SLOW,
+      network: async ({ name }, send) => {
+        if (name === PART) await release.promise;
+        return send();
+      },
+    });
+    const abort = new AbortController();
+    const [first, second] = [phone.catalog.load({ signal: abort.signal }), phone.catalog.load()];
+    abort.abort();
+    await expect(first).rejects.toMatchObject({ code: 'ABORTED' });
+    release.resolve();
+    await second;
+    expect(phone.catalog.all).toEqual(present.instruments);
+  });
+});

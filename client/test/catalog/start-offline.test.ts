@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { memoryStorage } from '../../src/storage/memory.ts';
+import type { ClientStorage } from '../../src/storage.ts';
+import { DEMO, openPhone, PRO, serverCatalog } from '../support/catalog-phone.ts';
+import { createMemoryStorage } from '../support/memory-storage.ts';
+
+const DEMO_LOGIN = '700001';
+const PRO_LOGIN = '700002';
+const offline = (): Promise<never> => Promise.reject(new TypeError('no network'));
+
+let app: TestApp;
+let present: Awaited<ReturnType<typeof serverCatalog>>;
+beforeAll(async () => {
+  app = await startTestApp({ SANDBOX_INSTRUMENTS: '120' });
+  present = await serverCatalog(app);
+});
+afterAll(() => app.close());
+
+/** A storage in which a user's copy is. */
+async function storageWithCopy(email = DEMO, storage: ClientStorage = memoryStorage()) {
+  const before = (await storage.keys('')).length;
+  using phone = openPhone(app, { storage, email });
+  await phone.catalog.load();
+  await eventually(async () => expect(await storage.keys('')).toHaveLength(before + 1));
+  return storage;
+}
+
+/** What an app that draws at each change has drawn. */
+function drawn(phone: ReturnType<typeof openPhone>) {
+  const states: { version: string | null; confirmed: boolean; size: number }[] = [];
+  const { catalog } = phone;
+  catalog.onChange(() => {
+    const { version, confirmed, size } = catalog;
+    states.push({ version, confirmed, size });
+  });
+  return states;
+}
+
+test('a stored copy is shown with its age before the server answers, and is confirmed by it', async () => {
+  const storage = await storageWithCopy();
+  let isOffline = true;
+  let nowMs = Date.now() + 3_600_000;
+  using phone = openPhone(app, {
+    storage,
+    now: () => nowMs,
+    network: (_sent, send) => (isOffline ? offline() : send()),
+  });
+  const states = drawn(phone);
+  const { catalog } = phone;
+  await catalog.load({ account: DEMO_LOGIN });
+  expect(catalog.all).toEqual(present.instruments);
+  expect(catalog.search('aapl')[0]?.id).toBe('AAPL');
+  expect(catalog.confirmed).toBe(false);
+  expect(catalog.ageSeconds).toBeGreaterThanOrEqual(3_590);
+  nowMs += 1;
+  isOffline = false;
+  await catalog.sync();
+  expect(catalog.confirmed).toBe(true);
+  expect(catalog.ageSeconds).toBeLessThan(3_590);
+  const { version, size } = present;
+  expect(states).toEqual([
+    { version, confirmed: false, size },
+    { version, confirmed: true, size },
+  ]);
+});
+
+test('it is shown while the server is still being asked', async () => {
+  const storage = await storageWithCopy();
+  const release = Promise.withResolvers<void>();
+  using phone = openPhone(app, {
+    storage,
+    network: async (_sent, send) => {
+      await release.promise;
+      return send();
+    },
+  });
+  const loading = phone.catalog.load({ account: DEMO_LOGIN });
+  await eventually(() => phone.catalog.size === present.size);
+  expect(phone.catalog.confirmed).toBe(false);
+  release.resolve();
+  await loading;
+  expect(phone.catalog.confirmed).toBe(true);
+});
+
+test('where the server names another login nothing of the first is seen from then on', async () => {
+  const storage = await storageWithCopy();
+  const pro = await serverCatalog(app, PRO);
+  const release = Promise.withResolvers<void>();
+  using phone = openPhone(app, {
+    storage,
+    email: PRO,
+    network: async (_sent, send) => {
+      await release.promise;
+      return send();
+    },
+  });
+  const { catalog, core } = phone;
+  const states = drawn(phone);
+  const seen: number[] = [];
+  const loading = catalog.load({ account: DEMO_LOGIN });
+  await eventually(() => catalog.size > 0);
+  const asked = core.account().then(() => void seen.push(catalog.size));
+  release.resolve();
+  await Promise.all([loading, asked]);
+  expect(seen).toEqual([0]);
+  expect(states).toEqual([
+    { version: present.version, confirmed: false, size: present.size },
+    { version: null, confirmed: false, size: 0 },
+    { version: pro.version, confirmed: true, size: pro.size },
+  ]);
+});
+
+describe('after A has signed out, B starts offline', () => {
+  test('and sees nothing of A’s, who has forgotten it', async () => {
+    const storage = await storageWithCopy();
+    {
+      using phone = openPhone(app, { storage });
+      await phone.catalog.load();
+      await phone.catalog.forget();
+      await phone.signIn(null);
+      expect(phone.catalog.size).toBe(0);
+    }
+    expect(await storage.keys('')).toEqual([]);
+    for (const account of [PRO_LOGIN, DEMO_LOGIN]) {
+      using phone = openPhone(app, { storage, email: PRO, network: offline });
+      await expect(phone.catalog.load({ account })).rejects.toMatchObject({ code: 'NETWORK' });
+      expect(phone.catalog.size).toBe(0);
+    }
+  });
+
+  test('and sees nothing of A’s that was left there', async () => {
+    const storage = await storageWithCopy();
+    // Nor what lies under B's key by mistake.
+    const [key = ''] = await storage.keys('');
+    await storage.set(key.replace(DEMO_LOGIN, PRO_LOGIN), (await storage.get(key)) ?? '');
+    using phone = openPhone(app, { storage, email: PRO, network: offline });
+    const states = drawn(phone);
+    const loading = phone.catalog.load({ account: PRO_LOGIN });
+    await expect(loading).rejects.toMatchObject({ code: 'NETWORK' });
+    expect(states).toEqual([]);
+    expect(phone.catalog.size).toBe(0);
+  });
+
+  test('and sees B’s own', async () => {
+    const storage = await storageWithCopy(PRO, await storageWithCopy());
+    using phone = openPhone(app, { storage, email: PRO, network: offline });
+    await phone.catalog.load({ account: PRO_LOGIN });
+    expect(phone.catalog.all).toEqual((await serverCatalog(app, PRO)).instruments);
+  });
+});
+
+test('nobody who is signed out sees a copy', async () => {
+  const storage = await storageWithCopy();
+  using phone = openPhone(app, { storage, email: null });
+  for (let times = 0; times < 2; times += 1) {
+    const loading = phone.catalog.load({ account: DEMO_LOGIN });
+    await expect(loading).rejects.toMatchObject({ code: 'SIGNED_OUT' });
+    expect(phone.catalog.size).toBe(0);
+  }
+});
+
+test('signing in as another while it is read shows nothing of the first', async () => {
+  const storage = createMemoryStorage();
+  await storageWithCopy(DEMO, storage);
+  const release = Promise.withResolvers<void>();
+  const slow: ClientStorage = {
+    ...storage,
+    async get(key) {
+      await release.promise;
+      return storage.get(key);
+    },
+  };
+  using phone = openPhone(app, { storage: slow, email: PRO });
+  const states = drawn(phone);
+  await phone.core.account();
+  const loading = phone.catalog.load({ account: DEMO_LOGIN });
+  release.resolve();
+  await loading;
+  const pro = await serverCatalog(app, PRO);
+  expect(states.map(({ version }) => version)).toEqual([pro.version]);
+});
+
+describe('forgetting', () => {
+  test('ends a load that is under way, which keeps nothing', async () => {
+    const storage = memoryStorage();
+    const release = Promise.withResolvers<void>();
+    using phone = openPhone(app, {
+      storage,
+      network: async ({ name }, send) => {
+        if (name === 'TradingGraphCatalog') await release.promise;
+        return send();
+      },
+    });
+    const rejected = expect(phone.catalog.load()).rejects.toMatchObject({ code: 'ABORTED' });
+    await eventually(() => phone.sentNamed('TradingGraphCatalog').length === 1);
+    await phone.catalog.forget();
+    release.resolve();
+    await rejected;
+    expect(phone.catalog.size).toBe(0);
+    await phone.catalog.load();
+    expect(phone.catalog.size).toBe(present.size);
+  });
+
+  test('waits for a copy that is being written, and deletes it', async () => {
+    const storage = createMemoryStorage();
+    const writing = Promise.withResolvers<void>();
+    const slow: ClientStorage = {
+      ...storage,
+      async set(key, text) {
+        await writing.promise;
+        await storage.set(key, text);
+      },
+    };
+    using phone = openPhone(app, { storage: slow });
+    await phone.catalog.load();
+    const forgetting = phone.catalog.forget();
+    writing.resolve();
+    await forgetting;
+    expect(storage.entries.size).toBe(0);
+  });
+
+  test('says that something may be left', async () => {
+    const storage = createMemoryStorage();
+    await storageWithCopy(DEMO, storage);
+    using phone = openPhone(app, { storage });
+    storage.failing.add('delete');
+    await expect(phone.catalog.forget()).rejects.toMatchObject({ code: 'STORAGE' });
+  });
+
+  test('leaves keys of orders alone', async () => {
+    const storage = createMemoryStorage();
+    storage.entries.set('orders/700001/key', '{}');
+    await storageWithCopy(DEMO, storage);
+    using phone = openPhone(app, { storage });
+    await phone.catalog.forget();
+    expect([...storage.entries.keys()]).toEqual(['orders/700001/key']);
+  });
+});

@@ -1,0 +1,237 @@
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import type { Lifecycle } from '../../src/environment.ts';
+import { buying, type Phone, startPhone } from '../support/phone.ts';
+
+const LIMIT = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment: 'limit' } as const;
+const HALF_A_MINUTE_MS = 30_000;
+
+/** A lifecycle whose network a test switches. */
+function network() {
+  const state = { isOnline: true };
+  const lifecycle: Lifecycle = {
+    isVisible: true,
+    get isOnline() {
+      return state.isOnline;
+    },
+    onReturn: () => () => {},
+    onHide: () => () => {},
+  };
+  return { state, lifecycle };
+}
+
+const mutations = (sent: readonly unknown[]) =>
+  sent.filter((variables) => typeof variables === 'object' && variables && 'input' in variables);
+
+/** Places an order whose requests are all lost, until one has been. */
+async function placeLost(phone: Phone, { maxWaitMs }: { readonly maxWaitMs?: number } = {}) {
+  const app = phone.open();
+  await app.core.account();
+  const before = phone.line.orders;
+  phone.line.next.push(...Array(1_000).fill('lost'));
+  const ticket = app.orders.ticket(maxWaitMs === undefined ? {} : { maxWaitMs });
+  const placing = ticket.place(buying('lost'), { withinMs: 120_000 });
+  await eventually(() => phone.line.orders > before);
+  return { ...app, ticket, placing };
+}
+
+test('a Buy tapped offline is unsent at once, and does not go out by itself', async () => {
+  await using phone = await startPhone();
+  const { state, lifecycle } = network();
+  let fetches = 0;
+  const counted: typeof fetch = (...args) => {
+    fetches += 1;
+    return fetch(...args);
+  };
+  const { orders, timers } = phone.open({}, { lifecycle, fetch: counted });
+  state.isOnline = false;
+  const [ticket, limit] = [orders.ticket(), orders.ticket()];
+  const unsent = { status: 'unsent', error: { code: 'NETWORK', retryable: true } };
+  expect(await ticket.place(buying('offline'))).toMatchObject(unsent);
+  expect(await limit.placeLimit(LIMIT)).toMatchObject(unsent);
+  expect(fetches).toBe(0);
+  expect(timers.size).toBe(0);
+  expect(phone.storage.entries.size).toBe(0);
+  state.isOnline = true;
+  expect(await ticket.place(buying('offline'))).toMatchObject({ status: 'accepted' });
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+});
+
+test('a network that goes while the key is stored keeps the order from leaving', async () => {
+  await using phone = await startPhone();
+  const { state, lifecycle } = network();
+  const storage = {
+    ...phone.storage,
+    async set(key: string, text: string) {
+      await phone.storage.set(key, text);
+      state.isOnline = false;
+    },
+  };
+  const { orders, sent } = phone.open({ storage }, { lifecycle });
+  expect(await orders.ticket().place(buying('gone'))).toMatchObject({ status: 'unsent' });
+  expect(sent).toEqual([]);
+  expect(phone.storage.entries.size).toBe(0);
+});
+
+test('a server that refuses connections took nothing', async () => {
+  await using phone = await startPhone();
+  const { orders } = phone.open({ url: await refusingUrl() });
+  expect(await orders.ticket().place(buying('refused'))).toMatchObject({
+    status: 'unsent',
+    error: { code: 'NETWORK' },
+  });
+});
+
+test('a name that is not found took nothing', async () => {
+  await using phone = await startPhone();
+  const { orders } = phone.open({ url: 'http://nowhere.invalid' });
+  expect(await orders.ticket().place(buying('no such name'))).toMatchObject({ status: 'unsent' });
+});
+
+test('an order that is refused a connection once its account is known is unsent as well', async () => {
+  await using phone = await startPhone();
+  const url = await refusingUrl();
+  const { orders, core, sent } = phone.open(
+    {},
+    {
+      fetch: (input, init) => fetch(String(init?.body).includes('mutation') ? url : input, init),
+    },
+  );
+  await core.account();
+  expect(await orders.ticket().place(buying('refused'))).toMatchObject({ status: 'unsent' });
+  expect(sent).toHaveLength(1);
+});
+
+test('a refused connection does not settle what became of a request before it', async () => {
+  await using phone = await startPhone();
+  const url = await refusingUrl();
+  let isRefused = false;
+  const { orders } = phone.open(
+    {},
+    { fetch: (input, init) => fetch(isRefused ? url : input, init) },
+  );
+  const ticket = orders.ticket();
+  phone.line.next.push(...Array(100).fill('answer-lost'));
+  const placing = ticket.place(buying('doubtful'), { withinMs: 2_000 });
+  await eventually(() => phone.line.answered > 0);
+  isRefused = true;
+  expect(await placing).toMatchObject({ status: 'unknown', error: { code: 'NETWORK' } });
+});
+
+test('an app that has no token to give has sent nothing', async () => {
+  await using phone = await startPhone();
+  const { orders, core, sent } = phone.open({
+    token: () => {
+      if (sent.length === 0 && isAway) throw new TypeError('Failed to fetch');
+      return phone.token;
+    },
+  });
+  let isAway = false;
+  await core.account();
+  isAway = true;
+  const outcome = await orders.ticket().place(buying('no token'), { withinMs: 1_000 });
+  expect(outcome).toMatchObject({ status: 'unsent' });
+});
+
+test('after its wait an order at market is asked about alone, and stays unknown without a record', async () => {
+  await using phone = await startPhone();
+  const { ticket, placing, sent } = await placeLost(phone);
+  const before = mutations(sent).length;
+  phone.clockMs = HALF_A_MINUTE_MS;
+  phone.line.next.length = 0;
+  expect(await placing).toMatchObject({ status: 'unknown', error: { code: 'KEY_EXPIRED' } });
+  expect(await ticket.place(buying('lost'))).toMatchObject({ status: 'unknown' });
+  // One may have been on its way when the clock was set.
+  expect(mutations(sent).length).toBeLessThanOrEqual(before + 1);
+  expect(phone.app.sandbox.orders()).toEqual([]);
+  expect(phone.storage.entries.size).toBe(1);
+});
+
+test('after its wait an order whose answer was lost is found', async () => {
+  await using phone = await startPhone();
+  const app = phone.open();
+  await app.core.account();
+  phone.line.next.push(...Array(1_000).fill('answer-lost'));
+  const placing = app.orders.ticket().place(buying('found'), { withinMs: 120_000 });
+  await eventually(() => phone.line.answered > 0);
+  phone.clockMs = HALF_A_MINUTE_MS;
+  phone.line.next.length = 0;
+  expect(await placing).toMatchObject({ status: 'accepted', replayed: true });
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+});
+
+test('a request that hangs is ended with the wait, and what came of it is asked', async () => {
+  await using phone = await startPhone();
+  const { orders, core, sent } = phone.open();
+  await core.account();
+  phone.line.next.push('silent');
+  const outcome = await orders.ticket({ maxWaitMs: 300 }).place(buying('hanging'));
+  expect(outcome).toMatchObject({ status: 'accepted', replayed: true });
+  expect(mutations(sent)).toHaveLength(1);
+});
+
+test('a repeat that waits for a token when the wait ends does not leave', async () => {
+  await using phone = await startPhone();
+  const late = Promise.withResolvers<void>();
+  let isAsking = false;
+  let isLate = false;
+  const { orders, core, sent } = phone.open({
+    token: (() => {
+      if (!isLate) return phone.token;
+      isAsking = true;
+      return late.promise.then(() => phone.token);
+    }) as () => string | null,
+  });
+  await core.account();
+  isLate = true;
+  const placing = orders.ticket().place(buying('queued'), { withinMs: 120_000 });
+  await eventually(() => isAsking);
+  phone.clockMs = HALF_A_MINUTE_MS;
+  late.resolve();
+  expect(await placing).toMatchObject({ status: 'unsent', error: { code: 'NETWORK' } });
+  expect(sent).toEqual([]);
+});
+
+test('an order that waits for its price is repeated longer', async () => {
+  await using phone = await startPhone();
+  const { orders, core, sent } = phone.open();
+  await core.account();
+  phone.line.next.push('lost', 'lost');
+  const placing = orders.ticket().placeLimit(LIMIT, { withinMs: 120_000 });
+  await eventually(() => phone.line.orders === 1);
+  phone.clockMs = HALF_A_MINUTE_MS;
+  expect(await placing).toMatchObject({ status: 'accepted' });
+  expect(mutations(sent)).toHaveLength(3);
+});
+
+test('after a restart an order is sent again within its own wait alone', async () => {
+  await using phone = await startPhone();
+  const first = await placeLost(phone);
+  first.core.dispose();
+  await first.placing;
+  const second = await placeLost(phone, { maxWaitMs: 600_000 });
+  second.core.dispose();
+  await second.placing;
+  phone.line.next.length = 0;
+  phone.clockMs = HALF_A_MINUTE_MS;
+  // Another tab resumes at the same time.
+  const tabs = [phone.open(), phone.open()];
+  const resumed = (await Promise.all(tabs.map(({ orders }) => orders.resume()))).flat();
+  expect(resumed).toHaveLength(4);
+  const outcomes = await Promise.all(resumed.map(({ ticket }) => ticket.place(buying('lost'))));
+  for (const { idempotencyKey, status } of outcomes) {
+    const isLong = idempotencyKey === second.ticket.idempotencyKey;
+    expect(status).toBe(isLong ? 'accepted' : 'unknown');
+  }
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+});
+
+/** An address at which nobody listens any more. */
+async function refusingUrl(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}

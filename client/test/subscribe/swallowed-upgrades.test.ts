@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { memoryStorage } from '../../src/storage/memory.ts';
+import type { ClientStorage } from '../../src/storage.ts';
+import { startCore } from '../support/client.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { CHANGES, Events } from '../support/events.ts';
+import { createMemoryStorage } from '../support/memory-storage.ts';
+
+const KEY = 'trading-graph:line';
+const DAY_MS = 86_400_000;
+
+let app: TestApp;
+let proxy: CutProxy;
+
+beforeEach(async () => {
+  app = await startTestApp({ POSITIONS_POLL_MS: '100', POSITIONS_POLL_MAX_MS: '200' });
+  proxy = await startCutProxy(app.url);
+});
+afterEach(async () => {
+  await proxy.close();
+  await app.close();
+});
+
+/** One page load: opens the positions, and leaves when they have come. */
+async function loadPage(storage: ClientStorage | null, changed: { now?: () => number } = {}) {
+  const upgrades = proxy.upgrades;
+  using core = startCore(app, {
+    url: `${proxy.url}/graphql`,
+    storage,
+    environment: countedEnvironment(changed),
+  });
+  const events = new Events();
+  core.subscribe(CHANGES, events.variables, events);
+  await eventually(() => events.results.length > 0);
+  const pauses = [...core.countedEnvironment.pauses];
+  core.dispose();
+  expect(core.countedEnvironment.timers.size).toBe(0);
+  return { upgrades: proxy.upgrades - upgrades, pauses };
+}
+
+test('where the upgrade is swallowed an event stream wins, before the first handshake is given up', async () => {
+  proxy.swallowUpgrades();
+  expect(await loadPage(null)).toMatchObject({ upgrades: 1 });
+});
+
+test('the winner is remembered over page loads, for a day', async () => {
+  proxy.swallowUpgrades();
+  const storage = memoryStorage();
+  let nowMs = 1_800_000_000_000;
+  const now = () => nowMs;
+  expect(await loadPage(storage, { now })).toMatchObject({ upgrades: 1 });
+  expect(await storage.get(KEY)).toBe(`stream ${nowMs}`);
+  nowMs += DAY_MS - 1;
+  expect(await loadPage(storage, { now })).toMatchObject({ upgrades: 0 });
+  nowMs += 1;
+  expect(await loadPage(storage, { now })).toMatchObject({ upgrades: 1 });
+  // A clock that was set back says nothing about the age.
+  nowMs -= 2 * DAY_MS;
+  expect(await loadPage(storage, { now })).toMatchObject({ upgrades: 1 });
+});
+
+test.each([
+  ['is damaged', 'rubbish'],
+  ['says something else', `socket ${Date.now()}`],
+])('a memory that %s is none', async (_name, text) => {
+  const storage = memoryStorage();
+  await storage.set(KEY, text);
+  expect(await loadPage(storage)).toMatchObject({ upgrades: 1 });
+});
+
+test.each(['failing', 'hanging'] as const)(
+  'a storage that is %s delays nothing for long',
+  async (how) => {
+    const storage = createMemoryStorage();
+    for (const step of ['get', 'set', 'delete', 'keys'] as const) storage[how].add(step);
+    const { upgrades, pauses } = await loadPage(storage);
+    expect(upgrades).toBe(1);
+    expect(pauses).toContain(1_000);
+  },
+);
+
+test('a remembered winner that does not work here gives way to the socket, and is forgotten', async () => {
+  const storage = memoryStorage();
+  await storage.set(KEY, `stream ${Date.now()}`);
+  using core = startCore(app, {
+    url: `${proxy.url}/graphql`,
+    storage,
+    environment: countedEnvironment({
+      hurry: (ms) => (ms < 3_000 ? Math.min(ms, 20) : ms),
+      fetch: (input, init) =>
+        new Headers(init?.headers).get('accept') === 'text/event-stream'
+          ? Promise.reject(new TypeError('Failed to fetch'))
+          : fetch(input, init),
+    }),
+  });
+  const events = new Events();
+  core.subscribe(CHANGES, events.variables, events);
+  await eventually(() => events.results.length > 0);
+  expect(proxy.upgrades).toBe(1);
+  expect(await storage.get(KEY)).toBeNull();
+});
+
+test('a socket that opens while the stream is tried is kept', async () => {
+  const probed = Promise.withResolvers<void>();
+  const storage = memoryStorage();
+  proxy.swallowUpgrades();
+  using core = startCore(app, {
+    url: `${proxy.url}/graphql`,
+    storage,
+    environment: countedEnvironment({
+      hurry: (ms) => (ms === 3_000 ? 1 : ms),
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        if (!String(init?.body).includes('{__typename}')) return response;
+        // The socket comes after all.
+        proxy.releaseUpgrades();
+        await probed.promise;
+        return response;
+      },
+    }),
+  });
+  const events = new Events();
+  core.subscribe(CHANGES, events.variables, events);
+  await eventually(() => events.results.length > 0);
+  probed.resolve();
+  app.sandbox.tick();
+  await eventually(() => events.results.length > 1);
+  expect(events.line).toEqual(['connected']);
+  expect(await storage.get(KEY)).toBeNull();
+});
