@@ -1,0 +1,163 @@
+/**
+ * What a user of `trading-graph-client` sees on bad lines: the first positions, an order at the market, the catalog, a restart.
+ * `npm run bench -- lines [--quick] [--write]` prints Markdown; `--write` puts the table into docs/clients/bad-lines.md.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createClient } from '../client/src/create-client.ts';
+import { memoryStorage } from '../client/src/storage/memory.ts';
+import type { ClientStorage } from '../client/src/storage.ts';
+import { startSandbox } from '../src/sandbox/start.ts';
+import { createSeededRandom } from '../test/end-to-end/orders/seeded-random.ts';
+import { startFacadeProcess } from '../test/support/facade-process.ts';
+import { type BadLine, type LineTerms, startBadLine } from './support/bad-line.ts';
+import { table } from './support/markdown.ts';
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+  },
+});
+const INSTRUMENTS = 5_000;
+const FIELDS = ['digits', 'min', 'max', 'step', 'leverage'] as const;
+const RATES = values.quick ? [20, 4] : [20, 12, 8, 4];
+const ROUND_TRIPS_MS = values.quick ? [50] : [50, 400, 2_000];
+const CUTS = values.quick ? [0, 0.1] : [0, 0.02, 0.1];
+// A user who waits longer has closed the app.
+const PATIENCE_MS = 200_000;
+const PAGE = join(import.meta.dirname, '..', 'docs', 'clients', 'bad-lines.md');
+const MARK = '<!-- table -->';
+
+const sandbox = await startSandbox({ seed: 'lines', instruments: INSTRUMENTS, tickMs: 1_000 });
+const facade = await startFacadeProcess({
+  GATEWAY_URL: sandbox.url,
+  ORDER_STORE: 'memory',
+  RATE_LIMIT_PER_MINUTE: '10000000',
+  LOG_LEVEL: 'info',
+});
+const lines = RATES.flatMap((kilobytes) =>
+  ROUND_TRIPS_MS.flatMap((roundTripMs) =>
+    CUTS.map((cuts) => ({ bytesPerSecond: kilobytes * 1_000, roundTripMs, cuts })),
+  ),
+);
+// The lines are all but idle, so that all of them fit beside one another; they begin one after the other.
+const rows = await Promise.all(
+  lines.map(async (terms, at) => {
+    await new Promise((resolve) => setTimeout(resolve, at * 250));
+    return measure(terms, at);
+  }),
+);
+const head = ['kB/s', 'round trip', 'cuts', 'positions live', 'order at market', 'catalog whole'];
+const more = ['its first rows', 'received', 'cuts met', 'restart: shown', 'confirmed'];
+const text = [
+  `${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}; ${rows.length} of 36 lines`,
+  table([...head, ...more], rows),
+].join('\n\n');
+console.log(text);
+if (values.write) {
+  const [before = '', , after = ''] = readFileSync(PAGE, 'utf8').split(MARK);
+  writeFileSync(PAGE, `${before}${MARK}\n\n${text}\n\n${MARK}${after}`);
+}
+await facade.kill();
+await sandbox.close();
+process.exit(0);
+
+async function measure(terms: LineTerms, at: number): Promise<string[]> {
+  const random = createSeededRandom(at + 1);
+  await using line = await startBadLine(facade.url, terms, () => random.below(1_000_000) / 1e6);
+  const email = `user-${at + 1}@example.com`;
+  const storage = memoryStorage();
+  const client = open(line, email, storage);
+  const positions = await timed(async () => {
+    await new Promise<void>((resolve) => {
+      const stop = client.positions(({ status }) => {
+        if (status !== 'LIVE') return;
+        setTimeout(() => stop());
+        resolve();
+      });
+    });
+  });
+  let outcome = '';
+  const order = await timed(async () => {
+    const placed = await client.orders
+      .ticket()
+      .place({ symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } });
+    outcome = placed.status;
+  });
+  const before = { received: line.received, resets: line.resets };
+  const startedAt = performance.now();
+  let firstMs = Number.NaN;
+  const onProgress = () => {
+    if (Number.isNaN(firstMs)) firstMs = performance.now() - startedAt;
+  };
+  const catalog = await timed(() => loaded(client, onProgress));
+  const received = line.received - before.received;
+  const login = client.login ?? '';
+  const resets = line.resets - before.resets;
+  // The copy is written in the background.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  client.dispose();
+  const again = open(line, email, storage);
+  const shown = timed(async () => {
+    await new Promise<void>((resolve) => again.catalog.onChange(resolve));
+  });
+  const confirmed = await timed(async () => {
+    while (!again.catalog.confirmed) await again.catalog.load({ account: login }).catch(() => {});
+  });
+  const shownAfter = await shown;
+  again.dispose();
+  const { bytesPerSecond, roundTripMs, cuts } = terms;
+  return [
+    String(bytesPerSecond / 1_000),
+    `${roundTripMs} ms`,
+    `${cuts * 100} %`,
+    positions,
+    `${outcome}, ${order}`,
+    catalog,
+    seconds(firstMs),
+    `${Math.round(received / 1_000)} kB`,
+    String(resets),
+    shownAfter,
+    confirmed,
+  ];
+}
+
+function open(line: BadLine, email: string, storage: ClientStorage) {
+  const token = sandbox.token({ email });
+  return createClient({
+    url: `${line.url}/graphql`,
+    token: () => token,
+    storage,
+    catalogFields: FIELDS,
+  });
+}
+
+/** As an app with a button to try again. */
+async function loaded({ catalog }: ReturnType<typeof open>, onProgress: () => void): Promise<void> {
+  for (;;) {
+    try {
+      await catalog.load({ onProgress });
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+  }
+}
+
+async function timed(task: () => Promise<void>): Promise<string> {
+  const startedAt = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), PATIENCE_MS);
+  });
+  const end = await Promise.race([task(), late]);
+  clearTimeout(timer);
+  return end === 'late' ? 'never' : seconds(performance.now() - startedAt);
+}
+
+function seconds(ms: number): string {
+  return Number.isNaN(ms) ? '–' : `${(ms / 1_000).toFixed(1)} s`;
+}
