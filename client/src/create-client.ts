@@ -1,7 +1,7 @@
-import { browserEnvironment } from './browser-environment.ts';
 import { type CatalogReplica, createCatalog } from './catalog/catalog.ts';
 import type { Instrument, InstrumentField, KeyField } from './catalog/instrument.ts';
 import type { RequestOptions, Result, Sink } from './core.ts';
+import { coreOptions } from './core-options.ts';
 import { createCore } from './create-core.ts';
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
@@ -9,6 +9,7 @@ import { createAccount, type LiveAccount } from './live/account.ts';
 import { createPositions, type Positions } from './live/positions.ts';
 import type { Operation } from './operation.ts';
 import { createOrders, type Orders } from './orders/create-orders.ts';
+import { ownMethods } from './own-methods.ts';
 import type { TokenSource } from './request/tokens.ts';
 import type { ClientStorage } from './storage.ts';
 
@@ -89,35 +90,14 @@ export function createClient<Field extends InstrumentField = InstrumentField>(
   options: ClientOptions<Field>,
 ): Client<Field> {
   checkStorage(options.storage);
-  const core = createCore({
-    url: options.url,
-    token: options.token,
-    storage: options.storage ?? null,
-    onSignedOut: options.onSignedOut ?? (() => {}),
-    route: options.route ?? true,
-    environment: { ...browserEnvironment(), ...options.environment },
-  });
-  return {
-    query: (operation, ...[variables, own]) =>
-      // Left out only where the operation has none.
-      core.request(operation, variables as NonNullable<typeof variables>, {
-        repeats: true,
-        ...own,
-      }),
-    mutate: (operation, ...[variables, own]) =>
-      core.request(operation, variables as NonNullable<typeof variables>, own),
-    subscribe: (operation, variables, sink) => core.subscribe(operation, variables, sink),
+  const core = createCore(coreOptions(options));
+  return Object.assign(ownMethods(core), {
+    subscribe: core.subscribe,
     positions: createPositions(core),
     account: createAccount(core),
     orders: createOrders(core, { allowVolatile: options.allowVolatileOrders ?? false }),
     catalog: createCatalog(core, { fields: options.catalogFields }),
-    get login() {
-      return core.login;
-    },
-    onAccountChange: (listener) => core.onAccountChange(listener),
-    tokenChanged: () => core.tokenChanged(),
-    dispose: () => core.dispose(),
-  };
+  });
 }
 
 /** Otherwise a maker that was not called, such as `files`, would be found out by the first order alone. */

@@ -8,6 +8,7 @@ import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { ERROR_CODES } from '../src/generated/error-codes.ts';
 import type { PositionsState } from '../src/live/positions-state.ts';
 import type { TypedText } from '../src/operation.ts';
+import { createRequests } from '../src/requests.ts';
 import { memoryStorage } from '../src/storage/memory.ts';
 import { countedEnvironment } from './support/counted-environment.ts';
 
@@ -145,3 +146,23 @@ test.each([memoryStorage, './orders', null, { get: () => null }])(
     expect(() => start({ storage: storage as never })).toThrow(TypeError);
   },
 );
+
+test('a client for requests alone signs in, renews its token, and leaves nothing behind', async () => {
+  const environment = countedEnvironment();
+  const given = [app.sandbox.token({ email: 'demo@example.com' })];
+  const client = createRequests({
+    url: `${app.url}/graphql`,
+    environment,
+    token({ force }) {
+      if (force)
+        given.push(app.sandbox.token({ email: 'demo@example.com', expiresInSeconds: 300 }));
+      return given.at(-1) ?? null;
+    },
+  });
+  app.sandbox.revoke({ token: given[0] ?? '' });
+  const { data, errors } = await client.query('{ session { login } }');
+  expect([data, errors]).toEqual([{ session: { login: '700001' } }, []]);
+  expect(given).toHaveLength(2);
+  client.dispose();
+  expect([environment.timers.size, environment.listeners.size]).toEqual([0, 0]);
+});

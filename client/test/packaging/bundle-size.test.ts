@@ -24,6 +24,26 @@ test('the core with graphql-ws takes less than 12.5 kB, gzipped', async () => {
   expect((await bundled('create-core.ts')).bytes).toBeLessThan(12_500);
 });
 
+test.each([
+  ['requests.ts', 'tokens and requests alone', 6_300],
+  ['live/positions.ts', 'positions, beside the core', 4_000],
+  ['live/account.ts', 'the account, beside the core', 4_000],
+  ['orders/create-orders.ts', 'orders, beside the core', 5_200],
+  ['catalog/catalog.ts', 'the catalog, beside the core', 7_000],
+  ['create-client.ts', 'a client with all of it', 26_500],
+])('%s: %s take less than %i B, gzipped', async (entry, _what, bytes) => {
+  expect((await bundled(entry)).bytes).toBeLessThan(bytes);
+});
+
+test('a client for requests has nothing of subscriptions in the bundle', async () => {
+  const { modules } = await bundled('requests.ts');
+  expect(
+    modules.filter((id) =>
+      /graphql-ws|subscribe|orders|catalog|live/.test(id.split('/src/').at(-1) ?? ''),
+    ),
+  ).toEqual([]);
+});
+
 test('who does not use React has nothing of it in the bundle', async () => {
   const { modules } = await bundled('index.ts');
   expect(modules.filter((id) => /react/.test(id.slice(source.length)))).toEqual([]);

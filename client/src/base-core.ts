@@ -1,0 +1,185 @@
+import { Accounts } from './account.ts';
+import { ACCOUNT_OPERATION } from './account-operation.ts';
+import type { Core } from './core.ts';
+import type { Environment } from './environment.ts';
+import type { TradingGraphError } from './errors.ts';
+import { retryDelay } from './request/answers.ts';
+import { exchange } from './request/exchange.ts';
+import { neverLeft } from './request/never-left.ts';
+import { pause } from './request/pause.ts';
+import { Requests } from './request/requests.ts';
+import { type TokenSource, Tokens } from './request/tokens.ts';
+import { untilAborted } from './request/until-aborted.ts';
+import { routedUrl, routeHint } from './route.ts';
+import type { ClientStorage } from './storage.ts';
+import type { Subscriptions, SubscriptionsOptions } from './subscribe/subscriptions.ts';
+
+export interface CoreOptions {
+  readonly url: string;
+  readonly token: TokenSource;
+  readonly storage: ClientStorage | null;
+  readonly onSignedOut: (error: TradingGraphError) => void;
+  readonly route: boolean;
+  readonly environment: Environment;
+}
+
+/** The core, and what only the client itself does with it. */
+export interface OwnCore extends Core {
+  tokenChanged(): Promise<void>;
+  dispose(): void;
+}
+
+const ACCOUNT_TIMEOUT_MS = 15_000;
+const ACCOUNT_TRIES = 3;
+const HINT_WAIT_MS = 10_000;
+
+/** The methods of the part that subscribes, which a client for requests alone goes without. */
+export type SubscriptionsPart = Pick<
+  Subscriptions,
+  'subscribe' | 'restart' | 'reconnect' | 'endAll' | 'dispose'
+>;
+
+/** Makes the parts that the client's features share, and ties them to one another. */
+export function createBaseCore(
+  options: CoreOptions,
+  subscriptionsOf: (own: SubscriptionsOptions) => SubscriptionsPart,
+): OwnCore {
+  const { environment, storage } = options;
+  const tasks: (() => void)[] = [];
+  let isDisposed = false;
+  let hint: string | null = null;
+  const url = () => routedUrl(options.url, hint);
+  // Thrown outside of everything, it ends nothing of the client's and is reported as the platform reports errors.
+  const onThrown = (thrown: unknown) => {
+    environment.after(0, () => {
+      throw thrown;
+    });
+  };
+  const accounts: Accounts = new Accounts({
+    ask: askAccount,
+    onError: onThrown,
+    onChange: () => subscriptions.restart(),
+    onLogin(login) {
+      if (options.route) findHint(login);
+    },
+  });
+  const tokens: Tokens = new Tokens({
+    source: options.token,
+    environment,
+    onToken: (token) => accounts.tokenTaken(token),
+    onSignedOut(error) {
+      hint = null;
+      subscriptions.endAll(error);
+      accounts.signedOut();
+      try {
+        options.onSignedOut(error);
+      } catch (thrown) {
+        onThrown(thrown);
+      }
+    },
+  });
+  const accountOf = (token: string) => accounts.of(token);
+  const requests = new Requests({ environment, tokens, url, accountOf });
+  const onToken = (token: string) => accounts.lineOpened(token);
+  const subscriptions: SubscriptionsPart = subscriptionsOf({
+    environment,
+    storage,
+    tokens,
+    url,
+    prepare: hintKnown,
+    onToken,
+    onThrown,
+  });
+
+  function findHint(login: string): void {
+    hint = routeHint(login);
+  }
+
+  /** A line without the hint works as well, on any replica, so that it waits for a moment only. */
+  async function hintKnown(token: string): Promise<void> {
+    if (!options.route || hint !== null) return;
+    const over = new AbortController();
+    const found = accounts.of(token).then(findHint);
+    const late = pause(environment, HINT_WAIT_MS, over.signal);
+    await Promise.race([found, late]).catch(() => {});
+    over.abort();
+  }
+
+  async function askAccount(token: string, signal: AbortSignal) {
+    for (let failures = 0; ; failures += 1) {
+      const request = {
+        url: url(),
+        document: { query: ACCOUNT_OPERATION },
+        variables: undefined,
+        token,
+      };
+      const result = await exchange(environment, {
+        ...request,
+        method: 'POST',
+        timeoutMs: ACCOUNT_TIMEOUT_MS,
+        signal,
+      });
+      const isRefused = result.errors.some(neverLeft);
+      const delayMs = isRefused ? null : retryDelay(result, failures, environment.random);
+      if (delayMs === null || failures + 1 >= ACCOUNT_TRIES || signal.aborted) {
+        return result as Awaited<ReturnType<ConstructorParameters<typeof Accounts>[0]['ask']>>;
+      }
+      await pause(environment, delayMs, signal);
+    }
+  }
+
+  async function account(signal = new AbortController().signal): Promise<string> {
+    const token = await untilAborted(tokens.get(), signal);
+    try {
+      return await untilAborted(accounts.of(token), signal);
+    } catch (thrown) {
+      if ((thrown as TradingGraphError).code !== 'UNAUTHENTICATED') throw thrown;
+    }
+    const renewed = await untilAborted(tokens.renewed(token), signal);
+    try {
+      return await untilAborted(accounts.of(renewed), signal);
+    } catch (thrown) {
+      if ((thrown as TradingGraphError).code !== 'UNAUTHENTICATED') throw thrown;
+      throw tokens.refusedAgain(renewed);
+    }
+  }
+
+  return {
+    environment,
+    storage,
+    request: (operation, variables, own) => requests.request(operation, variables, own),
+    subscribe: (operation, variables, sink) => subscriptions.subscribe(operation, variables, sink),
+    reconnect: () => subscriptions.reconnect(),
+    account,
+    onAccountChange: (listener) => accounts.onChange(listener),
+    get login() {
+      return accounts.login;
+    },
+    get isDisposed() {
+      return isDisposed;
+    },
+    onDispose(task) {
+      if (isDisposed) task();
+      else tasks.push(task);
+    },
+    async tokenChanged() {
+      const token = await tokens.changed().catch(() => null);
+      if (token !== null) accounts.tokenTaken(token);
+    },
+    dispose() {
+      if (isDisposed) return;
+      isDisposed = true;
+      for (const task of tasks.splice(0)) {
+        try {
+          task();
+        } catch (thrown) {
+          onThrown(thrown);
+        }
+      }
+      tokens.dispose();
+      requests.dispose();
+      subscriptions.dispose();
+      accounts.dispose();
+    },
+  };
+}
