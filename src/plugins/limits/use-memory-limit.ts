@@ -6,13 +6,13 @@ export const MEMORY_RETRY_SECONDS = 10;
 // A screen of one account's; a list of the catalog's is more.
 const CHEAP_COST = 1_000;
 
-/** Refuses what would hold much memory while it is short. */
+/** Refuses what would hold much memory while it is short. A write is let through: it may be an order, and its reads have a budget. */
 export function useMemoryLimit(isShort: () => boolean): GraphPlugin {
   return {
     onAdmit({ operation: { prepared, cost } }) {
-      if (!isShort() || (cost <= CHEAP_COST && prepared.node.operation !== 'subscription')) {
-        return null;
-      }
+      const type = prepared.node.operation;
+      const isHeavy = type === 'subscription' || (type === 'query' && cost > CHEAP_COST);
+      if (!isShort() || !isHeavy) return null;
       return { ...overLimit('memory', MEMORY_RETRY_SECONDS), status: 503 };
     },
   };

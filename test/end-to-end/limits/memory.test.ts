@@ -10,6 +10,9 @@ const USERS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
 /** A subscription holds its variables, of the size of a body here, for as long as it lasts. */
 const LARGE = 'x'.repeat(250_000);
 const CHANGES = 'subscription ($after: String) { positionChanges(after: $after) { cursor } }';
+// Its screen costs more than a query may while memory is short.
+const ORDER = `mutation { placeOrder(input: { symbol: "TEST.REJECT", side: BUY, size: { units: 1 }, idempotencyKey: "1" }) {
+  __typename ... on OrderAccepted { ${['a', 'b', 'c'].map((name) => `${name}: positions { id symbol side units profit priceOpen priceCurrent instrument { id name } }`).join(' ')} } } }`;
 const COSTLY = '{ instruments(first: 500) { nodes { id name description } } }';
 
 test('memory that runs short refuses what would hold more of it, and ends neither the process nor the rest', async () => {
@@ -48,6 +51,7 @@ test('memory that runs short refuses what would hold more of it, and ends neithe
   }
   expect((await ask('{ __typename }')).data).toEqual({ __typename: 'Query' });
   expect((await ask('{ positions { id symbol } }', token)).status).toBe(200);
+  expect((await ask(ORDER, token)).data.placeOrder.__typename).toBe('OrderRejected');
   const costly = await ask(COSTLY, token);
   expect([costly.status, costly.headers.get('retry-after')]).toEqual([503, '10']);
   expect(await refusedUpgrade(facade)).toEqual([503, '10']);
