@@ -26,7 +26,7 @@ test("the client's own documents are fine", async () => {
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toMatch(/^query +TradingGraphAccount +cost +2$/m);
   expect(out).toMatch(/^mutation +PlaceOrder +cost +\d+$/m);
-  expect(out).toContain('9 documents: 9 fine. MAX_COST is 250,000.');
+  expect(out).toContain('11 documents: 11 fine. MAX_COST is 250,000.');
   expect(out).toMatch(/^\d+ of \d+ fields of the schema are used; --fields lists each\.$/m);
   // Unused fields are summed up by their types.
   expect(out.split('\n').length).toBeLessThan(30);
@@ -115,7 +115,7 @@ test('the report as JSON counts the documents of each field', async () => {
 
 test('all fields are listed where that is asked for', async () => {
   const { out } = await check(CLIENT, '--fields');
-  expect(out).toMatch(/^ {2}3 {2}Query\.catalog$/m);
+  expect(out).toMatch(/^ {2}4 {2}Query\.catalog$/m);
   expect(out).toMatch(/^ {2}0 {2}Session\.credit$/m);
 });
 
@@ -124,7 +124,7 @@ describe('manifests are read as the server reads them', () => {
     manifest({ a: 'query A { session { login } }' }, 'a.json');
     manifest({ b: 'query B { session { login } }' }, 'b.json');
     expect((await check(folder)).out).toContain('2 documents: 2 fine');
-    expect((await check(folder, CLIENT)).out).toContain('11 documents: 11 fine');
+    expect((await check(folder, CLIENT)).out).toContain('13 documents: 13 fine');
     const configured = await runCli(['documents', 'check'], { PERSISTED_DOCUMENTS: folder });
     expect(configured.out).toContain('2 documents: 2 fine');
   });
