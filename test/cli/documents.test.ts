@@ -116,7 +116,7 @@ test('the report as JSON counts the documents of each field', async () => {
 test('all fields are listed where that is asked for', async () => {
   const { out } = await check(CLIENT, '--fields');
   expect(out).toMatch(/^ {2}4 {2}Query\.catalog$/m);
-  expect(out).toMatch(/^ {2}0 {2}Session\.credit$/m);
+  expect(out).toMatch(/^ {2}0 {2}Session\.createdAt$/m);
 });
 
 describe('manifests are read as the server reads them', () => {
