@@ -11,6 +11,8 @@ export const LONG_QUESTIONS = {
   MAX_BODY_BYTES: String(24 * MEGABYTE),
   MAX_COST: '100000000',
   COST_LIMIT_PER_MINUTE: '1000000000',
+  // What is sent counts by its size as well.
+  RATE_LIMIT_PER_MINUTE: '1000000',
 };
 
 /** More than a kernel buffers for a connection, so that the facade buffers the rest. */
