@@ -20,7 +20,12 @@ let app: TestApp;
 
 beforeEach(async () => {
   // Far more than an account's events may cost: these tests measure only what waits unsent.
-  app = await startTestApp({ POSITIONS_POLL_MS: '150', MAX_COST: '100000000' });
+  app = await startTestApp({
+    POSITIONS_POLL_MS: '150',
+    MAX_COST: '100000000',
+    // What is sent counts by its size as well.
+    RATE_LIMIT_PER_MINUTE: '1000000',
+  });
 });
 afterEach(() => app.close());
 

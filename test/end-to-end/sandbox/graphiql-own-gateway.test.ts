@@ -22,7 +22,10 @@ describeWithChromium('GraphiQL before a gateway of one’s own', (executablePath
 
   beforeAll(async () => {
     gateway = await startTestApp();
-    app = await startTestApp({ GRAPHIQL: 'on', INTROSPECTION: 'on' }, { gateway: gateway.sandbox });
+    app = await startTestApp(
+      { GRAPHIQL: 'on', INTROSPECTION: 'on', LOGIN_LIMIT_PER_MINUTE: '1000' },
+      { gateway: gateway.sandbox },
+    );
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   });
   afterAll(async () => {
