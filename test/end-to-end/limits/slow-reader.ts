@@ -11,8 +11,9 @@ export const LONG_QUESTIONS = {
   MAX_BODY_BYTES: String(24 * MEGABYTE),
   MAX_COST: '100000000',
   COST_LIMIT_PER_MINUTE: '1000000000',
-  // What is sent counts by its size as well.
+  // What is sent is bounded as well, by its rate and by what has not arrived whole.
   RATE_LIMIT_PER_MINUTE: '1000000',
+  RECEIVE_BUFFER_MAX_BYTES: String(1024 * MEGABYTE),
 };
 
 /** More than a kernel buffers for a connection, so that the facade buffers the rest. */
