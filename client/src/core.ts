@@ -26,7 +26,7 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
 }
 
-/** What only the client's own parts ask for. */
+/** Options that only the client's own parts use. */
 export interface OwnRequestOptions extends RequestOptions {
   /** Whether an answer that was lost on its way is not asked for again, though others are. */
   readonly endsOnLoss?: boolean;

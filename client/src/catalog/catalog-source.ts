@@ -16,7 +16,7 @@ export interface FetchedChanges extends CopyChanges<KeyFields> {
   readonly size: number;
 }
 
-/** For whom is asked, and who hears of what comes. */
+/** The account that is asked for, and the listener of what arrives. */
 export interface Asking {
   readonly login: string;
   readonly signal: AbortSignal;
@@ -31,7 +31,7 @@ const SMALLEST_PART_SIZE = 50;
 /** A part that comes sooner is followed by a larger one, and one that takes longer by a smaller one. */
 const SHORT_PART_MS = 2_000;
 const LONG_PART_MS = 8_000;
-/** What has not come whole by then comes in parts, which are kept. */
+/** A catalog that has not arrived whole by then is fetched in parts, which are kept. */
 const WHOLE_MS = 5_000;
 const TRIES = 3;
 const LONGEST_CHASE = 10;
@@ -85,7 +85,7 @@ export class CatalogSource {
     const result = await this.#core.request(
       this.#documents.changes,
       { since },
-      // What was lost on its way is lost again on a bad line, where pages have a better chance.
+      // A bad line loses a large answer again; smaller pages have a better chance.
       { account: login, signal, repeats: true, endsOnLoss: true },
     );
     this.#isTooLarge ||= isTooComplex(result.errors);

@@ -81,7 +81,7 @@ export class CatalogStorage {
         if (text === null || !takeStep(download, this.#fields, text)) break;
       }
     } catch {
-      // What was read is whole.
+      // The steps that were read before the failure are whole.
     }
     return download.steps === 0 ? null : download;
   }

@@ -2,7 +2,7 @@ import type { CopyChanges } from './catalog-copy.ts';
 import type { KeyFields } from './instrument.ts';
 import type { Owner } from './stored-copy.ts';
 
-/** What leads from one state of a download to the next: a page, or what changed in those that were fetched. */
+/** A step of a download: a page, or the changes to the pages that were fetched before. */
 export interface Step {
   /** The state that it follows: another one's step is not taken. */
   readonly from: { readonly version: string; readonly after: string | null };

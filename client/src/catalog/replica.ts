@@ -210,7 +210,7 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
       } catch (error) {
         if (this.#core.isDisposed) throw disposedError();
         if (run.isStopped) throw abortedError();
-        // Whose the session is cannot be known later either: the server refuses it.
+        // The server refuses the session, so its account cannot become known later either.
         if (!(error as TradingGraphError).retryable && this.#held?.isConfirmed === false) {
           this.#hold(null);
         }

@@ -13,7 +13,7 @@ export interface OrderInput {
   readonly symbol: string;
   readonly side: 'BUY' | 'SELL';
   readonly size: OrderSize;
-  /** What is meant: a price that is missing, or not meant, is then refused. Left out, the price says it. */
+  /** With it a price that is missing, or given against it, is refused. Left out, the price decides. */
   readonly kind?: 'MARKET' | 'PENDING' | null | undefined;
   /** Left out, the order is executed at once. */
   readonly price?: number | undefined;
