@@ -32,6 +32,7 @@ LABEL org.opencontainers.image.title="trading-graph" \
     org.opencontainers.image.base.name="${NODE_IMAGE}"
 WORKDIR /app
 ENV NODE_ENV=production \
+    REVISION=${REVISION} \
     NODE_COMPILE_CACHE=compile-cache \
     NODE_COMPILE_CACHE_PORTABLE=1 \
     HOST=0.0.0.0 \

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { graphiqlUsers, startEmbeddedSandbox } from './app/embedded-sandbox.ts';
 import { Metrics } from './app/metrics.ts';
-import { programVersion } from './app/program-version.ts';
+import { type Build, programBuild } from './app/program-version.ts';
 import {
   atAddress,
   openAll,
@@ -66,6 +66,7 @@ import { FullestAccounts } from './store/fullest-accounts.ts';
 import { measuredOrderRecords } from './store/measured-order-records.ts';
 
 export interface App {
+  readonly build: Build;
   readonly url: string;
   readonly adminUrl: string;
   readonly sandbox: Sandbox | null;
@@ -374,8 +375,9 @@ export async function startApp(
   metrics.memoryHeldShare.from(() => memory.heldShare);
   metrics.logLinesDropped.from(() => logOutput?.droppedLines ?? 0);
   metrics.showReadiness(readiness);
-  metrics.buildInfo.from(() => 1, programVersion(), process.version);
-  const admin = new AdminServer(metrics.registry, readiness);
+  const build = programBuild(config);
+  metrics.buildInfo.from(() => 1, build.version, build.revision, process.version);
+  const admin = new AdminServer(metrics.registry, readiness, build);
   const adminPort = await atAddress(config, 'admin', (port, host) =>
     admin.listen(port, host),
   ).catch(withAddressProblems(config, 'public'));
@@ -392,6 +394,7 @@ export async function startApp(
   const resources = started.move();
 
   return {
+    build,
     url: addressOf(config.host, port),
     adminUrl: addressOf(config.adminHost, adminPort),
     sandbox,

@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
 import { networkAddress } from './app/network-address.ts';
-import { programVersion } from './app/program-version.ts';
 import { findUnusable } from './app/resources.ts';
 import { type App, createAppLog, openAppLogOutput, startApp } from './app.ts';
 import { withoutPassword } from './config/shown.ts';
@@ -53,10 +52,10 @@ async function main(): Promise<void> {
 }
 
 /** The log record of a process that has just started. */
-function servingRecord(config: Config, { url, adminUrl }: App) {
+function servingRecord(config: Config, { build, url, adminUrl }: App) {
   const { gatewayUrl, redisUrl, orderStore } = config;
   return {
-    version: programVersion(),
+    ...build,
     gateway: gatewayUrl ?? 'sandbox',
     store: redisUrl === null ? orderStore : withoutPassword(redisUrl),
     adminUrl,

@@ -40,6 +40,7 @@ export class Metrics {
     'build_info',
     'Always 1; the labels say what runs.',
     'version',
+    'revision',
     'node',
   );
 

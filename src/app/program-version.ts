@@ -1,9 +1,36 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+
+/** What runs: two builds of one version differ in their revision. */
+export interface Build {
+  readonly version: string;
+  readonly revision: string;
+}
+
+/** The image names its revision; a checkout knows its own. */
+export function programBuild({ revision }: { readonly revision: string | null }): Build {
+  return { version: programVersion(), revision: revision ?? checkedOutRevision() };
+}
 
 /** The version of this program, as its package.json says. */
-export function programVersion(): string {
+function programVersion(): string {
   const manifest: { readonly version: string } = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   );
   return manifest.version;
+}
+
+function checkedOutRevision(): string {
+  // Without this check git would look further up, and name the commit of another project.
+  if (!existsSync(new URL('../../.git', import.meta.url))) return 'unknown';
+  try {
+    return execFileSync('git', ['rev-parse', 'HEAD'], {
+      cwd: new URL('../../', import.meta.url),
+      stdio: ['ignore', 'pipe', 'ignore'],
+      encoding: 'utf8',
+      timeout: 5_000,
+    }).trim();
+  } catch {
+    return 'unknown';
+  }
 }

@@ -195,6 +195,12 @@ export const SETTINGS = {
     means: "key of the accounts' hashes in the log; replicas that share it write the same hashes",
     isSecret: true,
   }),
+  REVISION: setting({
+    kind: text('1 to 100 letters, digits and marks, no spaces', /^[\w.+/:@-]{1,100}$/),
+    fallback: null,
+    fallbackText: 'the commit of a checkout, else `unknown`',
+    means: 'the commit that runs, for metrics, log and health (the image has it from its build)',
+  }),
   CLIENT_NAMES: setting({
     kind: clientNames,
     fallback: [],

@@ -9,6 +9,7 @@ import { freePorts } from '../support/free-ports.ts';
 import { bareEnvironment, buildImage, type Image } from './image-build.ts';
 
 const root = join(import.meta.dirname, '..', '..');
+const REVISION = '0123456789abcdef';
 
 test('the build context holds the sources of the build, and nothing else', () => {
   const dockerignore = readFileSync(join(root, '.dockerignore'), 'utf8');
@@ -43,7 +44,7 @@ describe('the image', () => {
   let image: Image;
 
   beforeAll(async () => {
-    image = await buildImage(root);
+    image = await buildImage(root, { REVISION });
   }, 180_000);
 
   afterAll(() => image[Symbol.dispose]());
@@ -68,7 +69,7 @@ describe('the image', () => {
       'org.opencontainers.image.title': name,
       'org.opencontainers.image.version': version,
       'org.opencontainers.image.licenses': license,
-      'org.opencontainers.image.revision': 'unknown',
+      'org.opencontainers.image.revision': REVISION,
       'org.opencontainers.image.base.name': `node:${devDependencies.node}-slim`,
     });
   });
@@ -80,6 +81,7 @@ describe('the image', () => {
     expect(existsSync(join(image.rootFolder, '/app/data'))).toBe(true);
     expect(image.env).toEqual({
       NODE_ENV: 'production',
+      REVISION,
       NODE_COMPILE_CACHE: 'compile-cache',
       NODE_COMPILE_CACHE_PORTABLE: '1',
       HOST: '0.0.0.0',
@@ -138,7 +140,9 @@ describe('the image', () => {
       await eventually(() => server.exitCode !== null || isHealthy(image, env));
       expect(server.exitCode, output.join('')).toBeNull();
       const metrics = await fetch(`http://127.0.0.1:${adminPort}/metrics`);
-      expect(metrics.status).toBe(200);
+      expect(await metrics.text()).toContain(
+        `trading_graph_build_info{version="0.1.0",revision="${REVISION}"`,
+      );
       const ended = once(server, 'exit');
       server.kill('SIGTERM');
       expect(await ended, output.join('')).toEqual([0, null]);

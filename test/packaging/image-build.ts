@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import {
+  declaredArgument,
   expand,
   isInContext,
   parseDockerfile,
@@ -37,10 +38,13 @@ export interface Image extends Disposable {
 }
 
 /** Walks through a Dockerfile's steps in folders instead of layers, since a machine may have no engine. */
-export async function buildImage(contextFolder: string): Promise<Image> {
+export async function buildImage(
+  contextFolder: string,
+  given: Readonly<Record<string, string>> = {},
+): Promise<Image> {
   const source = readFileSync(join(contextFolder, 'Dockerfile'), 'utf8');
   const stages = parseDockerfile(source);
-  const buildArguments = parseGlobalArguments(source);
+  const globals = parseGlobalArguments(source);
   const buildFolder = mkdtempSync(join(tmpdir(), 'image-'));
   const tools = toolsFolder(buildFolder);
   try {
@@ -53,7 +57,8 @@ export async function buildImage(contextFolder: string): Promise<Image> {
         buildFolder,
         rootFolder,
         tools,
-        buildArguments,
+        globals,
+        given,
       });
     }
     if (image === null) throw new Error('the Dockerfile has no stage');
@@ -69,11 +74,13 @@ interface Folders {
   readonly buildFolder: string;
   readonly rootFolder: string;
   readonly tools: string;
-  readonly buildArguments: Readonly<Record<string, string>>;
+  readonly globals: Readonly<Record<string, string>>;
+  /** The build arguments of the command line. */
+  readonly given: Readonly<Record<string, string>>;
 }
 
 async function buildStage(stage: Stage, folders: Folders): Promise<Omit<Image, keyof Disposable>> {
-  const { rootFolder, buildFolder, contextFolder, tools, buildArguments } = folders;
+  const { rootFolder, buildFolder, contextFolder, tools, globals, given } = folders;
   // A stage sees only the arguments that it declares itself.
   const declared: Record<string, string> = {};
   const image = {
@@ -104,10 +111,9 @@ async function buildStage(stage: Stage, folders: Folders): Promise<Omit<Image, k
       const env = { ...bareEnvironment(tools), ...image.env };
       await run('sh', ['-c', rest], { cwd: image.workFolder, env });
     } else if (name === 'ARG') {
-      const [argument = '', value] = rest.split('=');
-      declared[argument] = value ?? buildArguments[argument] ?? '';
+      Object.assign(declared, declaredArgument(rest, globals, given));
     } else if (name === 'LABEL') Object.assign(image.labels, parsePairs(expand(rest, declared)));
-    else if (name === 'ENV') Object.assign(image.env, parsePairs(rest));
+    else if (name === 'ENV') Object.assign(image.env, parsePairs(expand(rest, declared)));
     else if (name === 'USER') image.user = rest;
     else if (name === 'VOLUME') image.volumes.push(rest);
     else if (name === 'HEALTHCHECK') image.healthCheck = parseExec(rest);

@@ -52,6 +52,30 @@ export function parseGlobalArguments(source: string): Record<string, string> {
   );
 }
 
+/** The environment of a container of the stage; arguments have their defaults. */
+export function environmentOf(
+  { instructions }: Stage,
+  globals: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const declared: Record<string, string> = {};
+  const environment: Record<string, string> = {};
+  for (const { name, rest } of instructions) {
+    if (name === 'ARG') Object.assign(declared, declaredArgument(rest, globals));
+    else if (name === 'ENV') Object.assign(environment, parsePairs(expand(rest, declared)));
+  }
+  return environment;
+}
+
+/** What `ARG NAME=value` declares, unless the build is given another; without a value it is that of the file's head. */
+export function declaredArgument(
+  rest: string,
+  globals: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const [name = '', value] = rest.split('=');
+  return { [name]: given[name] ?? value ?? globals[name] ?? '' };
+}
+
 /** Replaces `${NAME}` as Docker does outside of a command; a variable that is not declared is empty. */
 export function expand(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '');

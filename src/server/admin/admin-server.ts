@@ -7,7 +7,12 @@ import type { Readiness } from './readiness.ts';
 export class AdminServer {
   readonly #server: Server;
 
-  constructor(metrics: Registry, readiness: Readiness) {
+  /** `build` says what runs, for whoever compares replicas. */
+  constructor(
+    metrics: Registry,
+    readiness: Readiness,
+    build: Readonly<Record<'version' | 'revision', string>>,
+  ) {
     this.#server = createServer((request, response) => {
       switch (request.url?.split('?', 1)[0]) {
         case '/metrics':
@@ -21,7 +26,7 @@ export class AdminServer {
           return;
         case '/health/ready': {
           const { status, body } = readiness.detailedReport();
-          sendJson(response, status, body);
+          sendJson(response, status, { ...body, ...build });
           return;
         }
         default:

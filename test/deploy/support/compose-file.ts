@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { parseDockerfile, parsePairs } from '../../support/dockerfile.ts';
+import { environmentOf, parseDockerfile } from '../../support/dockerfile.ts';
 import { readDeployed, readProject } from './files.ts';
 
 const texts = z.array(z.string());
@@ -63,9 +63,8 @@ export const replicas = Object.entries(compose.services).filter(
 /** The environment that a container of the project's image has before its own settings. */
 export const imageEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
   parseDockerfile(readProject('Dockerfile'))
-    .at(-1)
-    ?.instructions.filter(({ name }) => name === 'ENV')
-    .flatMap(({ rest }) => Object.entries(parsePairs(rest)))
+    .slice(-1)
+    .flatMap((stage) => Object.entries(environmentOf(stage, {})))
     // The cache of the image's bundle, which is not what runs here.
-    .filter(([name]) => !name.startsWith('NODE_COMPILE_CACHE')) ?? [],
+    .filter(([name]) => !name.startsWith('NODE_COMPILE_CACHE')),
 );

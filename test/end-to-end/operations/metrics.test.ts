@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -457,18 +458,24 @@ describe('tokens and sign-ins', () => {
 });
 
 test('what runs, and whether it takes traffic', async () => {
+  const version = '0.1.0';
+  const revision = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
   const { series } = await scrape(app);
   const names = [...series.keys()];
   expect(names.find((name) => name.startsWith('trading_graph_build_info'))).toBe(
-    `trading_graph_build_info{version="0.1.0",node="${process.version}"}`,
+    `trading_graph_build_info{version="${version}",revision="${revision}",node="${process.version}"}`,
   );
   expect(series.get('trading_graph_ready')).toBe(1);
   expect(series.get('trading_graph_degraded{reason="settings"}')).toBe(0);
-  for (const path of ['live', 'ready']) {
-    const health = await fetch(`${app.adminUrl}/health/${path}`);
-    expect(health.status).toBe(200);
-    expect(await health.json()).toEqual({ status: 'ok' });
-  }
+  const health = async (url: string) => {
+    const response = await fetch(url);
+    return { code: response.status, ...(await response.json()) };
+  };
+  const ok = { code: 200, status: 'ok' };
+  expect(await health(`${app.adminUrl}/health/live`)).toEqual(ok);
+  expect(await health(`${app.adminUrl}/health/ready`)).toEqual({ ...ok, version, revision });
+  // What runs is for operators alone.
+  expect(await health(`${app.url}/health/ready`)).toEqual(ok);
 });
 
 describeWithRedis('with Redis', (serverPath) => {

@@ -191,6 +191,7 @@ describe('the process', () => {
     await using facade = await startFacadeProcess({
       GATEWAY_URL: gateway.url,
       ORDER_STORE: 'memory',
+      REVISION: 'build-of-monday',
     });
     const line = facade.logged.find((each) => each.includes('"serving"')) ?? '';
     const { version } = JSON.parse(
@@ -199,12 +200,15 @@ describe('the process', () => {
     const record = JSON.parse(line);
     expect(record).toMatchObject({
       version,
+      revision: 'build-of-monday',
       gateway: gateway.url,
       store: 'memory',
       url: facade.url,
       msg: 'serving',
     });
-    expect((await fetch(`${record.adminUrl}/metrics`)).status).toBe(200);
+    expect(await (await fetch(`${record.adminUrl}/metrics`)).text()).toContain(
+      `trading_graph_build_info{version="${version}",revision="build-of-monday",`,
+    );
   });
 
   test('warns of a name that is nearly a setting, and starts', async () => {
