@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
+import { createAppLog, openAppLogOutput } from './app/log.ts';
 import { networkAddress } from './app/network-address.ts';
 import { findUnusable } from './app/resources.ts';
-import { type App, createAppLog, openAppLogOutput, startApp } from './app.ts';
+import { type App, startApp } from './app.ts';
 import { withoutPassword } from './config/shown.ts';
 import { type Config, ConfigError, parseEnvironment } from './config.ts';
 import { createLog, openLogOutput } from './lib/log.ts';

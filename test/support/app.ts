@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
-import { type App, type ConnectionLimits, startApp } from '../../src/app.ts';
+import type { ConnectionLimits } from '../../src/app/app-options.ts';
+import { type App, startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { OtherPlugin } from '../../src/plugins/plugin.ts';

@@ -1,0 +1,66 @@
+import type { GraphQLSchema } from 'graphql';
+import type { Config } from '../config.ts';
+import type { Log } from '../lib/log.ts';
+import type { BufferedOutput } from '../lib/log-output.ts';
+import type { OtherPlugin } from '../plugins/plugin.ts';
+import { buildSchema } from '../schema/schema.ts';
+import { createAppLog, openAppLogOutput } from './log.ts';
+
+export interface AppOptions {
+  readonly log?: Log;
+  /** Where `log` goes, for metrics and readiness. */
+  readonly logOutput?: Pick<BufferedOutput, 'droppedLines' | 'degradedReason'>;
+  /** When false, every request takes the general path, which is slower and answers alike. */
+  readonly directPath?: boolean;
+  /** The schema to serve in place of the whole one. */
+  readonly schema?: GraphQLSchema;
+  /** The maximum bytes of prepared documents and of cached catalog responses; a default where left out. */
+  readonly cacheBytes?: { readonly documents?: number; readonly answers?: number };
+  readonly connections?: ConnectionLimits;
+  /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
+  readonly plugins?: readonly OtherPlugin[];
+}
+
+/** Limits that are the same for every installation; tests lower them. */
+export interface ConnectionLimits {
+  readonly most?: number;
+  readonly unprovedPerAddress?: number;
+  /** How long a reader may take no byte, and how long a response waits for its client's other readers. */
+  readonly unreadMs?: number;
+  readonly patienceMs?: number;
+  /** The interval between two pings of a connection. */
+  readonly pingMs?: number;
+  /** The time within which a message has to arrive whole. */
+  readonly unfinishedMs?: number;
+}
+
+// This counts sockets too; further connections are closed as soon as they are accepted.
+const MAX_CONNECTIONS = 20_000;
+// This limit applies until a first subscription proves the token: networks put many users behind
+// one address.
+const UNPROVED_PER_ADDRESS = 5_000;
+const PING_MS = 12_000;
+
+/** The options with their defaults. */
+export type StartOptions = ReturnType<typeof withDefaults>;
+
+export function withDefaults(
+  config: Config,
+  {
+    log = createAppLog(config, openAppLogOutput(config)),
+    logOutput,
+    directPath = true,
+    schema = buildSchema(),
+    cacheBytes = {},
+    connections,
+    plugins = [],
+  }: AppOptions,
+) {
+  const limits = {
+    most: MAX_CONNECTIONS,
+    unprovedPerAddress: UNPROVED_PER_ADDRESS,
+    pingMs: PING_MS,
+    ...connections,
+  };
+  return { log, logOutput, directPath, schema, cacheBytes, connections: limits, plugins };
+}

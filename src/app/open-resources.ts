@@ -1,0 +1,127 @@
+import type { Config } from '../config.ts';
+import { createVerifier } from '../domain/auth/verifier.ts';
+import { createDomain } from '../domain/create-domain.ts';
+import { steadyClock, systemClock } from '../lib/clock.ts';
+import type { Eventually } from '../lib/eventually.ts';
+import { MemoryWatch } from '../lib/memory-watch.ts';
+import { Documents } from '../plugins/documents/documents.ts';
+import { FullestAccounts } from '../store/fullest-accounts.ts';
+import { measuredOrderRecords } from '../store/measured-order-records.ts';
+import type { StartOptions } from './app-options.ts';
+import { startEmbeddedSandbox } from './embedded-sandbox.ts';
+import { createConfiguredGateway } from './gateway.ts';
+import { Metrics } from './metrics.ts';
+import {
+  openAll,
+  openConfiguredDocuments,
+  openConfiguredStores,
+  withAddressProblems,
+} from './resources.ts';
+import { openConfiguredTracing } from './tracing.ts';
+import { WrongSettings } from './wrong-settings.ts';
+
+interface Closable {
+  close(): Eventually<void>;
+}
+
+export type Resources = Awaited<ReturnType<typeof openResources>>;
+
+/**
+ * Opens what has to be closed again, up to the domain. `started` closes it in the reverse order: nothing
+ * is closed before what uses it.
+ */
+export async function openResources(
+  config: Config,
+  options: StartOptions,
+  started: AsyncDisposableStack,
+) {
+  const { log, schema, cacheBytes } = options;
+  const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
+  const metrics = new Metrics();
+  const memory = new MemoryWatch({ clock: systemClock, log });
+  started.defer(() => memory.close());
+  const tracing = await openConfiguredTracing(config, metrics, log);
+  started.defer(() => tracing?.close());
+  const gatewayUrl = sandbox?.url ?? config.gatewayUrl ?? '';
+  const gateway = createConfiguredGateway(config, {
+    url: gatewayUrl,
+    metrics: metrics.gateway,
+    log,
+    tracing,
+  });
+  started.defer(() => gateway.close());
+  const documents = new Documents({
+    schema,
+    limits: config,
+    introspection: config.introspection,
+    reads: metrics.graph.cacheReads.document,
+    ...(cacheBytes.documents && { maxBytes: cacheBytes.documents }),
+  });
+  const { stores, trusted, fullest } = await openState(
+    config,
+    options,
+    { metrics, documents },
+    started,
+  );
+  const wrongSettings = new WrongSettings({ clock: steadyClock, log });
+  const domain = createDomain({
+    client: gateway.client,
+    lastSequence: gateway.lastSequence,
+    stores,
+    metrics: metrics.domain,
+    signs: wrongSettings,
+    log,
+    verify: await createVerifier(config),
+    settings: config,
+  });
+  started.defer(() => domain.hub.close());
+  return {
+    sandbox,
+    metrics,
+    memory,
+    tracing,
+    gatewayUrl,
+    gateway,
+    documents,
+    fullest,
+    stores,
+    trusted,
+    wrongSettings,
+    domain,
+  };
+}
+
+/** Stores and trusted documents open together, so that one start reports all problems. */
+async function openState(
+  config: Config,
+  { log, plugins }: StartOptions,
+  { metrics, documents }: { readonly metrics: Metrics; readonly documents: Documents },
+  started: AsyncDisposableStack,
+) {
+  const fullest = new FullestAccounts(steadyClock);
+  const kept = async <T extends Closable | null>(opening: Promise<T>) => {
+    const resource = await opening;
+    started.defer(() => resource?.close());
+    return resource;
+  };
+  const [stores, trusted] = await openAll([
+    kept(
+      openConfiguredStores(config, {
+        onAccountHeld: (login, held) => fullest.observe(login, held),
+        onWarn: (message) => log.warn({}, message),
+        onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
+        onRedisFailed: (kind) => metrics.store.redisErrors.add(kind),
+      }),
+    ),
+    kept(
+      openConfiguredDocuments(config, {
+        documents,
+        log,
+        compiles: plugins.length === 0,
+        onLoaded: (names) => metrics.server.listDocuments(names),
+      }),
+    ),
+  ]).catch(withAddressProblems(config, 'public', 'admin'));
+  const records = measuredOrderRecords(stores.records, metrics.store);
+  return { stores: { ...stores, records }, trusted, fullest };
+}

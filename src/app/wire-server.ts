@@ -1,0 +1,167 @@
+import type { Config } from '../config.ts';
+import { steadyClock, systemClock } from '../lib/clock.ts';
+import { printedSchema } from '../schema/printed-schema.ts';
+import { Readiness } from '../server/admin/readiness.ts';
+import { SendBuffers } from '../server/back-pressure/send-buffers.ts';
+import { DemoPage } from '../server/demo-page/demo-page.ts';
+import { GraphiQL } from '../server/graphiql/graphiql.ts';
+import { HttpServer } from '../server/http/http-server.ts';
+import { SandboxProxy } from '../server/http/sandbox-proxy.ts';
+import { CutLog } from '../server/receive/cut-log.ts';
+import { MessageBudgets } from '../server/receive/message-budgets.ts';
+import { ReceiveBuffers } from '../server/receive/receive-buffers.ts';
+import { AccessLog } from '../server/request/access-log.ts';
+import { BearerTokens } from '../server/request/bearer.ts';
+import { ClientAddresses } from '../server/request/client-address.ts';
+import { ClientNames } from '../server/request/client-names.ts';
+import { RequestIds } from '../server/request/request-id.ts';
+import type { ServerSettings } from '../server/settings.ts';
+import { SocketLimits } from '../server/websocket/socket-limits.ts';
+import { WebSocketEndpoint } from '../server/websocket/websocket-endpoint.ts';
+import type { StartOptions } from './app-options.ts';
+import { graphiqlUsers } from './embedded-sandbox.ts';
+import type { Resources } from './open-resources.ts';
+import type { WiredGraph } from './wire-graph.ts';
+
+// Longer than the minute for which a client may be too busy, or its connection too poor, to read.
+const SILENCE_MS = 75_000;
+const MAX_OPERATIONS_PER_SOCKET = 100;
+// A person has a few devices with a few windows each.
+const SOCKETS_PER_ACCOUNT = 128;
+
+export type WiredServer = ReturnType<typeof wireServer>;
+
+/** The transports: none listens yet. */
+export function wireServer(
+  config: Config,
+  options: StartOptions,
+  resources: Resources,
+  wired: WiredGraph,
+) {
+  const { metrics, memory } = resources;
+  const { schema, directPath } = options;
+  const { most, unprovedPerAddress, pingMs } = options.connections;
+  const settings = settingsOf(config, options, resources, wired);
+  const readiness = new Readiness();
+  const webSockets = new WebSocketEndpoint({
+    ...settings,
+    clock: systemClock,
+    pingMs,
+    silenceMs: SILENCE_MS,
+    maxOperations: MAX_OPERATIONS_PER_SOCKET,
+    clients: wired.clients,
+    onSocketClosed: (code) => metrics.server.socketClosed(code),
+    isMemoryShort: () => memory.isShort,
+    onMemoryShort: () => metrics.graph.refusal('memory'),
+    onSocketRefused: () => metrics.graph.refusal('sockets'),
+    limits: new SocketLimits({
+      perAccount: SOCKETS_PER_ACCOUNT,
+      perAddress: unprovedPerAddress,
+    }),
+  });
+  const server = new HttpServer({
+    ...settings,
+    ...pagesOf(config, resources),
+    readiness,
+    webSockets,
+    maxConnections: most,
+    corsHeaders: config.corsHeaders,
+    directPath,
+    pingMs,
+    onGeneralPath: () => metrics.server.generalPath.add(),
+    onAnswered: (status) => metrics.server.http.add(`${Math.floor(status / 100)}xx`),
+    sdl: config.introspection ? printedSchema(schema) : null,
+  });
+  return { ...settings, readiness, webSockets, server };
+}
+
+/** What all transports share. */
+function settingsOf(
+  config: Config,
+  options: StartOptions,
+  resources: Resources,
+  wired: WiredGraph,
+): ServerSettings {
+  const { domain, metrics, tracing } = resources;
+  const { log } = options;
+  return {
+    graph: wired.graph,
+    log,
+    addresses: new ClientAddresses({
+      trustedProxies: config.trustedProxies,
+      clock: systemClock,
+      log,
+    }),
+    origins: config.corsOrigins,
+    maxBodyBytes: config.maxBodyBytes,
+    ...boundsOf(config, options, resources, wired),
+    tokens: new BearerTokens(),
+    requestIds: new RequestIds(),
+    tracing,
+    clientNames: new ClientNames(config.clientNames),
+    accessLog: new AccessLog({
+      log,
+      sample: config.logSample,
+      accountKey: config.logAccountKey,
+      ledger: domain.ledger,
+      random: Math.random,
+      onEnded: (summary, end) => metrics.server.requestEnded(summary, end),
+    }),
+  };
+}
+
+/** What bounds the bytes that wait on either side, and the messages that arrive. */
+function boundsOf(
+  config: Config,
+  { log, connections: { unreadMs, patienceMs, unfinishedMs } }: StartOptions,
+  { metrics }: Resources,
+  { clients }: WiredGraph,
+) {
+  const cuts = new CutLog({ log, clock: steadyClock });
+  return {
+    buffers: new SendBuffers({
+      maxBytes: config.sendBufferMaxBytes,
+      clients,
+      clock: steadyClock,
+      ...(unreadMs !== undefined && { unreadMs }),
+      ...(patienceMs !== undefined && { patienceMs }),
+      onCut: (reason) => metrics.server.readersCut.add(reason),
+    }),
+    received: new ReceiveBuffers({
+      maxBytes: config.receiveBufferMaxBytes,
+      clock: steadyClock,
+      ...(unfinishedMs !== undefined && { unfinishedMs }),
+      onCut: (reason) => {
+        metrics.server.sendersCut.add(reason);
+        cuts.add(reason);
+      },
+    }),
+    budgets: new MessageBudgets({
+      ratePerMinute: config.rateLimitPerMinute,
+      clients,
+      clock: steadyClock,
+      onOver: () => metrics.graph.refusal('messages'),
+    }),
+  };
+}
+
+/** What the HTTP server serves beside GraphQL. */
+function pagesOf(config: Config, { sandbox, gateway, domain }: Resources) {
+  return {
+    graphiql: config.graphiql
+      ? new GraphiQL({
+          sandbox: sandbox && graphiqlUsers(gateway.client),
+          introspection: config.introspection,
+        })
+      : null,
+    demoPage: config.demoPage ? DemoPage.find() : null,
+    sandbox: sandbox
+      ? new SandboxProxy({
+          gatewayUrl: sandbox.url,
+          origins: config.corsOrigins,
+          offersGateway: config.demoPage,
+          onCatalogChange: () => domain.catalogs.expire(),
+        })
+      : null,
+  };
+}
