@@ -23,11 +23,14 @@ export interface App {
   anotherClient(): Client;
   switchUser(email: string): Promise<void>;
   onUserChange(listener: () => void): void;
+  /** Calls back when the server answers again, or somebody could be signed in again. */
+  onReturn(listener: () => void): void;
 }
 
 export function createApp(observer: LineObserver): App {
   let catalogBytes = 0;
-  const listeners = new Set<() => void>();
+  const onUserChange = new Set<() => void>();
+  const onReturn = new Set<() => void>();
   const line = new LiveLine(observer);
   const session: Session = new Session((email) => signIn(client, email));
   const client: Client = createClient({
@@ -45,22 +48,39 @@ export function createApp(observer: LineObserver): App {
       },
     },
   });
+  const calls = new CallMonitor();
+  let wasGone = false;
+  let wasAway = false;
+  const lookAgain = () => {
+    const isGone = calls.goneSince !== null;
+    if (wasGone && !isGone) session.forgetFailure();
+    wasGone = isGone;
+    const isSignedOut = session.problem !== null;
+    // Whoever waits for a token tries by itself, but after longer and longer pauses.
+    if (isSignedOut && !isGone) void session.token({ force: false }).catch(() => {});
+    const isBack = wasAway && !isGone && !isSignedOut;
+    wasAway = isGone || isSignedOut;
+    if (!isBack) return;
+    // The client takes it for the network's return, and does not wait out its pauses either.
+    dispatchEvent(new Event('online'));
+    for (const listener of onReturn) listener();
+  };
+  calls.onChange(lookAgain);
   return {
     client,
     session,
     line,
-    calls: new CallMonitor(),
+    calls,
     catalogBytes: () => catalogBytes,
     anotherClient: () =>
       createClient({ url: ENDPOINT, token: (options) => session.token(options) }),
     async switchUser(email) {
       session.switchTo(email);
       await client.tokenChanged();
-      for (const listener of listeners) listener();
+      for (const listener of onUserChange) listener();
     },
-    onUserChange(listener) {
-      listeners.add(listener);
-    },
+    onUserChange: (listener) => void onUserChange.add(listener),
+    onReturn: (listener) => void onReturn.add(listener),
   };
 }
 

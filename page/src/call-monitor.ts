@@ -1,4 +1,4 @@
-import { type CallCounts, sandbox } from './sandbox.ts';
+import { type CallCounts, ServerGone, sandbox } from './sandbox.ts';
 
 const EVERY_MS = 1_000;
 /** Rates are of this long: a single second has none, one or two polls by chance. */
@@ -9,14 +9,26 @@ interface Sample {
   readonly counts: CallCounts;
 }
 
-/** How often the gateway is called, asked for each second while the page is shown. */
+/** How often the gateway is called, asked for each second while the page is shown; and with it, whether the server is there. */
 export class CallMonitor {
   readonly #listeners = new Set<() => void>();
   #samples: readonly Sample[] = [];
+  #goneSince: Date | null = null;
+  #hasAnswer = false;
 
   /** Null before the first answer, or where the sandbox does not answer to this browser. */
   get counts(): CallCounts | null {
     return this.#samples.at(-1)?.counts ?? null;
+  }
+
+  /** When the server stopped to answer; null while it answers. */
+  get goneSince(): Date | null {
+    return this.#goneSince;
+  }
+
+  /** Whether the server answers, but not with what only its own machine may see. */
+  get isRefused(): boolean {
+    return this.#hasAnswer && this.#goneSince === null && this.counts === null;
   }
 
   onChange(listener: () => void): void {
@@ -32,10 +44,15 @@ export class CallMonitor {
   }
 
   async refresh(): Promise<void> {
-    const counts = await sandbox.calls().catch(() => null);
+    const counts = await sandbox.calls().catch((error: unknown) => {
+      this.#goneSince = error instanceof ServerGone ? (this.#goneSince ?? new Date()) : null;
+      return null;
+    });
+    this.#hasAnswer = true;
     const atMs = performance.now();
     if (counts === null) this.#samples = [];
     else {
+      this.#goneSince = null;
       const isReset = counts.total < (this.counts?.total ?? 0);
       const kept = isReset ? [] : this.#samples.filter((one) => atMs - one.atMs <= WINDOW_MS);
       this.#samples = [...kept, { atMs, counts }];

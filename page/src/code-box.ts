@@ -1,7 +1,8 @@
 import { announce } from './announce.ts';
 import { type App, ENDPOINT } from './app.ts';
-import { find, h, onClick } from './dom.ts';
+import { find, h } from './dom.ts';
 import { highlight } from './highlight.ts';
+import { onClick } from './on-click.ts';
 import { type Example, graphiqlLink, snippetsOf } from './snippets.ts';
 
 const COPIED_MS = 1_500;
@@ -17,7 +18,7 @@ export class CodeBox {
   #example: Example;
   #selected = 0;
 
-  constructor(id: string, { session, onUserChange, client }: App, example: Example) {
+  constructor(id: string, { session }: App, example: Example) {
     this.#id = id;
     this.#session = session;
     this.#example = example;
@@ -49,10 +50,9 @@ export class CodeBox {
       this.#panel,
       h('div', { class: 'code-foot' }, this.#link),
     );
-    onUserChange(() => this.#draw());
-    this.#draw();
     // The snippets hold the token, which is there after the first request.
-    void client.query('{ __typename }').then(() => this.#draw());
+    session.onChange(() => this.#draw());
+    this.#draw();
   }
 
   show(example: Example): void {

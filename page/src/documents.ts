@@ -43,16 +43,22 @@ export const START_SCREEN: TypedText<ScreenData, Record<string, never>> = `query
   customerId
 }`;
 
-export const LIVE_POSITIONS = `subscription LivePositions($after: String) {
-  positionChanges(after: $after) {
-    cursor snapshot
-    upserted {
-      id symbol name side
-      units priceCurrent profit
+export const LIVE_ACCOUNT = `subscription LiveAccount($after: String) {
+  accountChanges(after: $after) {
+    cursor snapshot status asOf
+    positions {
+      upserted {
+        id symbol name side
+        units priceCurrent profit
+      }
+      closed
     }
-    closed
+    orders {
+      upserted { id symbol kind priceOpen }
+      closed
+    }
+    session { balance equity fetchedAt }
     totals { count profit }
-    status asOf
   }
 }`;
 
@@ -100,43 +106,6 @@ export const PLACE_ORDER: TypedText<PlaceOrderData, { input: PlaceOrderInput }> 
     ... on OrderAccepted { orderId }
     ... on OrderRejected { error message }
     ... on OrderOutcomeUnknown { sentAt }
-  }
-}`;
-
-export interface PendingOrder {
-  readonly id: string;
-  readonly symbol: string;
-  readonly kind: 'LIMIT' | 'STOP' | null;
-  readonly side: 'BUY' | 'SELL' | null;
-  readonly priceOpen: number | null;
-  readonly priceCurrent: number | null;
-  readonly digits: number | null;
-}
-
-export interface AccountData {
-  readonly accountChanges: {
-    readonly cursor: string;
-    readonly snapshot: boolean;
-    readonly positions: {
-      readonly upserted: readonly { readonly id: string }[];
-      readonly closed: readonly string[];
-    };
-    readonly orders: {
-      readonly upserted: readonly PendingOrder[];
-      readonly closed: readonly string[];
-    } | null;
-  };
-}
-
-export const PENDING_ORDERS: TypedText<AccountData, { readonly after: string | null }> =
-  `subscription PendingOrders($after: String) {
-  accountChanges(after: $after) {
-    cursor snapshot
-    positions { upserted { id } closed }
-    orders {
-      upserted { id symbol kind side priceOpen priceCurrent digits }
-      closed
-    }
   }
 }`;
 

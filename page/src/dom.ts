@@ -33,17 +33,3 @@ function asNode(child: Node | string | number): Node | string {
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
-
-/** Runs the task at each click, one at a time: the button is busy until it has ended. */
-export function onClick(button: HTMLButtonElement, task: () => Promise<void> | void): void {
-  button.addEventListener('click', async () => {
-    if (button.getAttribute('aria-disabled') === 'true') return;
-    // A disabled button would lose the focus of somebody who uses the keyboard.
-    button.setAttribute('aria-disabled', 'true');
-    try {
-      await task();
-    } finally {
-      button.removeAttribute('aria-disabled');
-    }
-  });
-}

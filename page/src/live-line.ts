@@ -1,16 +1,18 @@
-/** An event of the live list, as it came over the socket. */
+import type { AccountChanges } from '../../client/src/live/account-operation.ts';
+
+/** An event of the live account, as it came over the socket. */
 export interface LiveEvent {
   readonly snapshot: boolean;
-  readonly upserted: number;
-  readonly closed: number;
+  /** Positions and orders that it brings or takes away. */
+  readonly rows: number;
   readonly bytes: number;
 }
 
 export interface LineObserver {
-  opened?(): void;
   /** A subscription has begun; with the cursor that it goes on from, null for a whole list. */
   subscribed?(after: string | null): void;
   event?(event: LiveEvent): void;
+  /** A socket that was open is closed. */
   closed?(): void;
 }
 
@@ -23,8 +25,9 @@ export class LiveLine {
   constructor(observer: LineObserver) {
     const opened = (socket: WebSocket) => {
       this.#socket = socket;
-      socket.addEventListener('open', () => observer.opened?.());
-      socket.addEventListener('close', () => observer.closed?.());
+      socket.addEventListener('open', () => {
+        socket.addEventListener('close', () => observer.closed?.());
+      });
       socket.addEventListener('message', ({ data }) => received(data, observer));
     };
     this.WebSocket = class extends WebSocket {
@@ -50,20 +53,20 @@ function sent(data: unknown, observer: LineObserver): void {
   const message = parse(data);
   if (message?.type !== 'subscribe') return;
   const { query, variables } = message.payload as SubscribePayload;
-  const isList = query?.includes('positionChanges') ?? false;
-  if (isList && variables?.after !== undefined) observer.subscribed?.(variables.after);
+  const isAccount = query?.includes('accountChanges') ?? false;
+  if (isAccount && variables?.after !== undefined) observer.subscribed?.(variables.after);
 }
 
 function received(data: unknown, observer: LineObserver): void {
   const message = parse(data);
   if (message?.type !== 'next') return;
-  const { data: answer } = message.payload as { data?: { positionChanges?: PositionsEvent } };
-  if (!answer?.positionChanges) return;
-  const { snapshot, upserted, closed } = answer.positionChanges;
+  const { data: answer } = message.payload as { data?: { accountChanges?: AccountChanges } };
+  if (!answer?.accountChanges) return;
+  const { snapshot, positions, orders } = answer.accountChanges;
+  const rows = [positions, orders].map((list) => list && list.upserted.length + list.closed.length);
   observer.event?.({
     snapshot,
-    upserted: upserted.length,
-    closed: closed.length,
+    rows: rows.reduce<number>((sum, count) => sum + (count ?? 0), 0),
     bytes: String(data).length,
   });
 }
@@ -71,12 +74,6 @@ function received(data: unknown, observer: LineObserver): void {
 interface SubscribePayload {
   readonly query?: string;
   readonly variables?: { readonly after?: string | null };
-}
-
-interface PositionsEvent {
-  readonly snapshot: boolean;
-  readonly upserted: readonly unknown[];
-  readonly closed: readonly unknown[];
 }
 
 function parse(data: unknown): { readonly type?: string; readonly payload?: unknown } | null {

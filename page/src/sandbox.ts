@@ -26,11 +26,22 @@ export const sandbox = {
   changeCatalog: (rows: number) => control('POST', 'catalog', { change: rows }),
 };
 
+const ANSWER_MS = 5_000;
+/** What a proxy answers whose server is gone. */
+const GONE = new Set([502, 503, 504]);
+
+/** Nothing came from the server, which also serves everything else of this page. */
+export class ServerGone extends Error {
+  override readonly message = 'The server does not answer.';
+}
+
 async function control<Answer>(method: string, path: string, body?: object): Promise<Answer> {
   const response = await fetch(`/sandbox/${path}`, {
     method,
+    signal: AbortSignal.timeout(ANSWER_MS),
     ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  });
-  if (!response.ok) throw new Error(`The sandbox answers ${response.status}.`);
+  }).catch(() => null);
+  if (response === null || GONE.has(response.status)) throw new ServerGone();
+  if (!response.ok) throw new Error('The sandbox’s controls do not answer to this browser.');
   return response.json() as Promise<Answer>;
 }

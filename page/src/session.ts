@@ -11,10 +11,15 @@ export const USERS: readonly [DemoUser, ...DemoUser[]] = [
 
 const EMAIL = 'trading-graph:email';
 const TOKEN = 'trading-graph:token';
+/** The server bounds how often somebody may sign in, and every request of the page asks for the token. */
+const PAUSE_MS = 8_000;
 
 /** The signed-in user. The token outlives a reload, as an app's does, and ends with the tab. */
 export class Session {
   readonly #signIn: (email: string) => Promise<string>;
+  readonly #listeners = new Set<() => void>();
+  #signingIn: Promise<string> | null = null;
+  #failure: { readonly error: Error; readonly atMs: number } | null = null;
 
   constructor(signIn: (email: string) => Promise<string>) {
     this.#signIn = signIn;
@@ -29,20 +34,61 @@ export class Session {
     return sessionStorage.getItem(TOKEN);
   }
 
+  /** Why nobody is signed in; null while somebody is, or is about to be. */
+  get problem(): string | null {
+    return this.#failure?.error.message ?? null;
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
   /** From now on the token is another user's. */
   switchTo(email: string): void {
     sessionStorage.setItem(EMAIL, email);
     sessionStorage.removeItem(TOKEN);
+    this.#signingIn = null;
+    this.#failed(null);
   }
 
   /** Called by the client before each request; with `force` the last token was refused. */
   async token({ force }: { readonly force: boolean }): Promise<string> {
     const held = this.heldToken;
     if (held !== null && !force) return held;
-    const { email } = this;
-    const token = await this.#signIn(email);
+    const failure = this.#failure;
+    if (failure !== null && performance.now() - failure.atMs < PAUSE_MS) throw failure.error;
+    this.#signingIn ??= this.#renew(this.email);
+    return this.#signingIn;
+  }
+
+  /** Lets the next request sign in at once, since what made the last attempt fail is over. */
+  forgetFailure(): void {
+    this.#failed(null);
+  }
+
+  async #renew(email: string): Promise<string> {
     // Another user may have been chosen meanwhile.
-    if (email === this.email) sessionStorage.setItem(TOKEN, token);
-    return token;
+    const isCurrent = () => email === this.email;
+    try {
+      const token = await this.#signIn(email);
+      if (isCurrent()) {
+        sessionStorage.setItem(TOKEN, token);
+        this.#failed(null);
+      }
+      return token;
+    } catch (error) {
+      if (isCurrent()) {
+        sessionStorage.removeItem(TOKEN);
+        this.#failed(error as Error);
+      }
+      throw error;
+    } finally {
+      if (isCurrent()) this.#signingIn = null;
+    }
+  }
+
+  #failed(error: Error | null): void {
+    this.#failure = error && { error, atMs: performance.now() };
+    for (const listener of this.#listeners) listener();
   }
 }

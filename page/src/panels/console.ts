@@ -2,8 +2,9 @@ import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
 import { CodeBox } from '../code-box.ts';
 import { TWO_CALLS } from '../documents.ts';
-import { find, h, onClick, setText } from '../dom.ts';
+import { find, h, setText } from '../dom.ts';
 import { formatCount } from '../format.ts';
+import { onClick } from '../on-click.ts';
 import { type Fault, sandbox } from '../sandbox.ts';
 import { USERS } from '../session.ts';
 
@@ -42,7 +43,6 @@ function startUsers(app: App): void {
       radio.checked = email === app.session.email;
       radio.addEventListener('change', async () => {
         await app.switchUser(email);
-        showUser(app);
         announce(`Signed in as ${email}.`);
       });
       return h(
@@ -53,11 +53,6 @@ function startUsers(app: App): void {
       );
     }),
   );
-  showUser(app);
-}
-
-function showUser({ session }: App): void {
-  for (const place of document.querySelectorAll('.user')) setText(place, session.email);
 }
 
 function startFaults(app: App): void {
@@ -65,7 +60,10 @@ function startFaults(app: App): void {
   const list = find('fault-list', HTMLElement);
 
   async function show(): Promise<void> {
-    const faults = await sandbox.faults().catch(() => []);
+    const faults = await sandbox.faults().catch(() => null);
+    const none = find('fault-none', HTMLElement);
+    none.hidden = faults?.length !== 0;
+    if (faults === null) return;
     list.replaceChildren(
       ...faults.map(({ operation, kind, times }) => {
         const often = times === undefined ? 'until cleared' : `for ${times} of the next calls`;
@@ -77,7 +75,6 @@ function startFaults(app: App): void {
         );
       }),
     );
-    find('fault-none', HTMLElement).hidden = faults.length > 0;
   }
 
   form.addEventListener('submit', (event) => event.preventDefault());
@@ -114,16 +111,16 @@ function startCalls({ calls }: App): void {
   });
   calls.onChange(() => {
     const { counts } = calls;
-    find('no-controls', HTMLElement).hidden = counts !== null;
     for (const total of document.querySelectorAll('.calls-total')) {
       setText(total, counts === null ? '–' : formatCount(counts.total));
     }
     const most = Math.max(1, ...Object.values(counts?.operations ?? {}));
     for (const [operation, row] of rows) {
       const count = counts?.operations[operation] ?? 0;
+      const text = counts === null ? '–' : formatCount(count);
       const figure = row.querySelector('.count');
-      if (figure === null || figure.textContent === formatCount(count)) continue;
-      setText(figure, formatCount(count));
+      if (figure === null || figure.textContent === text) continue;
+      setText(figure, text);
       row.style.setProperty('--to', String(count / most));
       row.classList.add('called');
       setTimeout(() => row.classList.remove('called'), FLASH_MS);

@@ -1,9 +1,11 @@
 import type { App } from '../app.ts';
 import { CodeBox } from '../code-box.ts';
-import { START_SCREEN } from '../documents.ts';
-import { find, h, onClick, setText } from '../dom.ts';
+import { type ScreenData, START_SCREEN } from '../documents.ts';
+import { find, h, setText } from '../dom.ts';
 import { formatBytes, formatMoney, formatMs, formatProfit, plural } from '../format.ts';
 import { LOCAL, PHONE } from '../network.ts';
+import { attempt, onClick } from '../on-click.ts';
+import { ServerGone } from '../sandbox.ts';
 import {
   type Fetched,
   type FetchedByGraph,
@@ -16,11 +18,12 @@ import { drawWaterfall } from '../waterfall.ts';
 const SHOWN_POSITIONS = 4;
 
 /** The start screen as a front end fetches it from the gateway, and by one query. Ends with the first measurement. */
-export function startOneScreen(app: App): Promise<void> {
+export function startOneScreen(app: App): Promise<boolean> {
   const isPhone = find('screen-phone', HTMLInputElement);
   const run = find('screen-run', HTMLButtonElement);
   const panel = find('screen-demo', HTMLElement);
   let runs = 0;
+  let isMeasured = false;
 
   new CodeBox('screen-code', app, {
     document: START_SCREEN,
@@ -31,23 +34,44 @@ export function startOneScreen(app: App): Promise<void> {
     runs += 1;
     const own = runs;
     panel.setAttribute('aria-busy', 'true');
+    isMeasured = false;
+    try {
+      const [gateway, graph] = await fetchBoth();
+      // A later click measures anew, and this result would be another user's or another network's.
+      if (own !== runs) return;
+      show(gateway, graph);
+      isMeasured = true;
+    } catch (error) {
+      if (own !== runs) return;
+      clear();
+      throw error;
+    } finally {
+      if (own === runs) panel.removeAttribute('aria-busy');
+    }
+  }
+
+  async function fetchBoth(): Promise<readonly [Fetched, FetchedByGraph]> {
     const network = isPhone.checked ? PHONE : LOCAL;
+    await app.calls.refresh();
+    if (app.calls.goneSince !== null) throw new ServerGone();
     // The client's query makes sure that the token is one that the server accepts.
     await app.client.query('{ session { login } }');
     const token = app.session.heldToken;
-    if (token === null) return showProblem('Nobody is signed in: the server does not answer.');
+    if (token === null) throw new Error('Nobody is signed in.');
     const gateway = await fetchFromGateway(token, network);
     const graph = await fetchFromGraph(token, network);
-    // A later click measures anew, and this result would be another user's or another network's.
-    if (own !== runs) return;
-    show(gateway, graph);
-    panel.removeAttribute('aria-busy');
+    if (graph.calls.some(({ status }) => status === null)) throw new ServerGone();
+    return [gateway, graph];
   }
 
+  const measureAgain = () => attempt(run, measure);
   onClick(run, measure);
-  isPhone.addEventListener('change', () => void measure());
-  app.onUserChange(() => void measure());
-  return measure();
+  isPhone.addEventListener('change', measureAgain);
+  app.onUserChange(measureAgain);
+  app.onReturn(() => {
+    if (!isMeasured) void measureAgain();
+  });
+  return measureAgain();
 }
 
 function show(gateway: Fetched, graph: FetchedByGraph): void {
@@ -60,10 +84,20 @@ function show(gateway: Fetched, graph: FetchedByGraph): void {
   setFigure('bytes', formatBytes(graph.bytes), `instead of ${formatBytes(gateway.bytes)}`);
   setFigure('time', formatMs(graph.elapsedMs), `instead of ${formatMs(gateway.elapsedMs)}`);
   find('screen-receipts', HTMLElement).replaceChildren(...graph.receipts.map(receipt));
-  showScreen(gateway, graph);
+  showScreen(graph.data);
+  setText(find('screen-verdict', HTMLElement), verdictOn(gateway, graph));
 }
 
-function showScreen(gateway: Fetched, { data, rows, failed }: FetchedByGraph): void {
+function verdictOn(gateway: Fetched, { data, rows, failed }: FetchedByGraph): string {
+  if (data !== null && failed.length > 0) {
+    return `${failed.join(', ')}. The rest of the screen is there.`;
+  }
+  return gateway.rows.join() === rows.join()
+    ? `Both ways bring the same ${plural(rows.length, 'position')}, with the instruments’ names.`
+    : 'The two ways differ: a call failed, or a position has changed in between.';
+}
+
+function showScreen(data: ScreenData | null): void {
   const { session, positions, withdrawalMethods, customerId } = data ?? {};
   const currency = session?.currency ?? '';
   setText(find('screen-equity', HTMLElement), `${formatMoney(session?.equity)} ${currency}`);
@@ -88,14 +122,7 @@ function showScreen(gateway: Fetched, { data, rows, failed }: FetchedByGraph): v
         ),
       ),
   );
-  const isSame = gateway.rows.join() === rows.join();
-  const verdict =
-    data !== null && failed.length > 0
-      ? `${failed.join(', ')}. The rest of the screen is there.`
-      : isSame
-        ? `Both ways bring the same ${plural(rows.length, 'position')}, with the instruments’ names.`
-        : 'The two ways differ: a call failed, or a position has changed in between.';
-  setText(find('screen-verdict', HTMLElement), verdict);
+  setText(find('screen-verdict', HTMLElement), '');
 }
 
 function setFigure(name: string, figure: string, before: string): void {
@@ -112,7 +139,11 @@ function receipt({ operation, ms, source }: Receipt): HTMLElement {
   return h('li', {}, h('code', {}, operation), h('span', { class: `source ${source}` }, cost));
 }
 
-function showProblem(text: string): void {
-  setText(find('screen-verdict', HTMLElement), text);
-  find('screen-demo', HTMLElement).removeAttribute('aria-busy');
+/** Figures that stayed would be taken for those of the attempt that failed. */
+function clear(): void {
+  for (const name of ['calls', 'bytes', 'time']) setFigure(name, '–', '');
+  for (const name of ['gateway-sum', 'graph-sum', 'gateway-calls', 'graph-calls', 'receipts']) {
+    find(`screen-${name}`, HTMLElement).replaceChildren();
+  }
+  showScreen(null);
 }

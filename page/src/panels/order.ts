@@ -1,12 +1,15 @@
+import type { Result } from '../../../client/src/core.ts';
 import type { OrderOutcome } from '../../../client/src/orders/outcome.ts';
+import { mayHaveTraded } from '../../../client/src/orders/repeat-rules.ts';
 import type { ResumedOrder } from '../../../client/src/orders/resumed-order.ts';
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
 import { CodeBox } from '../code-box.ts';
-import { PLACE_ORDER } from '../documents.ts';
-import { find, h, onClick, setText } from '../dom.ts';
+import { PLACE_ORDER, type PlaceOrderData } from '../documents.ts';
+import { find, h, setText } from '../dom.ts';
 import { formatMs } from '../format.ts';
 import { pause } from '../network.ts';
+import { onClick } from '../on-click.ts';
 import { sandbox } from '../sandbox.ts';
 import type { Example } from '../snippets.ts';
 
@@ -69,14 +72,10 @@ async function placeOnce(app: App, { symbol, side, units }: Form): Promise<void>
   const outcome = await ticket.place({ symbol, side, size: { units } });
   stopClock();
   const tookMs = performance.now() - startedAt;
-  const sent = (await ordersSent(app)) - before;
+  const sent = await sentSince(app, before);
   show({
     ...wordsOf(outcome.status),
-    details: [
-      ...detailsOf(outcome),
-      ['Answered after', formatMs(tookMs)],
-      ['Orders at the gateway', String(sent)],
-    ],
+    details: [...detailsOf(outcome), ['Answered after', formatMs(tookMs)], ...countOf(sent)],
   });
 }
 
@@ -88,25 +87,31 @@ async function placeTwice(app: App, { symbol, side, units }: Form): Promise<void
   const input = { symbol, side, kind: 'MARKET' as const, size: { units }, idempotencyKey };
   const answers = await Promise.all([1, 2].map(() => app.client.mutate(PLACE_ORDER, { input })));
   stopClock();
-  const sent = (await ordersSent(app)) - before;
+  const sent = await sentSince(app, before);
   const results = answers.map(({ data, errors }) => {
     const result = data?.placeOrder;
     if (!result) return errors[0]?.code ?? 'no answer';
     const id = result.orderId ? ` ${result.orderId}` : '';
     return `${result.__typename}${id}${result.replayed ? ', replayed' : ''}`;
   });
-  const first = answers[0]?.data?.placeOrder;
-  const status = first ? STATUS_OF[first.__typename] : 'unsent';
+  const words = wordsOf(statusOf(answers));
   show({
-    ...wordsOf(status),
-    title: `Two taps, ${sent === 1 ? 'one order' : `${sent} orders`}`,
+    ...words,
+    title: sent === null ? words.title : `Two taps, ${sent === 1 ? 'one order' : `${sent} orders`}`,
     details: [
       ['Key', idempotencyKey],
       ['First tap', results[0] ?? ''],
       ['Second tap', results[1] ?? ''],
-      ['Orders at the gateway', String(sent)],
+      ...countOf(sent),
     ],
   });
+}
+
+/** What is known after two answers to one key: either may be lost while the other comes. */
+function statusOf(answers: readonly Result<PlaceOrderData>[]): Status {
+  const outcome = answers.map(({ data }) => data?.placeOrder).find((each) => each != null);
+  if (outcome) return STATUS_OF[outcome.__typename];
+  return answers.some(({ errors }) => errors.some(mayHaveTraded)) ? 'unanswered' : 'unsent';
 }
 
 const STATUS_OF = {
@@ -164,10 +169,21 @@ async function resume(app: App): Promise<void> {
   });
 }
 
-/** The number of market orders that the gateway has received. */
-async function ordersSent(app: App): Promise<number> {
+/** The number of market orders that the gateway has received; null where it cannot be asked. */
+async function ordersSent(app: App): Promise<number | null> {
   await app.calls.refresh();
-  return app.calls.counts?.operations.openPosition ?? 0;
+  const { counts } = app.calls;
+  return counts && (counts.operations.openPosition ?? 0);
+}
+
+/** Null where the gateway could not be asked, or has begun to count anew. */
+async function sentSince(app: App, before: number | null): Promise<number | null> {
+  const after = await ordersSent(app);
+  return before === null || after === null || after < before ? null : after - before;
+}
+
+function countOf(sent: number | null): Shown['details'] {
+  return sent === null ? [] : [['Orders at the gateway', String(sent)]];
 }
 
 /** Shows that the order is under way, and for how long, until the returned function is called. */

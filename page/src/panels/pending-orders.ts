@@ -1,11 +1,12 @@
+import type { PendingOrder } from '../../../client/src/live/account-operation.ts';
+import type { AccountState } from '../../../client/src/live/account-state.ts';
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
-import { type AccountData, PENDING_ORDERS, type PendingOrder } from '../documents.ts';
-import { find, h, onClick, setText } from '../dom.ts';
+import { find, h, setText } from '../dom.ts';
 import { formatPrice, plural } from '../format.ts';
+import { onClick } from '../on-click.ts';
 import { sandbox } from '../sandbox.ts';
 
-const RETRY_MS = 3_000;
 /** So near that a moving market reaches it within a minute or so. */
 const NEAR = 0.9995;
 const AMOUNT = 200;
@@ -13,37 +14,22 @@ const AMOUNT = 200;
 /** The orders that wait for a price; one that is reached becomes a position of the same id. */
 export function startPendingOrders(app: App): void {
   const rows = find('pending-rows', HTMLElement);
-  const orders = new Map<string, PendingOrder>();
-  const open = new Set<string>();
-  let cursor: string | null = null;
+  let shown: readonly PendingOrder[] = [];
 
-  function follow(): void {
-    app.client.subscribe(PENDING_ORDERS, () => ({ after: cursor }), {
-      next: ({ data }) => data && fold(data.accountChanges),
-      // The gateway may not have answered yet.
-      ended: () => setTimeout(follow, RETRY_MS),
-    });
-  }
-
-  function fold(event: AccountData['accountChanges']): void {
-    const { snapshot, positions } = event;
-    cursor = event.cursor;
-    if (snapshot) open.clear();
-    for (const id of positions.closed) open.delete(id);
-    for (const { id } of positions.upserted) open.add(id);
-    if (event.orders === null) return;
-    if (snapshot) orders.clear();
-    announceTriggered(event.orders.closed);
-    for (const id of event.orders.closed) orders.delete(id);
-    for (const order of event.orders.upserted) orders.set(order.id, order);
-    draw([...orders.values()]);
-  }
-
-  function announceTriggered(closed: readonly string[]): void {
-    const news = closed
-      .filter((id) => open.has(id))
-      .map((id) => `${orders.get(id)?.symbol}: the order has become a position.`);
+  function draw({ orders, positions, asOf }: AccountState): void {
+    // The gateway has not said any yet; without a list at all, another account is signed in.
+    if (orders === null && asOf !== null) return;
+    const present = orders ?? [];
+    const ids = new Set(present.map(({ id }) => id));
+    const open = new Set(positions.map(({ id }) => id));
+    const news = shown
+      .filter(({ id }) => !ids.has(id) && open.has(id))
+      .map(({ symbol }) => `${symbol}: the order has become a position.`);
     if (news.length > 0) tell(news.join(' '));
+    shown = present;
+    drawRows(present);
+    const count = orders === null ? '' : plural(orders.length, 'pending order');
+    setText(find('pending-count', HTMLElement), count);
   }
 
   function tell(text: string): void {
@@ -51,20 +37,19 @@ export function startPendingOrders(app: App): void {
     announce(text);
   }
 
-  function draw(orders: readonly PendingOrder[]): void {
-    setText(find('pending-count', HTMLElement), plural(orders.length, 'pending order'));
+  function drawRows(orders: readonly PendingOrder[]): void {
     // A button that has the focus stays in the page while its row does.
     const kept = new Map(
       [...rows.children].map((row) => [(row as HTMLElement).dataset.id ?? '', row as HTMLElement]),
     );
-    const shown = orders.map((order) => {
+    const wanted = orders.map((order) => {
       const row = kept.get(order.id) ?? createRow(order);
       const price = row.querySelector('.now');
       if (price) setText(price, formatPrice(order.priceCurrent, order.digits));
       return row;
     });
-    for (const [, row] of kept) if (!shown.includes(row)) row.remove();
-    for (const [at, row] of shown.entries()) {
+    for (const [, row] of kept) if (!wanted.includes(row)) row.remove();
+    for (const [at, row] of wanted.entries()) {
       if (rows.children[at] !== row) rows.insertBefore(row, rows.children[at] ?? null);
     }
   }
@@ -97,7 +82,7 @@ export function startPendingOrders(app: App): void {
   }
 
   async function add(): Promise<void> {
-    const position = app.client.positions.state().positions[0];
+    const position = app.client.account.state().positions[0];
     // The graph tells the prices of what the account holds.
     if (position === undefined || position.priceCurrent === null) {
       return tell('Place an order first: the position tells where the market is.');
@@ -115,5 +100,5 @@ export function startPendingOrders(app: App): void {
   }
 
   onClick(find('pending-add', HTMLButtonElement), add);
-  follow();
+  app.client.account(draw);
 }

@@ -2,9 +2,10 @@ import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
 import { CodeBox } from '../code-box.ts';
 import { SEARCH_AND_SYNC } from '../documents.ts';
-import { find, h, onClick, setText } from '../dom.ts';
+import { find, h, setText } from '../dom.ts';
 import { formatBytes, formatMs, plural } from '../format.ts';
-import { sandbox } from '../sandbox.ts';
+import { onClick } from '../on-click.ts';
+import { ServerGone, sandbox } from '../sandbox.ts';
 import type { Example } from '../snippets.ts';
 
 const SHOWN = 6;
@@ -18,6 +19,7 @@ export function startSearchAndSync(app: App): void {
   const input = find('search-text', HTMLInputElement);
   const code = new CodeBox('search-code', app, searchExample(input.value, null));
   let wholeBytes = 0;
+  let loading = Promise.resolve();
   let typing: ReturnType<typeof setTimeout> | undefined;
 
   function search(): void {
@@ -44,6 +46,8 @@ export function startSearchAndSync(app: App): void {
   }
 
   async function searchAtServer(text: string): Promise<void> {
+    const shown = find('search-server', HTMLElement);
+    if (app.calls.goneSince !== null) return setText(shown, 'no answer');
     const startedAt = performance.now();
     const since = client.catalog.version ?? '';
     const { data } = await client.query(SEARCH_AND_SYNC, { text, since });
@@ -51,7 +55,7 @@ export function startSearchAndSync(app: App): void {
     const ms = performance.now() - startedAt;
     const found = data?.instruments?.totalCount;
     setText(
-      find('search-server', HTMLElement),
+      shown,
       found === undefined ? 'no answer' : `${plural(found, 'match', 'matches')} in ${formatMs(ms)}`,
     );
   }
@@ -83,28 +87,25 @@ export function startSearchAndSync(app: App): void {
 
   async function sync(outcome: string): Promise<void> {
     const before = client.catalog.version;
-    try {
-      const bytes = await bytesDuring(() => client.catalog.sync());
-      const isSame = before === client.catalog.version;
-      const text = isSame
-        ? 'Nothing has changed: the server says so in one small answer.'
-        : outcome;
-      showSync(bytes, text);
-      announce(text);
-    } catch {
-      setText(
-        find('sync-outcome', HTMLElement),
-        'The server did not answer; the copy stays as it is.',
-      );
-    }
+    if (app.calls.goneSince !== null) throw new ServerGone();
+    const bytes = await bytesDuring(() => client.catalog.sync());
+    const isSame = before === client.catalog.version;
+    const text = isSame ? 'Nothing has changed: the server says so in one small answer.' : outcome;
+    showSync(bytes, text);
+    announce(text);
   }
 
-  async function load(): Promise<void> {
+  /** One after the other: the bytes of two at the same time could not be told apart. */
+  function load({ unlessLoaded }: { readonly unlessLoaded: boolean }): void {
+    loading = loading.then(() => (unlessLoaded && wholeBytes > 0 ? search() : loadNow()));
+  }
+
+  async function loadNow(): Promise<void> {
     wholeBytes = await measureWholeCatalog();
     await client.catalog.load().catch(() => {});
     showCopy();
     void searchAtServer(input.value.trim());
-    await sync('The copy is up to date.');
+    await sync('The copy is up to date.').catch(() => {});
   }
 
   /** As a first visit loads it: the changes since no version are everything. */
@@ -123,8 +124,9 @@ export function startSearchAndSync(app: App): void {
       `${plural(CHANGED_ROWS, 'instrument')} had changed at the gateway: they alone came.`,
     );
   });
-  app.onUserChange(() => void load());
-  void load();
+  app.onUserChange(() => load({ unlessLoaded: false }));
+  app.onReturn(() => load({ unlessLoaded: true }));
+  load({ unlessLoaded: false });
 }
 
 const WHOLE_CATALOG = `query WholeCatalog {

@@ -130,7 +130,7 @@ describe('a snippet for curl', () => {
   });
 
   test('follows a subscription', async () => {
-    const snippet = await curlOf({ document: documents.LIVE_POSITIONS });
+    const snippet = await curlOf({ document: documents.LIVE_ACCOUNT });
     const curl = spawn('bash', ['-c', `exec ${snippet}`], { stdio: ['ignore', 'pipe', 'ignore'] });
     let events = '';
     curl.stdout.on('data', (text) => {

@@ -1,12 +1,13 @@
 import type { Client } from '../../../client/src/create-client.ts';
+import type { AccountState } from '../../../client/src/live/account-state.ts';
 import type { Position } from '../../../client/src/live/positions-operation.ts';
-import type { PositionsState } from '../../../client/src/live/positions-state.ts';
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
 import { CodeBox } from '../code-box.ts';
-import { LIVE_POSITIONS } from '../documents.ts';
-import { find, h, onClick, setText } from '../dom.ts';
+import { LIVE_ACCOUNT } from '../documents.ts';
+import { find, h, setText } from '../dom.ts';
 import {
+  formatMoney,
   formatMs,
   formatPrice,
   formatProfit,
@@ -16,17 +17,13 @@ import {
   plural,
 } from '../format.ts';
 import type { LineObserver, LiveEvent } from '../live-line.ts';
+import { onClick } from '../on-click.ts';
 import { sandbox } from '../sandbox.ts';
 import { Sparkline } from '../sparkline.ts';
 
 const WATCHERS = 10;
 const CUT_MS = 5_000;
 const LOG_LINES = 6;
-const STATUS_WORDS = {
-  LIVE: 'the list follows the gateway',
-  DELAYED: 'the gateway does not answer; the list stands still',
-  OFFLINE: 'there is no line; the list is as it was',
-} as const;
 
 interface Row {
   readonly element: HTMLTableRowElement;
@@ -51,12 +48,12 @@ export class LineLog implements LineObserver {
     this.note('The socket is closed.');
   }
 
-  event({ snapshot, upserted, closed, bytes }: LiveEvent): void {
+  event({ snapshot, rows, bytes }: LiveEvent): void {
     this.events += 1;
     if (!this.#isFirst) return;
     this.#isFirst = false;
-    const size = `${plural(upserted + closed, 'row')}, ${bytes} bytes`;
-    if (snapshot) this.note(`Subscribed: the whole list came, ${size}.`);
+    const size = `${plural(rows, 'row')}, ${bytes} bytes`;
+    if (snapshot) this.note(`Subscribed: the whole account came, ${size}.`);
     else {
       const lost =
         this.#lostAtMs === null ? '' : ` after ${formatMs(performance.now() - this.#lostAtMs)}`;
@@ -73,21 +70,22 @@ export class LineLog implements LineObserver {
   }
 }
 
-/** The open positions as they change, and what becomes of them when the gateway or the socket is gone. */
-export function startLivePositions(app: App, log: LineLog): void {
+/** The account as it changes, and what becomes of it when the gateway or the socket is gone. */
+export function startLiveAccount(app: App, log: LineLog): void {
   const body = find('live-rows', HTMLTableSectionElement);
   const rows = new Map<string, Row>();
-  let lastStatus: PositionsState['status'] | null = null;
 
   new CodeBox('live-code', app, {
-    document: LIVE_POSITIONS,
-    client: `const stop = client.positions(({ positions, totals, status, asOf }) => {
-  draw(positions, totals, status, asOf);
+    document: LIVE_ACCOUNT,
+    client: `const stop = client.account((account) => {
+  const { positions, orders, session } = account;
+  draw(positions, orders, session);
+  // 'LIVE', 'DELAYED' or 'OFFLINE', and since when
+  mark(account.status, account.asOf);
 });`,
   });
 
-  function draw(state: PositionsState): void {
-    const { positions, totals, status, asOf } = state;
+  function draw({ positions, totals, session, asOf }: AccountState): void {
     const ids = new Set(positions.map(({ id }) => id));
     for (const [id, { element }] of rows) {
       if (ids.has(id)) continue;
@@ -111,22 +109,17 @@ export function startLivePositions(app: App, log: LineLog): void {
     total.className = (totals?.profit ?? 0) < 0 ? 'loss' : 'profit';
     setText(find('live-as-of', HTMLElement), formatTime(asOf));
     setText(find('live-events', HTMLElement), String(log.events));
-    if (status !== lastStatus) showStatus(status);
-    lastStatus = status;
-  }
-
-  function showStatus(status: PositionsState['status']): void {
-    for (const pill of document.querySelectorAll('.live-status')) {
-      pill.setAttribute('data-status', status);
-      setText(pill, status);
+    for (const [name, figure] of [
+      ['equity', session?.equity],
+      ['balance', session?.balance],
+    ] as const) {
+      setText(find(`live-${name}`, HTMLElement), formatMoney(figure));
     }
-    setText(find('live-status-words', HTMLElement), STATUS_WORDS[status]);
-    if (lastStatus === null) return;
-    announce(`Positions: ${status}, ${STATUS_WORDS[status]}.`);
-    log.note(`${status}: ${STATUS_WORDS[status]}.`);
+    const fetchedAt = session && new Date(session.fetchedAt);
+    setText(find('live-fetched-at', HTMLElement), formatTime(fetchedAt));
   }
 
-  app.client.positions(draw);
+  app.client.account(draw);
   app.calls.onChange(() => {
     const rate = app.calls.rate('getOpenPositions');
     setText(find('live-polls', HTMLElement), rate === null ? '–' : formatRate(rate));

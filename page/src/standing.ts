@@ -1,0 +1,66 @@
+import type { AccountState } from '../../client/src/live/account-state.ts';
+import { announce } from './announce.ts';
+import type { App } from './app.ts';
+import { find, setText } from './dom.ts';
+import { formatTime } from './format.ts';
+import { clearProblems } from './on-click.ts';
+
+type Status = AccountState['status'];
+
+const WORDS: Readonly<Record<Status, string>> = {
+  LIVE: 'the account follows the gateway',
+  DELAYED: 'the gateway does not answer; the account stands still',
+  OFFLINE: 'there is no line; the account is as it was',
+};
+
+/**
+ * Says in one voice how things stand: the bar below the header, the marks of the live account, and what screen
+ * readers are told follow from the same facts.
+ */
+export function startStanding(app: App, note: (text: string) => void): void {
+  const { client, calls, session } = app;
+  const bar = find('standing', HTMLElement);
+  let last: string | null = null;
+
+  function show(): void {
+    const { goneSince } = calls;
+    const problem = problemOf(app);
+    bar.hidden = problem === null;
+    setText(bar, problem ?? '');
+    setText(find('who', HTMLElement), session.problem === null ? session.email : 'signed out');
+    find('no-controls', HTMLElement).hidden = !calls.isRefused;
+    const status = problem === null ? client.account.state().status : 'OFFLINE';
+    const words =
+      goneSince !== null
+        ? 'the server does not answer; the account is as it was'
+        : session.problem !== null
+          ? 'nobody is signed in'
+          : WORDS[status];
+    for (const pill of document.querySelectorAll('.live-status')) {
+      pill.setAttribute('data-status', status);
+      setText(pill, status);
+    }
+    setText(find('live-status-words', HTMLElement), words);
+    const sentence = `${status}: ${words}.`;
+    if (sentence === last) return;
+    // The page starts without a line, which is no news.
+    if (last !== null) {
+      note(sentence);
+      announce(`Account ${sentence}`);
+    }
+    last = sentence;
+  }
+
+  client.account(show);
+  calls.onChange(show);
+  session.onChange(show);
+  app.onReturn(clearProblems);
+}
+
+/** Why the page as a whole stands still; null where it does not. */
+function problemOf({ calls: { goneSince }, session: { problem } }: App): string | null {
+  if (goneSince !== null) {
+    return `The server has not answered since ${formatTime(goneSince)}. What is shown is as it was then, and goes on by itself when the server is back.`;
+  }
+  return problem && `Nobody is signed in: ${problem} The page tries again by itself.`;
+}
