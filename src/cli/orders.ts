@@ -1,11 +1,15 @@
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { ConfigError, readConfig } from '../config.ts';
+import { withoutPassword } from '../config/shown.ts';
+import { type Config, ConfigError, readConfig } from '../config.ts';
 import { machineClock } from '../lib/machine-clock.ts';
 import { SqliteFileError } from '../lib/sqlite-errors.ts';
 import { OrderDatabase } from '../store/order-database.ts';
+import { readRedisOrderStatus } from '../store/redis-order-status.ts';
+import { StoreError } from '../store/store-error.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
 
-/** Reports whether the file of the order records is complete, and lets the operator correct that. */
+/** Reports whether orders are taken, and lets the operator say that a file of records is complete. */
 export const ordersCommand: Command = {
   usage: [
     'Usage: trading-graph orders <status | complete | incomplete> [--file <path>]',
@@ -16,7 +20,7 @@ export const ordersCommand: Command = {
     '  incomplete  refuses unknown keys for 24 hours: for a file that was restored with its disk,',
     '              which nothing else shows',
     '',
-    '  --file  the file; ORDER_STORE when left out',
+    '  --file  the file; when left out ORDER_STORE, or Redis where REDIS_URL is set, which has a status alone',
   ].join('\n'),
   async run(args, terminal) {
     const asked = readArgs(args);
@@ -25,10 +29,12 @@ export const ordersCommand: Command = {
       return EXIT_USAGE;
     }
     try {
-      return act(asked, terminal);
+      return await act(asked, terminal);
     } catch (problem) {
       if (problem instanceof ConfigError) {
         for (const line of problem.problems) terminal.err(line);
+      } else if (problem instanceof StoreError) {
+        terminal.err(`REDIS_URL: ${problem.message}.`);
       } else if (problem instanceof SqliteFileError) {
         terminal.err(`The file ${problem.message}.`);
       } else throw problem;
@@ -60,11 +66,16 @@ function readArgs(args: readonly string[]): Asked | string {
   }
 }
 
-function act({ word, file }: Asked, terminal: Terminal): number {
+async function act({ word, file }: Asked, terminal: Terminal): Promise<number> {
   const { environment } = terminal;
   const config = readConfig(
     file === undefined ? environment : { ...environment, ORDER_STORE: file },
   );
+  if (config.redisUrl !== null && file === undefined) {
+    return word === 'status'
+      ? reportRedis(config, config.redisUrl, terminal)
+      : wrongStore(terminal);
+  }
   const path = config.orderStore;
   if (path === 'memory') {
     terminal.err('The order records are in memory: name a file by --file or ORDER_STORE.');
@@ -79,6 +90,35 @@ function act({ word, file }: Asked, terminal: Terminal): number {
   if (word === 'complete') database.declareComplete();
   if (word === 'incomplete') database.declareIncomplete();
   const { held, degradedReason } = database.run([]);
-  terminal.out(`${path}: ${held} order records; ${degradedReason ?? 'orders are taken'}`);
+  const state = config.redisUrl === null ? (degradedReason ?? TAKEN) : UNUSED;
+  terminal.out(`${path}: ${held} order records; ${state}`);
   return EXIT_OK;
+}
+
+const TAKEN = 'orders are taken';
+const UNUSED = 'not in use, because REDIS_URL is set';
+
+async function reportRedis(config: Config, url: string, terminal: Terminal): Promise<number> {
+  const status = await readRedisOrderStatus({
+    url,
+    prefix: config.redisPrefix,
+    max: config.orderRecordsMax,
+    onWarn: terminal.err,
+  });
+  const address = withoutPassword(url);
+  if (status === null) {
+    terminal.out(`${address}: nothing is known of the order records, and no order is taken`);
+    return EXIT_FAILED;
+  }
+  const { held, replicas, refusedFor } = status;
+  const state = refusedFor === null ? TAKEN : `no order is taken: ${refusedFor}`;
+  terminal.out(`${address}: ${held} order records, replicas: ${replicas}; ${state}`);
+  // A file from before the Redis, or from a process that was started without it.
+  if (existsSync(config.orderStore)) terminal.out(`${config.orderStore}: ${UNUSED}`);
+  return EXIT_OK;
+}
+
+function wrongStore(terminal: Terminal): number {
+  terminal.err('The order records are in Redis (REDIS_URL): name a file by --file to mark that.');
+  return EXIT_FAILED;
 }

@@ -32,7 +32,15 @@ import {
   warnOfSettings,
 } from './redis-connection.ts';
 import { REDIS_TIMING, RedisEpoch, type RedisTiming, toList } from './redis-epoch.ts';
-import { FIND, MERGE, RELEASE, RESERVE, type RedisKeys } from './redis-scripts.ts';
+import {
+  FIND,
+  MERGE,
+  RELEASE,
+  RESERVE,
+  type RedisKeys,
+  redisKeys,
+  redisPrefix,
+} from './redis-scripts.ts';
 
 export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConnectionOptions {
   readonly clock: Clock;
@@ -94,14 +102,8 @@ class RedisOrderRecords implements OrderRecords {
     this.#warnOfFill = createFillWarning(max, onWarn);
     // The count that matters is Redis's: the own copies are a part of it and never warn.
     this.#own = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs, onWarn: () => {} });
-    // In braces: all keys of a script on one node, should Redis be a cluster behind a proxy.
-    this.#prefix = `${prefix}{orders}`;
-    this.#keys = {
-      marker: `${this.#prefix}:epoch`,
-      members: `${this.#prefix}:members`,
-      expected: `${this.#prefix}:expected`,
-      index: `${this.#prefix}:index`,
-    };
+    this.#prefix = redisPrefix(prefix);
+    this.#keys = redisKeys(prefix);
     this.versions = createRedisAccountVersions({
       redis,
       clock,

@@ -14,6 +14,21 @@ export interface RedisKeys {
   readonly index: string;
 }
 
+/** In braces: all keys of a script on one node, should Redis be a cluster behind a proxy. */
+export function redisPrefix(prefix: string): string {
+  return `${prefix}{orders}`;
+}
+
+export function redisKeys(prefix: string): RedisKeys {
+  const own = redisPrefix(prefix);
+  return {
+    marker: `${own}:epoch`,
+    members: `${own}:members`,
+    expected: `${own}:expected`,
+    index: `${own}:index`,
+  };
+}
+
 // `run`: a Redis that was restarted, or took over from another, may have lost the last writes even
 // where the marker survived. Its run id shows it; where INFO is forbidden the marker alone has to.
 const COMMON = `
@@ -95,6 +110,18 @@ redis.call('ZREMRANGEBYSCORE', members, '-inf', now - ARGV[3])
 redis.call('ZREMRANGEBYSCORE', index, '-inf', now)
 if no then return no end
 return {'open', redis.call('ZCARD', index), unpack(redis.call('ZRANGE', members, 0, 999))}
+`;
+
+/**
+ * KEYS 5: a probe, since a Redis that is full or read-only still answers reads. Answers the state of the epoch, records, replicas that
+ * have sent a heartbeat in the last seconds, and the reason where Redis takes no writes.
+ */
+export const STATUS = `${COMMON}
+local state = current == '' and 'lost' or recovering() and 'recovering' or 'open'
+local probe = redis.pcall('SET', KEYS[5], '1')
+if not probe.err then redis.call('DEL', KEYS[5]) end
+return {state, redis.call('ZCOUNT', index, '(' .. now, '+inf'),
+  redis.call('ZCOUNT', members, now - 3000, '+inf'), probe.err or ''}
 `;
 
 /** ARGV: member. */

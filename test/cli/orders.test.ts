@@ -5,11 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ordersCommand } from '../../src/cli/orders.ts';
+import type { Environment } from '../../src/config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { openRedisOrderRecords } from '../../src/store/redis-order-records.ts';
 import { openSqliteOrderRecords } from '../../src/store/sqlite-order-records.ts';
 import { request, reserved } from '../store/order-records-contract.ts';
+import { describeWithRedis } from '../support/describe-with.ts';
+import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../support/redis.ts';
 
-async function rehearse() {
+async function rehearse(environment: Environment = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'trading-graph-orders-cli-'));
   const path = join(folder, 'orders.db');
   const out: string[] = [];
@@ -22,7 +26,7 @@ async function rehearse() {
     ...{ folder, path, out, err, open },
     run: (...args: string[]) =>
       ordersCommand.run(args, {
-        environment: { ORDER_STORE: path },
+        environment: { ORDER_STORE: path, ...environment },
         out: (line) => out.push(line),
         err: (line) => err.push(line),
         ask: () => Promise.resolve(null),
@@ -87,4 +91,76 @@ test('the program knows the command', async () => {
   });
   const [code] = await once(child, 'close');
   expect([code, output]).toEqual([0, `${stage.path}: 1 order records; orders are taken\n`]);
+});
+
+describeWithRedis('with Redis', (serverPath) => {
+  const openRecords = ({ url }: TestRedis) =>
+    openRedisOrderRecords({
+      url,
+      max: 100,
+      clock: systemClock,
+      uptimeMs: () => performance.now(),
+      onWarn() {},
+    });
+  const shown = ({ url }: TestRedis) => url.replace(`:${REDIS_PASSWORD}@`, '***@');
+
+  test('the status is that of Redis, and a file that is left over is not in use', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const records = await openRecords(redis);
+    await reserved(records, '1', 'key');
+    await reserved(records, '1', 'other');
+    using stage = await rehearse({ REDIS_URL: redis.url });
+    expect(await stage.run('status')).toBe(0);
+    const unused = `${stage.path}: not in use, because REDIS_URL is set`;
+    expect(stage.out).toEqual([
+      `${shown(redis)}: 2 order records, replicas: 1; orders are taken`,
+      unused,
+    ]);
+    expect(stage.err).toEqual([]);
+    expect(await stage.run('status', '--file', stage.path)).toBe(0);
+    expect(stage.out.at(-1)).toBe(unused.replace(': ', ': 1 order records; '));
+    await records.close();
+    expect(await stage.run('status')).toBe(0);
+    expect(stage.out.at(-2)).toMatch(/replicas: 0; no order is taken: no replica is connected/);
+  });
+
+  test('it says that orders are refused while they are', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const records = await openRecords(redis);
+    await reserved(records, '1', 'key');
+    const statusOf = async (environment: Environment = {}) => {
+      using stage = await rehearse({ REDIS_URL: redis.url, ...environment });
+      return { code: await stage.run('status'), text: [...stage.out, ...stage.err].join('\n') };
+    };
+    const full = await statusOf({ ORDER_RECORDS_MAX: '1' });
+    expect(full.text).toContain('no order is taken: all 1 order records are in use');
+    const elsewhere = await statusOf({ REDIS_PREFIX: 'another:' });
+    expect(elsewhere.text).toContain('0 order records, replicas: 0; no order is taken');
+    await redis.command('CONFIG', 'SET', 'maxmemory', '1mb');
+    await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    expect((await statusOf()).text).toMatch(/no order is taken: Redis refuses to write: .*OOM/);
+    await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+    await redis.command('REPLICAOF', '127.0.0.1', '1');
+    expect((await statusOf()).text).toMatch(/READONLY/);
+    await redis.command('REPLICAOF', 'NO', 'ONE');
+    expect(await redis.command('KEYS', 'another:*')).toEqual([]);
+    await records.close();
+    await redis.kill();
+    expect(await statusOf()).toEqual({
+      code: 1,
+      text: expect.stringMatching(/nothing is known of the order records, and no order is taken/),
+    });
+  });
+
+  test('a file is marked only where it is named', async () => {
+    await using redis = await startTestRedis(serverPath);
+    using stage = await rehearse({ REDIS_URL: redis.url });
+    expect(await stage.run('incomplete')).toBe(1);
+    expect(stage.err.join()).toContain('are in Redis');
+    expect(await stage.run('incomplete', '--file', stage.path)).toBe(0);
+    const wrong = redis.url.replace(REDIS_PASSWORD, 'wrong');
+    using refused = await rehearse({ REDIS_URL: wrong });
+    expect(await refused.run('status')).toBe(1);
+    expect(refused.err.join()).toMatch(/^REDIS_URL: /);
+  });
 });
