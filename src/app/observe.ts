@@ -20,9 +20,7 @@ export function watchReadiness(
   readiness.watch('gateway', () => gateway.resilience.degradedReason());
   readiness.watch('memory', () => memory.degradedReason());
   readiness.watch('log', () => logOutput?.degradedReason() ?? null);
-  readiness.watch('catalog', () =>
-    domain.catalogs.staleGroups.length > 0 ? 'a catalog is past its time' : null,
-  );
+  readiness.watch('catalog', () => domain.catalogs.degradedReason());
 }
 
 /** Gives the gauges their sources. */

@@ -82,7 +82,16 @@ export class DomainMetrics {
         'Instruments in the gateway’s last answer; with less than half of the catalog’s it is kept out for a time.',
         'group',
       ),
-      skipped: registry.gauge('catalog_skipped', 'Instruments that were left out as broken.'),
+      skipped: registry.gauge(
+        'catalog_skipped',
+        'Instruments that were left out as broken.',
+        'group',
+      ),
+      lost: registry.gauge(
+        'catalog_lost_instruments',
+        'Instruments that a former version had, where they are a tenth of it or more; for two hours.',
+        'group',
+      ),
       unknownValues: registry.gauge(
         'catalog_unknown_values',
         'Values of instruments that are null because an enum here lacks them.',
@@ -111,9 +120,12 @@ export class DomainMetrics {
     gauges.stale.from(() => catalogs.staleGroups.length);
     gauges.age.from(() => catalogs.stats().ageSeconds);
     gauges.left.from(() => catalogs.stats().leftSeconds);
-    gauges.instruments.fromEach(() => catalogs.sizes.map(({ group, size }) => [size, group]));
-    gauges.offered.fromEach(() => catalogs.sizes.map(({ group, offered }) => [offered, group]));
-    gauges.skipped.from(() => catalogs.stats().skipped);
+    const ofEach = (name: 'size' | 'offered' | 'skipped' | 'lost') => () =>
+      catalogs.figures.map(({ group, [name]: value }) => [value, group] as const);
+    gauges.instruments.fromEach(ofEach('size'));
+    gauges.offered.fromEach(ofEach('offered'));
+    gauges.skipped.fromEach(ofEach('skipped'));
+    gauges.lost.fromEach(ofEach('lost'));
     const stat = (name: keyof Omit<HubStats, 'polls'>) => () => hub.stats()[name];
     gauges.unknownValues.from(() => catalogs.stats().unknownValues);
     gauges.feeds.from(stat('feeds'));

@@ -4,6 +4,7 @@ import type { GroupProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { CatalogFetches, type CatalogFetchOptions } from './cache/catalog-fetches.ts';
 import type { GroupCatalog } from './cache/group-catalog.ts';
+import { figuresOf, type GroupFigures, troubleOf } from './catalog-health.ts';
 import { CatalogView } from './catalog-view.ts';
 import { GroupProver } from './group-prover.ts';
 
@@ -15,21 +16,12 @@ export interface CatalogsOptions extends CatalogFetchOptions {
 
 export interface CatalogStats {
   readonly count: number;
-  /** Rows that were left out, over all catalogs. */
-  readonly skipped: number;
   /** Values of enums that are not known here, over all catalogs. */
   readonly unknownValues: number;
   /** Of the oldest. */
   readonly ageSeconds: number;
   /** Until the first of them is served no longer; null without catalogs. */
   readonly leftSeconds: number | null;
-}
-
-export interface GroupSize {
-  readonly group: string;
-  readonly size: number;
-  /** Instruments in the gateway's last answer, which is not served where it has far fewer. */
-  readonly offered: number;
 }
 
 /** The read's source and start, for the receipt; null where the read's own call appears on it already. */
@@ -69,20 +61,23 @@ export class Catalogs {
   }
 
   /** Of each group whose catalog is in memory: as many as the cache holds. */
-  get sizes(): readonly GroupSize[] {
-    return [...this.#fetches.catalogs()].flatMap(({ group, copy, offeredSize }) =>
-      copy === null ? [] : [{ group, size: copy.version.size, offered: offeredSize }],
-    );
+  get figures(): readonly GroupFigures[] {
+    const nowMs = this.#options.clock.now();
+    return [...this.#fetches.catalogs()].flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
+  }
+
+  /** The first group's trouble in words for an operator, or null. */
+  degradedReason(): string | null {
+    for (const figures of this.figures) {
+      const trouble = troubleOf(figures);
+      if (trouble !== null) return trouble;
+    }
+    return null;
   }
 
   /** Groups whose catalog has outlived its age, because the gateway fails or serves old copies itself. */
   get staleGroups(): readonly string[] {
-    const nowMs = this.#options.clock.now();
-    const stale: string[] = [];
-    for (const { group, copy } of this.#fetches.catalogs()) {
-      if (copy && copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs) stale.push(group);
-    }
-    return stale;
+    return this.figures.filter(({ isStale }) => isStale).map(({ group }) => group);
   }
 
   /** The estimated size of all catalogs in memory. */
@@ -92,18 +87,17 @@ export class Catalogs {
 
   stats(): CatalogStats {
     const nowMs = this.#options.clock.now();
-    let [count, skipped, unknownValues, ageMs] = [0, 0, 0, 0];
+    let [count, unknownValues, ageMs] = [0, 0, 0];
     let leftMs: number | null = null;
     for (const { copy } of this.#fetches.catalogs()) {
       if (copy === null) continue;
       count += 1;
-      skipped += copy.skipped;
       unknownValues += copy.unknownValues;
       ageMs = Math.max(ageMs, nowMs - copy.receivedAtMs + copy.initialAgeMs);
       leftMs = Math.min(leftMs ?? Infinity, Math.max(0, copy.servesUntilMs - nowMs));
     }
     const leftSeconds = leftMs === null ? null : leftMs / 1000;
-    return { count, skipped, unknownValues, ageSeconds: ageMs / 1000, leftSeconds };
+    return { count, unknownValues, ageSeconds: ageMs / 1000, leftSeconds };
   }
 
   /** The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails. */

@@ -23,7 +23,7 @@ describe('the catalog', () => {
     // Two seconds from its end, by the gateway's own account.
     app.sandbox.changeCatalog({ broken: 3, ageSeconds: 3_598 });
     await read();
-    expect(await seriesValue(app, 'catalog_skipped')).toBe(3);
+    expect(await seriesValue(app, 'catalog_skipped{group="standard-usd"}')).toBe(3);
     expect(await seriesValue(app, 'catalog_age_seconds')).toBeGreaterThanOrEqual(3_598);
     expect(await seriesValue(app, 'stale_catalogs')).toBe(0);
     app.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });

@@ -70,7 +70,10 @@ test('every metric has its series from the start, in a text that Prometheus read
   for (const { name, type } of new Metrics().registry.metrics) {
     expect(text).toContain(`# TYPE ${name} ${type}\n`);
     // These are there once there is something to measure.
-    if (/_(redis_up|catalog_left_seconds|catalog_(offered_)?instruments)$/.test(name)) continue;
+    if (
+      /_(redis_up|catalog_left_seconds|catalog_(skipped|((offered|lost)_)?instruments))$/.test(name)
+    )
+      continue;
     const sample = type === 'histogram' ? `${name}_count` : name;
     expect(
       text.split('\n').some((line) => line.startsWith(sample)),
@@ -294,7 +297,8 @@ describe('what is cached', () => {
     expect(await ofGroup('catalog_instruments')).toBeGreaterThan(400);
     expect(await ofGroup('catalog_offered_instruments')).toBe(await ofGroup('catalog_instruments'));
     expect(await seriesValue(other, 'catalog_left_seconds')).toBeGreaterThan(3_600);
-    expect(await seriesValue(other, 'catalog_skipped')).toBe(0);
+    expect(await ofGroup('catalog_skipped')).toBe(0);
+    expect(await ofGroup('catalog_lost_instruments')).toBe(0);
     expect(await seriesValue(other, 'cache_bytes{cache="response"}')).toBeGreaterThan(100);
   });
 

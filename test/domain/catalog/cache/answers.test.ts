@@ -125,31 +125,39 @@ test.each([
   expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: true });
 });
 
+function serveRows(world: CatalogWorld, count: number): void {
+  const body = Array.from({ length: count }, (_, at) => ({ ...ROW, _id: `ROW${at}` }));
+  world.sandbox.clearFaults();
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
+}
+
 describe('a catalog that shrinks', () => {
-  const serve = (world: CatalogWorld, count: number) => {
-    const body = Array.from({ length: count }, (_, at) => ({ ...ROW, _id: `ROW${at}` }));
-    world.sandbox.clearFaults();
-    world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
-  };
   const KEPT_OUT = 'a catalog with less than half of its instruments is kept out';
 
   test('to less than half is kept out while the former may serve, and then served', async () => {
     await using world = await openCatalogWorld();
-    serve(world, 60);
+    serveRows(world, 60);
     const viewer = world.viewer();
     const { version } = await world.catalogs.read(viewer);
-    serve(world, 29);
+    serveRows(world, 29);
     await world.clock.advance(HOUR_MS - 1);
     await world.catalogs.read(viewer);
     await eventually(() => world.log.some(({ message }) => message === KEPT_OUT));
     expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: false });
-    expect(world.catalogs.sizes).toEqual([{ group: 'standard-usd', size: 60, offered: 29 }]);
+    expect(world.catalogs.figures).toMatchObject([
+      { group: 'standard-usd', size: 60, offered: 29 },
+    ]);
+    expect(world.catalogs.degradedReason()).toBe(
+      'the gateway offers 29 instruments to the group standard-usd, whose former 60 are served',
+    );
     await world.clock.advance(HOUR_MS);
     expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: true });
     await world.clock.advance(1);
     const small = await world.catalogs.read(viewer);
     expect(small).toMatchObject({ version: { size: 29 }, stale: false });
-    expect(world.catalogs.sizes).toEqual([{ group: 'standard-usd', size: 29, offered: 29 }]);
+    expect(world.catalogs.figures).toMatchObject([
+      { group: 'standard-usd', size: 29, offered: 29 },
+    ]);
     // However often it is offered, one line tells of it.
     expect(world.log.filter(({ message }) => message === KEPT_OUT)).toEqual([
       { message: KEPT_OUT, fields: { group: 'standard-usd', instruments: 60, offered: 29 } },
@@ -158,32 +166,95 @@ describe('a catalog that shrinks', () => {
 
   test('to half replaces the former', async () => {
     await using world = await openCatalogWorld();
-    serve(world, 60);
+    serveRows(world, 60);
     const viewer = world.viewer();
     await world.catalogs.read(viewer);
-    serve(world, 30);
+    serveRows(world, 30);
     await world.clock.advance(HOUR_MS);
     expect(await world.catalogs.read(viewer)).toMatchObject({ version: { size: 30 } });
-    expect(world.log).toEqual([]);
+    expect(world.log.filter(({ message }) => message === KEPT_OUT)).toEqual([]);
   });
 
   test('and is whole again is served at once', async () => {
     await using world = await openCatalogWorld();
-    serve(world, 60);
+    serveRows(world, 60);
     const viewer = world.viewer();
     await world.catalogs.read(viewer);
-    serve(world, 20);
+    serveRows(world, 20);
     await world.clock.advance(HOUR_MS);
     expect(await world.catalogs.read(viewer)).toMatchObject({ version: { size: 60 }, stale: true });
-    serve(world, 40);
+    serveRows(world, 40);
     await world.clock.advance(MINUTE_MS);
     await world.catalogs.read(viewer);
-    await eventually(() => world.catalogs.sizes[0]?.size === 40);
+    await eventually(() => world.catalogs.figures[0]?.size === 40);
     expect(await world.catalogs.read(viewer)).toMatchObject({
       version: { size: 40 },
       stale: false,
     });
   });
+});
+
+describe('a catalog that loses instruments', () => {
+  const LOST = 'a catalog has lost instruments';
+  const REASON = 'the catalog of the group standard-usd has lost 20 of 60 instruments';
+  const lost = (world: CatalogWorld) => world.catalogs.figures[0]?.lost;
+  /** As the hourly fetch brings it. */
+  async function readAnew(world: CatalogWorld, count: number): Promise<void> {
+    serveRows(world, count);
+    await world.clock.advance(HOUR_MS);
+    const read = await world.catalogs.read(world.viewer());
+    expect(read).toMatchObject({ version: { size: count } });
+  }
+
+  test('by a tenth is counted, named and logged once, until it has them again', async () => {
+    await using world = await openCatalogWorld();
+    for (const count of [60, 55]) await readAnew(world, count);
+    expect(lost(world)).toBe(0);
+    await readAnew(world, 60);
+    expect(world.catalogs.degradedReason()).toBeNull();
+    expect(world.log).toEqual([]);
+    for (const count of [40, 40]) {
+      await readAnew(world, count);
+      expect(lost(world)).toBe(20);
+      expect(world.catalogs.degradedReason()).toBe(REASON);
+    }
+    expect(world.log).toEqual([
+      { message: LOST, fields: { group: 'standard-usd', instruments: 40, before: 60 } },
+    ]);
+    await readAnew(world, 58);
+    expect(lost(world)).toBe(0);
+    expect(world.catalogs.degradedReason()).toBeNull();
+  });
+
+  test('counts as smaller on purpose after two hours', async () => {
+    await using world = await openCatalogWorld();
+    for (const count of [60, 54]) await readAnew(world, count);
+    expect(lost(world)).toBe(6);
+    await world.clock.advance(HOUR_MS - 1);
+    await readAnew(world, 54);
+    expect(lost(world)).toBe(6);
+    await world.clock.advance(1);
+    expect(lost(world)).toBe(0);
+    // From now on losses are counted from the smaller one.
+    await readAnew(world, 48);
+    expect(lost(world)).toBe(6);
+    expect(world.log.filter(({ message }) => message === LOST)).toHaveLength(2);
+  });
+});
+
+test('rows that are left out degrade from more than a twentieth on', async () => {
+  await using world = await openCatalogWorld({ instruments: 100 });
+  const viewer = world.viewer();
+  world.sandbox.changeCatalog({ broken: 5 });
+  await world.catalogs.read(viewer);
+  expect(world.catalogs.figures).toMatchObject([{ size: 95, skipped: 5 }]);
+  expect(world.catalogs.degradedReason()).toBeNull();
+  world.sandbox.changeCatalog({ broken: 6 });
+  await world.clock.advance(HOUR_MS);
+  await world.catalogs.read(viewer);
+  expect(world.catalogs.degradedReason()).toBe(
+    '6 of 100 instruments of the group standard-usd are broken and left out',
+  );
 });
 
 describe('an empty catalog', () => {

@@ -163,6 +163,9 @@ test('while the gateway fails the catalog is still served, and past its age it i
   await world.clock.advance(HOUR_MS - LAST_FIFTH_MS);
   expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true, version });
   expect(world.catalogs.staleGroups).toEqual(['standard-usd']);
+  expect(world.catalogs.degradedReason()).toBe(
+    'the catalog of the group standard-usd is past its time',
+  );
   await world.clock.advance(HOUR_MS - 1);
   expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true, version });
 });
