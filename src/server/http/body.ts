@@ -40,7 +40,8 @@ export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
     // Every request is closed: an error, with its stack, is made for those alone that were not read.
     if (!isOver) fail(unreadable(cause));
   };
-  if (Number(request.headers['content-length'] ?? 0) > taker.maxBytes) {
+  const announcedBytes = Number(request.headers['content-length'] ?? Number.NaN);
+  if (announcedBytes > taker.maxBytes) {
     fail(new PayloadTooLargeError('announced'));
     return;
   }
@@ -48,6 +49,8 @@ export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
     if (isOver) return;
     const collected = collector.add(piece);
     if (collected !== 'kept') fail(refusal(collected));
+    else if (collector.length !== announcedBytes)
+      taker.received.bodyBegan(request, collector.length);
   });
   request.on('end', () => {
     if (isOver) return;

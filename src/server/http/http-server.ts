@@ -58,7 +58,7 @@ export class HttpServer {
   // A counter, not a Set: a Set's discarded tables would retain answered requests until the next full GC.
   #inFlight = 0;
   #onIdle: (() => void) | null = null;
-  readonly #pipelined = new PipelinedRequests();
+  readonly #pipelined: PipelinedRequests;
   readonly #watcher: ReplyWatcher;
 
   constructor(settings: HttpServerSettings) {
@@ -75,11 +75,17 @@ export class HttpServer {
       }),
     };
     this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
+    this.#pipelined = new PipelinedRequests(settings.received);
     this.#graphql = createGraphQLEndpoint(settings, this.eventStreams);
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
     this.#server = createServer(options, (request, response) => this.#handle(request, response));
     this.#server.maxConnections = settings.maxConnections;
-    this.#server.on('connection', (socket) => settings.received.open(socket));
+    this.#server.on('connection', (socket) => {
+      const buffer = settings.received.open(socket);
+      const client = { address: addresses.peerOf(socket), userAgent: null };
+      // Whoever floods may open a connection for each read.
+      if (settings.budgets.isOver({ token: null, client })) buffer.takeOver();
+    });
     this.#server.on('upgrade', (request, socket, head) =>
       settings.webSockets.upgrade(request, socket, head),
     );

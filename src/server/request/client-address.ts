@@ -30,7 +30,7 @@ export class ClientAddresses {
   }
 
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
-    const peer = this.#peerOf(socket);
+    const peer = this.peerOf(socket);
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined) return peer;
     if (!this.#isTrusted(peer)) {
@@ -42,7 +42,7 @@ export class ClientAddresses {
 
   /** Whether a request comes straight from a trusted proxy, whose word about its client counts. */
   isFromProxy({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
-    return this.#isTrusted(this.#peerOf(socket));
+    return this.#isTrusted(this.peerOf(socket));
   }
 
   /** The reason for readiness to report `degraded`, or null. */
@@ -53,7 +53,8 @@ export class ClientAddresses {
       : null;
   }
 
-  #peerOf(socket: Socket): string {
+  /** The address of the other end, a proxy's or a client's. */
+  peerOf(socket: Socket): string {
     const known = this.#peers.get(socket);
     if (known !== undefined) return known;
     const peer = plainAddress(socket.remoteAddress ?? '');

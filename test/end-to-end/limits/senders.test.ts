@@ -197,6 +197,22 @@ describe('requests that are refused', () => {
     await eventually(() => probe.isClosed || probe.received.includes('"status":"ok"'));
   });
 
+  test('are begun in turns with those of other connections, also where they come in one read', async () => {
+    await using app = await startTestApp();
+    using flood = await openRaw(app.url);
+    using calm = await openRaw(app.url);
+    const answers = () => flood.received.split('HTTP/1.1 404 ').length - 1;
+    let before = 0;
+    flood.socket.once('data', () => calm.socket.write(NOT_FOUND));
+    calm.socket.once('data', () => {
+      before = answers();
+    });
+    flood.socket.write(NOT_FOUND.repeat(1_500));
+    await eventually(() => answers() === 1_500);
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThan(1_500);
+  });
+
   test("behind a proxy they count against their own client, and the proxy's connection stays open", async () => {
     await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' });
     using raw = await openRaw(app.url);

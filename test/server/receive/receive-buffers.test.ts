@@ -65,7 +65,7 @@ test('of requests that come in one read fifty or so are handled before another c
     if (ports.length === 1) calm?.write(REQUEST);
     response.end();
   });
-  server.on('connection', (socket) => received.open(socket));
+  server.on('connection', (socket) => received.open(socket).takeOver());
   await using listener = await listening(server);
   calm = await listener.open();
   const flood = await listener.open();
@@ -156,6 +156,27 @@ test('what has not arrived whole is summed, and forgotten when it has, or when i
   expect(received.bytes).toBeGreaterThanOrEqual(500);
   two.destroy();
   await eventually(() => received.bytes === 0);
+});
+
+test('a head that does not arrive whole is found, and forgotten when it has', async () => {
+  const { received } = receiveBuffers();
+  const server = createServer((request, response) => {
+    received.of(request.socket).requestBegan(request);
+    received.of(request.socket).requestTaken(request);
+    response.end();
+  });
+  server.on('connection', (socket) => received.open(socket));
+  await using listener = await listening(server);
+  const socket = await listener.open();
+  socket.resume();
+  socket.write(`GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(5_000)}`);
+  await eventually(() => received.bytes >= 5_000);
+  expect(received.bytes).toBeLessThan(5_100);
+  socket.write('\r\n\r\n');
+  await eventually(() => received.bytes === 0);
+  // From here on it is counted at once.
+  socket.write(`GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(3_000)}`);
+  await eventually(() => received.bytes >= 3_000);
 });
 
 test('over the sum the connections with most are cut, until an eighth is free', async () => {
