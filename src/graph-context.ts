@@ -2,19 +2,13 @@ import type { CatalogView } from './domain/catalog/catalog-view.ts';
 import type { Caller, ReceiptEntry } from './gateway/caller.ts';
 import type { Eventually } from './lib/eventually.ts';
 import type { CostInputs } from './plugins/cost/amount.ts';
-import type { EventRun } from './plugins/live/event-results.ts';
-import { Operation, type OperationRecord, type Transported } from './plugins/operation.ts';
+import { Operation, type OperationRecord, type Transport } from './plugins/operation.ts';
+import type { RunCost } from './plugins/receipts/use-receipts.ts';
 import type { Validity } from './plugins/response-cache/use-response-cache.ts';
 import { type CallRecord, Context } from './schema/context.ts';
-import { EventContext } from './schema/event-context.ts';
+import { EventScope } from './schema/event-scope.ts';
 import { cachedSize, sizeOf } from './schema/list-sizes.ts';
 import type { Services } from './schema/services.ts';
-
-/** An operation as its transport hands it over. */
-export interface Incoming extends Transported {
-  readonly caller: Caller;
-  readonly record: OperationRecord & CallRecord;
-}
 
 /** The context of one operation: what its resolvers read with, and what plugins ask about trading. */
 export class GraphContext extends Context {
@@ -23,9 +17,13 @@ export class GraphContext extends Context {
   protected given: Request | undefined = undefined;
   [name: string]: unknown;
 
-  constructor(services: Services, incoming: Incoming) {
-    super(services, incoming.caller, incoming.record);
-    this.operation = new Operation(incoming, incoming.caller.signal);
+  constructor(
+    services: Services,
+    caller: Caller,
+    transport: Transport<OperationRecord & CallRecord>,
+  ) {
+    super(services, caller, transport.record);
+    this.operation = new Operation(transport, caller.signal);
   }
 
   override get ageLimitSeconds(): number {
@@ -34,7 +32,7 @@ export class GraphContext extends Context {
 
   /** The request over HTTP, as yoga's plugins know it; undefined for an operation of a socket. */
   get request(): Request | undefined {
-    this.given ??= this.operation.toRequest?.();
+    this.given ??= this.operation.transport.toRequest?.();
     return this.given;
   }
 
@@ -56,12 +54,12 @@ export class GraphContext extends Context {
     return view instanceof Promise ? view.then(validityOf) : validityOf(view);
   }
 
-  receipt(run: EventRun): Readonly<Record<string, unknown>> {
+  receipt(run: RunCost): Readonly<Record<string, unknown>> {
     return receiptOf(this.entries, run);
   }
 
   /** Makes the contexts of a subscription's events, without keeping this one. */
-  eventContexts(): () => LiveContext {
+  eventContexts(): () => EventContext {
     return eventContextsFor(this.services, this.caller, this.calls);
   }
 
@@ -73,9 +71,16 @@ export class GraphContext extends Context {
   }
 }
 
-/** Each event reads anew, and for nobody's trace: that of the request ended long ago. */
-export class LiveContext extends EventContext {
-  receipt(run: EventRun): Readonly<Record<string, unknown>> {
+/**
+ * The context of one event of a subscription. It reads anew, without a call of the gateway for the account, and
+ * for nobody's trace: that of the request ended long ago.
+ */
+export class EventContext extends Context {
+  protected override createScope(caller: Caller): EventScope {
+    return new EventScope(this.services, caller, this);
+  }
+
+  receipt(run: RunCost): Readonly<Record<string, unknown>> {
     return receiptOf(this.entries, run);
   }
 }
@@ -84,8 +89,8 @@ function eventContextsFor(
   services: Services,
   { trace: _, ...caller }: Caller,
   calls: CallRecord | null,
-): () => LiveContext {
-  return () => new LiveContext(services, caller, calls);
+): () => EventContext {
+  return () => new EventContext(services, caller, calls);
 }
 
 /** The lengths keep two keys apart whatever the group's own text contains. */
@@ -97,7 +102,7 @@ function validityOf({ group, version, fetchedAtMs, stale, freshSeconds }: Catalo
   };
 }
 
-function receiptOf(receipts: readonly ReceiptEntry[], { cost, fields, waitedMs }: EventRun) {
+function receiptOf(receipts: readonly ReceiptEntry[], { cost, fields, waitedMs }: RunCost) {
   const gateway = receipts.map(({ operation, ms, source }) => ({
     operation,
     ms: Math.round(ms * 10) / 10,

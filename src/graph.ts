@@ -7,7 +7,8 @@ import type {
   GraphQLSchema,
   OperationTypeNode,
 } from 'graphql';
-import { GraphContext, type Incoming, type LiveContext } from './graph-context.ts';
+import type { Caller } from './gateway/caller.ts';
+import { type EventContext, GraphContext } from './graph-context.ts';
 import type { Eventually } from './lib/eventually.ts';
 import type { FairScheduler } from './lib/fair-scheduler.ts';
 import type { CostQuota } from './plugins/cost/cost-quota.ts';
@@ -30,12 +31,11 @@ import { useSubscriptionLimit } from './plugins/limits/use-subscription-limit.ts
 import { useTransportRules } from './plugins/limits/use-transport-rules.ts';
 import { useVariableLimits } from './plugins/limits/use-variable-limits.ts';
 import type { EventPace } from './plugins/live/event-pace.ts';
-import type { EventRun } from './plugins/live/event-results.ts';
 import { type Subscribed, useLiveResults } from './plugins/live/use-live-results.ts';
-import type { Client, Operation, OperationRecord } from './plugins/operation.ts';
+import type { Client, Operation, OperationRecord, Transport } from './plugins/operation.ts';
 import { useParams } from './plugins/params/use-params.ts';
 import { createAdmission, type GraphPlugin, type OtherPlugin } from './plugins/plugin.ts';
-import { type ReceiptOf, useReceipts } from './plugins/receipts/use-receipts.ts';
+import { type ReceiptOf, type RunCost, useReceipts } from './plugins/receipts/use-receipts.ts';
 import type { Refusal } from './plugins/refusal.ts';
 import type { ResponseCache } from './plugins/response-cache/response-cache.ts';
 import { useResponseCache } from './plugins/response-cache/use-response-cache.ts';
@@ -45,6 +45,7 @@ import {
   type TrustedDocumentsOptions,
   useTrustedDocuments,
 } from './plugins/trusted-documents/use-trusted-documents.ts';
+import type { CallRecord } from './schema/context.ts';
 import type { Services } from './schema/services.ts';
 
 export interface GraphOptions {
@@ -82,7 +83,7 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
     useSchema(schema),
     // The engine. What is below wraps it.
     useCompiledExecution(),
-    useLiveResults<GraphContext, LiveContext>({
+    useLiveResults<GraphContext, EventContext>({
       ...options,
       clientOf,
       eventContexts: (context) => context.eventContexts(),
@@ -121,7 +122,7 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
 
 /** Masks an event's result, and adds its receipt, as plugins do for all other results. */
 function publisherOf({ codes, receipts }: GraphOptions) {
-  return (result: ExecutionResult, failing: Failing, context: LiveContext, run: EventRun) => {
+  return (result: ExecutionResult, failing: Failing, context: EventContext, run: RunCost) => {
     if (!result.errors && !receipts) return result;
     return {
       ...result,
@@ -140,16 +141,6 @@ interface Enveloped {
   subscribe(args: ExecutionArgs): Eventually<Subscribed>;
 }
 
-/** An operation that is admitted, parsed and validated. */
-export interface Ready {
-  readonly operation: Operation;
-  readonly type: OperationTypeNode;
-  /** The arguments by envelop's and graphql-ws's names. */
-  readonly args: ExecutionArgs;
-  execute(): Eventually<ExecutionResult>;
-  subscribe(): Eventually<Subscribed>;
-}
-
 export class Graph {
   readonly schema: GraphQLSchema;
   /** Initialized, for yoga. */
@@ -166,8 +157,8 @@ export class Graph {
     const plugins = pluginsOf(options);
     this.#services = services;
     this.#codes = codes;
-    this.admit = createAdmission(plugins, ({ errors }, { record }) =>
-      codes.refused(errors, record),
+    this.admit = createAdmission(plugins, ({ errors }, { transport }) =>
+      codes.refused(errors, transport.record),
     );
     const getEnveloped = envelop({ plugins });
     // Some add others when they are initialized, which happens once.
@@ -175,8 +166,8 @@ export class Graph {
     this.#getEnveloped = getEnveloped as unknown as (context: GraphContext) => Enveloped;
   }
 
-  context(incoming: Incoming): GraphContext {
-    return new GraphContext(this.#services, incoming);
+  context(caller: Caller, transport: Transport<OperationRecord & CallRecord>): GraphContext {
+    return new GraphContext(this.#services, caller, transport);
   }
 
   /** Counts the errors of a request that a transport refuses before it is opened. */
@@ -185,20 +176,20 @@ export class Graph {
   }
 
   /** Does what yoga's handler does, synchronously unless a plugin has to wait. */
-  open(context: GraphContext): Eventually<Ready | Refusal> {
+  open(context: GraphContext): Eventually<EnvelopedOperation | Refusal> {
     const refusal = this.admit(context);
     return refusal instanceof Promise
       ? refusal.then((settled) => settled ?? this.#enter(context))
       : (refusal ?? this.#enter(context));
   }
 
-  #enter(context: GraphContext): Eventually<Ready | Refusal> {
+  #enter(context: GraphContext): Eventually<EnvelopedOperation | Refusal> {
     const { operation } = context;
     const { params } = operation;
     const failed = (error: unknown): Refusal => {
       const refusal = refusalOf(error);
       if (refusal === null) throw error;
-      this.#codes.refused(refusal.errors, operation.record);
+      this.#codes.refused(refusal.errors, operation.transport.record);
       return refusal;
     };
     try {
@@ -206,7 +197,7 @@ export class Graph {
       const document = enveloped.parse(params.query ?? '');
       const errors = enveloped.validate(this.schema, document);
       if (errors.length > 0) return { ...failed(new AggregateError(errors)), status: 400 };
-      const ready = (contextValue: unknown): Ready =>
+      const ready = (contextValue: unknown) =>
         new EnvelopedOperation(enveloped, operation, {
           schema: this.schema,
           document,
@@ -222,8 +213,10 @@ export class Graph {
   }
 }
 
-class EnvelopedOperation implements Ready {
+/** An operation that is admitted, parsed and validated. */
+export class EnvelopedOperation {
   readonly operation: Operation;
+  /** The arguments by envelop's and graphql-ws's names. */
   readonly args: ExecutionArgs;
   readonly #enveloped: Enveloped;
 

@@ -1,5 +1,5 @@
 import type { Instrument, Position, Session } from './model.ts';
-import type { Refusal } from './wire/answers.ts';
+import type { GatewayRefusal } from './wire/bodies.ts';
 
 /** When a read was sent: of two answers the one with the higher sequence is newer. */
 export interface Sent {
@@ -42,4 +42,4 @@ export interface PositionsAnswer extends Sent {
 /** The outcome of a small write that the gateway answered. */
 export type Acknowledgement =
   | { readonly outcome: 'acknowledged' }
-  | { readonly outcome: 'rejected'; readonly refusal: Refusal };
+  | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };

@@ -19,7 +19,7 @@ import {
   type RequestTemplate,
   requestTemplates,
 } from './request-templates.ts';
-import type { LoginGrant, Refusal } from './wire/answers.ts';
+import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import { toInstruments } from './wire/catalog.ts';
 import { toPositions } from './wire/holding.ts';
 import { isRow, type TimeUnit } from './wire/scalars.ts';
@@ -94,7 +94,11 @@ export class GatewayClient {
     };
   }
 
-  async login(caller: Caller, email: string, password: string): Promise<LoginGrant | Refusal> {
+  async login(
+    caller: Caller,
+    email: string,
+    password: string,
+  ): Promise<LoginGrant | GatewayRefusal> {
     const operation = 'login';
     return judgeSignIn(
       operation,

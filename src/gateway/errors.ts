@@ -1,6 +1,6 @@
 import { StacklessError } from '../lib/stackless-error.ts';
 import type { OperationName } from './operations.ts';
-import type { Refusal } from './wire/answers.ts';
+import type { GatewayRefusal } from './wire/bodies.ts';
 
 /**
  * The reasons for which a call of the gateway has no usable answer:
@@ -24,7 +24,7 @@ export type GatewayErrorKind =
 export interface GatewayErrorDetails {
   /** Absent where no status line was read. */
   readonly status?: number;
-  readonly refusal?: Refusal;
+  readonly refusal?: GatewayRefusal;
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
@@ -35,7 +35,7 @@ export class GatewayError extends StacklessError {
   readonly kind: GatewayErrorKind;
   readonly operation: OperationName;
   readonly status: number | null;
-  readonly refusal: Refusal | null;
+  readonly refusal: GatewayRefusal | null;
   readonly retryAfterSeconds: number | null;
 
   constructor(

@@ -3,7 +3,7 @@ import type { Acknowledgement } from './answers.ts';
 import { GatewayError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer } from './exchange.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
-import { type LoginGrant, type Refusal, toLoginGrant, toRefusal } from './wire/answers.ts';
+import { type GatewayRefusal, type LoginGrant, toLoginGrant, toRefusal } from './wire/bodies.ts';
 import { isRow, type Row } from './wire/scalars.ts';
 
 /** Returns a read's answer where the status is 2xx (or 304), and throws the reason otherwise. */
@@ -32,7 +32,10 @@ export function judgeWrite(operation: OperationName, exchange: Exchange): Acknow
 }
 
 /** Returns a sign-in's grant, or the gateway's refusal of the input. */
-export function judgeSignIn(operation: OperationName, exchange: Exchange): LoginGrant | Refusal {
+export function judgeSignIn(
+  operation: OperationName,
+  exchange: Exchange,
+): LoginGrant | GatewayRefusal {
   const answer = answerOf(operation, exchange, readGotNoAnswer);
   const common = commonRefusal(operation, answer);
   if (common) throw common;
@@ -77,7 +80,7 @@ function isAboutTheRequest(status: number): boolean {
 }
 
 /** The account has no password: a form has to say so, in place of an error that looks like a fault. */
-function passkeyRefusal(body: Row): Refusal {
+function passkeyRefusal(body: Row): GatewayRefusal {
   const refusal = toRefusal(body);
   const message = 'The gateway gave no token: this account signs in with a passkey.';
   return { ...refusal, message: refusal.message ?? message, details: { passkey: true } };
@@ -88,7 +91,7 @@ function isSignInRefusal(operation: OperationName, body: Row): boolean {
   return OPERATIONS[operation].errors === 'sign-in' && typeof body.error === 'string';
 }
 
-function refusalOf(answer: Answer): Refusal {
+function refusalOf(answer: Answer): GatewayRefusal {
   return toRefusal(jsonOf(answer));
 }
 

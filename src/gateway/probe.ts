@@ -1,5 +1,5 @@
 import type { Exchange } from './exchange.ts';
-import type { ReadName } from './interface/answers.ts';
+import type { ReadName } from './interface/answer-shapes.ts';
 import type { PathValues } from './path.ts';
 import { CONNECT_SHARE, createPools } from './pools.ts';
 import { type RequestSettings, requestTemplates } from './request-templates.ts';

@@ -23,12 +23,12 @@ export interface OperationRecord {
   failed(code: string, isCalls: boolean, reason: string | null, isOverLimit: boolean): void;
 }
 
-/** What a transport knows of an operation before its document is read. */
-export interface Transported {
+/** What a transport says of an operation before its document is read. */
+export interface Transport<Noted extends OperationRecord = OperationRecord> {
   /** JSON of any shape. */
   readonly sent: unknown;
   readonly requestId: string;
-  readonly record: OperationRecord;
+  readonly record: Noted;
   /** GET must be safe to repeat, prefetch and link to. */
   readonly mayMutate: boolean;
   /** Whether the client accepts the events of a subscription. */
@@ -48,19 +48,12 @@ export interface Transported {
  * One operation on its way through the plugins. It is an object of its own in the context, because
  * yoga gives plugins a context that inherits from the transport's, which would not see what they set.
  */
-export class Operation implements Transported {
-  sent: unknown;
-  readonly requestId: string;
-  readonly record: OperationRecord;
+export class Operation {
+  readonly transport: Transport;
   /** Aborted once no client waits for the answer. */
   readonly signal: AbortSignal | undefined;
-  readonly mayMutate: boolean;
-  readonly takesEvents: boolean;
-  readonly requestTrace: RequestTrace | null;
-  readonly takesBytes: boolean;
-  readonly ifNoneMatch: string | undefined;
-  readonly reportsEnd: ((error: unknown) => boolean) | undefined;
-  readonly toRequest: (() => Request) | undefined;
+  /** What the transport has sent; yoga reads it later. */
+  sent: unknown;
   /** The headers of the response, whatever it is. */
   headers: Readonly<Record<string, string>> = NO_HEADERS;
   /** The rest is set on admission, in the order of the plugins. */
@@ -82,18 +75,10 @@ export class Operation implements Transported {
   /** Called when a subscription has ended, perhaps more than once. */
   onEnded: (() => void) | null = null;
 
-  constructor(transported: Transported, signal: AbortSignal | undefined) {
-    this.sent = transported.sent;
-    this.requestId = transported.requestId;
-    this.record = transported.record;
+  constructor(transport: Transport, signal: AbortSignal | undefined) {
+    this.transport = transport;
     this.signal = signal;
-    this.mayMutate = transported.mayMutate;
-    this.takesEvents = transported.takesEvents;
-    this.requestTrace = transported.requestTrace;
-    this.takesBytes = transported.takesBytes;
-    this.ifNoneMatch = transported.ifNoneMatch;
-    this.reportsEnd = transported.reportsEnd;
-    this.toRequest = transported.toRequest;
+    this.sent = transport.sent;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Acknowledgement } from '../gateway/answers.ts';
-import type { Refusal } from '../gateway/wire/answers.ts';
+import type { GatewayRefusal } from '../gateway/wire/bodies.ts';
 import { builder } from './builder.ts';
 
 /**
@@ -26,7 +26,7 @@ const AcknowledgedRef = builder.objectRef<{ outcome: 'acknowledged' }>('Acknowle
 });
 
 const RejectedRef = builder
-  .objectRef<{ outcome: 'rejected'; refusal: Refusal }>('Rejected')
+  .objectRef<{ outcome: 'rejected'; refusal: GatewayRefusal }>('Rejected')
   .implement({
     description: 'The gateway refused it, in its own words.',
     interfaces: [RefusalRef],

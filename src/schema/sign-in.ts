@@ -1,5 +1,5 @@
 import { TooManyAttemptsError } from '../domain/auth/errors.ts';
-import type { LoginGrant, Refusal } from '../gateway/wire/answers.ts';
+import type { GatewayRefusal, LoginGrant } from '../gateway/wire/bodies.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../gateway/wire/payments.ts';
 import { AcknowledgeResult, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
@@ -61,7 +61,7 @@ const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement(
   }),
 });
 
-const LoginRejectedRef = builder.objectRef<Refusal>('LoginRejected').implement({
+const LoginRejectedRef = builder.objectRef<GatewayRefusal>('LoginRejected').implement({
   description: 'Not signed in, in the gateway’s words.',
   interfaces: [RefusalRef],
   fields: (t) => ({
@@ -88,7 +88,7 @@ const LoginRejectedRef = builder.objectRef<Refusal>('LoginRejected').implement({
 const LoginResult = builder.unionType('LoginResult', {
   description: 'Signed in, or not.',
   types: [LoginSuccessRef, LoginRejectedRef],
-  resolveType: (result: LoginGrant | Refusal) =>
+  resolveType: (result: LoginGrant | GatewayRefusal) =>
     'accessToken' in result ? 'LoginSuccess' : 'LoginRejected',
 });
 

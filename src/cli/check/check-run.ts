@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import { UnsafePathError } from '../../gateway/errors.ts';
 import type { Answer } from '../../gateway/exchange.ts';
-import { ANSWER_SHAPES } from '../../gateway/interface/answers.ts';
+import { ANSWER_SHAPES } from '../../gateway/interface/answer-shapes.ts';
 import { type Comparison, compare } from '../../gateway/interface/compare.ts';
 import { OPERATIONS } from '../../gateway/operations.ts';
 import type { Probe, ProbeAnswer, ProbeCall, ProbeName } from '../../gateway/probe.ts';

@@ -1,4 +1,4 @@
-import type { ReadName } from '../../gateway/interface/answers.ts';
+import type { ReadName } from '../../gateway/interface/answer-shapes.ts';
 import type { PathValues } from '../../gateway/path.ts';
 import type { CheckRun } from './check-run.ts';
 import type { Account } from './sign-in.ts';

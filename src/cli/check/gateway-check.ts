@@ -1,4 +1,4 @@
-import { READ_NAMES, type ReadName } from '../../gateway/interface/answers.ts';
+import { READ_NAMES, type ReadName } from '../../gateway/interface/answer-shapes.ts';
 import type { TimeCounts } from '../../gateway/interface/compare.ts';
 import { OPERATIONS } from '../../gateway/operations.ts';
 import type { PathValues } from '../../gateway/path.ts';

@@ -25,17 +25,17 @@ export interface SessionsOptions {
 interface SessionDemand {
   /** The oldest acceptable age of a cached snapshot, below the server's own limit. */
   readonly maxAgeMs?: number;
-  /** The snapshot must have been requested after this turn. */
+  /** The snapshot must have been requested after this logical time. */
   readonly after?: number;
 }
 
 interface InFlightRead {
-  readonly turn: number;
+  readonly logicalTime: number;
   readonly answer: Promise<SessionAnswer>;
 }
 
 interface CachedSnapshot {
-  readonly turn: number;
+  readonly logicalTime: number;
   readonly answer: SessionAnswer;
 }
 
@@ -98,14 +98,14 @@ export class Sessions {
     const cached = this.#cachedFor(viewer);
     const isServable =
       cached &&
-      cached.turn > this.#earliestTurn(viewer, demand) &&
+      cached.logicalTime > this.#earliestTime(viewer, demand) &&
       this.#isYoung(cached, demand) &&
       this.#isCurrent(viewer, cached);
     return isServable ? cached.answer : null;
   }
 
   /**
-   * A snapshot for a live feed, requested after this turn. Its call is not retried, so a query, whose read
+   * A snapshot for a live feed, requested after this logical time. Its call is not retried, so a query, whose read
    * would be, does not share it.
    */
   async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
@@ -166,22 +166,25 @@ export class Sessions {
     if (proof) this.#seenByAccount.saw(proof.login, answer);
   }
 
-  #earliestTurn(viewer: Viewer, { after = 0 }: SessionDemand): number {
-    return Math.max(after, this.#staleTurn(viewer));
+  #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
+    return Math.max(after, this.#staleTime(viewer));
   }
 
   #sharable(viewer: Viewer, demand: SessionDemand): Promise<SessionAnswer> | null {
     const inFlight = this.#inFlight.get(viewer.tokenHash);
-    const isLateEnough = inFlight && inFlight.turn > this.#earliestTurn(viewer, demand);
+    const isLateEnough = inFlight && inFlight.logicalTime > this.#earliestTime(viewer, demand);
     return isLateEnough ? inFlight.answer : null;
   }
 
-  async #call(viewer: Viewer, turn: number): Promise<SessionAnswer> {
+  async #call(viewer: Viewer, logicalTime: number): Promise<SessionAnswer> {
     const key = viewer.tokenHash;
     const answer = await this.#options.gateway.getSession(detached(viewer));
     // A read that began before a change answers its own readers, and is not cached for later ones.
-    if (turn > this.#staleTurn(viewer) && turn > (this.#cache.peek(key)?.turn ?? 0)) {
-      this.#cache.set(key, { turn, answer });
+    if (
+      logicalTime > this.#staleTime(viewer) &&
+      logicalTime > (this.#cache.peek(key)?.logicalTime ?? 0)
+    ) {
+      this.#cache.set(key, { logicalTime, answer });
       // The gateway has just answered this very token for this login.
       this.#orderCounts.set(viewer.login, answer.session.orders?.length ?? 0);
     }
@@ -190,9 +193,9 @@ export class Sessions {
 
   #fetch(viewer: Viewer): Promise<SessionAnswer> {
     const key = viewer.tokenHash;
-    const turn = this.#options.logicalClock.next();
-    const answer = this.#call(viewer, turn);
-    const inFlight = { turn, answer };
+    const logicalTime = this.#options.logicalClock.next();
+    const answer = this.#call(viewer, logicalTime);
+    const inFlight = { logicalTime, answer };
     this.#inFlight.set(key, inFlight);
     const onSettled = () => {
       if (this.#inFlight.get(key) === inFlight) this.#inFlight.delete(key);
@@ -224,7 +227,7 @@ export class Sessions {
     return !proof || !this.#seenByAccount.contradicts(proof.login, sequence, positions);
   }
 
-  #staleTurn(viewer: Viewer): number {
+  #staleTime(viewer: Viewer): number {
     return Math.max(this.#allStaleSince, this.#staleSince.get(viewer.login) ?? 0);
   }
 

@@ -1,6 +1,6 @@
 import type { LRUCache } from 'lru-cache';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -45,8 +45,8 @@ interface Entry {
   snapshotGroup: string | null;
   /** The time of the last 200 that proves a group, by group. */
   catalogAtMs: Map<string, number>;
-  /** An acceptance of a call that began before this turn no longer counts. */
-  refusedAtTurn: number;
+  /** An acceptance of a call that began before this logical time no longer counts. */
+  refusedAtTime: number;
 }
 
 export interface ProofLedgerOptions {
@@ -64,7 +64,7 @@ export class ProofLedger {
   readonly #proofMs: number;
   readonly #entries: LRUCache<string, Entry>;
   readonly #onJudged: NonNullable<ProofLedgerOptions['onJudged']>;
-  #turn = 0;
+  readonly #logicalClock = new LogicalClock();
 
   constructor({ clock, proofMs, maxTokens = 100_000, onJudged }: ProofLedgerOptions) {
     this.#onJudged = onJudged ?? (() => {});
@@ -133,28 +133,27 @@ export class ProofLedger {
     return groupIn(this.#entries.get(viewer.tokenHash), viewer);
   }
 
-  /** Returns the turn to pass to `answered`, so that an old 200 cannot undo a newer 401. */
+  /** Returns the logical time to pass to `answered`, so that an old 200 cannot undo a newer 401. */
   beginCall(): number {
-    this.#turn += 1;
-    return this.#turn;
+    return this.#logicalClock.next();
   }
 
   verified(viewer: Viewer): void {
     const entry = this.#entry(viewer);
     // A valid signature does not restore a token that the gateway has refused since.
-    if (entry.refusedAtTurn === 0) entry.verified = true;
+    if (entry.refusedAtTime === 0) entry.verified = true;
   }
 
-  /** Records a 200 to a call that began at `turn`; `group` is the catalog's, or the one that the snapshot names. */
+  /** Records a 200 to a call that began at `logicalTime`; `group` is the catalog's, or the one that the snapshot names. */
   answered(
     viewer: Viewer,
     operation: OperationName,
-    turn: number,
+    logicalTime: number,
     group: string | null = null,
   ): void {
     const { proves } = OPERATIONS[operation];
     const entry = this.#entry(viewer);
-    if (proves === 'nothing' || turn <= entry.refusedAtTurn) return;
+    if (proves === 'nothing' || logicalTime <= entry.refusedAtTime) return;
     const nowMs = this.#clock.now();
     if (proves === 'group') {
       if (group !== null) entry.catalogAtMs.set(group, nowMs);
@@ -173,14 +172,14 @@ export class ProofLedger {
 
   refused(viewer: Viewer): void {
     const entry = this.#entry(viewer);
-    const isNews = entry.refusedAtTurn === 0 || entry.acceptedAtMs !== -Infinity || entry.verified;
+    const isNews = entry.refusedAtTime === 0 || entry.acceptedAtMs !== -Infinity || entry.verified;
     if (isNews) this.#onJudged('refused');
     entry.verified = false;
     entry.ownsLogin = false;
     entry.acceptedAtMs = -Infinity;
     entry.snapshotGroup = null;
     entry.catalogAtMs.clear();
-    entry.refusedAtTurn = this.beginCall();
+    entry.refusedAtTime = this.beginCall();
   }
 
   #entry({ tokenHash, login }: Viewer): Entry {
@@ -193,7 +192,7 @@ export class ProofLedger {
       acceptedAtMs: -Infinity,
       snapshotGroup: null,
       catalogAtMs: new Map(),
-      refusedAtTurn: 0,
+      refusedAtTime: 0,
     };
     this.#entries.set(tokenHash, entry);
     return entry;

@@ -138,10 +138,10 @@ export class ViewerGateway {
     groupOf: (answer: T) => string | null,
   ): Promise<T> {
     try {
-      const turn = this.#ledger.beginCall();
+      const logicalTime = this.#ledger.beginCall();
       const answer = await this.#guarded(viewer, operation, read);
       this.#onRead(operation, 'ok');
-      this.#ledger.answered(viewer, operation, turn, groupOf(answer));
+      this.#ledger.answered(viewer, operation, logicalTime, groupOf(answer));
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
       if (this.#ledger.isAccepted(viewer)) this.#attempts.accepted(viewer);
       return answer;

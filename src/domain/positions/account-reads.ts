@@ -11,7 +11,7 @@ import type { RingMember, TokenRing } from './token-ring.ts';
 export interface SessionSource {
   /** The snapshot that is cached for this token, where it may still be served. */
   cachedSession(viewer: Viewer): SessionAnswer | null;
-  /** A snapshot that was requested after this turn of the logical clock. */
+  /** A snapshot that was requested after this logical time. */
   getSession(viewer: Viewer, after: number): Promise<SessionAnswer>;
 }
 
@@ -55,7 +55,7 @@ export class AccountReads {
   #followers = 0;
   #isInFlight = false;
   #isPlanned = false;
-  /** Set while a read is wanted: the snapshot must have been requested after this turn. */
+  /** Set while a read is wanted: the snapshot must have been requested after this logical time. */
   #after: number | null = null;
   #startedAtMs = Number.NEGATIVE_INFINITY;
   #failures = 0;

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Answer, Exchange } from '../../gateway/exchange.ts';
 import { commonRefusal, isSuccess } from '../../gateway/judge.ts';
-import { toSubmitResult } from '../../gateway/wire/answers.ts';
+import { toSubmitResult } from '../../gateway/wire/bodies.ts';
 import { isRow, type Row, text } from '../../gateway/wire/scalars.ts';
 
 /** The outcome of an order that may have reached the gateway. "Unknown" is not "failed". */

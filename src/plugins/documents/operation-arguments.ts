@@ -21,13 +21,6 @@ const ANY_OPERATION: OperationDefinitionNode = {
   selectionSet: { kind: Kind.SELECTION_SET, selections: [] },
 };
 
-export interface OneRun {
-  readonly context: unknown;
-  readonly values: VariableValues;
-  /** The raw values from the request. */
-  readonly variables: Readonly<Record<string, unknown>>;
-}
-
 /** The executor's arguments that the operations of a document share. */
 export interface DocumentArguments {
   readonly schema: GraphQLSchema;
@@ -79,13 +72,13 @@ export class OperationArguments {
     return errors ? { errors } : { values: variableValues };
   }
 
-  of({ context, values, variables }: OneRun): ValidatedExecutionArgs {
-    return {
-      ...this.#common,
-      contextValue: context,
-      variableValues: values,
-      rawVariableValues: variables,
-    };
+  /** The arguments of one execution; `rawVariableValues` are the request's own. */
+  of(
+    contextValue: unknown,
+    variableValues: VariableValues,
+    rawVariableValues: Readonly<Record<string, unknown>>,
+  ): ValidatedExecutionArgs {
+    return { ...this.#common, contextValue, variableValues, rawVariableValues };
   }
 }
 

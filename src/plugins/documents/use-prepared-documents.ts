@@ -20,7 +20,8 @@ export function usePreparedDocuments(options: PreparedDocumentsOptions): GraphPl
   const { documents, scheduler } = options;
 
   function prepare(operation: Operation): Refusal | null {
-    const { params, record } = operation;
+    const { params, transport } = operation;
+    const { record } = transport;
     let { document } = operation;
     if (document === null) {
       const result = documents.prepare(params.query ?? '');

@@ -14,7 +14,7 @@ export function useErrorCodes(codes: ErrorCodes): GraphPlugin {
   function mask({ args: { contextValue }, result, setResult }: Done): void {
     const { errors } = result as ExecutionResult;
     if (errors === undefined) return;
-    const masked = codes.masked(errors, contextValue.operation);
+    const masked = codes.masked(errors, contextValue.operation.transport);
     setResult({ ...(result as ExecutionResult), errors: masked });
   }
   const executed = { onExecuteDone: mask } as OnExecuteHookResult<OperationContext>;

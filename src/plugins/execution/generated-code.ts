@@ -38,16 +38,12 @@ class Writer {
   text(entry: string): string {
     const leaves = this.leaves.map((_, at) => `const leaf${at} = leaves[${at}];`);
     const resolvers = this.resolvers.map((_, at) => `const resolve${at} = resolvers[${at}];`);
-    return [
-      '"use strict";',
-      ...leaves,
-      ...resolvers,
-      ...this.#functions,
-      `return (run, source) => ${entry};`,
-    ].join('\n');
+    return ['"use strict";', ...leaves, ...resolvers, ...this.#functions, `return ${entry};`].join(
+      '\n',
+    );
   }
 
-  /** Returns an expression for the object that `source` is completed to. */
+  /** Returns the name of the function that completes a `source` to the object. */
   object(ir: ObjectIr, isRoot = false): string {
     const literal: string[] = [];
     const resolved: string[] = [];
@@ -66,7 +62,7 @@ class Writer {
   ${resolved.join('\n  ')}
   return target;
 }`);
-    return `${name}(run, source)`;
+    return name;
   }
 
   /** Reserves a field's place in the literal; a resolver's value is assigned to it afterwards. */
@@ -109,8 +105,8 @@ class Writer {
         return (from) => `${leaf}(${from}, run)`;
       }
       case 'object': {
-        const call = this.object(ir.object).replace('source)', '');
-        return (from) => `${call}${from})`;
+        const object = this.object(ir.object);
+        return (from) => `${object}(run, ${from})`;
       }
       case 'list': {
         const list = this.#list(ir.item);

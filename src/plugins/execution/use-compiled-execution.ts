@@ -20,9 +20,5 @@ export function useCompiledExecution(): GraphPlugin {
 function execute({ document, contextValue }: ExecutionArgs): Eventually<ExecutionResult> {
   const { document: known, prepared, params, values, meter } = contextValue.operation;
   if (document !== known?.document) throw new Error('another document than was admitted');
-  const { variables } = params;
-  return prepared.executor.execute(
-    prepared.args.of({ context: contextValue, values, variables }),
-    meter,
-  );
+  return prepared.executor.execute(prepared.args.of(contextValue, values, params.variables), meter);
 }

@@ -9,8 +9,8 @@ import { located, requestError } from '../../schema/public-error.ts';
 import { redactTexts } from '../documents/redact-literals.ts';
 import { type Fragments, fragmentsOf, unfold } from '../documents/selections.ts';
 import { mostSelected } from '../field-extensions.ts';
-import { type Shape, ShapeMeasure } from './document-shape.ts';
 import { repeatedPairs } from './repeats.ts';
+import { SelectionMeasure, type SelectionSize } from './selection-size.ts';
 
 export interface StructureLimits {
   readonly maxTokens: number;
@@ -52,24 +52,24 @@ export function structureErrors(
     return [tooComplex('operations', operations.length, MAX_OPERATIONS)];
   }
   const fragments = fragmentsOf(document);
-  const measure = new ShapeMeasure(fragments);
+  const measure = new SelectionMeasure(fragments);
   // Unused fragments are measured too, because validation walks them as well.
-  const shapes = [...operations, ...fragments.values()].map((definition) =>
+  const sizes = [...operations, ...fragments.values()].map((definition) =>
     measure.of(definition.selectionSet),
   );
   if (measure.circular !== null) return [circular(measure.circular)];
   const errors = worstOfEach(
     operations.map((operation, index) => ({
       operation,
-      errors: operationErrors(operation, shapes[index] as Shape, limits),
+      errors: operationErrors(operation, sizes[index] as SelectionSize, limits),
     })),
   );
-  const selections = shapes.reduce((sum, shape) => sum + shape.selections, 0);
+  const selections = sizes.reduce((sum, size) => sum + size.selections, 0);
   if (selections > MAX_SELECTIONS) {
     errors.push(tooComplex('selections', selections, MAX_SELECTIONS));
   }
-  const ofOperations = shapes.slice(0, operations.length);
-  const references = ofOperations.reduce((sum, shape) => sum + shape.references, 0);
+  const ofOperations = sizes.slice(0, operations.length);
+  const references = ofOperations.reduce((sum, size) => sum + size.references, 0);
   if (references > MAX_REFERENCES) {
     errors.push(tooComplex('references', references, MAX_REFERENCES));
   }
@@ -104,16 +104,16 @@ function circular(name: string): GraphQLError {
 
 function operationErrors(
   operation: OperationDefinitionNode,
-  shape: Shape,
+  size: SelectionSize,
   limits: StructureLimits,
 ): GraphQLError[] {
-  const directives = shape.directives + ownDirectives(operation);
+  const directives = size.directives + ownDirectives(operation);
   const errors: GraphQLError[] = [];
-  if (shape.depth > limits.maxDepth) {
-    errors.push(tooComplex('MAX_DEPTH', shape.depth, limits.maxDepth));
+  if (size.depth > limits.maxDepth) {
+    errors.push(tooComplex('MAX_DEPTH', size.depth, limits.maxDepth));
   }
-  if (shape.aliases > limits.maxAliases) {
-    errors.push(tooComplex('MAX_ALIASES', shape.aliases, limits.maxAliases));
+  if (size.aliases > limits.maxAliases) {
+    errors.push(tooComplex('MAX_ALIASES', size.aliases, limits.maxAliases));
   }
   if (directives > limits.maxDirectives) {
     errors.push(tooComplex('MAX_DIRECTIVES', directives, limits.maxDirectives));

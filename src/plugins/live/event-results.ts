@@ -4,6 +4,7 @@ import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import { Meter } from '../cost/meter.ts';
 import type { Failing } from '../errors/error-codes.ts';
+import type { RunCost } from '../receipts/use-receipts.ts';
 import { type JsonText, jsonText } from '../results/json-text.ts';
 import { FollowedEvents } from './delivery.ts';
 import type { EventPace } from './event-pace.ts';
@@ -11,7 +12,7 @@ import { type EventText, packResult } from './packed-results.ts';
 import { type MadeResult, SharedResults, type SharingOperation } from './shared-results.ts';
 
 /** The context of one event, which records what its fields have read. */
-export interface EventContext {
+export interface ReadingContext {
   /** True once they have read a value of the viewer or of one request. */
   readonly isPersonal: boolean;
   /** True once they have read what differs between the subscribers to one account. */
@@ -23,7 +24,7 @@ export interface LiveOperation extends SharingOperation {
   readonly cost: number;
   readonly signal: AbortSignal | undefined;
   readonly failing: Failing;
-  readonly newContext: () => EventContext;
+  readonly newContext: () => ReadingContext;
   /** The account's key in the pace and in the scheduler. */
   readonly key: string;
   /** The estimated fields of the next event, and the tokens reserved for the present one. */
@@ -32,13 +33,13 @@ export interface LiveOperation extends SharingOperation {
 }
 
 /** One event that is executed. */
-interface Run {
-  readonly context: EventContext;
+interface EventRun {
+  readonly context: ReadingContext;
   readonly meter: Meter;
   readonly waitedMs: number;
 }
 
-const NOTHING_RUN: EventRun = { cost: 0, fields: 0, waitedMs: 0 };
+const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
 
 /** Ends what waits for an event's turn when the subscription has ended meanwhile. */
 class SubscriptionEndedError extends Error {
@@ -48,21 +49,13 @@ class SubscriptionEndedError extends Error {
 /** The form in which a transport takes a result, which is made once however many subscribers take it. */
 type Form = (made: MadeResult, live: LiveOperation) => Eventually<EventText>;
 
-/** What an event has cost. */
-export interface EventRun {
-  readonly cost: number;
-  readonly fields: number;
-  /** The time for which it was delayed by its account's token bucket. */
-  readonly waitedMs: number;
-}
-
-export interface EventResultsOptions<Context extends EventContext = EventContext> {
+export interface EventResultsOptions<Context extends ReadingContext = ReadingContext> {
   /** Masks the errors of a result, and adds its receipt. */
   readonly publish: (
     result: ExecutionResult,
     failing: Failing,
     context: Context,
-    run: EventRun,
+    run: RunCost,
   ) => ExecutionResult;
   readonly scheduler: FairScheduler;
   readonly pace: EventPace;
@@ -211,7 +204,7 @@ export class EventResults {
       : this.#execute(event, live, run);
   }
 
-  #execute(event: object, live: LiveOperation, run: Run): Eventually<MadeResult> {
+  #execute(event: object, live: LiveOperation, run: EventRun): Eventually<MadeResult> {
     const { prepared, args } = live;
     const result = prepared.executor.execute(
       { ...args, rootValue: event, contextValue: run.context },
@@ -222,7 +215,7 @@ export class EventResults {
       : this.#made(result, live, run);
   }
 
-  #made(result: ExecutionResult, live: LiveOperation, run: Run): MadeResult {
+  #made(result: ExecutionResult, live: LiveOperation, run: EventRun): MadeResult {
     const { context, meter, waitedMs } = run;
     const { fields } = meter;
     this.#settle(live, fields);

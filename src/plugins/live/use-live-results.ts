@@ -9,9 +9,9 @@ import type { ErrorCodes } from '../errors/error-codes.ts';
 import type { Client } from '../operation.ts';
 import type { GraphPlugin, OperationContext } from '../plugin.ts';
 import type { FollowedEvents } from './delivery.ts';
-import { type EventContext, EventResults, type EventResultsOptions } from './event-results.ts';
+import { EventResults, type EventResultsOptions, type ReadingContext } from './event-results.ts';
 
-export interface LiveResultsOptions<Context, EachContext extends EventContext>
+export interface LiveResultsOptions<Context, EachContext extends ReadingContext>
   extends EventResultsOptions<EachContext> {
   /** Makes the contexts of a subscription's events, which outlive the operation's own. */
   readonly eventContexts: (context: Context) => () => EachContext;
@@ -26,17 +26,18 @@ export type Subscribed = FollowedEvents | AsyncGenerator<never> | ExecutionResul
  * Executes the events of a subscription, once for all subscribers who may share them. Their texts are
  * shared as well, and bypass the iterator: they pass no hook `onNext`.
  */
-export function useLiveResults<Context extends OperationContext, EachContext extends EventContext>(
-  options: LiveResultsOptions<Context, EachContext>,
-): GraphPlugin {
+export function useLiveResults<
+  Context extends OperationContext,
+  EachContext extends ReadingContext,
+>(options: LiveResultsOptions<Context, EachContext>): GraphPlugin {
   const { eventContexts, clientOf, codes } = options;
   const results = new EventResults(options as unknown as EventResultsOptions);
 
   async function subscribe({ contextValue }: { contextValue: Context }): Promise<Subscribed> {
     const { operation } = contextValue;
-    const { prepared, params, values, cost, signal, requestId, record } = operation;
-    const { reportsEnd = () => false, onEnded } = operation;
-    const args = prepared.args.of({ context: contextValue, values, variables: params.variables });
+    const { prepared, params, values, cost, signal, transport, onEnded } = operation;
+    const { requestId, record, reportsEnd = () => false } = transport;
+    const args = prepared.args.of(contextValue, values, params.variables);
     const events = await sourceOf(args);
     if (!(events instanceof PullStream)) {
       onEnded?.();

@@ -3,10 +3,18 @@ import type { ExecutionResult } from 'graphql';
 import type { GraphPlugin, OperationContext } from '../plugin.ts';
 import { CachedResult } from '../response-cache/cached-result.ts';
 
-/** The `extensions` of a result; null where it has none. */
+/** What a result has cost. */
+export interface RunCost {
+  readonly cost: number;
+  readonly fields: number;
+  /** The time for which an event was delayed by its account's token bucket. */
+  readonly waitedMs: number;
+}
+
+/** The `extensions` of a result. */
 export type ReceiptOf<Context> = (
   context: Context,
-  run: { readonly cost: number; readonly fields: number; readonly waitedMs: number },
+  run: RunCost,
 ) => Readonly<Record<string, unknown>>;
 
 /** Reports in each answer what it cost behind the facade. */

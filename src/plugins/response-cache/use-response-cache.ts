@@ -28,12 +28,12 @@ export interface ResponseCacheOptions<Context> {
   readonly isPersonal: (context: Context) => boolean;
 }
 
-type Run = () => Eventually<ExecutionResult>;
+type Execute = () => Eventually<ExecutionResult>;
 
 interface Question {
   readonly operation: Operation;
   readonly use: CatalogUse;
-  readonly run: Run;
+  readonly run: Execute;
   readonly isPersonal: () => boolean;
 }
 
@@ -48,7 +48,7 @@ export function useResponseCache<Context extends OperationContext>({
   onHit,
   isPersonal,
 }: ResponseCacheOptions<Context>): GraphPlugin {
-  function answer(context: Context, use: CatalogUse, run: Run): Eventually<ExecutionResult> {
+  function answer(context: Context, use: CatalogUse, run: Execute): Eventually<ExecutionResult> {
     if (cache.isBarred(use)) return run();
     const question = {
       operation: context.operation,
@@ -74,7 +74,7 @@ export function useResponseCache<Context extends OperationContext>({
     const name = nameOf(validity, question);
     const known = cache.get(name);
     const etag = known?.etag ?? tagFor(name);
-    if (known && isNamed(operation.ifNoneMatch, etag)) {
+    if (known && isNamed(operation.transport.ifNoneMatch, etag)) {
       cache.reads?.hit.add();
       return new CachedResult({ etag, freshSeconds, bytes: null, packed: null });
     }
@@ -109,9 +109,9 @@ export function useResponseCache<Context extends OperationContext>({
 
   return {
     onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
-      const { takesBytes, prepared } = contextValue.operation;
+      const { transport, prepared } = contextValue.operation;
       const use = prepared.catalogUse;
-      if (use === null || !takesBytes) return;
+      if (use === null || !transport.takesBytes) return;
       setExecuteFn((args) => answer(args.contextValue as Context, use, () => executeFn(args)));
     },
   };

@@ -21,7 +21,7 @@ export interface TraceOptions {
  * which may hold a password, and a name only from a manifest: others are any client's to choose.
  */
 export function beginTrace(
-  { requestTrace, prepared: { node }, document, record }: Operation,
+  { prepared: { node }, document, transport: { requestTrace, record } }: Operation,
   { schema }: TraceOptions,
 ): OperationTrace | null {
   if (requestTrace === null) return null;

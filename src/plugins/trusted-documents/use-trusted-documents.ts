@@ -50,7 +50,7 @@ export function useTrustedDocuments(options: TrustedDocumentsOptions): GraphPlug
       const known = named ?? trusted?.byText(text);
       if (known) {
         operation.document = known.prepared;
-        operation.record.isTrusted = true;
+        operation.transport.record.isTrusted = true;
       } else if (trustedOnly === 'on') {
         return refused([required()]);
       }
@@ -61,7 +61,7 @@ export function useTrustedDocuments(options: TrustedDocumentsOptions): GraphPlug
     // Only a document that is valid is registered.
     onValidate({ context: { operation } }) {
       const { query, documentId, operationName } = operation.params;
-      if (query === null || operation.record.isTrusted) return;
+      if (query === null || operation.transport.record.isTrusted) return;
       if (trustedOnly === 'log') logOnce(query, operationName);
       else if (documentId !== null) registered.register(documentId, query);
     },

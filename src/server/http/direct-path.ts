@@ -13,18 +13,21 @@ import { EVENT_STREAM, type MediaType, PLAIN_JSON, RESPONSE_JSON } from './negot
 import { readQueryString } from './query-string.ts';
 import type { Reply } from './reply.ts';
 
-export type Params = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * The parameters of a GET, or of a POST whose body is a JSON object; null for any other request, which yoga
  * reads. Past it lie the web's streams, which cost more than all the rest. Both must answer alike.
  */
-export function readOrdinary({ method, url }: IncomingMessage, body: Buffer | null): Params | null {
+export function readOrdinary(
+  { method, url }: IncomingMessage,
+  body: Buffer | null,
+): JsonObject | null {
   try {
     if (method === 'GET') return readQueryString(url ?? '');
     const params: unknown = body === null ? null : parseExactJson(body.toString());
     const isObject = typeof params === 'object' && params !== null && !Array.isArray(params);
-    return isObject ? (params as Params) : null;
+    return isObject ? (params as JsonObject) : null;
   } catch {
     return null;
   }

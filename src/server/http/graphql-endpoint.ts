@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import type { Caller } from '../../gateway/caller.ts';
-import type { Ready } from '../../graph.ts';
+import type { EnvelopedOperation } from '../../graph.ts';
 import type { GraphContext } from '../../graph-context.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
@@ -95,7 +95,7 @@ export function createGraphQLEndpoint(
     const ordinary = directPath ? readOrdinary(request, body) : null;
     const context = contextOf(reply, body, from, { sent: ordinary, accepted });
     if (ordinary === null) return answerByYoga(reply, context, accepted);
-    const answerOpened = (opened: Ready | Refusal) =>
+    const answerOpened = (opened: EnvelopedOperation | Refusal) =>
       answerDirectly(reply, context, opened, accepted);
     const opened = graph.open(context);
     return opened instanceof Promise ? opened.then(answerOpened) : answerOpened(opened);
@@ -109,9 +109,8 @@ export function createGraphQLEndpoint(
   ): GraphContext {
     const { request, requestId, trace } = reply;
     const isCacheable = request.method === 'GET' && accepted.single !== EVENT_STREAM;
-    return graph.context({
+    return graph.context(caller, {
       sent,
-      caller,
       requestId,
       record: summary,
       mayMutate: request.method === 'POST',
@@ -133,7 +132,7 @@ export function createGraphQLEndpoint(
   function answerDirectly(
     reply: Reply,
     context: GraphContext,
-    opened: Ready | Refusal,
+    opened: EnvelopedOperation | Refusal,
     accepted: Accepted,
   ): Eventually<void> {
     reply.setAll(context.operation.headers);

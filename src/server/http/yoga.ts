@@ -115,7 +115,10 @@ function useOurErrors(graph: Graph): Plugin<GraphContext> {
       }
       const foreign = errors.filter(isForeign);
       if (foreign.length === 0) return;
-      graph.refused(foreign.map(ours), (serverContext as unknown as GraphContext).operation.record);
+      graph.refused(
+        foreign.map(ours),
+        (serverContext as unknown as GraphContext).operation.transport.record,
+      );
       setResult({ ...result, errors: errors.map((each) => (isForeign(each) ? ours(each) : each)) });
     },
   };

@@ -2,7 +2,7 @@ import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { TokenEndedError } from '../../domain/positions/token-ended-error.ts';
-import type { Ready } from '../../graph.ts';
+import type { EnvelopedOperation } from '../../graph.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import type { ResultSink } from '../../plugins/live/delivery.ts';
 import type { Subscribed } from '../../plugins/live/use-live-results.ts';
@@ -20,10 +20,10 @@ export class OperationStarts {
   readonly #starts = new WeakMap<ExecutionArgs, () => Eventually<Started>>();
 
   /** The arguments by which `start` knows the operation again. */
-  prepare(ready: Ready, results: () => ResultSink): ExecutionArgs {
-    const { schema, document, operationName } = ready.args;
+  prepare(opened: EnvelopedOperation, results: () => ResultSink): ExecutionArgs {
+    const { schema, document, operationName } = opened.args;
     const args: ExecutionArgs = { schema, document, operationName, contextValue: null };
-    this.#starts.set(args, () => begin(ready, results));
+    this.#starts.set(args, () => begin(opened, results));
     return args;
   }
 
@@ -35,11 +35,11 @@ export class OperationStarts {
   }
 }
 
-function begin(ready: Ready, results: () => ResultSink): Eventually<Started> {
-  const started = ready.type === 'subscription' ? ready.subscribe() : ready.execute();
+function begin(opened: EnvelopedOperation, results: () => ResultSink): Eventually<Started> {
+  const started = opened.type === 'subscription' ? opened.subscribe() : opened.execute();
   return started instanceof Promise
-    ? started.then((settled) => handedOver(settled, ready.operation, results))
-    : handedOver(started, ready.operation, results);
+    ? started.then((settled) => handedOver(settled, opened.operation, results))
+    : handedOver(started, opened.operation, results);
 }
 
 /**

@@ -86,9 +86,9 @@ export class SocketOperations {
       const trace = this.#settings.tracing?.receive(socketOperation(extra.traceHeaders)) ?? null;
       summary.trace = trace;
       const { graph } = this.#settings;
-      const context = graph.context({
+      const caller = { ...extra.paced.caller, requestId, trace: extra.forwarded };
+      const context = graph.context(caller, {
         sent: payload,
-        caller: { ...extra.paced.caller, requestId, trace: extra.forwarded },
         requestId,
         record: summary,
         mayMutate: true,
@@ -99,12 +99,12 @@ export class SocketOperations {
         reportsEnd: closesFor(extra.paced.socket),
         toRequest: undefined,
       });
-      const ready = await graph.open(context);
-      if ('errors' in ready || ready.type === 'subscription') this.#settled(extra, id);
-      if ('errors' in ready) return this.#refused(summary, extra, ready.errors);
+      const opened = await graph.open(context);
+      if ('errors' in opened || opened.type === 'subscription') this.#settled(extra, id);
+      if ('errors' in opened) return this.#refused(summary, extra, opened.errors);
       extra.summaries.set(id, summary);
       this.#summaries.set(payload, summary);
-      return this.#starts.prepare(ready, () => new PacedResults(extra.paced, id, summary));
+      return this.#starts.prepare(opened, () => new PacedResults(extra.paced, id, summary));
     },
     execute: (args) => this.#starts.start(args),
     subscribe: (args) => this.#starts.start(args),

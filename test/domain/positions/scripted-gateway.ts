@@ -71,7 +71,7 @@ export class ScriptedGateway implements FeedSource {
   ): Promise<PositionsAnswer> {
     const sent = { sequence: this.nextSequence(), sentAtMs: this.#clock.now() };
     this.polls.push(this.#poll(viewer));
-    const turn = this.#ledger.beginCall();
+    const logicalTime = this.#ledger.beginCall();
     const error = this.fault(viewer);
     const list = this.#lists.get(viewer.login) ?? [];
     if (this.latencyMs > 0) {
@@ -79,7 +79,7 @@ export class ScriptedGateway implements FeedSource {
     }
     if (error?.kind === 'unauthenticated') this.#ledger.refused(viewer);
     if (error) throw error;
-    this.#ledger.answered(viewer, 'getOpenPositions', turn);
+    this.#ledger.answered(viewer, 'getOpenPositions', logicalTime);
     this.answered.set(Math.trunc(this.#clock.now()), list);
     const bytes = Buffer.from(JSON.stringify(list));
     const isSame = previous?.bytes.equals(bytes);
@@ -99,7 +99,7 @@ export class ScriptedGateway implements FeedSource {
   async getSession(viewer: Viewer): Promise<SessionAnswer> {
     const sent = { sequence: this.nextSequence(), sentAtMs: this.#clock.now() };
     this.sessions.push(this.#poll(viewer));
-    const turn = this.#ledger.beginCall();
+    const logicalTime = this.#ledger.beginCall();
     const error = this.sessionFault(viewer);
     const truth = this.#session(viewer.login);
     if (this.sessionLatencyMs > 0) {
@@ -107,7 +107,7 @@ export class ScriptedGateway implements FeedSource {
     }
     if (error?.kind === 'unauthenticated') this.#ledger.refused(viewer);
     if (error) throw error;
-    this.#ledger.answered(viewer, 'getSession', turn);
+    this.#ledger.answered(viewer, 'getSession', logicalTime);
     return { ...sent, receivedAtMs: this.#clock.now(), session: this.sessionLie(truth) };
   }
 

@@ -51,8 +51,8 @@ describe('a document', () => {
       'query A { ...f } query B($first: Int) { nodes(first: $first) { id } ...f } fragment f on Query { node { id } }',
     );
     if ('errors' in result) throw result.errors[0];
-    const run = { context: null, values: { sources: {}, coerced: {} }, variables: {} };
-    const [a, b] = [...result.operations.values()].map(({ args }) => args.of(run));
+    const values = { sources: {}, coerced: {} };
+    const [a, b] = [...result.operations.values()].map(({ args }) => args.of(null, values, {}));
     expect(Object.keys(a?.fragments ?? {})).toEqual(['f']);
     expect(b?.fragments).toBe(a?.fragments);
     expect(b?.fragmentDefinitions).toBe(a?.fragmentDefinitions);

@@ -34,8 +34,9 @@ test('the fields of a mutation run one after the other, however often it is sent
   const operation = result.operations.get(null);
   for (let time = 0; time < 5; time += 1) {
     const diary: Diary = [];
-    const run = { context: diary, values: { sources: {}, coerced: {} }, variables: {} };
-    const answer = await operation?.executor.execute(operation.args.of(run), meterFor());
+    const values = { sources: {}, coerced: {} };
+    const args = operation?.args.of(diary, values, {});
+    const answer = args && (await operation?.executor.execute(args, meterFor()));
     expect(answer).toEqual({ data: { a: 1, b: 2, c: 3 } });
     expect(diary).toEqual([1, 2, 3].flatMap((at) => [`begins ${at}`, `ends ${at}`]));
   }

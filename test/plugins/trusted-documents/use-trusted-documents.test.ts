@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { Documents } from '../../../src/plugins/documents/documents.ts';
-import { Operation } from '../../../src/plugins/operation.ts';
+import { Operation, type Transport } from '../../../src/plugins/operation.ts';
 import type { OperationContext } from '../../../src/plugins/plugin.ts';
 import { PersistedTexts } from '../../../src/plugins/trusted-documents/persisted-texts.ts';
 import type { TrustedDocuments } from '../../../src/plugins/trusted-documents/trusted-documents.ts';
@@ -22,7 +22,7 @@ const trusted = {
 
 function contextOf(query: string | null, documentId: string | null): OperationContext {
   const record = { type: null, isTrusted: false, operationName: null, failed() {} };
-  const operation = new Operation({ record } as unknown as Operation, undefined);
+  const operation = new Operation({ record } as unknown as Transport, undefined);
   operation.params = { query, documentId, operationName: null, variables: {} };
   return { operation };
 }
@@ -44,7 +44,7 @@ test.each([
   const context = contextOf(query, id);
   expect(setUp().onAdmit?.(context)).toBeNull();
   expect(context.operation.document).toBe(known.prepared);
-  expect(context.operation.record.isTrusted).toBe(true);
+  expect(context.operation.transport.record.isTrusted).toBe(true);
   expect(context.operation.params.query).toBe('{ a }');
 });
 

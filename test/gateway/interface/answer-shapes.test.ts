@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ANSWER_SHAPES, type ReadName } from '../../../src/gateway/interface/answers.ts';
+import { ANSWER_SHAPES, type ReadName } from '../../../src/gateway/interface/answer-shapes.ts';
 import { compare } from '../../../src/gateway/interface/compare.ts';
 import { toInstruments } from '../../../src/gateway/wire/catalog.ts';
 import { toPositions } from '../../../src/gateway/wire/holding.ts';

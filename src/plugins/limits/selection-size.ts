@@ -8,7 +8,7 @@ import {
 import type { Fragments } from '../documents/selections.ts';
 
 /** The size of a selection with its fragments unfolded. */
-export interface Shape {
+export interface SelectionSize {
   readonly depth: number;
   readonly aliases: number;
   readonly directives: number;
@@ -17,15 +17,21 @@ export interface Shape {
   readonly references: number;
 }
 
-const NOTHING: Shape = { depth: 0, aliases: 0, directives: 0, selections: 0, references: 0 };
+const NOTHING: SelectionSize = {
+  depth: 0,
+  aliases: 0,
+  directives: 0,
+  selections: 0,
+  references: 0,
+};
 
 /**
  * Measures each fragment once: a chain of fragments that doubles at every step is counted without
  * being walked.
  */
-export class ShapeMeasure {
+export class SelectionMeasure {
   readonly #fragments: Fragments;
-  readonly #known = new Map<string, Shape>();
+  readonly #known = new Map<string, SelectionSize>();
   readonly #open = new Set<string>();
   /** The fragment that spreads itself; once it is set, the measured sizes are meaningless. */
   circular: string | null = null;
@@ -34,7 +40,7 @@ export class ShapeMeasure {
     this.#fragments = fragments;
   }
 
-  of({ selections }: SelectionSetNode): Shape {
+  of({ selections }: SelectionSetNode): SelectionSize {
     let depth = 0;
     let aliases = 0;
     let directives = 0;
@@ -52,12 +58,12 @@ export class ShapeMeasure {
     return { depth, aliases, directives, selections: count, references };
   }
 
-  #inside(selection: SelectionNode): Shape {
+  #inside(selection: SelectionNode): SelectionSize {
     if (selection.kind === Kind.FRAGMENT_SPREAD) return this.#fragment(selection.name.value);
     return selection.selectionSet ? this.of(selection.selectionSet) : NOTHING;
   }
 
-  #fragment(name: string): Shape {
+  #fragment(name: string): SelectionSize {
     const before = this.#known.get(name);
     if (before) return before;
     const fragment = this.#fragments.get(name);
@@ -67,10 +73,10 @@ export class ShapeMeasure {
       return NOTHING;
     }
     this.#open.add(name);
-    const shape = this.of(fragment.selectionSet);
+    const size = this.of(fragment.selectionSet);
     this.#open.delete(name);
-    this.#known.set(name, shape);
-    return shape;
+    this.#known.set(name, size);
+    return size;
   }
 }
 

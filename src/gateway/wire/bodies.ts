@@ -1,7 +1,7 @@
 import { flag, isRow, text } from './scalars.ts';
 
 /** A refusal's body, whichever of the interface's five shapes it came in; what it lacks is null. */
-export interface Refusal {
+export interface GatewayRefusal {
   readonly error: string | null;
   readonly message: string | null;
   readonly email: string | null;
@@ -9,7 +9,7 @@ export interface Refusal {
   readonly details: unknown;
 }
 
-export function toRefusal(body: unknown): Refusal {
+export function toRefusal(body: unknown): GatewayRefusal {
   const row = isRow(body) ? body : {};
   return {
     error: text(row.error),

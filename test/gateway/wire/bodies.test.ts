@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toLoginGrant, toRefusal, toSubmitResult } from '../../../src/gateway/wire/answers.ts';
+import { toLoginGrant, toRefusal, toSubmitResult } from '../../../src/gateway/wire/bodies.ts';
 
 const nothing = { error: null, message: null, email: null, ok: null, details: null };
 
