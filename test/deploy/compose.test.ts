@@ -8,6 +8,7 @@ import { parseEnvironment } from '../../src/config.ts';
 import { OrderClient } from '../end-to-end/orders/order-client.ts';
 import { buying } from '../end-to-end/orders/order-request.ts';
 import {
+  describeWithDockerCompose,
   describeWithHaproxy,
   describeWithPromtool,
   describeWithRedis,
@@ -31,6 +32,17 @@ const mounts = services.flatMap(([name, { volumes }]) =>
     target: volume.split(':')[1],
   })),
 );
+
+describeWithDockerCompose('docker-compose 1.29', (dockerCompose) => {
+  test('reads the file, by the project name that is kept beside it', () => {
+    const read = (...args: string[]) =>
+      spawnSync(dockerCompose, args, { cwd: folder, encoding: 'utf8', timeout: 50_000 });
+    const { stdout, stderr, status } = read('config', '--services');
+    expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+    expect(stdout.trim().split('\n').sort()).toEqual(services.map(([name]) => name).sort());
+    expect(readDeployed('compose', '.env')).toContain(`COMPOSE_PROJECT_NAME=${IMAGE}\n`);
+  });
+});
 
 test('every image is pinned, ours to the version of the project', () => {
   const { version } = JSON.parse(readProject('package.json')) as { version: string };

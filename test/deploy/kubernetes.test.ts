@@ -25,13 +25,14 @@ const probe = z.strictObject({
   httpGet: z.strictObject({ path: z.string(), port: z.string() }),
   periodSeconds: z.int(),
   failureThreshold: z.int(),
-  timeoutSeconds: z.int().optional(),
+  timeoutSeconds: z.int(),
 });
 const secretKeyRef = z.strictObject({
   name: z.literal(NAME),
   key: z.string(),
   optional: z.literal(true).optional(),
 });
+
 const container = z.strictObject({
   name: z.literal(NAME),
   image: z.string(),
@@ -64,12 +65,8 @@ const pod = z.strictObject({
     seccompProfile: z.strictObject({ type: z.literal('RuntimeDefault') }),
   }),
   topologySpreadConstraints: z.tuple([
-    z.strictObject({
-      maxSkew: z.int(),
-      topologyKey: z.literal('kubernetes.io/hostname'),
-      whenUnsatisfiable: z.literal('ScheduleAnyway'),
-      labelSelector: selector,
-    }),
+    spread('topology.kubernetes.io/zone'),
+    spread('kubernetes.io/hostname'),
   ]),
   containers: z.tuple([container]),
   volumes: z.tuple([z.strictObject({ name: z.literal('tmp'), emptyDir: z.strictObject({}) })]),
@@ -117,6 +114,21 @@ test('every setting is one of the service, and has a value that it accepts', () 
   expect(names.filter((name) => !(name in SETTINGS))).toEqual([]);
   // Pods share no disk, so without Redis each would send what another has sent.
   expect(config.redisUrl).not.toBeNull();
+});
+
+test('an account has a bound of order records, which a few accounts cannot fill the store with', () => {
+  for (const name of ['ORDER_RECORDS_MAX', 'ORDER_RECORDS_PER_ACCOUNT']) {
+    expect(settings).toHaveProperty(name);
+  }
+  expect(config.orderRecordsMax / config.orderRecordsPerAccount).toBeGreaterThanOrEqual(600);
+});
+
+test('a probe has as long as a check of haproxy, so that a busy pod stays', () => {
+  const [, seconds] = /timeout check (\d+)s/.exec(readDeployed('haproxy', 'haproxy.cfg')) ?? [];
+  const { startupProbe, livenessProbe, readinessProbe } = service;
+  for (const { timeoutSeconds } of [startupProbe, livenessProbe, readinessProbe]) {
+    expect(timeoutSeconds).toBe(Number(seconds));
+  }
 });
 
 test('no setting that may be a secret is in the config map', () => {
@@ -202,6 +214,10 @@ test('the autoscaler goes by the CPU and by a metric that the service has', () =
     }),
   });
   expect(spec.minReplicas).toBeGreaterThan(1);
+  // What the gateway takes, as the config map says, is for all pods that there may be at a time.
+  const [, taken] = /the gateway takes (\d+) a second/.exec(readConfigMap()) ?? [];
+  const most = spec.maxReplicas + deployment.spec.strategy.rollingUpdate.maxSurge;
+  expect(config.gatewayPollsPerSecond * most).toBe(Number(taken));
   expect(spec.maxReplicas).toBeGreaterThan(spec.minReplicas);
   const [, { pods }] = spec.metrics;
   expect(readProject('docs', 'metrics.md')).toContain(`| \`${pods.metric.name}\` | gauge |`);
@@ -232,7 +248,10 @@ test('the network policy lets in the ports of the service, and out what its sett
   expect(open).toEqual(service.ports.map(({ name }) => name));
   const out = spec.egress.flatMap(({ ports }) => ports.map((one) => one.port));
   const gatewayPort = Number(new URL(config.gatewayUrl ?? '').port || 443);
-  expect([...new Set(out)]).toEqual([53, gatewayPort, 6379]);
+  // The ports of Redis, of its Sentinels and of OTLP over HTTP: the documentation's examples have them.
+  expect([...new Set(out)]).toEqual([53, gatewayPort, 6379, 26_379, 4_318]);
+  expect(readProject('docs', 'redis.md')).toContain('host:26379');
+  expect(readProject('docs', 'traces.md')).toContain(':4318');
 });
 
 test('kustomize has every manifest, and the namespace asks for the restricted standard', () => {
@@ -249,6 +268,19 @@ test('kustomize has every manifest, and the namespace asks for the restricted st
     'NetworkPolicy',
   ]);
 });
+
+function spread<Key extends string>(topologyKey: Key) {
+  return z.strictObject({
+    maxSkew: z.int(),
+    topologyKey: z.literal(topologyKey),
+    whenUnsatisfiable: z.literal('ScheduleAnyway'),
+    labelSelector: selector,
+  });
+}
+
+function readConfigMap(): string {
+  return readDeployed('kubernetes', 'config-map.yaml');
+}
 
 function manifest(file: string): unknown {
   return parse(readDeployed('kubernetes', file));

@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import {
   chromiumPath,
+  dockerComposePath,
   haproxyPath,
   prometheusPath,
   promtoolPath,
@@ -15,6 +16,14 @@ export function describeWithRedis(name: string, suite: (redisServerPath: string)
 /** A suite behind a real haproxy; where the machine has none it is skipped, with the reason in its name. */
 export function describeWithHaproxy(name: string, suite: (haproxyPath: string) => void): void {
   describeWith('haproxy', haproxyPath, name, suite);
+}
+
+/** A suite with docker-compose, which needs no daemon to read a file; where the machine has none it is skipped. */
+export function describeWithDockerCompose(
+  name: string,
+  suite: (dockerComposePath: string) => void,
+): void {
+  describeWith('docker-compose', dockerComposePath, name, suite);
 }
 
 /** A suite in a real browser; where the machine has none it is skipped, with the reason in its name. */

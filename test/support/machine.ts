@@ -6,6 +6,7 @@ export const redisServerPath = locate('REDIS_SERVER_PATH', ['redis-server']);
 export const promtoolPath = locate('PROMTOOL_PATH', ['promtool']);
 export const prometheusPath = locate('PROMETHEUS_PATH', ['prometheus']);
 export const haproxyPath = locate('HAPROXY_PATH', ['haproxy']);
+export const dockerComposePath = locate('DOCKER_COMPOSE_PATH', ['docker-compose']);
 export const systemdAnalyzePath = locate('SYSTEMD_ANALYZE_PATH', ['systemd-analyze']);
 export const chromiumPath = locate('CHROMIUM_PATH', [
   'chromium',

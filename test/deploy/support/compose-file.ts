@@ -33,7 +33,6 @@ const service = z.strictObject({
   security_opt: texts.default([]),
 });
 const composeFile = z.strictObject({
-  name: z.string(),
   'x-hardened': z.unknown(),
   'x-replica': z.unknown(),
   services: z.record(z.string(), service),

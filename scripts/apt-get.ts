@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+
+/** Installs a package of Debian or Ubuntu, where this machine lets it; else answers why not. */
+export function bringIn(name: string, deadlineMs: number): string | null {
+  if (process.platform !== 'linux' || !isThere('apt-get')) {
+    return 'it can be installed on its own only on Debian and Ubuntu';
+  }
+  if (process.getuid?.() !== 0) return `"sudo apt-get install ${name}" brings it`;
+  process.stderr.write(`Installing ${name} (once; up to a few minutes) …\n`);
+  const install = () => aptGet(deadlineMs, 'install', '--no-install-recommends', name);
+  // The package lists of a fresh container are empty, those of an old machine out of date.
+  return install() && (aptGet(deadlineMs, 'update') ?? install());
+}
+
+function aptGet(deadlineMs: number, ...args: string[]): string | null {
+  const { status, stderr, error } = spawnSync('apt-get', ['-y', '-qq', ...args], {
+    // A service that starts by itself would hold Redis' usual port; the tests start their own.
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+    timeout: Math.max(1_000, deadlineMs - Date.now()),
+  });
+  if (status === 0) return null;
+  const lastLine = stderr?.trim().split('\n').at(-1);
+  return `apt-get ${args[0]}: ${error?.message ?? lastLine ?? `exit code ${status}`}`;
+}
+
+function isThere(command: string): boolean {
+  return spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0;
+}

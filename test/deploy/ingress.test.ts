@@ -1,0 +1,143 @@
+import { hash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { describeWithHaproxy } from '../support/describe-with.ts';
+import { startHaproxy } from '../support/replicas.ts';
+import { unsignedToken } from '../support/tokens.ts';
+import { readDeployed } from './support/files.ts';
+
+const SNIPPET = 'haproxy.org/backend-config-snippet';
+const { metadata, spec } = z
+  .strictObject({
+    apiVersion: z.literal('networking.k8s.io/v1'),
+    kind: z.literal('Ingress'),
+    metadata: z.strictObject({
+      name: z.literal('trading-graph'),
+      annotations: z.record(z.string().startsWith('haproxy.org/'), z.string()),
+    }),
+    spec: z.strictObject({
+      ingressClassName: z.literal('haproxy'),
+      tls: z.tuple([z.strictObject({ hosts: z.tuple([z.string()]), secretName: z.string() })]),
+      rules: z.tuple([
+        z.strictObject({
+          host: z.string(),
+          http: z.strictObject({
+            paths: z.tuple([
+              z.strictObject({
+                path: z.literal('/'),
+                pathType: z.literal('Prefix'),
+                backend: z.strictObject({
+                  service: z.strictObject({
+                    name: z.literal('trading-graph'),
+                    port: z.strictObject({ name: z.literal('http') }),
+                  }),
+                }),
+              }),
+            ]),
+          }),
+        }),
+      ]),
+    }),
+  })
+  .parse(parse(readDeployed('kubernetes', 'ingress.yaml')));
+const snippet = metadata.annotations[SNIPPET] ?? '';
+const haproxy = readDeployed('haproxy', 'haproxy.cfg');
+const rulesOf = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim().replaceAll(/\((replicas)\)/g, ''))
+    .filter((line) => /^(http-request|stick-table|acl|balance|hash-type|retry-on)\b/.test(line));
+
+test('the ingress names the service by its port, and its own host in the certificate', () => {
+  const [{ host }] = spec.rules;
+  expect(spec.tls[0].hosts).toEqual([host]);
+  expect(readDeployed('kubernetes', 'service.yaml')).toMatch(/name: http,/);
+});
+
+test('its rules and times are those of deploy/haproxy', () => {
+  expect(rulesOf(haproxy).length).toBeGreaterThan(10);
+  expect(rulesOf(snippet).sort()).toEqual(rulesOf(haproxy).sort());
+  const times = Object.entries(metadata.annotations).filter(([name]) => /timeout-/.test(name));
+  expect(times.length).toBe(5);
+  for (const [name, value] of times) {
+    const directive = name.replace('haproxy.org/timeout-', '');
+    expect(haproxy).toContain(`timeout ${directive} ${value}\n`);
+  }
+});
+
+describeWithHaproxy(
+  'behind a haproxy that has the rules where the controller puts them',
+  (path) => {
+    let resources: AsyncDisposableStack;
+    let url: string;
+
+    beforeAll(async () => {
+      await using opened = new AsyncDisposableStack();
+      const pods = await Promise.all(['a', 'b', 'c'].map((name) => startPod(opened, name)));
+      const folder = await mkdtemp(join(tmpdir(), 'trading-graph-ingress-'));
+      opened.defer(() => rm(folder, { recursive: true }));
+      const configuration = join(folder, 'haproxy.cfg');
+      await writeFile(configuration, generated(pods));
+      url = opened.use(await startHaproxy(path, configuration, {})).url;
+      resources = opened.move();
+    });
+    afterAll(() => resources.disposeAsync());
+
+    const podOf = async (query: string, headers: Record<string, string> = {}) =>
+      (await fetch(`${url}/graphql${query}`, { headers })).text();
+
+    test('an account has one pod, by its hint and by its token alike', async () => {
+      const pods = new Set<string>();
+      for (let login = 700_001; login <= 700_030; login += 1) {
+        const digest = hash('sha256', String(login), 'hex').slice(0, 4);
+        const hinted = await podOf(`?route=${digest}`);
+        const token = unsignedToken({ login });
+        expect(await podOf('', { authorization: `Bearer ${token}` })).toBe(hinted);
+        expect(await podOf(`?route=${digest}`)).toBe(hinted);
+        pods.add(hinted);
+      }
+      expect([...pods].sort()).toEqual(['a', 'b', 'c']);
+    });
+
+    test('what names no account is spread', async () => {
+      const pods = await Promise.all(Array.from({ length: 60 }, () => podOf('')));
+      expect(new Set(pods).size).toBe(3);
+    });
+  },
+);
+
+/** As the controller writes a backend: its own balance first, the snippet, then the pods. */
+function generated(pods: readonly string[]): string {
+  return `defaults
+  mode http
+  timeout connect 2s
+  timeout client 10s
+  timeout server 10s
+frontend https
+  bind "\${BIND}"
+  default_backend pods
+backend pods
+  balance roundrobin
+  no option abortonclose
+  default-server check
+${snippet.replaceAll(/^/gm, '  ')}
+${pods.map((address, at) => `  server SRV_${at + 1} ${address} enabled`).join('\n')}
+`;
+}
+
+/** A stand-in that answers with its name; resolves with its address. */
+async function startPod(opened: AsyncDisposableStack, name: string): Promise<string> {
+  const server = createServer((_request, response) => response.end(name));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  opened.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
