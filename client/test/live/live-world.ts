@@ -38,12 +38,14 @@ export interface Device {
   dispose(): void;
 }
 
-export async function startLiveWorld(): Promise<LiveWorld> {
+export async function startLiveWorld(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<LiveWorld> {
   const sandbox = await startSandbox({ seed: 'tests', tickMs: 0 });
   const devices: Device[] = [];
   const start = () =>
     startTestApp(
-      { POSITIONS_POLL_MS: String(POLL_MS), GATEWAY_TIMEOUT_MS: '2000' },
+      { POSITIONS_POLL_MS: String(POLL_MS), GATEWAY_TIMEOUT_MS: '2000', ...settings },
       { gateway: sandbox },
     );
   const [first, witness] = await Promise.all([start(), start()]);
