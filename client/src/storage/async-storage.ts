@@ -15,6 +15,7 @@ type Manifest =
   | { readonly generation: Generation; readonly count: number; readonly length: number };
 type Generation = 'a' | 'b';
 
+const METHODS = ['getItem', 'setItem', 'removeItem', 'getAllKeys'] as const;
 const ENTRY = 'trading-graph:entry:';
 const PART = 'trading-graph:part:';
 // Android reads at most 2 MB of an entry, and UTF-8 takes up to three bytes for each of these.
@@ -22,9 +23,16 @@ const PART_LENGTH = 262_144;
 
 /**
  * Keeps texts in React Native's AsyncStorage. A long one is kept in parts, and its entry, which names the parts, is
- * written when all of them are: after a crash there is the text from before or the one from after.
+ * written when all of them are: after a crash there is the text from before or the one from after. Throws a TypeError
+ * where it is no such storage.
  */
 export function asyncStorage(storage: AsyncStorageLike): ClientStorage {
+  const given = Object(storage) as Partial<AsyncStorageLike>;
+  const lacking = METHODS.find((name) => typeof given[name] !== 'function');
+  if (lacking !== undefined) {
+    const wanted = 'pass the default export of @react-native-async-storage/async-storage';
+    throw new TypeError(`asyncStorage(storage): there is no ${lacking}; ${wanted}.`);
+  }
   const queue = new KeyQueue();
 
   async function readManifest(key: string): Promise<Manifest | null> {

@@ -12,9 +12,12 @@ const READ_BYTES = 65_536;
 
 /**
  * Keeps each text in a file of the folder, for Node. A file is replaced as a whole, so that after a crash there is the
- * text from before or the one from after. Processes may share the folder.
+ * text from before or the one from after. Processes may share the folder. Throws a TypeError where it is no path.
  */
 export function files(folder: string): ClientStorage {
+  if (typeof folder !== 'string' || folder === '') {
+    throw new TypeError("files(folder): the folder must be a path, as in files('./data').");
+  }
   const queue = new KeyQueue();
   let preparing: Promise<void> | null = null;
   const prepare = () => {

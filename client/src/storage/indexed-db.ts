@@ -12,9 +12,14 @@ const OPEN_TIMEOUT_MS = 10_000;
 
 /**
  * Keeps texts in a database of the browser, which is opened when it is first used. All tabs of the origin share it.
- * Where the browser refuses the database, as some do in private windows, each call rejects.
+ * Where the browser refuses the database, as some do in private windows, each call rejects. Throws a TypeError without a
+ * name.
  */
 export function indexedDb({ name }: IndexedDbOptions): ClientStorage {
+  // A name that is forgotten would be a database that is called `undefined`.
+  if (typeof name !== 'string' || name === '') {
+    throw new TypeError("indexedDb({ name }): the name must be a text, as in { name: 'trading' }.");
+  }
   const database = new Database(name);
   return {
     async get(key) {

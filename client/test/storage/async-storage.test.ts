@@ -101,3 +101,13 @@ test('a text with a part missing, or an entry that is none of its own, rejects u
     expect((await storage.get('key'))?.length).toBe(600_000);
   }
 });
+
+test.each([
+  ['nothing', undefined, 'getItem'],
+  ['a module in place of its default export', { default: {} }, 'getItem'],
+  ['the storage of a browser', { getItem() {}, setItem() {}, removeItem() {} }, 'getAllKeys'],
+])('%s in place of the storage is an error at once', (_, given, lacking) => {
+  const create = () => asyncStorage(given as never);
+  expect(create).toThrow(TypeError);
+  expect(create).toThrow(`there is no ${lacking}`);
+});

@@ -89,3 +89,10 @@ test('a damaged file rejects and is not listed; the next write repairs it', asyn
   await storage.set('key', 'again');
   expect(await storage.get('key')).toBe('again');
 });
+
+test.each([[undefined], [''], [{ folder: './data' }], [new URL('file:///data')]])(
+  'a folder that is no path is an error at once: %s',
+  (folder) => {
+    expect(() => files(folder as string)).toThrow(TypeError);
+  },
+);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
+import { indexedDb } from '../../src/storage/indexed-db.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { testStorageContract } from '../support/storage-contract.ts';
 
@@ -226,3 +227,10 @@ describeWithChromium('in a browser', (executablePath) => {
     expect(await storage.get('key')).toBe('text');
   });
 });
+
+test.each([[{}], [{ name: '' }], ['trading']])(
+  'a database without a name is an error at once: %s',
+  (options) => {
+    expect(() => indexedDb(options as never)).toThrow(TypeError);
+  },
+);
