@@ -103,7 +103,7 @@ test('no attempt of a long patience is sent once the key is older than 23 hours'
   });
   let isOver = false;
   const placed = client.orders
-    .ticket({ maxWaitMs: Number.POSITIVE_INFINITY })
+    .ticket({ maxWaitMs: 48 * HOUR_MS })
     .place(ORDER, { withinMs: 48 * HOUR_MS })
     .finally(() => {
       isOver = true;

@@ -9,6 +9,8 @@ import { type FaultyLine, startFaultyLine } from './faulty-line.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
 import { type OrderCore, type OrderCoreOptions, openOrderCore } from './order-core.ts';
 
+const TWO_DAYS_MS = 48 * 3_600_000;
+
 export interface App extends OrderCore {
   readonly orders: Orders;
 }
@@ -60,8 +62,8 @@ export async function startPhone(
       const before = reached();
       const { token } = phone;
       line.next.push(...Array(1_000).fill(fault));
-      // It may be sent again however long the test takes.
-      const ticket = orders.ticket({ maxWaitMs: Number.POSITIVE_INFINITY });
+      // Longer than the server keeps a key, so that the key's age alone decides whether it may be sent again.
+      const ticket = orders.ticket({ maxWaitMs: TWO_DAYS_MS });
       const placing = ticket.place(input);
       await eventually(() => reached() > before);
       phone.token = null;
