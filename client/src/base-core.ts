@@ -1,9 +1,10 @@
 import { Accounts } from './account.ts';
 import { ACCOUNT_OPERATION } from './account-operation.ts';
 import type { Core } from './core.ts';
-import type { Environment } from './environment.ts';
+import type { RequestEnvironment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import { retryDelay } from './request/answers.ts';
+import { withinTime } from './request/deadline.ts';
 import { exchange } from './request/exchange.ts';
 import { neverLeft } from './request/never-left.ts';
 import { pause } from './request/pause.ts';
@@ -11,17 +12,18 @@ import { Requests } from './request/requests.ts';
 import { type TokenSource, Tokens } from './request/tokens.ts';
 import { untilAborted } from './request/until-aborted.ts';
 import { routedUrl, routeHint } from './route.ts';
-import type { ClientStorage } from './storage.ts';
 import type { Subscriptions, SubscriptionsOptions } from './subscribe/subscriptions.ts';
 
-export interface CoreOptions {
+export interface BaseOptions {
   readonly url: string;
   readonly token: TokenSource;
-  readonly storage: ClientStorage | null;
   readonly onSignedOut: (error: TradingGraphError) => void;
   readonly route: boolean;
-  readonly environment: Environment;
+  readonly environment: RequestEnvironment;
 }
+
+/** The core of a client that only sends requests. */
+export type BaseCore = Omit<OwnCore, 'environment' | 'storage'>;
 
 /** The core, and what only the client itself does with it. */
 export interface OwnCore extends Core {
@@ -41,10 +43,12 @@ export type SubscriptionsPart = Pick<
 
 /** Makes the parts that the client's features share, and ties them to one another. */
 export function createBaseCore(
-  options: CoreOptions,
-  subscriptionsOf: (own: SubscriptionsOptions) => SubscriptionsPart,
-): OwnCore {
-  const { environment, storage } = options;
+  options: BaseOptions,
+  subscriptionsOf: (
+    own: Omit<SubscriptionsOptions, 'environment' | 'storage'>,
+  ) => SubscriptionsPart,
+): BaseCore {
+  const { environment } = options;
   const tasks: (() => void)[] = [];
   let isDisposed = false;
   let hint: string | null = null;
@@ -82,8 +86,6 @@ export function createBaseCore(
   const requests = new Requests({ environment, tokens, url, accountOf });
   const onToken = (token: string) => accounts.lineOpened(token);
   const subscriptions: SubscriptionsPart = subscriptionsOf({
-    environment,
-    storage,
     tokens,
     url,
     prepare: hintKnown,
@@ -98,11 +100,10 @@ export function createBaseCore(
   /** A line without the hint works as well, on any replica, so that it waits for a moment only. */
   async function hintKnown(token: string): Promise<void> {
     if (!options.route || hint !== null) return;
-    const over = new AbortController();
-    const found = accounts.of(token).then(findHint);
-    const late = pause(environment, HINT_WAIT_MS, over.signal);
-    await Promise.race([found, late]).catch(() => {});
-    over.abort();
+    const finding = accounts.of(token).then(findHint);
+    await withinTime(environment, HINT_WAIT_MS, undefined, (time) => time.race(finding)).catch(
+      () => {},
+    );
   }
 
   async function askAccount(token: string, signal: AbortSignal) {
@@ -145,8 +146,6 @@ export function createBaseCore(
   }
 
   return {
-    environment,
-    storage,
     request: (operation, variables, own) => requests.request(operation, variables, own),
     subscribe: (operation, variables, sink) => subscriptions.subscribe(operation, variables, sink),
     reconnect: () => subscriptions.reconnect(),

@@ -1,21 +1,12 @@
 import type { Environment, Lifecycle } from './environment.ts';
-
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+import { requestEnvironment } from './request-environment.ts';
 
 /** The environment of browsers and of Node, by what the platform has. */
 export function browserEnvironment(): Environment {
   return {
-    fetch: (input, init) => globalThis.fetch(input, init),
+    ...requestEnvironment(),
     WebSocket: typeof globalThis.WebSocket === 'function' ? globalThis.WebSocket : null,
-    now: () => Date.now(),
-    uptime: () => performance.now(),
-    random: () => Math.random(),
     randomId,
-    after(ms, task) {
-      // Beyond the longest timer the platform would run the task at once.
-      const timer = setTimeout(task, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
-      return () => clearTimeout(timer);
-    },
     lifecycle: pageLifecycle(),
   };
 }

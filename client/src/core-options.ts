@@ -1,15 +1,14 @@
-import type { CoreOptions } from './base-core.ts';
-import { browserEnvironment } from './browser-environment.ts';
+import type { BaseOptions } from './base-core.ts';
 import type { ClientOptions } from './create-client.ts';
 
+type Given = Pick<ClientOptions, 'url' | 'token' | 'onSignedOut' | 'route'>;
+
 /** The options with what stands where they leave something out. */
-export function coreOptions(options: Omit<ClientOptions, 'catalogFields'>): CoreOptions {
+export function baseOptions(options: Given): Omit<BaseOptions, 'environment'> {
   return {
     url: options.url,
     token: options.token,
-    storage: options.storage ?? null,
     onSignedOut: options.onSignedOut ?? (() => {}),
     route: options.route ?? true,
-    environment: { ...browserEnvironment(), ...options.environment },
   };
 }

@@ -1,7 +1,8 @@
+import { browserEnvironment } from './browser-environment.ts';
 import { type CatalogReplica, createCatalog } from './catalog/catalog.ts';
 import type { Instrument, InstrumentField, KeyField } from './catalog/instrument.ts';
 import type { RequestOptions, Result, Sink } from './core.ts';
-import { coreOptions } from './core-options.ts';
+import { baseOptions } from './core-options.ts';
 import { createCore } from './create-core.ts';
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
@@ -90,7 +91,11 @@ export function createClient<Field extends InstrumentField = InstrumentField>(
   options: ClientOptions<Field>,
 ): Client<Field> {
   checkStorage(options.storage);
-  const core = createCore(coreOptions(options));
+  const core = createCore({
+    ...baseOptions(options),
+    storage: options.storage ?? null,
+    environment: { ...browserEnvironment(), ...options.environment },
+  });
   return Object.assign(ownMethods(core), {
     subscribe: core.subscribe,
     positions: createPositions(core),

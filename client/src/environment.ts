@@ -18,6 +18,9 @@ export interface Environment {
   readonly lifecycle: Lifecycle;
 }
 
+/** The functions of it that requests need. */
+export type RequestEnvironment = Pick<Environment, 'fetch' | 'now' | 'uptime' | 'random' | 'after'>;
+
 /** Whether the app is shown and the network is there, as far as the platform says. */
 export interface Lifecycle {
   readonly isVisible: boolean;

@@ -1,4 +1,4 @@
-import type { OwnCore } from './base-core.ts';
+import type { BaseCore } from './base-core.ts';
 import type { Client } from './create-client.ts';
 
 type OwnMethods = Pick<
@@ -7,7 +7,7 @@ type OwnMethods = Pick<
 >;
 
 /** The methods that every client has, whatever else it does. */
-export function ownMethods(core: OwnCore): OwnMethods {
+export function ownMethods(core: BaseCore): OwnMethods {
   return {
     query: (operation, ...[variables, own]) =>
       // Left out only where the operation has none.

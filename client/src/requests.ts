@@ -1,7 +1,8 @@
 import { createBaseCore } from './base-core.ts';
-import { coreOptions } from './core-options.ts';
+import { baseOptions } from './core-options.ts';
 import type { Client, ClientOptions } from './create-client.ts';
 import { ownMethods } from './own-methods.ts';
+import { requestEnvironment } from './request-environment.ts';
 
 /** The options of `createRequests`, as `createClient` has them. */
 export type RequestsOptions = Pick<
@@ -16,7 +17,9 @@ export type RequestsClient = Omit<
 >;
 
 export function createRequests(options: RequestsOptions): RequestsClient {
-  return ownMethods(createBaseCore(coreOptions(options), () => NO_SUBSCRIPTIONS));
+  const environment = { ...requestEnvironment(), ...options.environment };
+  const core = createBaseCore({ ...baseOptions(options), environment }, () => NO_SUBSCRIPTIONS);
+  return ownMethods(core);
 }
 
 const NO_SUBSCRIPTIONS = {

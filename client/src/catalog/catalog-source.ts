@@ -1,6 +1,7 @@
 import type { Core, OwnRequestOptions, Result } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { Operation } from '../operation.ts';
+import { withinTime } from '../request/deadline.ts';
 import { protocolError } from '../request/failures.ts';
 import type { CopyChanges } from './catalog-copy.ts';
 import { type CatalogDocuments, catalogDocuments } from './documents.ts';
@@ -29,7 +30,7 @@ const PAGE_SIZE = 500;
 const FIRST_PART_SIZE = 100;
 const SMALLEST_PART_SIZE = 50;
 /** A part that comes sooner is followed by a larger one, and one that takes longer by a smaller one. */
-const SHORT_PART_MS = 2_000;
+const SHORT_PART_MS = 4_000;
 const LONG_PART_MS = 8_000;
 /** A catalog that has not arrived whole by then is fetched in parts, which are kept. */
 const WHOLE_MS = 5_000;
@@ -98,21 +99,15 @@ export class CatalogSource {
     const isSlow = environment.isSlowLine ?? isSlowLine;
     const isBegun = this.begun(asking.login) !== null;
     if (isBegun || this.#isTooLarge || this.#isSlow || isSlow()) return null;
-    const late = new AbortController();
-    const leave = () => late.abort();
-    const cancel = environment.after(WHOLE_MS, leave);
-    asking.signal.addEventListener('abort', leave);
-    try {
-      const result = await this.#changesSince('', { login: asking.login, signal: late.signal });
-      this.#isSlow = late.signal.aborted && !asking.signal.aborted;
+    const { login, signal } = asking;
+    return withinTime(environment, WHOLE_MS, signal, async (time) => {
+      const result = await this.#changesSince('', { login, signal: time.signal });
+      this.#isSlow = time.signal.aborted && !signal.aborted;
       if (this.#isSlow || this.#isTooLarge || isLost(result.errors)) return null;
       const whole = fetched(dataOf(result));
       asking.onProgress(whole.size, whole.size);
       return whole;
-    } finally {
-      cancel();
-      asking.signal.removeEventListener('abort', leave);
-    }
+    });
   }
 
   /** Each part is kept, so that a line that is cut costs one of them. */

@@ -1,4 +1,5 @@
 import type { Environment } from '../environment.ts';
+import { withinTime } from '../request/deadline.ts';
 import type { ClientStorage } from '../storage.ts';
 import { Download, type Step } from './download.ts';
 import {
@@ -47,25 +48,25 @@ export class CatalogStorage {
     return this.#readError ?? this.#saveError;
   }
 
-  async read(owner: Owner, signal: AbortSignal): Promise<AgedCopy | null> {
+  async read(owner: Owner, signal?: AbortSignal): Promise<AgedCopy | null> {
     try {
       const text = await this.#inTime(this.#storage.get(storageKey(owner)), signal);
       const aged = text === null ? null : fromText(owner, this.#fields, text);
       this.#readError = null;
       return aged;
     } catch (error) {
-      if (!signal.aborted) this.#readError = error;
+      if (!signal?.aborted) this.#readError = error;
       return null;
     }
   }
 
   /** The copy of an account whose group nobody has named yet. */
-  async readAny(login: string, signal: AbortSignal): Promise<OwnedCopy | null> {
+  async readAny(login: string): Promise<OwnedCopy | null> {
     const listing = this.#storage.keys(accountPrefix(login));
-    const keys = await this.#inTime(listing, signal).catch(() => []);
+    const keys = await this.#inTime(listing).catch(() => []);
     for (const key of keys) {
       const owner = ownerOf(key);
-      const aged = owner?.login === login ? await this.read(owner, signal) : null;
+      const aged = owner?.login === login ? await this.read(owner) : null;
       if (owner !== null && aged !== null) return { owner, ...aged };
     }
     return null;
@@ -100,12 +101,12 @@ export class CatalogStorage {
   }
 
   /** Deletes all that is kept, of every account. Rejects where it may still be there. */
-  async forget(signal: AbortSignal): Promise<void> {
+  async forget(): Promise<void> {
     this.#next = null;
-    await this.#inTime(Promise.all([this.#saving, this.#steps]), signal);
+    await this.#inTime(Promise.all([this.#saving, this.#steps]));
     for (const prefix of ALL_PREFIXES) {
-      const keys = await this.#inTime(this.#storage.keys(prefix), signal);
-      for (const key of keys) await this.#inTime(this.#storage.delete(key), signal);
+      const keys = await this.#inTime(this.#storage.keys(prefix));
+      for (const key of keys) await this.#inTime(this.#storage.delete(key));
     }
   }
 
@@ -147,16 +148,7 @@ export class CatalogStorage {
     for (const key of await this.#storage.keys(stepPrefix(login))) await this.#storage.delete(key);
   }
 
-  #inTime<T>(reading: Promise<T>, signal: AbortSignal): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const giveUp = () => reject(new Error('The storage does not answer.'));
-      const cancel = this.#environment.after(READ_TIMEOUT_MS, giveUp);
-      // Or the timer would outlive a client that is disposed meanwhile.
-      signal.addEventListener('abort', () => {
-        cancel();
-        giveUp();
-      });
-      reading.then(resolve, reject).finally(cancel);
-    });
+  #inTime<T>(reading: Promise<T>, signal?: AbortSignal): Promise<T> {
+    return withinTime(this.#environment, READ_TIMEOUT_MS, signal, (time) => time.race(reading));
   }
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../request/failures.ts';
 import { CatalogCopy } from './catalog-copy.ts';
 import type { Download, Step } from './download.ts';
 import { KEY_FIELDS, type KeyFields } from './instrument.ts';
@@ -111,10 +112,6 @@ function parse(json: string): Readonly<Record<string, unknown>> | null {
 
 function isInstrument(value: unknown): value is KeyFields {
   return isObject(value) && KEY_FIELDS.every((field) => typeof value[field] === 'string');
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
 
 function isAmount(value: unknown): value is number {

@@ -1,10 +1,7 @@
-import { TradingGraphError } from '../errors.ts';
+import type { TradingGraphError } from '../errors.ts';
+import { isTradingGraphError, protocolError } from '../request/failures.ts';
 
-/** Errors are told by their name: another entry of this package may have a class of its own. */
-export function asError(thrown: unknown): TradingGraphError {
-  if (thrown instanceof Error && thrown.name === 'TradingGraphError') {
-    return thrown as TradingGraphError;
-  }
-  const message = 'The client failed.';
-  return new TradingGraphError(message, { code: 'PROTOCOL', retryable: false, cause: thrown });
+/** What is thrown otherwise is a mistake of the client's own, or of the environment that the app has given it. */
+export function asError(cause: unknown): TradingGraphError {
+  return isTradingGraphError(cause) ? cause : protocolError('The client failed.', { cause });
 }

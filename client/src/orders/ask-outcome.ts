@@ -1,6 +1,6 @@
 import type { Core } from '../core.ts';
+import type { Deadline } from '../request/deadline.ts';
 import { checkAccount } from './check-account.ts';
-import type { Deadline } from './deadline.ts';
 import { PLACED_ORDER } from './operations.ts';
 import { type OrderOutcome, type OrderUnsent, readAnswer } from './outcome.ts';
 

@@ -1,9 +1,10 @@
 import type { Core } from '../core.ts';
-import { OrderTicket, type TicketContext } from './order-ticket.ts';
+import { OrderTicket } from './order-ticket.ts';
 import { resumeOrders } from './resume-orders.ts';
 import type { ResumedOrder } from './resumed-order.ts';
 import { StoredKeys } from './stored-keys.ts';
 import type { Ticket, TicketOptions } from './ticket.ts';
+import type { TicketContext } from './ticket-context.ts';
 
 /** Orders that are placed once, and whose outcome is found again after a restart of the app. */
 export interface Orders {

@@ -1,5 +1,5 @@
 import type { Environment } from '../environment.ts';
-import { Deadline } from './deadline.ts';
+import { type Deadline, withinTime } from '../request/deadline.ts';
 import type { StoredKeys } from './stored-keys.ts';
 
 /** An outcome is not withheld for the sake of a storage that does not answer. */
@@ -11,7 +11,6 @@ export async function deleteKey(
   keys: StoredKeys,
   { account, key }: { readonly account: string; readonly key: string },
 ): Promise<void> {
-  const patience = new Deadline(environment, PATIENCE_MS);
-  await patience.race(keys.delete(account, key)).catch(() => {});
-  patience.close();
+  const deleting = (time: Deadline) => time.race(keys.delete(account, key));
+  await withinTime(environment, PATIENCE_MS, undefined, deleting).catch(() => {});
 }

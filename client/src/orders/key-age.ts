@@ -16,19 +16,18 @@ export type KeyAge = 'fresh' | 'old' | 'inDoubt';
 export interface KeyStamp {
   /** By the clock on the wall; null where the stored time cannot be read. */
   readonly at: number | null;
-  /** Uptime of this run of the app when the stamp was made or read, and the key's age then. */
+  /** By the uptime of this run of the app; before its start for a key of an earlier run. */
   readonly up: number;
-  readonly ageThen: number;
 }
 
 export function stampNow(environment: Environment): KeyStamp {
-  return { at: environment.now(), up: environment.uptime(), ageThen: 0 };
+  return { at: environment.now(), up: environment.uptime() };
 }
 
 /** The stamp of a key from an earlier run, whose uptime says nothing in this one. */
 export function stampStored(environment: Environment, at: number | null): KeyStamp {
   const ageThen = at === null ? 0 : Math.max(0, environment.now() - at);
-  return { at, up: environment.uptime(), ageThen };
+  return { at, up: environment.uptime() - ageThen };
 }
 
 /**
@@ -44,26 +43,17 @@ export function stampStored(environment: Environment, at: number | null): KeySta
  * A clock that is set forward makes keys look older, which is safe. Set back while the app does not run or
  * the machine sleeps, to a time after every stamp, it cannot be noticed.
  */
-export function ageOf(
-  { at, up, ageThen }: KeyStamp,
-  environment: Environment,
-  latest: number,
-): KeyAge {
+export function ageOf({ at, up }: KeyStamp, environment: Environment, latest: number): KeyAge {
   if (at === null) return 'inDoubt';
-  const now = environment.now();
-  const { byWall, byUptime } = elapsed(at, { up, ageThen }, environment);
-  if (Math.max(byWall, byUptime) >= LONGEST_MS) return 'old';
-  const isSetBack = Math.max(at, latest) > now + SLACK_MS || byUptime > byWall + SLACK_MS;
+  if (elapsedMs({ at, up }, environment) >= LONGEST_MS) return 'old';
+  const now = environment.now() + SLACK_MS;
+  const isSetBack = Math.max(at, latest) > now || environment.uptime() - up > now - at;
   return isSetBack ? 'inDoubt' : 'fresh';
 }
 
 /** How long ago the key was first used, by the clock that says more; without end where nobody knows. */
-export function elapsedMs({ at, ...stamp }: KeyStamp, environment: Environment): number {
-  if (at === null) return Number.POSITIVE_INFINITY;
-  const { byWall, byUptime } = elapsed(at, stamp, environment);
-  return Math.max(byWall, byUptime);
-}
-
-function elapsed(at: number, { up, ageThen }: Omit<KeyStamp, 'at'>, environment: Environment) {
-  return { byWall: environment.now() - at, byUptime: ageThen + environment.uptime() - up };
+export function elapsedMs({ at, up }: KeyStamp, environment: Environment): number {
+  return at === null
+    ? Number.POSITIVE_INFINITY
+    : Math.max(environment.now() - at, environment.uptime() - up);
 }

@@ -1,5 +1,6 @@
 import type { Result } from '../core.ts';
-import { TradingGraphError } from '../errors.ts';
+import type { TradingGraphError } from '../errors.ts';
+import { protocolError } from '../request/failures.ts';
 
 /** The gateway took the order. */
 export interface OrderAccepted {
@@ -69,11 +70,11 @@ export function readAnswer(
   if (order === undefined || order === null) {
     if (error) throw error;
     if (order === null) return null;
-    throw unreadable('The answer has no data.');
+    throw protocolError('The answer has no data.');
   }
   const { idempotencyKey, message = null, replayed } = order;
   // The answer to another request, by a proxy or a cache that confuses them, says nothing about this order.
-  if (idempotencyKey !== key) throw unreadable('The answer belongs to another order.');
+  if (idempotencyKey !== key) throw protocolError('The answer belongs to another order.');
   switch (order.__typename) {
     case 'OrderAccepted':
       return {
@@ -94,10 +95,6 @@ export function readAnswer(
         error: null,
       };
     default:
-      throw unreadable('The outcome is of a type that this client does not know.');
+      throw protocolError('The outcome is of a type that this client does not know.');
   }
-}
-
-function unreadable(message: string): TradingGraphError {
-  return new TradingGraphError(message, { code: 'PROTOCOL', retryable: false });
 }

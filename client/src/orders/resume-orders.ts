@@ -1,13 +1,14 @@
+import { type Deadline, withinTime } from '../request/deadline.ts';
+import { disposedError } from '../request/failures.ts';
 import { asError } from './as-error.ts';
 import { askOutcome } from './ask-outcome.ts';
 import { checkAccount } from './check-account.ts';
-import { Deadline } from './deadline.ts';
 import { deleteKey } from './delete-key.ts';
-import { disposed } from './disposed.ts';
 import { ageOf, stampStored } from './key-age.ts';
-import { OrderTicket, type TicketContext } from './order-ticket.ts';
+import { OrderTicket } from './order-ticket.ts';
 import type { ResumedOrder, ResumedOutcome } from './resumed-order.ts';
 import type { StoredKey, StoredKeys } from './stored-keys.ts';
+import type { TicketContext } from './ticket-context.ts';
 
 /** An order under way is answered when it has ended, which the server gives up to 15 seconds by default. */
 const WITHIN_MS = 30_000;
@@ -22,9 +23,8 @@ export async function resumeOrders(
   keys: StoredKeys,
 ): Promise<readonly ResumedOrder[]> {
   const { core, disposal, underWay } = context;
-  if (disposal.aborted) throw disposed();
-  const deadline = new Deadline(core.environment, WITHIN_MS, disposal);
-  try {
+  if (disposal.aborted) throw disposedError();
+  return withinTime(core.environment, WITHIN_MS, disposal, async (deadline) => {
     const account = await checkAccount(core, null, deadline);
     const [stored, latest] = await deadline.race(Promise.all([keys.of(account), keys.latest()]));
     const waiting = stored.filter(({ key }) => !underWay.has(key));
@@ -38,9 +38,7 @@ export async function resumeOrders(
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
     return resumed;
-  } finally {
-    deadline.close();
-  }
+  });
 }
 
 interface Resuming {

@@ -1,4 +1,4 @@
-import { TradingGraphError } from '../errors.ts';
+import { storageError } from '../request/failures.ts';
 import type { ClientStorage } from '../storage.ts';
 
 const PREFIX = 'orders/';
@@ -96,7 +96,6 @@ async function guarded<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (cause) {
-    const message = 'The device cannot keep the keys of orders.';
-    throw new TradingGraphError(message, { code: 'STORAGE', retryable: true, cause });
+    throw storageError('The device cannot keep the keys of orders.', cause);
   }
 }

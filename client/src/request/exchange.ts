@@ -1,5 +1,5 @@
 import type { Result } from '../core.ts';
-import type { Environment } from '../environment.ts';
+import type { RequestEnvironment } from '../environment.ts';
 import type { RequestedDocument } from './document.ts';
 import { isObject, networkError, protocolError, serverError } from './failures.ts';
 
@@ -23,7 +23,7 @@ const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
 
 /** Sends one request and reads its answer. Never rejects. */
 export async function exchange(
-  environment: Environment,
+  environment: RequestEnvironment,
   { url, document, variables, token, method, timeoutMs, signal }: Exchange,
 ): Promise<Result<unknown>> {
   const abort = new AbortController();
@@ -114,7 +114,7 @@ function readAnswer(response: Response, text: string): Result<unknown> {
 // A proxy between client and server fails with an answer that is not GraphQL; such a failure may be retried.
 function notGraphQL(status: number, requestId: string | null, retryAfter: number | null) {
   if (status < 500 && status !== 408 && status !== 429) {
-    return protocolError(`The answer is not GraphQL (HTTP ${status}).`, requestId);
+    return protocolError(`The answer is not GraphQL (HTTP ${status}).`, { requestId });
   }
   const error = { message: `HTTP ${status}.`, extensions: { code: 'NETWORK', retryable: true } };
   return serverError(error, requestId, retryAfter);

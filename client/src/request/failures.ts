@@ -33,8 +33,15 @@ export function networkError(message: string, cause?: unknown): TradingGraphErro
   return new TradingGraphError(message, { code: 'NETWORK', retryable: true, cause });
 }
 
-export function protocolError(message: string, requestId: string | null = null): TradingGraphError {
-  return new TradingGraphError(message, { code: 'PROTOCOL', retryable: false, requestId });
+export function protocolError(
+  message: string,
+  details: { readonly requestId?: string | null; readonly cause?: unknown } = {},
+): TradingGraphError {
+  return new TradingGraphError(message, { code: 'PROTOCOL', retryable: false, ...details });
+}
+
+export function storageError(message: string, cause: unknown): TradingGraphError {
+  return new TradingGraphError(message, { code: 'STORAGE', retryable: true, cause });
 }
 
 export function signedOutError(message = 'Nobody is signed in.'): TradingGraphError {
@@ -59,6 +66,6 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null;
 }
 
-function isTradingGraphError(thrown: unknown): thrown is TradingGraphError {
+export function isTradingGraphError(thrown: unknown): thrown is TradingGraphError {
   return isObject(thrown) && thrown.name === 'TradingGraphError';
 }

@@ -1,8 +1,8 @@
-import type { Environment } from '../environment.ts';
+import type { RequestEnvironment } from '../environment.ts';
 
 /** Resolves after the time, or as soon as the signal is aborted. */
 export function pause(
-  { after }: Pick<Environment, 'after'>,
+  { after }: Pick<RequestEnvironment, 'after'>,
   ms: number,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,5 +1,6 @@
-import type { Environment } from '../environment.ts';
+import type { RequestEnvironment } from '../environment.ts';
 import type { TradingGraphError } from '../errors.ts';
+import { withinTime } from './deadline.ts';
 import { asTradingGraphError, disposedError, signedOutError } from './failures.ts';
 
 /** Asks the app for its token; with `force` for a new one, since the last was refused. */
@@ -9,7 +10,7 @@ export type TokenSource = (options: {
 
 export interface TokensOptions {
   readonly source: TokenSource;
-  readonly environment: Environment;
+  readonly environment: RequestEnvironment;
   /** Called once whenever nobody is signed in any more. */
   readonly onSignedOut: (error: TradingGraphError) => void;
   readonly onToken: (token: string) => void;
@@ -23,7 +24,6 @@ interface Asking {
 const REMEMBERED = 4;
 const COOL_DOWN_MS = 5_000;
 const LONGEST_COOL_DOWN_MS = 60_000;
-// An app that never answers would block everything that waits for a token.
 const DEADLINE_MS = 30_000;
 
 /**
@@ -40,9 +40,7 @@ export class Tokens {
   #isSignedOut = false;
   #failure: { readonly error: TradingGraphError; readonly until: number } | null = null;
   #failures = 0;
-  #isDisposed = false;
-  /** Stop waiting for the app, one for each question. */
-  readonly #giveUps = new Set<() => void>();
+  readonly #disposal = new AbortController();
 
   constructor(options: TokensOptions) {
     this.#options = options;
@@ -50,7 +48,7 @@ export class Tokens {
 
   /** The token to send. Rejects with `SIGNED_OUT`, or with a retryable error where the app could not say. */
   async get(): Promise<string> {
-    if (this.#isDisposed) throw disposedError();
+    this.#throwIfDisposed();
     // Where a renewal is under way, its answer is waited for by all.
     const token = await (this.#asking ?? this.#ask(false)).token;
     return this.#refused.includes(token) ? await this.renewed(token) : token;
@@ -58,14 +56,14 @@ export class Tokens {
 
   /** Asks anew, since the answer under way may be the former user's. */
   async changed(): Promise<string> {
-    if (this.#isDisposed) throw disposedError();
+    this.#throwIfDisposed();
     const token = await this.#ask(false).token;
     return this.#refused.includes(token) ? await this.renewed(token) : token;
   }
 
   /** A token other than the refused one. */
   async renewed(refused: string): Promise<string> {
-    if (this.#isDisposed) throw disposedError();
+    this.#throwIfDisposed();
     if (this.#asking?.force) return await this.#asking.token;
     // Another request has had the token renewed meanwhile.
     if (this.#current !== null && this.#current !== refused) return this.#current;
@@ -93,8 +91,11 @@ export class Tokens {
   }
 
   dispose(): void {
-    this.#isDisposed = true;
-    for (const giveUp of [...this.#giveUps]) giveUp();
+    this.#disposal.abort();
+  }
+
+  #throwIfDisposed(): void {
+    if (this.#disposal.signal.aborted) throw disposedError();
   }
 
   #noteRefused(token: string): void {
@@ -125,12 +126,12 @@ export class Tokens {
     try {
       token = await this.#call(force);
     } catch (thrown) {
-      if (this.#isDisposed) throw disposedError();
+      this.#throwIfDisposed();
       const error = asTradingGraphError(thrown);
       if (force) this.#coolDown(error);
       throw error;
     }
-    if (this.#isDisposed) throw disposedError();
+    this.#throwIfDisposed();
     if (generation !== this.#generation) {
       if (this.#asking !== null) return await this.#asking.token;
       if (this.#current !== null) return this.#current;
@@ -147,27 +148,13 @@ export class Tokens {
     return token;
   }
 
-  async #call(force: boolean): Promise<string | null | undefined> {
+  /** An app that never answers would block everything that waits for a token. */
+  #call(force: boolean): Promise<string | null | undefined> {
     const { source, environment } = this.#options;
-    let giveUp = () => {};
-    const late = new Promise<never>((_resolve, reject) => {
-      const cancel = environment.after(DEADLINE_MS, () =>
-        reject(new Error('The app gives no token in time.')),
-      );
-      giveUp = () => {
-        cancel();
-        reject(disposedError());
-      };
-    });
-    // It is rejected at the end in any case, where nobody waits for it.
-    late.catch(() => {});
-    this.#giveUps.add(giveUp);
-    try {
-      return await Promise.race([source({ force }), late]);
-    } finally {
-      giveUp();
-      this.#giveUps.delete(giveUp);
-    }
+    const asking = async () => source({ force });
+    return withinTime(environment, DEADLINE_MS, this.#disposal.signal, (time) =>
+      time.race(asking()),
+    );
   }
 
   #take(token: string): void {

@@ -1,9 +1,13 @@
 import { abortedError } from './failures.ts';
 
 /** The promise, or a rejection as soon as the signal is aborted; what the promise stands for goes on. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function untilAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+  error = abortedError,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const leave = () => reject(abortedError());
+    const leave = () => reject(error());
     signal.addEventListener('abort', leave);
     if (signal.aborted) leave();
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));

@@ -1,5 +1,5 @@
 import type { Environment } from '../environment.ts';
-import { pause } from '../request/pause.ts';
+import { withinTime } from '../request/deadline.ts';
 import type { ClientStorage } from '../storage.ts';
 
 const KEY = 'trading-graph:line';
@@ -22,16 +22,14 @@ export class LineMemory {
 
   /** Whether event streams won in the last day; false where the storage does not say it in time. */
   async prefersStreams(): Promise<boolean> {
-    const over = new AbortController();
     try {
-      const late = pause(this.#environment, PATIENCE_MS, over.signal);
-      const text = await Promise.race([this.#storage.get(KEY), late]);
+      const text = await withinTime(this.#environment, PATIENCE_MS, undefined, (time) =>
+        time.race(this.#storage.get(KEY)),
+      );
       const ageMs = this.#environment.now() - Number(text?.match(WON)?.[1]);
       return ageMs >= 0 && ageMs < LONGEST_MS;
     } catch {
       return false;
-    } finally {
-      over.abort();
     }
   }
 

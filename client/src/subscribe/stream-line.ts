@@ -120,7 +120,7 @@ export class StreamLine implements Line {
     } else if (status >= 500 || status === 408 || status === 429) {
       this.#lost({ kind: 'broken' });
     } else {
-      const error = protocolError(`The answer is no event stream (HTTP ${status}).`, requestId);
+      const error = protocolError(`The answer is no event stream (HTTP ${status}).`, { requestId });
       this.#lost({ kind: 'fatal', error });
     }
   }

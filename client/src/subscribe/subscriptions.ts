@@ -2,6 +2,7 @@ import type { Sink } from '../core.ts';
 import type { Environment } from '../environment.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { Operation } from '../operation.ts';
+import { withinTime } from '../request/deadline.ts';
 import { requestedDocument } from '../request/document.ts';
 import { disposedError } from '../request/failures.ts';
 import type { Tokens } from '../request/tokens.ts';
@@ -191,23 +192,17 @@ export class Subscriptions {
 
   async #canStream(): Promise<boolean> {
     const { environment, url } = this.#options;
-    const abort = new AbortController();
-    const cancel = environment.after(PROBE_MS, () => abort.abort());
-    try {
+    return withinTime(environment, PROBE_MS, undefined, async ({ signal }) => {
       const response = await environment.fetch(url(), {
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
         body: '{"query":"{__typename}"}',
-        signal: abort.signal,
+        signal,
       });
       const canRead = typeof response.body?.getReader === 'function';
       await response.text();
       return canRead && response.status < 500;
-    } catch {
-      return false;
-    } finally {
-      cancel();
-    }
+    }).catch(() => false);
   }
 }
 

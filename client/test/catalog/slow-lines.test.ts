@@ -68,6 +68,27 @@ describe('on a slow line', () => {
     expect(places[1]).toBe(places[3]);
   });
 
+  test.each([
+    ['two seconds, of which a round trip may have all', 2_300, [100, 200, 400, 500]],
+    ['six seconds', 6_000, [100, 100, 100, 100]],
+    ['ten seconds', 10_000, [100, 50, 50, 50]],
+  ])('a part that takes %s decides the size of the next', async (_, takesMs, sizes) => {
+    let atMs = 0;
+    using phone = openPhone(app, {
+      ...SLOW,
+      uptime: () => atMs,
+      network: ({ name }, send) => {
+        if (name === PART) atMs += takesMs;
+        return send();
+      },
+    });
+    await phone.catalog.load();
+    expect(phone.catalog.all).toEqual(present.instruments);
+    const first = phone.sentNamed(PART).map(({ variables }) => variables.first);
+    expect(first.slice(0, 4)).toEqual(sizes.slice(0, first.length));
+    expect(first.length).toBeGreaterThan(2);
+  });
+
   test('what came of a download that failed is kept, in memory and in the storage', async () => {
     const storage = memoryStorage();
     const limit = { parts: 2 };

@@ -53,6 +53,21 @@ test('nothing more is sent where the user changes between two attempts', async (
   expect([...phone.storage.entries.keys()]).toEqual([expect.stringContaining('orders/700001/')]);
 });
 
+test('an order that is too late to be sent is not asked about under another account', async () => {
+  await using phone = await startPhone();
+  const app = phone.open();
+  const ticket = await phone.interrupt(buying('late'), 'lost', app);
+  phone.clockMs = 25 * 3_600_000;
+  phone.signIn('pro@example.com');
+  const before = app.sent.length;
+  // The other account has no such key, which would read as an order that never arrived.
+  expect(await ticket.place(buying('late'))).toMatchObject({
+    status: 'unknown',
+    error: { code: 'SIGNED_OUT' },
+  });
+  expect(app.sent).toHaveLength(before);
+});
+
 test('nothing is sent where nobody is signed in', async () => {
   await using phone = await startPhone();
   phone.token = null;

@@ -227,6 +227,28 @@ test('after a restart an order is sent again within its own wait alone', async (
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
+test('a wait without end is one after a restart too', async () => {
+  await using phone = await startPhone();
+  const first = await placeLost(phone, { maxWaitMs: Number.POSITIVE_INFINITY });
+  first.core.dispose();
+  await first.placing;
+  phone.line.next.length = 0;
+  phone.clockMs = HALF_A_MINUTE_MS;
+  const [resumed] = await phone.open().orders.resume();
+  expect(await resumed?.ticket.place(buying('lost'))).toMatchObject({ status: 'accepted' });
+});
+
+test.each([
+  ['of no number is the usual one', Number.NaN, 'accepted'],
+  ['that is over already lets nothing leave', -1, 'unsent'],
+])('a wait %s', async (_, maxWaitMs, status) => {
+  await using phone = await startPhone();
+  const { orders, sent } = phone.open();
+  const outcome = await orders.ticket({ maxWaitMs }).place(buying('wait'));
+  expect(outcome).toMatchObject({ status });
+  expect(sent).toHaveLength(status === 'accepted' ? 1 : 0);
+});
+
 /** An address at which nobody listens any more. */
 async function refusingUrl(): Promise<string> {
   const server = createServer();

@@ -67,6 +67,16 @@ test('two tickets are two orders, however alike', async () => {
   expect(applied('twin')).toHaveLength(2);
 });
 
+test('a kind that was meant for an order at the market is refused of a limit order', async () => {
+  const { orders } = phone.open();
+  const input = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, kind: 'MARKET' } as const;
+  expect(await orders.ticket().placeLimit(input)).toMatchObject({
+    status: 'unsent',
+    error: { code: 'BAD_USER_INPUT' },
+  });
+  expect(phone.app.sandbox.calls('placeLimitOrder')).toBe(0);
+});
+
 test('a limit order goes by placeLimitOrder, and waits for its price', async () => {
   const { orders } = phone.open();
   const input = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment: 'later' } as const;

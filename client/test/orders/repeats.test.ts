@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { buying, startPhone } from '../support/phone.ts';
 
+const LIMIT = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment: 'paused' } as const;
+
 test.each(['lost', 'answer-lost', 'cut', 'portal'] as const)(
   'an order is one order where the line fails twice: %s',
   async (fault) => {
@@ -49,6 +51,51 @@ test('a pause longer than the time there is ends the order at once, unsent', asy
     error: { code: 'RATE_LIMITED', retryAfter: 60 },
   });
   expect(phone.app.sandbox.calls('openPosition')).toBe(1);
+});
+
+test.each([
+  ['the outcome is sought', {}, { withinMs: 2_000 }],
+  ['the order may be sent', { maxWaitMs: 2_000 }, {}],
+] as const)('a pause longer than %s is not begun', async (_, ticket, options) => {
+  await using phone = await startPhone();
+  const timers: number[] = [];
+  const after = (ms: number, task: () => void) => {
+    timers.push(ms);
+    const timer = setTimeout(task, ms);
+    return () => clearTimeout(timer);
+  };
+  const { orders } = phone.open({}, { after });
+  const headers = { 'retry-after': '70' };
+  phone.app.sandbox.fail({ operation: 'placeLimitOrder', kind: 'status', status: 429, headers });
+  const outcome = await orders.ticket(ticket).placeLimit(LIMIT, options);
+  expect(outcome).toMatchObject({ status: 'unsent', error: { code: 'RATE_LIMITED' } });
+  // No request waits so long for its answer either.
+  expect(Math.max(...timers)).toBeLessThan(70_000);
+});
+
+test('an answer without an outcome leaves the order in doubt, and is asked for again', async () => {
+  await using phone = await startPhone();
+  const answers = ['{"data":{"order":null}}', '{"data":{}}'];
+  const { orders, sent } = phone.open(
+    {},
+    {
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        const isOrder = String(init?.body).includes('order: place');
+        const text = isOrder ? answers.shift() : undefined;
+        return text === undefined ? response : new Response(text);
+      },
+    },
+  );
+  const ticket = orders.ticket();
+  expect(await ticket.place(buying('no outcome'))).toMatchObject({ status: 'accepted' });
+  expect(sent).toHaveLength(3);
+  answers.push(...Array(100).fill('{"data":{"order":null}}'));
+  expect(await orders.ticket().place(buying('none'), { withinMs: 1_000 })).toMatchObject({
+    status: 'unknown',
+    error: { code: 'PROTOCOL', retryable: false, message: 'The answer has no outcome.' },
+  });
+  expect(phone.app.sandbox.orders()).toHaveLength(2);
 });
 
 test('a refusal of every token ends after the second one', async () => {

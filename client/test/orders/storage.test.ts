@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createOrders } from '../../src/orders/create-orders.ts';
+import type { MemoryStorage } from '../support/memory-storage.ts';
 import { buying, startPhone } from '../support/phone.ts';
 
 test.each(['failing', 'hanging'] as const)(
@@ -35,22 +36,56 @@ test('the key is stored before anything is sent', async () => {
 
 test('a key that is stored too late is deleted, since its order was not sent', async () => {
   await using phone = await startPhone();
-  const late = Promise.withResolvers<void>();
-  let isStored = false;
-  const storage = {
-    ...phone.storage,
-    async set(key: string, text: string) {
-      await late.promise;
-      await phone.storage.set(key, text);
-      isStored = true;
-    },
-  };
+  const storage = delayFirstWrite(phone.storage);
   const { orders, core } = phone.open({ storage });
   await core.account();
   const outcome = await orders.ticket().place(buying('too late'), { withinMs: 200 });
   expect(outcome).toMatchObject({ status: 'unsent' });
-  late.resolve();
-  await expect.poll(() => isStored && phone.storage.entries.size).toBe(0);
+  await storage.release();
+  await expect.poll(() => phone.storage.entries.size).toBe(0);
+});
+
+test('a key that is stored too late stays while its order is placed again', async () => {
+  await using phone = await startPhone();
+  const storage = delayFirstWrite(phone.storage);
+  const stored: number[] = [];
+  const again = {
+    ...storage,
+    async set(key: string, text: string) {
+      await storage.set(key, text);
+      if (!phone.storage.entries.has(key)) return;
+      await storage.release();
+      // Time enough for a deletion, which would take the second entry as well.
+      await phone.storage.keys('');
+      await phone.storage.keys('');
+      stored.push(phone.storage.entries.size);
+    },
+  };
+  const { orders, core } = phone.open({ storage: again });
+  await core.account();
+  const ticket = orders.ticket();
+  expect(await ticket.place(buying('again'), { withinMs: 200 })).toMatchObject({
+    status: 'unsent',
+  });
+  expect(await ticket.place(buying('again'))).toMatchObject({ status: 'accepted' });
+  expect(stored[0]).toBe(1);
+});
+
+test.each([
+  ['stays while its order is in doubt', 'answer-lost', 'unknown', 1],
+  ['is deleted once its order has its outcome', 'none', 'accepted', 0],
+] as const)('a key that is stored after its order was sent %s', async (_, fault, status, left) => {
+  await using phone = await startPhone();
+  const storage = delayFirstWrite(phone.storage);
+  const { core } = phone.open({ storage });
+  const orders = createOrders(core, { allowVolatile: true });
+  phone.line.next.push(...Array(100).fill(fault));
+  const outcome = await orders.ticket().place(buying('sent'), { withinMs: 2_500 });
+  expect(outcome).toMatchObject({ status });
+  await storage.release();
+  await phone.storage.keys('');
+  await phone.storage.keys('');
+  expect(phone.storage.entries.size).toBe(left);
 });
 
 test.each(['failing', 'hanging'] as const)(
@@ -144,3 +179,24 @@ test('after resume has failed, a new ticket is known not to be kept', async () =
   await expect(orders.resume()).rejects.toMatchObject({ code: 'STORAGE' });
   expect(orders.ticket().isDurable).toBe(false);
 });
+
+/** A storage whose first write waits until it is released, which resolves when it is written. */
+function delayFirstWrite(storage: MemoryStorage) {
+  const gate = Promise.withResolvers<void>();
+  const written = Promise.withResolvers<void>();
+  let writes = 0;
+  return {
+    ...storage,
+    async set(key: string, text: string) {
+      writes += 1;
+      const isFirst = writes === 1;
+      if (isFirst) await gate.promise;
+      await storage.set(key, text);
+      if (isFirst) written.resolve();
+    },
+    release(): Promise<void> {
+      gate.resolve();
+      return written.promise;
+    },
+  };
+}

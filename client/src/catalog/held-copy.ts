@@ -1,0 +1,90 @@
+import type { Core } from '../core.ts';
+import { CatalogCopy } from './catalog-copy.ts';
+import type { KeyFields } from './instrument.ts';
+import type { Owner } from './stored-copy.ts';
+
+export interface Held {
+  readonly owner: Owner;
+  readonly copy: CatalogCopy<KeyFields>;
+  readonly ageSeconds: number;
+  /** False while only the app has said that its owner is signed in. */
+  readonly isConfirmed: boolean;
+}
+
+export const NONE = new CatalogCopy<KeyFields>('', new Map());
+
+/** The copy in memory, with those who are told when it changes. */
+export class HeldCopy {
+  readonly #core: Core;
+  readonly #listeners = new Set<() => void>();
+  #held: Held | null = null;
+  /** When it had its age, by the clock that nobody sets. */
+  #atUptimeMs = 0;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  get current(): Held | null {
+    return this.#held;
+  }
+
+  /** Nothing of an account but the one that the server has named, if it has named one. */
+  get shown(): Held | null {
+    const { login } = this.#core;
+    const isOthers = login !== null && this.#held?.owner.login !== login;
+    return isOthers ? null : this.#held;
+  }
+
+  get ageSeconds(): number | null {
+    const { shown } = this;
+    if (shown === null) return null;
+    const restedMs = Math.max(0, this.#core.environment.uptime() - this.#atUptimeMs);
+    return Math.floor(shown.ageSeconds + restedMs / 1_000);
+  }
+
+  onChange(listener: () => void): () => void {
+    // A listener may be given twice, and each is ended by itself.
+    const own = () => listener();
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  endListeners(): void {
+    this.#listeners.clear();
+  }
+
+  /** Of an age that it has now. */
+  hold(held: Held): void {
+    this.#atUptimeMs = this.#core.environment.uptime();
+    this.#replace(held);
+  }
+
+  confirm(): void {
+    if (this.#held !== null) this.#replace({ ...this.#held, isConfirmed: true });
+  }
+
+  drop(): void {
+    this.#replace(null);
+  }
+
+  /** Calls a function of the app's. */
+  call(listener: () => void): void {
+    try {
+      listener();
+    } catch (thrown) {
+      // Reported as the platform reports errors, without ending anything of the client's.
+      this.#core.environment.after(0, () => {
+        throw thrown;
+      });
+    }
+  }
+
+  #replace(held: Held | null): void {
+    const former = this.#held;
+    this.#held = held;
+    const isSame = former?.copy === held?.copy && former?.isConfirmed === held?.isConfirmed;
+    if (isSame) return;
+    for (const listener of [...this.#listeners]) this.call(listener);
+  }
+}

@@ -1,0 +1,149 @@
+import type { Core } from '../core.ts';
+import type { TradingGraphError } from '../errors.ts';
+import { abortedError, disposedError, protocolError, signedOutError } from '../request/failures.ts';
+import type { LoadProgress } from './catalog.ts';
+import type { CatalogCopy } from './catalog-copy.ts';
+import type { CatalogSource, FetchedChanges } from './catalog-source.ts';
+import type { CatalogStorage } from './catalog-storage.ts';
+import { type HeldCopy, NONE } from './held-copy.ts';
+import type { KeyFields } from './instrument.ts';
+import type { AgedCopy, Owner } from './stored-copy.ts';
+
+export interface RefreshParts {
+  readonly core: Core;
+  readonly source: CatalogSource;
+  readonly storage: CatalogStorage | null;
+  readonly held: HeldCopy;
+  readonly onProgress: (progress: LoadProgress) => void;
+}
+
+const TRIES = 3;
+
+/** Brings the copy in memory up to date, from the storage and from the server: always that of the account that is signed in. */
+export class Refresh {
+  readonly #parts: RefreshParts;
+  #saved: CatalogCopy<KeyFields> | null = null;
+  #attempt = new AbortController();
+  /** Grows when a copy that is being read must not be shown any more. */
+  #generation = 0;
+
+  constructor(parts: RefreshParts) {
+    this.#parts = parts;
+  }
+
+  /** Drops what is there, and what is being fetched. */
+  drop(): void {
+    const { source, held } = this.#parts;
+    this.#generation += 1;
+    this.#attempt.abort();
+    source.resume(null);
+    held.drop();
+  }
+
+  /** Begins again for another account that is signed in meanwhile. */
+  async untilCurrent(stopped: AbortSignal): Promise<void> {
+    const { core, held } = this.#parts;
+    for (let tries = 1; ; tries += 1) {
+      const attempt = new AbortController();
+      stopped.addEventListener('abort', () => attempt.abort());
+      this.#attempt = attempt;
+      try {
+        return await this.#refresh(attempt.signal);
+      } catch (error) {
+        if (core.isDisposed) throw disposedError();
+        if (stopped.aborted) throw abortedError();
+        // The server refuses the session, so its account cannot become known later either.
+        if (!(error as TradingGraphError).retryable && !held.current?.isConfirmed) held.drop();
+        if (!attempt.signal.aborted) throw error;
+        if (tries >= TRIES) throw signedOutError('Another account was signed in again and again.');
+      }
+    }
+  }
+
+  /** Before the server has named the account: the app says whose session it holds. */
+  async showStored(account: string): Promise<void> {
+    const { core, storage, held } = this.#parts;
+    if (storage === null || held.current !== null) return;
+    const generation = this.#generation;
+    const stored = await storage.readAny(account);
+    const isLate = core.isDisposed || held.current !== null || generation !== this.#generation;
+    if (stored === null || isLate || (core.login !== null && core.login !== account)) return;
+    this.#showAged(stored.owner, stored, core.login === account);
+  }
+
+  async #refresh(signal: AbortSignal): Promise<void> {
+    const { core, source, storage, held, onProgress } = this.#parts;
+    const login = await core.account(signal);
+    checkCurrent(signal);
+    if (held.current?.owner.login !== login) held.drop();
+    held.confirm();
+    if (held.current === null) await this.#recall(login, signal);
+    let since = held.current?.copy ?? NONE;
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const changes = await source.changes(since.version, {
+        login,
+        signal,
+        onStep: (download, step) => storage?.keepStep(download, step),
+        onProgress: (loaded, total) => onProgress({ loaded, total }),
+      });
+      await this.#confirm(login, signal);
+      const owner = { login, group: changes.group };
+      // The account was moved to another group, whose terms are others.
+      if (held.current?.owner.group !== owner.group) held.drop();
+      if (this.#adopt(owner, since, changes)) return;
+      since = NONE;
+    }
+    throw protocolError('The catalog does not have the size that the server says.');
+  }
+
+  /** Takes up the copy in storage, once the server has said whose it has to be. */
+  async #recall(login: string, signal: AbortSignal): Promise<void> {
+    const { source, storage } = this.#parts;
+    if (storage === null) return;
+    const group = await source.group(login, signal);
+    checkCurrent(signal);
+    if (group === null) return;
+    const owner = { login, group };
+    const aged = await storage.read(owner, signal);
+    if (aged === null && storage.error === null && source.begun(login) === null) {
+      source.resume(await storage.readSteps(owner, signal));
+    }
+    await this.#confirm(login, signal);
+    if (aged !== null) this.#showAged(owner, aged, true);
+  }
+
+  #showAged(owner: Owner, { copy, ageSeconds, atMs }: AgedCopy, isConfirmed: boolean): void {
+    const { core, held } = this.#parts;
+    // A clock that was set back makes no copy younger than it was.
+    const restedSeconds = Math.max(0, core.environment.now() - atMs) / 1_000;
+    this.#saved = copy;
+    held.hold({ owner, copy, ageSeconds: ageSeconds + restedSeconds, isConfirmed });
+  }
+
+  /** False where the changes do not lead from the former copy to a whole one, as of another group's. */
+  #adopt(owner: Owner, former: CatalogCopy<KeyFields>, changes: FetchedChanges): boolean {
+    const { core, storage, held } = this.#parts;
+    const isOfGroup = former === NONE || held.current?.owner.group === owner.group;
+    if (!isOfGroup && !changes.reset) return false;
+    const copy = former.after(changes);
+    if (copy.all.length !== changes.size) return false;
+    const { ageSeconds } = changes;
+    held.hold({ owner, copy, ageSeconds, isConfirmed: true });
+    if (copy === this.#saved) return true;
+    storage?.save(owner, { copy, ageSeconds, atMs: core.environment.now() }, () => {
+      this.#saved = copy;
+    });
+    return true;
+  }
+
+  /** Somebody else may have signed in while it was waited for; where nobody has, the answer is memoized. */
+  async #confirm(login: string, signal: AbortSignal): Promise<void> {
+    if ((await this.#parts.core.account(signal)) !== login) this.drop();
+    checkCurrent(signal);
+  }
+}
+
+/** Ends what began for another account before anything of it is kept. */
+function checkCurrent(signal: AbortSignal): void {
+  if (signal.aborted) throw signedOutError('Another account, or none, is signed in.');
+}

@@ -1,0 +1,144 @@
+import { type Deadline, LONGEST_MS, withinTime } from '../request/deadline.ts';
+import { networkError, storageError } from '../request/failures.ts';
+import { deleteKey } from './delete-key.ts';
+import { ageOf, elapsedMs, type KeyStamp, stampNow } from './key-age.ts';
+import type { StoredKeys } from './stored-keys.ts';
+import type { TicketContext } from './ticket-context.ts';
+
+/** A storage is not waited for longer where the app does without it. */
+const VOLATILE_AFTER_MS = 1_000;
+const UNUSED: KeyStamp = { at: null, up: 0 };
+
+export interface NewKey {
+  readonly maxWaitMs?: number | undefined;
+}
+
+/** A key that was used in an earlier run of the app. */
+export interface UsedKey extends NewKey {
+  readonly account: string;
+  /** Null where it cannot be read: then no input is known to be the same. */
+  readonly digest: string | null;
+  readonly stamp: KeyStamp;
+}
+
+/** The entry of a key in storage, which may be there or on its way there. */
+interface Entry {
+  readonly keys: StoredKeys;
+  readonly account: string;
+  readonly key: string;
+}
+
+/** The key of an order: whose it is, when it was first used, and whether the device keeps it. */
+export class OrderKey {
+  readonly key: string;
+  /** How long the order may be sent, where the app says it. */
+  readonly maxWaitMs: number | undefined;
+  /** The login of the first attempt; null before it. */
+  account: string | null = null;
+  /** Of the input that the key stands for; null while it may be any. */
+  digest: string | null = null;
+  /** Whether a request whose outcome is not known has been sent. */
+  isInDoubt = false;
+  readonly #context: TicketContext;
+  #stamp = UNUSED;
+  #entry: Entry | null = null;
+  /** Whether its own entry is in storage; null while nothing was stored. */
+  #isStored: boolean | null = null;
+
+  constructor(context: TicketContext, key: string, used: UsedKey | NewKey) {
+    this.#context = context;
+    this.key = key;
+    this.maxWaitMs = waitOf(used.maxWaitMs);
+    if (!('stamp' in used)) return;
+    const { keys } = context;
+    const { account, digest, stamp } = used;
+    this.account = account;
+    this.digest = digest ?? '';
+    this.isInDoubt = true;
+    this.#stamp = stamp;
+    this.#entry = keys && { keys, account, key };
+    this.#isStored = true;
+  }
+
+  get isDurable(): boolean {
+    const { keys } = this.#context;
+    return keys !== null && (this.#isStored ?? !keys.isRefusing);
+  }
+
+  /** When it was first used, by the clock on the wall; null where that is not known. */
+  get usedAt(): number | null {
+    return this.#stamp.at;
+  }
+
+  /** How long ago it was first used; without end where nobody knows. */
+  get usedForMs(): number {
+    return elapsedMs(this.#stamp, this.#context.core.environment);
+  }
+
+  /** The user waits from the tap on, not from when there is somebody to send it. */
+  use(): void {
+    if (this.#stamp === UNUSED) this.#stamp = stampNow(this.#context.core.environment);
+  }
+
+  /** Where nothing was sent the form may be corrected, or be sent by another user. */
+  reset(): void {
+    this.digest = null;
+    this.account = null;
+    this.#stamp = UNUSED;
+    this.#entry = null;
+    this.#isStored = null;
+  }
+
+  /** Whether the server may have forgotten it, or nobody can tell. */
+  async isStale(deadline: Deadline): Promise<boolean> {
+    const { core, keys } = this.#context;
+    // A key that was never stored has nothing in storage to be compared with.
+    const isKept = keys !== null && this.#isStored !== false;
+    const latest = isKept ? await deadline.race(keys.latest()) : -Infinity;
+    return ageOf(this.#stamp, core.environment, latest) !== 'fresh';
+  }
+
+  /** Keeps the key before anything is sent: an order that nobody remembers must not exist. */
+  async store(account: string, attempt: Deadline): Promise<void> {
+    const { core, keys, allowVolatile, underWay } = this.#context;
+    if (keys === null || (allowVolatile && this.#isStored === false)) return;
+    const { key, digest, maxWaitMs, usedAt } = this;
+    const entry = { keys, account, key };
+    this.#entry = entry;
+    const storing = keys.add(account, { key, digest, at: usedAt, maxWaitMs });
+    // What is stored after its order was given up would be found as an order that was never sent.
+    const whenStored = () => {
+      if (!underWay.has(key) && !this.isInDoubt) this.#delete(entry);
+    };
+    storing.then(whenStored, () => {});
+    const patienceMs = allowVolatile ? VOLATILE_AFTER_MS : attempt.remainingMs;
+    try {
+      await withinTime(core.environment, patienceMs, attempt.signal, (time) => time.race(storing));
+      this.#isStored = true;
+    } catch (cause) {
+      // It was stored before: the time was over, and the storage is not to blame.
+      if (this.#isStored && attempt.remainingMs === 0) throw outOfTime();
+      this.#isStored ??= false;
+      if (allowVolatile) return;
+      throw storageError('The order was not sent, because this device cannot keep its key.', cause);
+    }
+  }
+
+  /** Deletes what was stored, or is being stored. */
+  async delete(): Promise<void> {
+    if (this.#entry !== null) await this.#delete(this.#entry);
+  }
+
+  #delete({ keys, ...entry }: Entry): Promise<void> {
+    return deleteKey(this.#context.core.environment, keys, entry);
+  }
+}
+
+export function outOfTime() {
+  return networkError('The order could not be sent in time.');
+}
+
+/** Storage would keep a wait without end as none. */
+function waitOf(ms: number | undefined): number | undefined {
+  return ms === undefined || Number.isNaN(ms) ? undefined : Math.min(ms, LONGEST_MS);
+}

@@ -1,0 +1,13 @@
+import type { Core } from '../core.ts';
+import type { StoredKeys } from './stored-keys.ts';
+
+/** The state that the tickets of one client share. */
+export interface TicketContext {
+  readonly core: Core;
+  readonly keys: StoredKeys | null;
+  readonly allowVolatile: boolean;
+  /** Aborted when the client is disposed. */
+  readonly disposal: AbortSignal;
+  /** The keys that are being placed at present. */
+  readonly underWay: Set<string>;
+}

@@ -1,0 +1,52 @@
+import type { RequestEnvironment } from '../environment.ts';
+import { networkError } from './failures.ts';
+import { pause } from './pause.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** The longest timer that platforms have. */
+export const LONGEST_MS = 2 ** 31 - 1;
+
+/** The time within which something is tried. */
+export interface Deadline {
+  /** Aborted when the time is over, or the parent's is. */
+  readonly signal: AbortSignal;
+  /** By the clock on the wall as well: timers stand still while a phone sleeps, and an order must not be sent hours later. */
+  readonly remainingMs: number;
+  /** Rejects with a TradingGraphError where the time is over first; what comes later is dropped. */
+  race<T>(promise: Promise<T>): Promise<T>;
+  /** Resolves after so much of the time, or at its end. */
+  sleep(ms: number): Promise<void>;
+}
+
+/** Runs a task that has so much time, or as long as the parent's lasts. */
+export async function withinTime<T>(
+  environment: RequestEnvironment,
+  ms: number,
+  parent: AbortSignal | undefined,
+  task: (time: Deadline) => Promise<T>,
+): Promise<T> {
+  const allowedMs = Math.min(Math.max(ms, 0), LONGEST_MS);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const end = () => controller.abort();
+  const [startedAt, startedUp] = [environment.now(), environment.uptime()];
+  // React Native warns of timers of minutes.
+  const cancel = allowedMs < LONGEST_MS ? environment.after(allowedMs, end) : () => {};
+  parent?.addEventListener('abort', end);
+  if (parent?.aborted) end();
+  try {
+    return await task({
+      signal,
+      get remainingMs() {
+        const elapsedMs = Math.max(environment.now() - startedAt, environment.uptime() - startedUp);
+        return signal.aborted ? 0 : Math.max(0, allowedMs - elapsedMs);
+      },
+      race: (promise) =>
+        untilAborted(promise, signal, () => networkError('No answer came in time.')),
+      sleep: (sleepMs) => pause(environment, sleepMs, signal),
+    });
+  } finally {
+    cancel();
+    parent?.removeEventListener('abort', end);
+  }
+}
