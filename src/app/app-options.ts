@@ -24,6 +24,9 @@ export interface AppOptions {
 /** Limits that are the same for every installation; tests lower them. */
 export interface ConnectionLimits {
   readonly most?: number;
+  /** Of one address, WebSockets not counted. */
+  readonly perAddress?: number;
+  /** WebSockets of one address whose token is not proved. */
   readonly unprovedPerAddress?: number;
   /** How long a reader may take no byte, and how long a response waits for its client's other readers. */
   readonly unreadMs?: number;
@@ -39,6 +42,7 @@ const MAX_CONNECTIONS = 20_000;
 // This limit applies until a first subscription proves the token: networks put many users behind
 // one address.
 const UNPROVED_PER_ADDRESS = 5_000;
+const CONNECTIONS_PER_ADDRESS = 5_000;
 const PING_MS = 12_000;
 
 /** The options with their defaults. */
@@ -58,6 +62,7 @@ export function withDefaults(
 ) {
   const limits = {
     most: MAX_CONNECTIONS,
+    perAddress: CONNECTIONS_PER_ADDRESS,
     unprovedPerAddress: UNPROVED_PER_ADDRESS,
     pingMs: PING_MS,
     ...connections,

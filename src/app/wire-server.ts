@@ -40,7 +40,7 @@ export function wireServer(
 ) {
   const { metrics, memory } = resources;
   const { schema, directPath } = options;
-  const { most, unprovedPerAddress, pingMs } = options.connections;
+  const { most, perAddress, unprovedPerAddress, pingMs } = options.connections;
   const settings = settingsOf(config, options, resources, wired);
   const readiness = new Readiness();
   const webSockets = new WebSocketEndpoint({
@@ -65,6 +65,8 @@ export function wireServer(
     readiness,
     webSockets,
     maxConnections: most,
+    maxConnectionsPerAddress: perAddress,
+    onConnectionRefused: () => metrics.graph.refusal('connections'),
     corsHeaders: config.corsHeaders,
     directPath,
     pingMs,

@@ -32,6 +32,7 @@ export const LIMITS = [
   'messages',
   'subscriptions',
   'sockets',
+  'connections',
   'operations of a socket',
   'costly operations',
   'refused tokens',

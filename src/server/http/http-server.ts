@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
 import { overLimit } from '../../plugins/limits/over-limit-error.ts';
@@ -11,6 +11,7 @@ import { listen } from '../listen.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import { endRequestTrace } from '../request/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
+import { ConnectionSlots } from './connection-slots.ts';
 import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
 import { EventStreams } from './event-streams.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
@@ -32,6 +33,9 @@ export interface HttpServerSettings extends EndpointSettings {
   /** Additional values of Access-Control-Allow-Headers. */
   readonly corsHeaders: readonly string[];
   readonly maxConnections: number;
+  /** The limit for those that are no WebSockets, and come from no trusted proxy. */
+  readonly maxConnectionsPerAddress: number;
+  readonly onConnectionRefused: () => void;
 }
 
 // A slowloris client occupies a connection, not a request.
@@ -59,6 +63,7 @@ export class HttpServer {
   #inFlight = 0;
   #onIdle: (() => void) | null = null;
   readonly #pipelined: PipelinedRequests;
+  readonly #connections: ConnectionSlots;
   readonly #watcher: ReplyWatcher;
 
   constructor(settings: HttpServerSettings) {
@@ -80,15 +85,12 @@ export class HttpServer {
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
     this.#server = createServer(options, (request, response) => this.#handle(request, response));
     this.#server.maxConnections = settings.maxConnections;
-    this.#server.on('connection', (socket) => {
-      const buffer = settings.received.open(socket);
-      const client = { address: addresses.peerOf(socket), userAgent: null };
-      // Whoever floods may open a connection for each read.
-      if (settings.budgets.isOver({ token: null, client })) buffer.takeOver();
+    this.#connections = new ConnectionSlots(addresses, settings.maxConnectionsPerAddress);
+    this.#server.on('connection', (socket) => this.#accept(socket));
+    this.#server.on('upgrade', (request, socket, head) => {
+      this.#connections.leave(request.socket);
+      settings.webSockets.upgrade(request, socket, head);
     });
-    this.#server.on('upgrade', (request, socket, head) =>
-      settings.webSockets.upgrade(request, socket, head),
-    );
   }
 
   listen(port: number, host: string): Promise<number> {
@@ -114,6 +116,19 @@ export class HttpServer {
 
   terminate(): void {
     this.#server.closeAllConnections();
+  }
+
+  #accept(socket: Socket): void {
+    const { addresses, budgets, received, onConnectionRefused } = this.#settings;
+    const buffer = received.open(socket);
+    if (!this.#connections.enter(socket)) {
+      onConnectionRefused();
+      socket.destroy();
+      return;
+    }
+    const client = { address: addresses.peerOf(socket), userAgent: null };
+    // Whoever floods may open a connection for each read.
+    if (budgets.isOver({ token: null, client })) buffer.takeOver();
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {

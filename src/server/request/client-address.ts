@@ -40,7 +40,7 @@ export class ClientAddresses {
     return this.#behind(peer, String(forwarded));
   }
 
-  /** Whether a request comes straight from a trusted proxy, whose word about its client counts. */
+  /** Whether a request, or a connection, comes straight from a trusted proxy, whose word about its client counts. */
   isFromProxy({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
     return this.#isTrusted(this.peerOf(socket));
   }

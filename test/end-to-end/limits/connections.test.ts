@@ -39,6 +39,37 @@ test('a process has a limit of connections; one more is closed, until another di
   });
 });
 
+test('an address has a limit of connections that are no sockets; one more is closed', async () => {
+  await using app = await startTestApp({}, { connections: { perAddress: 2 } });
+  using first = await openRaw(app.url);
+  using second = await openRaw(app.url);
+  for (const raw of [first, second]) {
+    raw.socket.write(HEALTH);
+    await eventually(() => raw.received.includes('200 OK'));
+  }
+  using third = await openRaw(app.url);
+  await eventually(() => third.isClosed);
+  expect(third.received).toBe('');
+  first.socket.write(UPGRADE);
+  await eventually(() => first.received.includes('101 Switching Protocols'));
+  using fourth = await openRaw(app.url);
+  fourth.socket.write(HEALTH);
+  await eventually(() => fourth.received.includes('200 OK'));
+});
+
+test("a trusted proxy's connections are limited for the process alone", async () => {
+  await using app = await startTestApp(
+    { TRUSTED_PROXIES: '127.0.0.1' },
+    { connections: { perAddress: 1 } },
+  );
+  using first = await openRaw(app.url);
+  using second = await openRaw(app.url);
+  for (const raw of [first, second]) {
+    raw.socket.write(HEALTH);
+    await eventually(() => raw.received.includes('200 OK'));
+  }
+});
+
 test('an address has a limit of unproved sockets; one more is answered 429', async () => {
   await using app = await startTestApp({}, { connections: { unprovedPerAddress: 2 } });
   using first = await openSocket(app);
