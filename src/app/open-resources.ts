@@ -71,7 +71,7 @@ export async function openResources(
     metrics: metrics.domain,
     signs: wrongSettings,
     log,
-    verify: await createVerifier(config),
+    verify: await createVerifier({ ...config, log }),
     settings: config,
   });
   started.defer(() => domain.hub.close());

@@ -1,6 +1,8 @@
 import type { JWTVerifyGetKey } from 'jose';
 import { ByteCollector } from '../../lib/byte-collector.ts';
 import { type Clock, steadyClock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
 import { EXPIRY_LEEWAY_MS } from './claims.ts';
 import { UnauthenticatedError } from './errors.ts';
 
@@ -11,6 +13,7 @@ export interface VerifierOptions {
   readonly jwtIssuer: string | null;
   readonly jwtAudience: string | null;
   readonly clock?: Clock;
+  readonly log?: Pick<Log, 'warn' | 'info'>;
 }
 
 /**
@@ -58,7 +61,7 @@ export async function createVerifier(options: VerifierOptions): Promise<Verify |
       );
   }
   if (options.jwtJwksUrl !== null) {
-    const keys = keySetAt(jose, new URL(options.jwtJwksUrl), options.clock ?? steadyClock);
+    const keys = keySetAt(jose, new URL(options.jwtJwksUrl), options);
     return (token) =>
       check(jose, () =>
         jose.jwtVerify(token, keys, { ...expectations, algorithms: KEY_SET_ALGORITHMS }),
@@ -68,8 +71,20 @@ export async function createVerifier(options: VerifierOptions): Promise<Verify |
 }
 
 /** Requests wait for a slow key set; after it has failed they do not wait for it one by one. */
-function keySetAt(jose: Jose, url: URL, clock: Clock): JWTVerifyGetKey {
+function keySetAt(
+  jose: Jose,
+  url: URL,
+  { clock = steadyClock, log }: VerifierOptions,
+): JWTVerifyGetKey {
   let failedAtMs = -Infinity;
+  let isFailing = false;
+  const settled = (error: unknown) => {
+    // Told once: a set that is away is asked for every few seconds.
+    if (isFailing === (error !== null)) return;
+    isFailing = error !== null;
+    if (isFailing) log?.warn({ reason: causeOf(error) }, 'the key set cannot be fetched');
+    else log?.info({}, 'the key set is fetched again');
+  };
   return jose.createRemoteJWKSet(url, {
     timeoutDuration: KEY_SET_TIMEOUT_MS,
     [jose.customFetch]: async (address, init) => {
@@ -78,13 +93,21 @@ function keySetAt(jose: Jose, url: URL, clock: Clock): JWTVerifyGetKey {
         const response = await fetch(address, init);
         if (!response.ok)
           throw new Error(`the key set was answered with status ${response.status}`);
-        return new Response(await bodyOf(response));
+        const keys = await bodyOf(response);
+        settled(null);
+        return new Response(keys);
       } catch (error) {
         failedAtMs = clock.now();
+        settled(error);
         throw error;
       }
     },
   });
+}
+
+/** `fetch` says only that it failed; why, its cause does. */
+function causeOf(error: unknown): string {
+  return reasonOf(error instanceof Error ? (error.cause ?? error) : error);
 }
 
 /** The signal of the request ends this too: the time-out is over head and body together. */

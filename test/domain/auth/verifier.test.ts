@@ -222,14 +222,23 @@ describe('a key set', () => {
       else response.writeHead(503).end();
     });
     const clock = createScriptedClock();
-    const verify = await verifier({ jwtJwksUrl: keys.url, clock });
+    const lines: [string, object][] = [];
+    const line = (record: object, message: string) => lines.push([message, record]);
+    const log = { warn: line, info: line } as unknown as NonNullable<VerifierOptions['log']>;
+    const verify = await verifier({ jwtJwksUrl: keys.url, clock, log });
     const token = signed({ alg: 'RS256', kid: 'one' });
     expect(await verify(token)).toBe(false);
+    await clock.advance(5_000);
+    expect(await verify(token)).toBe(false);
+    expect(asked).toBe(2);
     isUp = true;
     expect(await verify(token)).toBe(false);
-    expect(asked).toBe(1);
+    expect(asked).toBe(2);
+    const reason = 'the key set was answered with status 503';
+    expect(lines).toEqual([['the key set cannot be fetched', { reason }]]);
     await clock.advance(5_000);
     expect(await verify(token)).toBe(true);
+    expect(lines.slice(1)).toEqual([['the key set is fetched again', {}]]);
   });
 });
 

@@ -92,11 +92,14 @@ describe('proof', () => {
     const token = signedToken({ claims, secret: 'any', header: { alg: 'RS256', kid: 'two' } });
 
     test('while a key set is down', async () => {
-      await using app = await startTestApp({ JWT_JWKS_URL: 'http://127.0.0.1:1/keys' });
+      await using app = await startTestApp({ JWT_JWKS_URL: 'http://127.0.0.1:2/keys' });
       const { data, errors } = await app.query(BOTH, { token });
       expect(data).toEqual({ session: null, catalog: null });
       // The gateway was called, and it is the one that refuses.
       expect(errors.map(({ extensions }) => extensions.operation)).toContain('getSession');
+      const told = app.logged.filter((line) => line.includes('the key set cannot be fetched'));
+      expect(told).toHaveLength(1);
+      expect(told[0]).toContain('ECONNREFUSED');
     });
 
     test('where the key set lacks its key', async () => {
