@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { contradictions, formerSettings } from './config/contradictions.ts';
 import {
   fileVariable,
@@ -107,10 +106,8 @@ function readSetting(name: string, setting: Setting<unknown>, environment: Envir
   const given = givenValue(name, setting, environment);
   if (given === null) return { value: setting.fallback };
   if (typeof given === 'string') return { problem: given };
-  const result = setting.kind.schema.safeParse(given.text);
-  return result.success
-    ? { value: result.data }
-    : { problem: describe(given, setting, result.error.issues) };
+  const value = setting.kind.parse(given.text);
+  return value === null ? { problem: describe(given, setting) } : { value };
 }
 
 function settle({
@@ -138,14 +135,8 @@ function settle({
   };
 }
 
-function describe(
-  { label, isFile }: GivenValue,
-  { kind }: Setting<unknown>,
-  issues: readonly z.core.$ZodIssue[],
-): string {
-  const details = issues.flatMap((issue) =>
-    issue.code === 'custom' && issue.params?.telling ? [issue.message] : [],
-  );
+function describe({ label, text, isFile }: GivenValue, { kind }: Setting<unknown>): string {
+  const details = kind.problems?.(text) ?? [];
   const detail = details.length > 0 ? ` (${details.join(', ')})` : '';
   return `${label}: must ${isFile ? 'hold' : 'be'} ${kind.allowed}${detail}`;
 }

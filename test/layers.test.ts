@@ -25,7 +25,7 @@ describe('the check', () => {
   const clean = {
     'main.ts': "import { readConfig } from './config.ts';\nimport { startApp } from './app.ts';",
     'config.ts': "import { kinds } from './config/kinds.ts';",
-    'config/kinds.ts': "import { z } from 'zod';",
+    'config/kinds.ts': "import { isIP } from 'node:net';",
     'app.ts':
       "import type { Config } from './config.ts';\nimport { sandbox } from './sandbox/start.ts';",
     'app/resources.ts':

@@ -1,10 +1,8 @@
 /** Loads the parts of this project one after the other, and prints what each took, as JSON. */
 const PARTS: Readonly<Record<string, () => Promise<unknown>>> = {
-  'zod, for the configuration': () => import('zod'),
   undici: () => import('undici'),
   graphql: () => import('graphql'),
   '@pothos/core': () => import('@pothos/core'),
-  'graphql-scalars': () => import('graphql-scalars'),
   'ws, graphql-ws': () => Promise.all([import('ws'), import('graphql-ws')]),
   'prom-client, pino': () => Promise.all([import('prom-client'), import('pino')]),
   'all else that starts': () => import('../../src/app.ts'),

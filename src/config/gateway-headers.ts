@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Kind } from './kinds.ts';
 
 const NAME = /^[!#$%&'*+\-.^_`|~\da-z]+$/i;
@@ -22,19 +21,25 @@ const TAKEN = new Set([
 
 /** Problems name the header and never its value: the values are secrets. */
 export const gatewayHeaders: Kind<Readonly<Record<string, string>>> = {
-  schema: z.string().transform((value, context) => {
-    const headers = new Map<string, string>();
-    for (const [name, content] of Object.entries(parseObject(value) ?? { '': null })) {
-      const key = name.toLowerCase();
-      const problem = problemOf(key, content, headers.has(key));
-      if (problem !== null)
-        context.addIssue({ code: 'custom', message: problem, params: { telling: true } });
-      headers.set(key, String(content));
-    }
-    return Object.fromEntries(headers);
-  }),
+  parse(text) {
+    const { headers, problems } = readHeaders(text);
+    return problems.length === 0 ? Object.fromEntries(headers) : null;
+  },
   allowed: 'a JSON object of header names and texts',
+  problems: (text) => readHeaders(text).problems,
 };
+
+function readHeaders(text: string) {
+  const headers = new Map<string, string>();
+  const problems: string[] = [];
+  for (const [name, content] of Object.entries(parseObject(text) ?? { '': null })) {
+    const key = name.toLowerCase();
+    const problem = problemOf(key, content, headers.has(key));
+    if (problem !== null) problems.push(problem);
+    headers.set(key, String(content));
+  }
+  return { headers, problems };
+}
 
 function problemOf(name: string, content: unknown, isRepeated: boolean): string | null {
   if (name === '' || !NAME.test(name)) return 'not an object of legal header names';

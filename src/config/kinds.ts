@@ -1,142 +1,132 @@
 import { isIP, isIPv6 } from 'node:net';
-import { z } from 'zod';
 import { isSentinelUrl, readSentinelUrl } from '../lib/sentinel-url.ts';
 
 /** A kind of value: how its text is parsed, and the message for a text that is not valid. */
 export interface Kind<T> {
-  readonly schema: z.ZodType<T, string>;
+  /** Null where the text is not valid. */
+  parse(text: string): T | null;
   readonly allowed: string;
+  /** What is wrong with a text that is not valid, where `allowed` alone does not say it. */
+  problems?(text: string): readonly string[];
 }
 
 /** Node fires a timer beyond this immediately. */
 export const LONGEST_MS = 2_147_483_647;
 export const LONGEST_SECONDS = 2_147_483;
+const LONGEST_TEXT = 4_096;
 
 /** Accepts digits only: `1s`, `1e3`, `0x10` and `-1` are refused rather than guessed at. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Kind<number> {
-  const schema = z
-    .string()
-    .regex(/^\d{1,16}$/)
-    .transform(Number)
-    .refine((number) => number >= least && number <= most);
   const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
-  return { schema, allowed: `a whole number, ${range}` };
+  return {
+    parse(text) {
+      const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+      return number >= least && number <= most ? number : null;
+    },
+    allowed: `a whole number, ${range}`,
+  };
 }
 
 export function oneOf<const Choice extends string>(...choices: Choice[]): Kind<Choice> {
-  const schema = z.string().refine((text): text is Choice => choices.some((one) => one === text));
-  return { schema, allowed: `one of ${choices.map((choice) => `\`${choice}\``).join(', ')}` };
+  return {
+    parse: (text) => choices.find((one) => one === text) ?? null,
+    allowed: `one of ${choices.map((choice) => `\`${choice}\``).join(', ')}`,
+  };
 }
 
 /** A share of a whole, as a plain decimal. */
 export const share: Kind<number> = {
-  schema: z
-    .string()
-    .regex(/^(0|1|0?\.\d{1,6}|[01]\.0{1,6})$/)
-    .transform(Number),
+  parse: (text) => (/^(0|1|0?\.\d{1,6}|[01]\.0{1,6})$/.test(text) ? Number(text) : null),
   allowed: 'a number from 0 to 1, like 0.05',
 };
 
 export const onOff: Kind<boolean> = {
-  schema: z.enum(['on', 'off']).transform((word) => word === 'on'),
+  parse: (text) => (text === 'on' || text === 'off' ? text === 'on' : null),
   allowed: '`on` or `off`',
 };
 
 export function text(allowed: string, pattern = /\S/): Kind<string> {
-  return { schema: z.string().max(4_096).regex(pattern), allowed };
+  return textWhere((value) => value.length <= LONGEST_TEXT && pattern.test(value), allowed);
 }
 
 // RFC 7518: a key of HS256 has at least the length of its hash; a shorter one can be found by trying.
 const LEAST_SECRET_BYTES = 32;
 
-export const sharedSecret: Kind<string> = {
-  schema: z
-    .string()
-    .max(4_096)
-    .refine((value) => Buffer.byteLength(value) >= LEAST_SECRET_BYTES),
-  allowed: `a shared secret of at least ${LEAST_SECRET_BYTES} bytes`,
-};
+export const sharedSecret = textWhere(
+  (value) => value.length <= LONGEST_TEXT && Buffer.byteLength(value) >= LEAST_SECRET_BYTES,
+  `a shared secret of at least ${LEAST_SECRET_BYTES} bytes`,
+);
 
-export const host: Kind<string> = {
-  schema: z
-    .string()
-    .refine(
-      (value) => isIP(value) !== 0 || /^(?!-)[a-z\d-]{1,63}(\.(?!-)[a-z\d-]{1,63})*$/i.test(value),
-    ),
-  allowed: 'an IP address or a host name',
-};
+export const host = textWhere(
+  (value) => isIP(value) !== 0 || /^(?!-)[a-z\d-]{1,63}(\.(?!-)[a-z\d-]{1,63})*$/i.test(value),
+  'an IP address or a host name',
+);
 
-export const webUrl: Kind<string> = {
-  schema: z.string().refine((value) => isWebUrl(parseUrl(value))),
-  allowed: 'an http or https address',
-};
+export const webUrl = textWhere((value) => isWebUrl(parseUrl(value)), 'an http or https address');
 
 /**
  * Paths are appended to the URL, and headers have a setting of their own, so it may have no other
  * parts.
  */
 export const baseUrl: Kind<string> = {
-  schema: z
-    .string()
-    .refine((value) => {
-      const url = parseUrl(value);
-      const bare = url?.username === '' && url.password === '';
-      return isWebUrl(url) && bare && !/[?#]/.test(value);
-    })
-    .transform((value) => new URL(value).href.replace(/\/+$/, '')),
+  parse(value) {
+    const url = parseUrl(value);
+    const isBare = url?.username === '' && url.password === '' && !/[?#]/.test(value);
+    return isWebUrl(url) && isBare ? url.href.replace(/\/+$/, '') : null;
+  },
   allowed: 'an http or https address, without user, password, query or fragment',
 };
 
-export const redisUrl: Kind<string> = {
-  schema: z
-    .string()
-    .refine((value) =>
-      isSentinelUrl(value)
-        ? readSentinelUrl(value) !== null
-        : /^\/[^/]/.test(value) || isRedisUrl(parseUrl(value)),
-    ),
-  allowed:
-    'a redis:// or rediss:// address with the number of a database, the path of a socket, or redis-sentinel://host:port,host:port/name-of-the-primary',
-};
+export const redisUrl = textWhere(
+  (value) =>
+    isSentinelUrl(value)
+      ? readSentinelUrl(value) !== null
+      : /^\/[^/]/.test(value) || isRedisUrl(parseUrl(value)),
+  'a redis:// or rediss:// address with the number of a database, the path of a socket, or redis-sentinel://host:port,host:port/name-of-the-primary',
+);
 
 /** Origins as a browser writes them; any other spelling could never match. */
-export const origins: Kind<readonly string[]> = {
-  schema: list((item) => {
-    const url = parseUrl(item);
-    if (isWebUrl(url)) return url.origin === item;
-    // Apps in a web view have schemes of their own, e.g. capacitor://localhost.
-    return url !== null && /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(item);
-  }),
-  allowed: 'origins with commas between them, like https://app.example.com (no path, no `*`)',
-};
+export const origins = listOf((item) => {
+  const url = parseUrl(item);
+  if (isWebUrl(url)) return url.origin === item;
+  // Apps in a web view have schemes of their own, e.g. capacitor://localhost.
+  return url !== null && /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(item);
+}, 'origins with commas between them, like https://app.example.com (no path, no `*`)');
+
+const anyHeaderNames = listOf(
+  (item) => /^[a-z\d][a-z\d_-]*$/i.test(item),
+  'names of headers with commas between them, like x-tenant, x-app-version (no `*`)',
+);
 
 /** Refuses `*`, since browsers exclude the authorization header from it, which operators do not expect. */
 export const headerNames: Kind<readonly string[]> = {
-  schema: list((item) => /^[a-z\d][a-z\d_-]*$/i.test(item)).transform((names) =>
-    names.map((name) => name.toLowerCase()),
-  ),
-  allowed: 'names of headers with commas between them, like x-tenant, x-app-version (no `*`)',
+  ...anyHeaderNames,
+  parse: (value) => anyHeaderNames.parse(value)?.map((name) => name.toLowerCase()) ?? null,
 };
 
-export const clientNames: Kind<readonly string[]> = {
-  schema: list((item) => /^[\w][\w .@/+-]{0,63}$/.test(item)),
-  allowed: 'names of clients with commas between them, like web, ios, android',
-};
+export const clientNames = listOf(
+  (item) => /^[\w][\w .@/+-]{0,63}$/.test(item),
+  'names of clients with commas between them, like web, ios, android',
+);
 
-export const networks: Kind<readonly string[]> = {
-  schema: list((item) => {
-    const [address = '', bits, ...rest] = item.split('/');
-    if (isIP(address) === 0 || rest.length > 0) return false;
-    return bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= (isIPv6(address) ? 128 : 32));
-  }),
-  allowed: 'addresses or networks with commas between them, like 10.0.0.0/8, ::1',
-};
+export const networks = listOf((item) => {
+  const [address = '', bits, ...rest] = item.split('/');
+  if (isIP(address) === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= (isIPv6(address) ? 128 : 32));
+}, 'addresses or networks with commas between them, like 10.0.0.0/8, ::1');
 
-function list(isValid: (item: string) => boolean): z.ZodType<readonly string[], string> {
-  return z
-    .string()
-    .transform((value) => value.split(',').map((item) => item.trim()))
-    .refine((items) => items.every(isValid));
+export function textWhere(isValid: (text: string) => boolean, allowed: string): Kind<string> {
+  return { parse: (text) => (isValid(text) ? text : null), allowed };
+}
+
+function listOf(isValid: (item: string) => boolean, allowed: string): Kind<readonly string[]> {
+  return {
+    parse(value) {
+      const items = value.split(',').map((item) => item.trim());
+      return items.every(isValid) ? items : null;
+    },
+    allowed,
+  };
 }
 
 function isRedisUrl(url: URL | null): boolean {

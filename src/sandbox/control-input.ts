@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { OPERATION_NAMES } from '../gateway/operations.ts';
 import type { CatalogChange, CatalogHeaders } from './catalog.ts';
 import type { TokenOptionsInput } from './control.ts';
@@ -8,50 +7,69 @@ import { findUserByEmail, findUserByLogin } from './users.ts';
 /** A control request that makes no sense; its message says why. */
 export class Refused extends Error {}
 
-const count = z.int().min(0).max(1_000_000_000);
-const headers = z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\t\x20-\x7e]*$/));
+/** A property of a request: whether a value is valid, and the message for one that is not. */
+interface Property {
+  readonly isValid: (value: unknown) => boolean;
+  readonly allowed: string;
+}
 
-const fault = z.strictObject({
-  operation: z.enum([...OPERATION_NAMES, '*']),
-  kind: z.enum(FAULT_KINDS),
-  status: z.int().min(200).max(599).optional(),
-  body: z.unknown().optional(),
-  headers: headers.optional(),
-  delayMs: count.optional(),
-  times: count.min(1).optional(),
-  forMs: count.optional(),
-  skip: count.optional(),
-  login: count.optional(),
-  apply: z.boolean().optional(),
-  bytes: z.int().min(0).max(17_179_869_184).optional(),
-});
+type Properties<T> = Readonly<Record<keyof T, Property>>;
 
-const tokenOptions = z.strictObject({
-  email: z.string().optional(),
-  login: count.optional(),
-  group: z.string().optional(),
-  expiresInSeconds: z.int().optional(),
-  signature: z.enum(['valid', 'forged']).optional(),
-});
+const MOST = 1_000_000_000;
+const count = wholeNumber(0, MOST);
+const boolean: Property = { isValid: (value) => typeof value === 'boolean', allowed: 'a boolean' };
+const text: Property = { isValid: (value) => typeof value === 'string', allowed: 'a text' };
+const headers: Property = {
+  isValid: (value) =>
+    isObject(value) &&
+    Object.entries(value).every(
+      ([name, content]) =>
+        /^[\w-]+$/.test(name) && typeof content === 'string' && /^[\t\x20-\x7e]*$/.test(content),
+    ),
+  allowed: 'an object of header names and texts',
+};
 
-const catalogChange = z.strictObject({
-  change: count.optional(),
-  add: count.max(100_000).optional(),
-  remove: count.optional(),
-  broken: count.optional(),
-  empty: z.boolean().optional(),
-  ageSeconds: count.nullable().optional(),
-  cacheControl: z.string().nullable().optional(),
-  etag: z.boolean().optional(),
-  headers: headers.optional(),
-});
+const FAULT: Properties<Fault> = {
+  operation: oneOf([...OPERATION_NAMES, '*']),
+  kind: oneOf(FAULT_KINDS),
+  status: optional(wholeNumber(200, 599)),
+  body: { isValid: () => true, allowed: 'any value' },
+  headers: optional(headers),
+  delayMs: optional(count),
+  times: optional(wholeNumber(1, MOST)),
+  forMs: optional(count),
+  skip: optional(count),
+  login: optional(count),
+  apply: optional(boolean),
+  bytes: optional(wholeNumber(0, 17_179_869_184)),
+};
+
+const TOKEN_OPTIONS: Properties<TokenOptionsInput> = {
+  email: optional(text),
+  login: optional(count),
+  group: optional(text),
+  expiresInSeconds: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+  signature: optional(oneOf(['valid', 'forged'])),
+};
+
+const CATALOG_CHANGE: Properties<CatalogChange & CatalogHeaders> = {
+  change: optional(count),
+  add: optional(wholeNumber(0, 100_000)),
+  remove: optional(count),
+  broken: optional(count),
+  empty: optional(boolean),
+  ageSeconds: optional(orNull(count)),
+  cacheControl: optional(orNull(text)),
+  etag: optional(boolean),
+  headers: optional(headers),
+};
 
 export function readFault(input: unknown): Fault {
-  return read(fault, input);
+  return read(FAULT, input);
 }
 
 export function readTokenOptions(input: unknown): TokenOptionsInput {
-  const options = read(tokenOptions, input);
+  const options = read(TOKEN_OPTIONS, input);
   const user =
     options.email === undefined
       ? findUserByLogin(options.login ?? 0)
@@ -61,12 +79,46 @@ export function readTokenOptions(input: unknown): TokenOptionsInput {
 }
 
 export function readCatalogChange(input: unknown): CatalogChange & CatalogHeaders {
-  return read(catalogChange, input);
+  return read(CATALOG_CHANGE, input);
 }
 
-function read<T>(schema: z.ZodType<T>, input: unknown): T {
-  const checked = schema.safeParse(input);
-  if (checked.success) return checked.data;
-  const problems = checked.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new Refused(problems.join('; '));
+function read<T>(properties: Properties<T>, input: unknown): T {
+  if (!isObject(input)) throw new Refused('an object is required');
+  const unknown = Object.keys(input).filter((name) => !Object.hasOwn(properties, name));
+  const wrong = Object.entries<Property>(properties).filter(
+    ([name, { isValid }]) => !isValid(input[name]),
+  );
+  const problems = [
+    ...unknown.map((name) => `${name}: is not known`),
+    ...wrong.map(([name, { allowed }]) => `${name}: must be ${allowed}`),
+  ];
+  if (problems.length > 0) throw new Refused(problems.join('; '));
+  return input as T;
+}
+
+function wholeNumber(least: number, most: number): Property {
+  return {
+    isValid: (value) =>
+      Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
+    allowed: `a whole number, ${least} to ${most}`,
+  };
+}
+
+function oneOf(choices: readonly string[]): Property {
+  return {
+    isValid: (value) => choices.some((choice) => choice === value),
+    allowed: `one of ${choices.join(', ')}`,
+  };
+}
+
+function optional({ isValid, allowed }: Property): Property {
+  return { isValid: (value) => value === undefined || isValid(value), allowed };
+}
+
+function orNull({ isValid, allowed }: Property): Property {
+  return { isValid: (value) => value === null || isValid(value), allowed: `${allowed}, or null` };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

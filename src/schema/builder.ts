@@ -6,7 +6,7 @@ export interface SchemaTypes {
   Context: Context;
   Scalars: {
     ID: { Input: string; Output: string };
-    DateTime: { Input: Date; Output: Date | Moment };
+    DateTime: { Input: never; Output: Date | Moment };
     JSON: { Input: unknown; Output: unknown };
   };
 }

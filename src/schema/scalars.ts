@@ -1,26 +1,30 @@
-import { GraphQLError, GraphQLScalarType } from 'graphql';
-import { DateTimeResolver, JSONResolver } from 'graphql-scalars';
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { INEXACT } from '../lib/exact-json.ts';
 import { momentText } from '../lib/moment-text.ts';
 import { builder } from './builder.ts';
 
-const { serialize: _, coerceOutputValue: __, ...input } = DateTimeResolver.toConfig();
-
-const DateTime = new GraphQLScalarType<Date, string>({
-  ...input,
+const DateTime = new GraphQLScalarType<never, string>({
+  name: 'DateTime',
   description: 'A moment in ISO 8601, in UTC: `2026-11-20T09:30:00.000Z`.',
   // A string instead of a Date: one value with a `toJSON` makes JSON.stringify leave its fast path
   // for the whole response.
-  coerceOutputValue: (value) => momentText(typeof value === 'number' ? value : moment(value)),
+  coerceOutputValue: (value) => momentText(value instanceof Date ? value.getTime() : ms(value)),
+  // No argument has this type: one that is added decides here which texts are moments.
+  coerceInputValue() {
+    throw new GraphQLError('DateTime cannot be an input');
+  },
 });
 
-const JSONValue = new GraphQLScalarType({
-  ...JSONResolver.toConfig(),
+const JSONValue = new GraphQLScalarType<unknown, unknown>({
+  name: 'JSON',
   description: 'Any JSON value, passed on as it is.',
-  coerceInputValue: (value) => {
+  specifiedByURL: 'http://www.ecma-international.org/publications/files/ECMA-ST/ECMA-404.pdf',
+  parseValue: (value) => {
     refuseInexact(value);
     return value;
   },
+  // Variables inside a literal stay as they are: `coerceInputLiteral` would be given them as literals.
+  parseLiteral: literalValue,
 });
 
 builder.addScalarType('DateTime', DateTime);
@@ -32,7 +36,31 @@ function refuseInexact(value: unknown): void {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(refuseInexact);
 }
 
-function moment(value: unknown): number {
-  const date = value instanceof Date ? value : DateTimeResolver.coerceOutputValue(value);
-  return date.getTime();
+/** What is no time becomes NaN, which no text represents. */
+function ms(value: unknown): number {
+  return typeof value === 'number' ? value : Number.NaN;
+}
+
+type Variables = Readonly<Record<string, unknown>> | null | undefined;
+
+/** Undefined for a word without quotes, which is no JSON, and for a variable without a value. */
+function literalValue(node: ValueNode, variables: Variables): unknown {
+  switch (node.kind) {
+    case Kind.STRING:
+    case Kind.BOOLEAN:
+      return node.value;
+    case Kind.INT:
+    case Kind.FLOAT:
+      return Number(node.value);
+    case Kind.NULL:
+      return null;
+    case Kind.LIST:
+      return node.values.map((each) => literalValue(each, variables));
+    case Kind.OBJECT:
+      return Object.fromEntries(
+        node.fields.map(({ name, value }) => [name.value, literalValue(value, variables)]),
+      );
+    case Kind.VARIABLE:
+      return variables?.[node.name.value];
+  }
 }

@@ -9,6 +9,7 @@ export interface BatchedRateCounterOptions {
 }
 
 interface Window {
+  isOver: boolean;
   uncounted: number;
   remaining: number;
   endsAtMs: number;
@@ -32,6 +33,7 @@ export function createBatchedRateCounter({
     const points = window.uncounted;
     window.uncounted = 0;
     const state = await shared.take(key, points);
+    window.isOver = state.isOver;
     window.remaining = state.remaining;
     window.endsAtMs = clock.now() + state.resetMs;
     return state;
@@ -47,9 +49,12 @@ export function createBatchedRateCounter({
       const nowMs = clock.now();
       let window = windows.get(key);
       if (window === undefined || nowMs >= window.endsAtMs) {
-        window = { uncounted: 0, remaining: limit, endsAtMs: nowMs + windowSeconds * 1000 };
+        const endsAtMs = nowMs + windowSeconds * 1000;
+        window = { isOver: false, uncounted: 0, remaining: limit, endsAtMs };
         windows.set(key, window);
       }
+      // A flood of refused requests is no flood of calls.
+      if (window.isOver) return { isOver: true, remaining: 0, resetMs: window.endsAtMs - nowMs };
       window.uncounted += points;
       const remaining = window.remaining - window.uncounted;
       if (window.uncounted >= batch || remaining < batch) return share(key, window);

@@ -1,8 +1,7 @@
-import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../lib/clock.ts';
 import { createBatchedRateCounter } from './batched-rate-counter.ts';
 import { createMemoryRateCounters } from './memory-rate-counters.ts';
-import type { RateCounter, RateCounters, RateState } from './rate-counters.ts';
+import type { RateCounter, RateCounters } from './rate-counters.ts';
 import { openRedisClient, type RedisError, redisErrorOf } from './redis-client.ts';
 
 export interface RedisRateCountersOptions {
@@ -22,6 +21,17 @@ export interface RedisRateCountersOptions {
 const COUNT_TIMEOUT_MS = 200;
 const PAUSE_MS = 5_000;
 const RECONNECT_MAX_MS = 1_000;
+
+/** One step, so that a key never stays without its end. ARGV: points, seconds of a window. Returns the count and the rest of the window. */
+const COUNT = `
+local count = redis.call('INCRBY', KEYS[1], ARGV[1])
+local rest = redis.call('PTTL', KEYS[1])
+if rest < 0 then
+  rest = ARGV[2] * 1000
+  redis.call('PEXPIRE', KEYS[1], rest)
+end
+return {count, rest}
+`;
 
 /**
  * Counters that replicas share. While Redis does not answer each replica counts for itself: a limit
@@ -60,22 +70,17 @@ export async function openRedisRateCounters({
   return {
     counter(name, rule): RateCounter {
       const fallback = own.counter(name, rule);
-      const limiter = new RateLimiterRedis({
-        storeClient: redis,
-        keyPrefix: `${prefix}rate:${name}`,
-        points: rule.limit,
-        duration: rule.windowSeconds,
-        rejectIfRedisNotReady: true,
-        // A client over the limit is refused without asking Redis again.
-        inMemoryBlockOnConsumed: rule.limit + 1,
-      });
       const shared: RateCounter = {
         ...rule,
         async take(key, points = 1) {
           if (isPaused()) return fallback.take(key, points);
           const startedAtMs = performance.now();
           try {
-            return await limiter.consume(key, points).then(toState, toStateWhenOver);
+            const redisKey = `${prefix}rate:${name}:${key}`;
+            const answer = await redis.eval(COUNT, 1, redisKey, points, rule.windowSeconds);
+            const [count, resetMs] = answer as [number, number];
+            const remaining = Math.max(0, rule.limit - count);
+            return { isOver: count > rule.limit, remaining, resetMs };
           } catch (error) {
             failed(error);
             return fallback.take(key, points);
@@ -95,14 +100,4 @@ export async function openRedisRateCounters({
       isPaused() ? 'Redis does not count: limits are counted here alone' : null,
     close: () => redis.disconnect(),
   };
-}
-
-function toState({ remainingPoints, msBeforeNext }: RateLimiterRes): RateState {
-  return { isOver: false, remaining: remainingPoints, resetMs: msBeforeNext };
-}
-
-/** The library rejects where a limit is passed, and where it fails. */
-function toStateWhenOver(reason: unknown): RateState {
-  if (reason instanceof RateLimiterRes) return { ...toState(reason), isOver: true };
-  throw reason;
 }

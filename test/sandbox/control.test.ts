@@ -164,3 +164,34 @@ test.each([
     body: { error: 'BAD_INPUT', message: expect.any(String) },
   });
 });
+
+test('names each property of a fault that is wrong, and what it may be', async () => {
+  await using place = await openSandbox();
+  const fault = {
+    operation: '*',
+    kind: 'status',
+    status: 199,
+    times: 0,
+    apply: 1,
+    skip: 1.5,
+    x: 1,
+  };
+  const { body } = await control(place.sandbox, 'POST', 'faults', fault);
+  expect(String(body.message).split('; ')).toEqual([
+    'x: is not known',
+    'status: must be a whole number, 200 to 599',
+    'times: must be a whole number, 1 to 1000000000',
+    'skip: must be a whole number, 0 to 1000000000',
+    'apply: must be a boolean',
+  ]);
+});
+
+test.each([
+  ['faults', { operation: '*', kind: 'status', status: 200, times: 1, bytes: 17_179_869_184 }],
+  ['faults', { operation: '*', kind: 'delay', delayMs: 1e9, skip: 0, headers: { x: '\t~' } }],
+  ['tokens', { email: 'demo@example.com', expiresInSeconds: -1, signature: 'forged' }],
+  ['catalog', { add: 0, ageSeconds: null, cacheControl: null, empty: false }],
+])('POST %s takes %j', async (path, body) => {
+  await using place = await openSandbox();
+  expect(await control(place.sandbox, 'POST', path, body)).toMatchObject({ status: 200 });
+});

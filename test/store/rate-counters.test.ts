@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
 import { createMemoryRateCounters } from '../../src/store/memory-rate-counters.ts';
 import type { RateCounters } from '../../src/store/rate-counters.ts';
 import { openRedisRateCounters } from '../../src/store/redis-rate-counters.ts';
@@ -62,13 +63,20 @@ describeWithRedis('counters in Redis', (serverPath) => {
     const clock = createScriptedClock(Date.now());
     const warnings: string[] = [];
     const onWarn = (message: string) => void warnings.push(message);
-    const counters = await openRedisRateCounters({ url, clock, onWarn, countTimeoutMs });
-    return { counters, clock, warnings };
+    const onCounted = () => void calls.made++;
+    const calls = { made: 0 };
+    const counters = await openRedisRateCounters({ url, clock, onWarn, countTimeoutMs, onCounted });
+    return { counters, clock, warnings, calls };
   }
 
   itCounts(async () => {
     const redis = await startTestRedis(serverPath);
-    const { counters } = await openOn(redis.url);
+    const counters = await openRedisRateCounters({
+      url: redis.url,
+      clock: systemClock,
+      onWarn() {},
+      countTimeoutMs: 30_000,
+    });
     return {
       counters,
       async [Symbol.asyncDispose]() {
@@ -87,6 +95,36 @@ describeWithRedis('counters in Redis', (serverPath) => {
     expect(await second.take('x')).toMatchObject({ isOver: true });
     a.counters.close();
     b.counters.close();
+  });
+
+  test('a window ends for all when it ends in Redis, and a key that lost its end gets one', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const { counters, clock } = await openOn(redis.url);
+    const counter = counters.counter('requests', { limit: 10, windowSeconds: 60 });
+    await counter.take('a');
+    await clock.advance(20_000);
+    expect((await counter.take('a')).resetMs).toBeGreaterThan(50_000);
+    const key = 'trading-graph:rate:requests:a';
+    await redis.command('PERSIST', key);
+    expect(await counter.take('a', 2)).toMatchObject({ isOver: false, remaining: 6 });
+    expect(await redis.command('PTTL', key)).toBeGreaterThan(0);
+    counters.close();
+  });
+
+  test('of a client over the limit ask Redis once, until its window is over', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const { counters, clock, calls } = await openOn(redis.url);
+    const counter = counters.counter('requests', RULE);
+    for (let at = 0; at < 10; at += 1) await counter.take('a');
+    expect(calls.made).toBe(3);
+    const over = await counter.take('a');
+    expect(over).toMatchObject({ isOver: true, remaining: 0 });
+    await clock.advance(over.resetMs - 1);
+    expect(await counter.take('a')).toEqual({ isOver: true, remaining: 0, resetMs: 1 });
+    await clock.advance(1);
+    await counter.take('a');
+    expect(calls.made).toBe(4);
+    counters.close();
   });
 
   describe('in batches', () => {
