@@ -75,6 +75,7 @@ describe('an empty environment', () => {
         "receiveBufferMaxBytes": 134217728,
         "redisPrefix": "trading-graph:",
         "redisUrl": null,
+        "revision": null,
         "sandbox": true,
         "sandboxInstruments": 500,
         "sandboxSeed": "1",
