@@ -17,7 +17,7 @@ export function watchReadiness(
   readiness.watch('documents', () => trusted?.degradedReason() ?? null);
   readiness.watch('settings', () => wrongSettings.degradedReason());
   readiness.watch('settings', () => addresses.degradedReason());
-  readiness.watch('gateway', () => gateway.resilience.degradedReason());
+  readiness.watch('gateway', () => gateway.degradedReason());
   readiness.watch('memory', () => memory.degradedReason());
   readiness.watch('log', () => logOutput?.degradedReason() ?? null);
   readiness.watch('catalog', () => domain.catalogs.degradedReason());

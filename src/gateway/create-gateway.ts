@@ -28,6 +28,8 @@ export interface Gateway {
   readonly resilience: Resilience;
   /** The sequence of the call that was sent last. */
   readonly lastSequence: () => number;
+  /** The backends that fail, and how; null: none. */
+  degradedReason(): string | null;
   close(): Promise<void>;
 }
 
@@ -42,7 +44,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const counter = { sent: 0 };
   const transport = createTransport(
     pools,
-    (call, outcome, ms) => metrics.called(call, outcome, ms),
+    (call, outcome, ms, exchange) => metrics.called(call, outcome, ms, exchange),
     counter,
   );
   const send =
@@ -62,13 +64,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     resilience.send(call).then((exchange) => {
       const outcome = callOutcome(call, exchange);
       if (outcome === 'circuit' || outcome === 'busy') reportUnsent(call, outcome, metrics);
-      outages.saw(call, outcome);
+      outages.saw(call, outcome, exchange);
       return exchange;
     });
   return {
     client: new GatewayClient({ ...options, send: observed }),
     resilience,
     lastSequence: () => counter.sent,
+    degradedReason() {
+      const reason = resilience.degradedReason();
+      const { lastFault } = outages;
+      return reason === null || lastFault === null ? reason : `${reason} (${lastFault})`;
+    },
     close() {
       outages.close();
       return pools.close();

@@ -187,7 +187,7 @@ export class Dispatch implements Dispatcher.DispatchHandler {
     const ms = performance.now() - this.#startedAt;
     const outcome = callOutcome(this.#call, exchange);
     this.#resolve(exchange);
-    this.#observe(this.#call, outcome, ms);
+    this.#observe(this.#call, outcome, ms, exchange);
     caller.receipt?.({ operation, ms, source: 'call', outcome });
   }
 }

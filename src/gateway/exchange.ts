@@ -53,4 +53,9 @@ export interface Answer {
 export type Send = (call: WireCall) => Promise<Exchange>;
 
 /** Called with the outcome of each call on the wire, before the call resolves. */
-export type ObserveCall = (call: WireCall, outcome: CallOutcome, ms: number) => void;
+export type ObserveCall = (
+  call: WireCall,
+  outcome: CallOutcome,
+  ms: number,
+  exchange: Exchange,
+) => void;

@@ -3,7 +3,8 @@ import type { Distribution } from '../lib/metrics/histogram.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
 import { CALL_OUTCOMES } from './call-outcome.ts';
 import type { CallOutcome } from './caller.ts';
-import type { WireCall } from './exchange.ts';
+import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
+import type { Exchange, WireCall } from './exchange.ts';
 import { type Area, type Backend, byOperation, OPERATION_NAMES, OPERATIONS } from './operations.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
@@ -24,6 +25,7 @@ export class GatewayMetrics {
   readonly #ofRequests: Readonly<Record<string, CallSeries>>;
   readonly #ofPolls: CallSeries;
   readonly #retries: Readonly<Record<string, Count | null>>;
+  readonly #lost;
   readonly #circuits;
   readonly #connections;
   readonly #queued;
@@ -62,6 +64,11 @@ export class GatewayMetrics {
       // Writes are never repeated here.
       effect === 'read' ? retries.register(name) : null,
     );
+    this.#lost = registry.counter(
+      'gateway_connections_lost_total',
+      'Calls of the gateway whose connection could not be made or broke (connect, reset), by the code of the error.',
+      { cause: CONNECTION_FAULTS },
+    );
     this.#circuits = registry.gauge(
       'circuit_open',
       '1 while the breaker of a backend is open or half-open.',
@@ -84,10 +91,17 @@ export class GatewayMetrics {
     );
   }
 
-  called({ operation, caller }: WireCall, outcome: CallOutcome, ms: number): void {
+  called(
+    { operation, caller }: WireCall,
+    outcome: CallOutcome,
+    ms: number,
+    exchange: Exchange,
+  ): void {
     const series = this.#seriesOf(operation, caller.priority === 'poll');
     series.seconds.observe(ms / 1000);
     series.outcomes[outcome].value += 1;
+    const fault = connectionFault(outcome, exchange);
+    if (fault !== null) this.#lost.add(fault);
   }
 
   heldBack({ operation, caller }: WireCall, outcome: CallOutcome): void {

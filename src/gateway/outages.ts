@@ -1,7 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { CallOutcome } from './caller.ts';
-import type { WireCall } from './exchange.ts';
+import { type ConnectionFault, connectionFault } from './connection-fault.ts';
+import type { Exchange, WireCall } from './exchange.ts';
 import { type Backend, OPERATIONS } from './operations.ts';
 import { accountOf } from './resilience/breakers.ts';
 
@@ -15,6 +16,8 @@ interface Outage {
   readonly sinceMs: number;
   failed: number;
   lastFailureAtMs: number;
+  /** Of its last lost connection; null where there was none. */
+  fault: ConnectionFault | null;
   readonly accounts: Set<string>;
   minute: Minute;
   cancel: () => void;
@@ -26,6 +29,8 @@ interface Minute {
   /** Calls that an open breaker did not let through. */
   heldBack: number;
   readonly outcomes: Map<CallOutcome, number>;
+  /** Of lost connections. */
+  readonly causes: Map<ConnectionFault, number>;
   readonly operations: Set<string>;
   readonly accounts: Set<string>;
 }
@@ -57,11 +62,16 @@ export class Outages {
   }
 
   /** Called with each call once it has ended, its retries included. */
-  saw(call: WireCall, outcome: CallOutcome): void {
+  saw(call: WireCall, outcome: CallOutcome, exchange: Exchange): void {
     const { backend } = OPERATIONS[call.operation];
     const outage = this.#outages.get(backend);
-    if (FAILURES.has(outcome)) this.#failed(backend, call, outcome, outage);
+    if (FAILURES.has(outcome)) this.#failed(backend, call, { outcome, exchange }, outage);
     else if (outage !== undefined) this.#passed(backend, outcome, outage);
+  }
+
+  /** Why connections are lost, where that makes a backend fail now. */
+  get lastFault(): ConnectionFault | null {
+    return [...this.#outages.values()].findLast(({ fault }) => fault !== null)?.fault ?? null;
   }
 
   close(): void {
@@ -69,14 +79,24 @@ export class Outages {
     this.#outages.clear();
   }
 
-  #failed(backend: Backend, call: WireCall, outcome: CallOutcome, known: Outage | undefined): void {
+  #failed(
+    backend: Backend,
+    call: WireCall,
+    { outcome, exchange }: { readonly outcome: CallOutcome; readonly exchange: Exchange },
+    known: Outage | undefined,
+  ): void {
     const nowMs = this.#options.clock.now();
-    const outage = known ?? this.#begin(backend, call, outcome, nowMs);
-    const { operations, outcomes } = outage.minute;
+    const fault = connectionFault(outcome, exchange);
+    const outage = known ?? this.#begin(backend, call, { outcome, fault }, nowMs);
+    const { operations, outcomes, causes } = outage.minute;
     outage.failed += 1;
     outage.lastFailureAtMs = nowMs;
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     operations.add(call.operation);
+    if (fault !== null) {
+      outage.fault = fault;
+      causes.set(fault, (causes.get(fault) ?? 0) + 1);
+    }
     for (const accounts of [outage.accounts, outage.minute.accounts]) {
       if (accounts.size < MOST_ACCOUNTS) accounts.add(accountOf(call.caller));
     }
@@ -91,12 +111,21 @@ export class Outages {
     if (this.#options.clock.now() - outage.lastFailureAtMs >= QUIET_MS) this.#end(backend, outage);
   }
 
-  #begin(backend: Backend, { operation }: WireCall, outcome: CallOutcome, nowMs: number): Outage {
-    this.#options.log.warn({ backend, operation, outcome }, 'a backend of the gateway fails');
+  #begin(
+    backend: Backend,
+    { operation }: WireCall,
+    { outcome, fault }: { readonly outcome: CallOutcome; readonly fault: ConnectionFault | null },
+    nowMs: number,
+  ): Outage {
+    this.#options.log.warn(
+      { backend, operation, outcome, ...(fault !== null && { cause: fault }) },
+      'a backend of the gateway fails',
+    );
     const outage: Outage = {
       sinceMs: nowMs,
       failed: 0,
       lastFailureAtMs: nowMs,
+      fault,
       accounts: new Set(),
       minute: newMinute(),
       cancel: () => {},
@@ -111,7 +140,7 @@ export class Outages {
   }
 
   #minuteOver(backend: Backend, outage: Outage): void {
-    const { succeeded, heldBack, outcomes, operations, accounts } = outage.minute;
+    const { succeeded, heldBack, outcomes, causes, operations, accounts } = outage.minute;
     // Behind an open breaker hardly any call fails, and none succeeds.
     if (outcomes.size === 0 && heldBack === 0) {
       this.#end(backend, outage);
@@ -122,6 +151,7 @@ export class Outages {
         backend,
         seconds: this.#secondsOf(outage),
         outcomes: Object.fromEntries(outcomes),
+        ...(causes.size > 0 && { causes: Object.fromEntries(causes) }),
         operations: [...operations],
         accounts: accounts.size,
         succeeded,
@@ -157,6 +187,7 @@ function newMinute(): Minute {
     succeeded: 0,
     heldBack: 0,
     outcomes: new Map(),
+    causes: new Map(),
     operations: new Set(),
     accounts: new Set(),
   };

@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { connect, isIP } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 
 export interface AddressWatch {
@@ -13,20 +14,25 @@ const AGAIN_MS = 10_000;
 
 /**
  * Tries to connect to the gateway's address, again and again until it is reached once: a name that
- * does not resolve is otherwise seen only by the first users. Returns a function that ends it.
+ * does not resolve, or a certificate that is not trusted, is otherwise seen only by the first users. Returns
+ * a function that ends it.
  */
 export function watchAddress(watch: AddressWatch): () => void {
   const { gatewayUrl, clock, onReachable, onUnreachable } = watch;
   const { hostname, port, protocol } = new URL(gatewayUrl);
+  const isSecure = protocol === 'https:';
+  const address = {
+    // A URL has the brackets of an IPv6 address, a socket does not.
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || (isSecure ? 443 : 80)),
+  };
   let isEnded = false;
   let cancel = () => {};
 
   function attempt(): void {
-    const socket = connect({
-      // A URL has the brackets of an IPv6 address, a socket does not.
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(port || (protocol === 'https:' ? 443 : 80)),
-    });
+    const socket = isSecure
+      ? connectSecurely({ ...address, servername: isIP(address.host) ? '' : address.host })
+      : connect(address);
     socket.unref();
     let isSettled = false;
     const settle = (reason: string | null) => {
@@ -43,7 +49,7 @@ export function watchAddress(watch: AddressWatch): () => void {
       }
     };
     cancel = clock.after(PATIENCE_MS, () => settle('no connection in time'));
-    socket.once('connect', () => settle(null));
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => settle(null));
     socket.on('error', (error: NodeJS.ErrnoException) => settle(error.code ?? error.message));
   }
 

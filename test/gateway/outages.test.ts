@@ -15,11 +15,16 @@ function open() {
   return {
     clock,
     saw: (operation: OperationName, outcome: CallOutcome, account = '1') =>
-      outages.saw(callOf(operation, account), outcome),
+      outages.saw(callOf(operation, account), outcome, NEVER_SENT),
     taken: () => lines.splice(0).map(({ level, time, ...line }) => line),
     outages,
   };
 }
+
+const NEVER_SENT = {
+  sent: false,
+  cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }),
+} as const;
 
 function callOf(operation: OperationName, account: string): WireCall {
   const caller = { token: null, account };

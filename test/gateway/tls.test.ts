@@ -1,15 +1,9 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, connect } from 'node:net';
-import {
-  createServer,
-  getCACertificates,
-  setDefaultCACertificates,
-  type TLSSocket,
-} from 'node:tls';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, test } from 'vitest';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { makeCertificate } from '../support/certificate.ts';
+import { startTlsFront } from '../support/tls-front.ts';
 import { CALLS, wordFor } from './calls.ts';
 import { openClient } from './open-client.ts';
 
@@ -39,34 +33,3 @@ test('a gateway behind TLS is called where its certificate is trusted, and a fur
     setDefaultCACertificates(known);
   }
 });
-
-/** Ends TLS in front of a port, and tells of each connection whether it resumed a session. */
-async function startTlsFront(files: { key: string; certificate: string }, to: number) {
-  const sockets = new Set<TLSSocket>();
-  const resumed: boolean[] = [];
-  const tls = { key: readFileSync(files.key), cert: readFileSync(files.certificate) };
-  const server = createServer(tls, (socket) => {
-    resumed.push(socket.isSessionReused());
-    sockets.add(socket);
-    const inner = connect(to, '127.0.0.1');
-    for (const side of [socket, inner]) side.on('error', () => {});
-    socket.on('close', () => inner.destroy());
-    socket.pipe(inner).pipe(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const disconnect = () => {
-    for (const socket of sockets) socket.destroy();
-    sockets.clear();
-  };
-  return {
-    port: (server.address() as AddressInfo).port,
-    resumed,
-    disconnect,
-    async [Symbol.asyncDispose]() {
-      disconnect();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}

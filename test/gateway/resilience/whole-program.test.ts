@@ -83,7 +83,7 @@ describe('with the gateway down', () => {
       body: { reasons: ['gateway'] },
     });
     expect(await detailsFor(app)).toMatchObject({
-      details: [{ detail: 'gateway failing: payments' }],
+      details: [{ detail: 'gateway failing: payments (ECONNRESET)' }],
     });
   });
 });

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { makeCertificate, makeSignedCertificates } from '../../support/certificate.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-ports.ts';
+import { startTlsFront, type TlsFiles } from '../../support/tls-front.ts';
+import { lineOf, linesOf } from './request-lines.ts';
+import { seriesValue } from './scraped.ts';
+
+const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
+
+async function detailsOf({ adminUrl }: TestApp): Promise<readonly string[]> {
+  const { details = [] } = await (await fetch(`${adminUrl}/health/ready`)).json();
+  return details.map(({ code, detail }: { code: string; detail: string }) => `${code}: ${detail}`);
+}
+
+async function ask(app: TestApp, times = 1): Promise<void> {
+  for (let at = 0; at < times; at += 1) {
+    const token = app.sandbox.token({ email: EMAILS[at % EMAILS.length] as string });
+    await app.query('{ customerId }', { token });
+  }
+}
+
+/** The line, the metric and, from the start, readiness. */
+async function expectCause(app: TestApp, cause: string): Promise<void> {
+  await eventually(async () => {
+    expect(await detailsOf(app)).toEqual([
+      `settings: GATEWAY_URL: the gateway cannot be reached: ${cause}`,
+    ]);
+  });
+  await ask(app);
+  expect(await lineOf(app, 'a backend of the gateway fails')).toMatchObject({
+    operation: 'getCustomerId',
+    outcome: 'connect',
+    cause,
+  });
+  const lost = await seriesValue(app, `gateway_connections_lost_total{cause="${cause}"}`);
+  expect(lost).toBeGreaterThan(0);
+}
+
+/** The service, and a gateway whose certificates are signed by no authority that it trusts, or by this. */
+async function startBehind(files: TlsFiles, authority?: string) {
+  const known = getCACertificates('default');
+  const more = authority === undefined ? [] : [readFileSync(authority, 'utf8')];
+  setDefaultCACertificates([...known, ...more]);
+  const stack = new AsyncDisposableStack();
+  stack.defer(() => setDefaultCACertificates(known));
+  const gateway = stack.use(await startSandbox({ tickMs: 0, instruments: 10 }));
+  const front = stack.use(await startTlsFront(files, gateway.port));
+  const url = `https://127.0.0.1:${front.port}`;
+  const app = await startTestApp({ GATEWAY_URL: url }, { gateway });
+  stack.defer(() => app.close());
+  return { app, front, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+describe('a certificate of the gateway from the start', () => {
+  test('that has expired is named', async () => {
+    await using files = await makeSignedCertificates();
+    await using place = await startBehind(files.expired, files.authority);
+    await expectCause(place.app, 'CERT_HAS_EXPIRED');
+  });
+
+  test('of an unknown authority is named', async () => {
+    await using files = await makeSignedCertificates();
+    await using place = await startBehind(files.valid);
+    await expectCause(place.app, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+  });
+
+  test('that it has signed itself is named', async () => {
+    await using files = await makeCertificate();
+    await using place = await startBehind(files);
+    await expectCause(place.app, 'DEPTH_ZERO_SELF_SIGNED_CERT');
+  });
+
+  test('that is trusted is no trouble', async () => {
+    await using files = await makeSignedCertificates();
+    await using place = await startBehind(files.valid, files.authority);
+    await ask(place.app);
+    expect(place.front.resumed.length).toBeGreaterThan(0);
+    expect(await detailsOf(place.app)).toEqual([]);
+    expect(linesOf(place.app, 'a setting looks wrong')).toEqual([]);
+  });
+});
+
+test('a certificate that expires later is named by readiness once the breaker is open', async () => {
+  await using files = await makeSignedCertificates();
+  await using place = await startBehind(files.valid, files.authority);
+  const { app, front } = place;
+  await ask(app);
+  expect(await detailsOf(app)).toEqual([]);
+  front.present(files.expired);
+  front.disconnect();
+  await ask(app, 12);
+  const cause = 'CERT_HAS_EXPIRED';
+  expect(await lineOf(app, 'a backend of the gateway fails')).toMatchObject({ cause });
+  expect(await detailsOf(app)).toEqual([`gateway: gateway failing: payments (${cause})`]);
+});
+
+test('a name that does not resolve is named', async () => {
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+  await using app = await startTestApp({ GATEWAY_URL: 'http://gateway.invalid' }, { gateway });
+  await eventually(async () => expect((await detailsOf(app))[0]).toMatch(/ENOTFOUND|EAI_AGAIN/));
+  const [cause = ''] = /E[A-Z_]+$/.exec((await detailsOf(app))[0] ?? '') ?? [];
+  await expectCause(app, cause);
+});
+
+test('a port at which nothing listens is named', async () => {
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+  const url = `http://127.0.0.1:${await freePort()}`;
+  await using app = await startTestApp({ GATEWAY_URL: url }, { gateway });
+  await expectCause(app, 'ECONNREFUSED');
+});
+
+test('TLS with a port that does not speak it is named', async () => {
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+  const url = gateway.url.replace('http:', 'https:');
+  await using app = await startTestApp({ GATEWAY_URL: url }, { gateway });
+  await ask(app);
+  expect(await lineOf(app, 'a backend of the gateway fails')).toMatchObject({ cause: 'ERR_SSL' });
+});
+
+test('a connection that breaks under a call is named', async () => {
+  await using app = await startTestApp();
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'reset-before', times: 3 });
+  await ask(app);
+  expect(await lineOf(app, 'a backend of the gateway fails')).toMatchObject({
+    outcome: 'reset',
+    cause: 'ECONNRESET',
+  });
+  const lost = await seriesValue(app, 'gateway_connections_lost_total{cause="ECONNRESET"}');
+  expect(lost).toBe(3);
+});
