@@ -1,16 +1,18 @@
 import type { GatewayClient } from '../gateway/client.ts';
 import type { OperationName } from '../gateway/operations.ts';
-import { LogicalClock, systemClock } from '../lib/clock.ts';
+import { LogicalClock, steadyClock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Stores } from '../store/open-stores.ts';
 import { AccountFreshness } from './account/account-freshness.ts';
 import { Prover } from './account/prover.ts';
 import { Sessions } from './account/sessions.ts';
 import type { TokenFault } from './auth/errors.ts';
+import { GrantedTokens } from './auth/granted-tokens.ts';
 import { createIdentity, createKnownTokens } from './auth/identity.ts';
 import { ProofLedger } from './auth/proof.ts';
 import { ProofAttempts } from './auth/proof-attempts.ts';
 import { SignInLimits } from './auth/sign-in-limits.ts';
+import { TokenRefusals } from './auth/token-refusals.ts';
 import type { Verify } from './auth/verifier.ts';
 import { polling } from './auth/viewer.ts';
 import { type ReadResult, ViewerGateway } from './auth/viewer-gateway.ts';
@@ -81,10 +83,19 @@ export function createDomain({
     },
   });
   const attempts = new ProofAttempts({ clock });
+  const granted = new GrantedTokens(steadyClock);
+  const tokenRefusals = new TokenRefusals({
+    clock: steadyClock,
+    gatewayNow: () => clock.now(),
+    log,
+    granted,
+    onRefused: (refuser, token) => metrics.tokenRefusals.add(refuser, token),
+  });
   const gateway = new ViewerGateway({
     client,
     ledger,
     attempts,
+    refusals: tokenRefusals,
     onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
     onRead: (operation, result) => signs.read(operation, result),
   });
@@ -125,10 +136,12 @@ export function createDomain({
     clock,
     ledger,
     known: knownTokens,
-    onRefused(fault) {
+    onRefused(fault, viewer) {
       metrics.tokens.add('refused_here');
       signs.token(fault);
+      if (viewer !== null) tokenRefusals.refused('verification', viewer, false);
     },
+    onVerified: ({ login }) => tokenRefusals.accepted('verification', login),
     claimNames: { login: settings.gatewayLoginClaim, group: settings.gatewayGroupClaim },
     verify,
   });
@@ -194,7 +207,7 @@ export function createDomain({
   const orderDesk = new OrderDesk(orders, prover, (end) =>
     end === 'replayed' ? metrics.replays.add() : metrics.orders.add(end),
   );
-  metrics.watch({ catalogs, hub, orders });
+  metrics.watch({ catalogs, hub, orders, tokenRefusals });
   return {
     logicalClock,
     client,
@@ -216,15 +229,22 @@ export function createDomain({
     },
     orders,
     orderDesk,
+    tokenRefusals,
     signInLimits: new SignInLimits({ counters, perMinute: settings.loginLimitPerMinute }),
     caches: {
       session: () => sessions.byteSize,
       positions: () => board.byteSize,
       account_version: () => freshness.byteSize,
-      token: () => ledger.byteSize + attempts.byteSize + knownTokens.calculatedSize,
+      token: () =>
+        ledger.byteSize +
+        attempts.byteSize +
+        granted.byteSize +
+        tokenRefusals.byteSize +
+        knownTokens.calculatedSize,
       catalog: () => catalogs.byteSize,
     },
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>
       metrics.signIns.add(outcome),
+    onGranted: (token: string) => granted.add(token),
   };
 }

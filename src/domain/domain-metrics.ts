@@ -1,4 +1,6 @@
+import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
+import type { Refuser, TokenRefusals } from './auth/token-refusals.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
 import type { HubStats, PositionsHub } from './positions/hub.ts';
 import type { Orders } from './trading/orders.ts';
@@ -7,8 +9,13 @@ interface Watched {
   readonly catalogs: Catalogs;
   readonly hub: PositionsHub;
   readonly orders: Orders;
+  readonly tokenRefusals: TokenRefusals;
 }
 
+const REFUSERS: readonly Refuser[] = [
+  ...OPERATION_NAMES.filter((name) => !OPERATIONS[name].isAnonymous),
+  'verification',
+];
 const POLL_OUTCOMES = ['changed', 'unchanged', 'failed', 'refused'] as const;
 
 /** The metrics of the business: orders, catalogs, sessions, live feeds, tokens. */
@@ -20,6 +27,7 @@ export class DomainMetrics {
   readonly sessionReads;
   readonly events;
   readonly tokens;
+  readonly tokenRefusals;
   readonly signIns;
   readonly #gauges;
 
@@ -56,10 +64,20 @@ export class DomainMetrics {
       'Tokens judged, by the gateway (first acceptances, refusals) or refused here already.',
       { result: ['accepted', 'refused', 'refused_here'] },
     );
+    this.tokenRefusals = registry.counter(
+      'token_refusals_total',
+      'Calls refused for their token, by operation, and by the check of the signature here (verification); known: the gateway had accepted it before the call, or `login` had just returned it.',
+      { operation: REFUSERS, token: ['known', 'unknown'] },
+    );
     this.signIns = registry.counter('sign_ins_total', 'Fields `login` by their end.', {
       outcome: ['granted', 'rejected', 'limited', 'failed'],
     });
     this.#gauges = {
+      refusing: registry.gauge(
+        'known_tokens_refused',
+        '1 while known tokens of at least five accounts, and of more than half of those that call the operation, are refused.',
+        'operation',
+      ),
       underWay: registry.gauge('orders_under_way', 'Orders without an outcome yet.'),
       oldestOrder: registry.gauge(
         'order_oldest_under_way_seconds',
@@ -112,8 +130,11 @@ export class DomainMetrics {
     };
   }
 
-  watch({ catalogs, hub, orders }: Watched): void {
+  watch({ catalogs, hub, orders, tokenRefusals }: Watched): void {
     const gauges = this.#gauges;
+    for (const refuser of REFUSERS) {
+      gauges.refusing.from(() => (tokenRefusals.isRefusing(refuser) ? 1 : 0), refuser);
+    }
     gauges.underWay.from(() => orders.underWay);
     gauges.oldestOrder.from(() => orders.oldestSeconds);
     gauges.catalogs.from(() => catalogs.stats().count);

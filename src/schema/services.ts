@@ -17,6 +17,8 @@ export interface Services {
   readonly signInLimits: SignInLimits;
   /** Called with the end of each field `login`. */
   readonly onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') => void;
+  /** Called with each token that `login` returns. */
+  readonly onGranted: (token: string) => void;
   /** The gateway without a user, for signing in. */
   readonly client: GatewayClient;
   /** The gateway as one viewer may use it. */

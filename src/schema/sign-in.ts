@@ -117,7 +117,7 @@ builder.mutationFields((t) => ({
       'Signs in. A token sent along is not looked at. At most one `login` in an operation.',
     args: { input: t.arg({ type: LoginInput, required: true, description: 'The credentials.' }) },
     resolve: async (_root, { input }, context) => {
-      const { client, signInLimits, onSignIn } = context.services;
+      const { client, signInLimits, onSignIn, onGranted } = context.services;
       const signIn = context.write(async ({ caller }) => {
         await signInLimits.take(caller.client?.address, input.email);
         return client.login({ ...caller, token: null }, input.email, input.password);
@@ -127,7 +127,10 @@ builder.mutationFields((t) => ({
         throw error;
       });
       onSignIn('accessToken' in result ? 'granted' : 'rejected');
-      if ('accessToken' in result) context.actAs(result.accessToken);
+      if ('accessToken' in result) {
+        onGranted(result.accessToken);
+        context.actAs(result.accessToken);
+      }
       return result;
     },
   }),

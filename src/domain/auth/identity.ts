@@ -16,8 +16,10 @@ export interface IdentityOptions {
   readonly ledger: ProofLedger;
   /** The tokens that were read before, by their hash. */
   readonly known?: LRUCache<string, KnownToken>;
-  /** Called with each request whose token is refused here. */
-  readonly onRefused?: (fault: TokenFault) => void;
+  /** Called with each request whose token is refused here; the viewer of one that could be read. */
+  readonly onRefused?: (fault: TokenFault, viewer: Viewer | null) => void;
+  /** Called with each token whose signature is verified here for the first time. */
+  readonly onVerified?: (viewer: Viewer) => void;
 }
 
 export type Identify = (caller: Caller) => Viewer | Promise<Viewer>;
@@ -35,8 +37,8 @@ export function createKnownTokens(): LRUCache<string, KnownToken> {
 
 /** Maps a token to a viewer: synchronously for a known token, and never by a gateway call. */
 export function createIdentity(options: IdentityOptions): Identify {
-  const { clock, claimNames, verify, ledger, onRefused = () => {} } = options;
-  const { known = createKnownTokens() } = options;
+  const { clock, claimNames, verify, ledger } = options;
+  const { known = createKnownTokens(), onRefused = () => {}, onVerified = () => {} } = options;
 
   function read(token: string, hash: string): KnownToken {
     const before = known.get(hash);
@@ -47,8 +49,8 @@ export function createIdentity(options: IdentityOptions): Identify {
   }
 
   /** A request without a token is no sign of anything. */
-  function noted(error: unknown): unknown {
-    if (error instanceof UnauthenticatedError) onRefused(error.fault);
+  function noted(error: unknown, viewer: Viewer | null = null): unknown {
+    if (error instanceof UnauthenticatedError) onRefused(error.fault, viewer);
     return error;
   }
 
@@ -73,11 +75,14 @@ export function createIdentity(options: IdentityOptions): Identify {
     return verify(token).then(
       (checked) => {
         entry.verified = checked;
-        if (checked) ledger.verified(viewer);
+        if (checked) {
+          ledger.verified(viewer);
+          onVerified(viewer);
+        }
         return viewer;
       },
       (error: unknown) => {
-        throw noted(error);
+        throw noted(error, viewer);
       },
     );
   }

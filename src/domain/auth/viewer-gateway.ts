@@ -13,12 +13,15 @@ import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import type { Read } from '../../gateway/read.ts';
 import type { ProofLedger } from './proof.ts';
 import type { ProofAttempts } from './proof-attempts.ts';
+import type { TokenRefusals } from './token-refusals.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface ViewerGatewayParts {
   readonly client: GatewayClient;
   readonly ledger: ProofLedger;
   readonly attempts: ProofAttempts;
+  /** Is told which operations accept tokens and which refuse them. */
+  readonly refusals: Pick<TokenRefusals, 'accepted' | 'refused'>;
   /** Called with every answer of op 12, a poll's too. */
   readonly onPositions: (viewer: Viewer, answer: PositionsAnswer) => void;
   /** Called with the end of each read that asked the gateway. */
@@ -37,11 +40,13 @@ export class ViewerGateway {
   readonly #client: GatewayClient;
   readonly #ledger: ProofLedger;
   readonly #attempts: ProofAttempts;
+  readonly #refusals: ViewerGatewayParts['refusals'];
   readonly #onPositions: ViewerGatewayParts['onPositions'];
   readonly #onRead: NonNullable<ViewerGatewayParts['onRead']>;
 
-  constructor({ client, ledger, attempts, onPositions, onRead }: ViewerGatewayParts) {
+  constructor({ client, ledger, attempts, refusals, onPositions, onRead }: ViewerGatewayParts) {
     this.#onRead = onRead ?? (() => {});
+    this.#refusals = refusals;
     this.#client = client;
     this.#ledger = ledger;
     this.#attempts = attempts;
@@ -99,11 +104,15 @@ export class ViewerGateway {
   }
 
   openPosition(viewer: Viewer, order: MarketOrder): Promise<Exchange> {
-    return this.#ordering(viewer, (caller) => this.#client.openPosition(caller, order));
+    return this.#ordering(viewer, 'openPosition', (caller) =>
+      this.#client.openPosition(caller, order),
+    );
   }
 
   placeLimitOrder(viewer: Viewer, order: LimitOrder): Promise<Exchange> {
-    return this.#ordering(viewer, (caller) => this.#client.placeLimitOrder(caller, order));
+    return this.#ordering(viewer, 'placeLimitOrder', (caller) =>
+      this.#client.placeLimitOrder(caller, order),
+    );
   }
 
   /** A small write: its success proves nothing, its 401 ends proof like any other. */
@@ -112,10 +121,13 @@ export class ViewerGateway {
     operation: OperationName,
     send: Call<Acknowledgement>,
   ): Promise<Acknowledgement> {
+    const wasAccepted = this.#ledger.isAccepted(viewer);
     try {
-      return await this.#guarded(viewer, operation, send);
+      const acknowledgement = await this.#guarded(viewer, operation, send, wasAccepted);
+      this.#refusals.accepted(operation, viewer.login);
+      return acknowledgement;
     } catch (error) {
-      throw this.#noteRefusal(viewer, error);
+      throw this.#noteRefusal(viewer, operation, error, wasAccepted);
     }
   }
 
@@ -137,10 +149,12 @@ export class ViewerGateway {
     read: Call<T>,
     groupOf: (answer: T) => string | null,
   ): Promise<T> {
+    const wasAccepted = this.#ledger.isAccepted(viewer);
     try {
       const logicalTime = this.#ledger.beginCall();
-      const answer = await this.#guarded(viewer, operation, read);
+      const answer = await this.#guarded(viewer, operation, read, wasAccepted);
       this.#onRead(operation, 'ok');
+      this.#refusals.accepted(operation, viewer.login);
       this.#ledger.answered(viewer, operation, logicalTime, groupOf(answer));
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
       if (this.#ledger.isAccepted(viewer)) this.#attempts.accepted(viewer);
@@ -150,27 +164,49 @@ export class ViewerGateway {
       if (error instanceof GatewayError && !(isRefusal(error) && error.status === null)) {
         this.#onRead(operation, error.kind);
       }
-      throw this.#noteRefusal(viewer, error);
+      throw this.#noteRefusal(viewer, operation, error, wasAccepted);
     }
   }
 
-  async #ordering(viewer: Viewer, send: (caller: Caller) => Promise<Exchange>): Promise<Exchange> {
+  async #ordering(
+    viewer: Viewer,
+    operation: OperationName,
+    send: (caller: Caller) => Promise<Exchange>,
+  ): Promise<Exchange> {
+    const wasAccepted = this.#ledger.isAccepted(viewer);
     const exchange = await send(viewer.caller);
-    if (exchange.sent && exchange.answered && exchange.status === 401) this.#ledger.refused(viewer);
+    if (!exchange.sent || !exchange.answered) return exchange;
+    if (exchange.status === 401) this.#refused(viewer, operation, wasAccepted);
+    else if (exchange.status < 500) this.#refusals.accepted(operation, viewer.login);
     return exchange;
   }
 
   /** A recently accepted token is not limited as an attempt. */
-  #guarded<T>(viewer: Viewer, operation: OperationName, send: Call<T>): Promise<T> {
-    return this.#ledger.isAccepted(viewer)
+  #guarded<T>(
+    viewer: Viewer,
+    operation: OperationName,
+    send: Call<T>,
+    wasAccepted: boolean,
+  ): Promise<T> {
+    return wasAccepted
       ? send(this.#client, viewer.caller)
       : this.#attempts.guard(viewer, operation, () => send(this.#client, viewer.caller));
   }
 
-  #noteRefusal(viewer: Viewer, error: unknown): unknown {
+  #noteRefusal(
+    viewer: Viewer,
+    operation: OperationName,
+    error: unknown,
+    wasAccepted: boolean,
+  ): unknown {
     // Without a status the refusal is a cached one, which the ledger has recorded.
-    if (isRefusal(error) && error.status !== null) this.#ledger.refused(viewer);
+    if (isRefusal(error) && error.status !== null) this.#refused(viewer, operation, wasAccepted);
     return error;
+  }
+
+  #refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
+    this.#ledger.refused(viewer);
+    this.#refusals.refused(operation, viewer, wasAccepted);
   }
 }
 

@@ -6,6 +6,7 @@ export const DEGRADED_CODES = [
   'catalog',
   'documents',
   'settings',
+  'tokens',
   'log',
   'memory',
 ] as const;

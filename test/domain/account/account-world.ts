@@ -60,6 +60,7 @@ export function openAccountWorld({ maxBytes }: { maxBytes?: number } = {}) {
     client,
     ledger,
     attempts: new ProofAttempts({ clock }),
+    refusals: { accepted() {}, refused() {} },
     onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
   });
   const bounded = maxBytes === undefined ? {} : { maxBytes };

@@ -74,6 +74,7 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
     client,
     ledger,
     attempts: new ProofAttempts({ clock }),
+    refusals: { accepted() {}, refused() {} },
     onPositions: () => {},
   });
   const logicalClock = new LogicalClock();

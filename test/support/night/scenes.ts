@@ -140,14 +140,30 @@ export const SCENES: readonly Scene[] = [
     alerts: ['TradingGraphTokensRefused'],
     lines: [
       {
-        says: '`request`, `codes: ["UNAUTHENTICATED"]`',
-        fits: ({ msg, codes }) =>
-          msg === 'request' && Array.isArray(codes) && codes.includes('UNAUTHENTICATED'),
+        says: '`known tokens are refused`, `operation: verification`',
+        fits: ({ msg, operation }) =>
+          msg === 'known tokens are refused' && operation === 'verification',
       },
     ],
+    reasons: ['tokens'],
     environment: { JWT_SECRET },
     begin: (stage) => stage.restartGateway({ secret: 'the key that came after it, in the night' }),
     end: (stage) => stage.restartGateway({ secret: JWT_SECRET }),
+  },
+  {
+    title: 'One operation refuses all tokens, the positions',
+    alerts: ['TradingGraphTokensRefused'],
+    lines: [
+      {
+        says: '`known tokens are refused`, `operation: getOpenPositions`',
+        fits: ({ msg, operation }) =>
+          msg === 'known tokens are refused' && operation === 'getOpenPositions',
+      },
+    ],
+    reasons: ['tokens'],
+    begin: async ({ gateway }) =>
+      gateway.fail({ operation: 'getOpenPositions', kind: 'status', status: 401 }),
+    end: async ({ gateway }) => gateway.clearFaults(),
   },
   {
     title: 'The disk of the order file is full',

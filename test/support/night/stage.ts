@@ -58,6 +58,7 @@ export class Stage implements AsyncDisposable {
       {
         ORDER_STORE: disk === null ? 'memory' : `${disk.folder}/orders.db`,
         RATE_LIMIT_PER_MINUTE: '1000000',
+        LOGIN_LIMIT_PER_MINUTE: '1000',
         ...(redis && { REDIS_URL: redis.url }),
         ...environment,
         PORT: String(port),

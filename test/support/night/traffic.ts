@@ -7,13 +7,16 @@ export interface TrafficOptions {
   readonly url: string;
   readonly accounts: number;
   readonly requestsPerSecond: number;
-  /** What a sign-in of the user with that number gives. */
+  /** The token with which the user with that number comes. */
   readonly signIn: (user: number) => string;
 }
 
 const HOME = 'query Home { session(maxAge: 0) { balance } positions { id } customerId }';
 const ORDER = `mutation Order($key: String!) {
   placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: $key }) { __typename }
+}`;
+const LOGIN = `mutation ($email: String!) {
+  login(input: { email: $email, password: "demo" }) { ... on LoginSuccess { accessToken } }
 }`;
 const LIVE = 'subscription { positionChanges { cursor } }';
 const REQUESTS_PER_ORDER = 5;
@@ -43,8 +46,15 @@ export function startTraffic(options: TrafficOptions): Disposable {
       variables: isOrder ? { key: `order-${sent}` } : {},
     });
     if (answer.errors.some(({ extensions }) => extensions.code === 'UNAUTHENTICATED')) {
-      tokens.delete(user);
+      await signInAgain(user);
     }
+  }
+
+  async function signInAgain(user: number): Promise<void> {
+    const variables = { email: `user-${user}@example.com` };
+    const { data } = await postQuery(`${url}/graphql`, LOGIN, { variables });
+    const token: unknown = data?.login?.accessToken;
+    if (typeof token === 'string') tokens.set(user, token);
   }
 
   // A service that is away answers nothing: the scene's record has that already.
