@@ -25,6 +25,7 @@ const USAGE = `npm run bench -- [options] [what]
             connections: what idle ones of clients cost; --count, --quick (bench/connections.ts)
             start: what a start costs, and an idle process holds; --no-peers, --rounds (bench/start.ts)
             memory: resident memory, idle, with sockets, and after many users' first screens; --no-peers, --users (bench/memory.ts)
+            pipeline: an operation and a refusal in one process, without HTTP; --source, --quick (bench/pipeline.ts)
             lines: what a user of the client sees on bad lines; --quick, --write (bench/lines.ts)
             peers: the rows beside servers made of other libraries, which are installed for it
   --quick   a first impression in less than a minute, without live
@@ -38,7 +39,7 @@ const ROWS_OF_CLIENTS = ['home', 'positions', 'customer-id'];
 
 const given = process.argv.slice(2);
 // Benches of their own have options of their own.
-const BENCHES = ['hostile', 'memory', 'replicas', 'start', 'connections', 'lines'];
+const BENCHES = ['hostile', 'memory', 'replicas', 'start', 'connections', 'lines', 'pipeline'];
 const alone = BENCHES.find((name) => name === given[0]);
 const { values, positionals } = parseArgs({
   args: alone ? [] : given,
