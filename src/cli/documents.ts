@@ -1,17 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Config, ConfigError, readConfig } from '../config.ts';
-import {
-  type DocumentReport,
-  type OperationReport,
-  reportOn,
-} from '../plugins/documents/document-report.ts';
 import { Documents } from '../plugins/documents/documents.ts';
-import { fieldsOf } from '../plugins/documents/schema-use.ts';
 import { ManifestError, readManifests } from '../plugins/trusted-documents/manifest.ts';
 import { perInstrument, sizeOf } from '../schema/list-sizes.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
+import {
+  type DocumentReport,
+  type OperationReport,
+  reportOn,
+} from './documents/document-report.ts';
+import { fieldsOf } from './documents/schema-use.ts';
 import { Progress } from './progress.ts';
 
 /** Says of trusted documents what the server would, before they are published. */

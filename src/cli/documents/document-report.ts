@@ -1,7 +1,7 @@
 import type { GraphQLSchema, SourceLocation } from 'graphql';
-import type { SizeOf } from '../cost/amount.ts';
-import { costRange } from '../cost/cost-range.ts';
-import type { Documents } from './documents.ts';
+import type { SizeOf } from '../../plugins/cost/amount.ts';
+import type { Documents } from '../../plugins/documents/documents.ts';
+import { costRange } from './cost-range.ts';
 import { schemaUseOf } from './schema-use.ts';
 
 /** The server's judgement of a document before anybody sends it. */

@@ -1,8 +1,8 @@
 import { buildSchema as parseSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import { reportOn, type ValidDocument } from '../../../src/plugins/documents/document-report.ts';
+import { reportOn, type ValidDocument } from '../../../src/cli/documents/document-report.ts';
+import { fieldsOf } from '../../../src/cli/documents/schema-use.ts';
 import { Documents } from '../../../src/plugins/documents/documents.ts';
-import { fieldsOf } from '../../../src/plugins/documents/schema-use.ts';
 import { sizeOf } from '../../../src/schema/list-sizes.ts';
 
 const usual = (name: string) => sizeOf(name, () => 0);
