@@ -2,7 +2,7 @@ import type { CatalogView } from './domain/catalog/catalog-view.ts';
 import type { Caller, ReceiptEntry } from './gateway/caller.ts';
 import type { Eventually } from './lib/eventually.ts';
 import type { CostInputs } from './plugins/cost/amount.ts';
-import { Operation, type OperationRecord, type Transport } from './plugins/operation.ts';
+import { Operation, type OperationRecord, type TransportContext } from './plugins/operation.ts';
 import type { RunCost } from './plugins/receipts/use-receipts.ts';
 import type { Validity } from './plugins/response-cache/use-response-cache.ts';
 import { type CallRecord, Context } from './schema/context.ts';
@@ -20,7 +20,7 @@ export class GraphContext extends Context {
   constructor(
     services: Services,
     caller: Caller,
-    transport: Transport<OperationRecord & CallRecord>,
+    transport: TransportContext<OperationRecord & CallRecord>,
   ) {
     super(services, caller, transport.record);
     this.operation = new Operation(transport, caller.signal);

@@ -32,7 +32,7 @@ import { useTransportRules } from './plugins/limits/use-transport-rules.ts';
 import { useVariableLimits } from './plugins/limits/use-variable-limits.ts';
 import type { EventPace } from './plugins/live/event-pace.ts';
 import { type Subscribed, useLiveResults } from './plugins/live/use-live-results.ts';
-import type { Client, Operation, OperationRecord, Transport } from './plugins/operation.ts';
+import type { Client, Operation, OperationRecord, TransportContext } from './plugins/operation.ts';
 import { useParams } from './plugins/params/use-params.ts';
 import { createAdmission, type GraphPlugin, type OtherPlugin } from './plugins/plugin.ts';
 import { type ReceiptOf, type RunCost, useReceipts } from './plugins/receipts/use-receipts.ts';
@@ -166,7 +166,7 @@ export class Graph {
     this.#getEnveloped = getEnveloped as unknown as (context: GraphContext) => Enveloped;
   }
 
-  context(caller: Caller, transport: Transport<OperationRecord & CallRecord>): GraphContext {
+  context(caller: Caller, transport: TransportContext<OperationRecord & CallRecord>): GraphContext {
     return new GraphContext(this.#services, caller, transport);
   }
 

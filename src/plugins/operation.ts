@@ -24,7 +24,7 @@ export interface OperationRecord {
 }
 
 /** What a transport says of an operation before its document is read. */
-export interface Transport<Noted extends OperationRecord = OperationRecord> {
+export interface TransportContext<Noted extends OperationRecord = OperationRecord> {
   /** JSON of any shape. */
   readonly sent: unknown;
   readonly requestId: string;
@@ -49,7 +49,7 @@ export interface Transport<Noted extends OperationRecord = OperationRecord> {
  * yoga gives plugins a context that inherits from the transport's, which would not see what they set.
  */
 export class Operation {
-  readonly transport: Transport;
+  readonly transport: TransportContext;
   /** Aborted once no client waits for the answer. */
   readonly signal: AbortSignal | undefined;
   /** What the transport has sent; yoga reads it later. */
@@ -75,7 +75,7 @@ export class Operation {
   /** Called when a subscription has ended, perhaps more than once. */
   onEnded: (() => void) | null = null;
 
-  constructor(transport: Transport, signal: AbortSignal | undefined) {
+  constructor(transport: TransportContext, signal: AbortSignal | undefined) {
     this.transport = transport;
     this.signal = signal;
     this.sent = transport.sent;

@@ -1,4 +1,5 @@
-import type { Plugin } from '@envelop/core';
+import type { OnExecuteHookResult, OnSubscribeHookResult, Plugin } from '@envelop/core';
+import type { ExecutionResult } from 'graphql';
 import type { Eventually } from '../lib/eventually.ts';
 import type { Operation } from './operation.ts';
 import type { Refusal } from './refusal.ts';
@@ -15,6 +16,20 @@ export interface GraphPlugin extends Plugin<OperationContext> {
 
 /** Another author's: it has some of envelop's hooks, and a context of its own. */
 export type OtherPlugin = Partial<Readonly<Record<keyof Plugin, unknown>>>;
+
+interface Done {
+  readonly args: { readonly contextValue: OperationContext };
+  readonly result: unknown;
+  readonly setResult: (result: ExecutionResult) => void;
+}
+
+/** What `onExecute` and `onSubscribe` return to see each result, or what a subscription begins with. */
+export function onEachResult(done: (done: Done) => void) {
+  return {
+    executed: { onExecuteDone: done } as OnExecuteHookResult<OperationContext>,
+    subscribed: { onSubscribeResult: done } as OnSubscribeHookResult<OperationContext>,
+  };
+}
 
 type Admit = NonNullable<GraphPlugin['onAdmit']>;
 

@@ -6,21 +6,18 @@ import { type Refusal, refused } from '../refusal.ts';
 export function refusalOf(error: unknown): Refusal | null {
   const errors = listOf(error);
   if (errors.length === 0) return null;
-  const statuses = errors.map(({ extensions }) => httpOf(extensions).status ?? 200);
+  const statuses = errors.map(statusOf);
   return refused(errors.map(coded), Math.max(...statuses));
 }
 
 /** Adds our error codes to an error that has none of them. */
-export function coded(error: GraphQLError): GraphQLError {
+function coded(error: GraphQLError): GraphQLError {
   if (error.extensions.retryable !== undefined) return error;
   return requestError('GRAPHQL_VALIDATION_FAILED', error.message);
 }
 
-export function httpOf(extensions: GraphQLError['extensions']): {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-} {
-  return extensions.http ?? {};
+function statusOf({ extensions: { http } }: GraphQLError): number {
+  return (http as { readonly status?: number } | undefined)?.status ?? 200;
 }
 
 function listOf(error: unknown): readonly GraphQLError[] {

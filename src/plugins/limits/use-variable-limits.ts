@@ -1,8 +1,17 @@
+import type { GraphQLError } from 'graphql';
 import type { GraphPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
-import { variablesError } from './variable-limits.ts';
+import { tooComplex } from './structure.ts';
 
-/** Bounds the variables before anything recurses into them. */
+// No form nests deeper than this.
+const MAX_DEPTH = 100;
+// This counts the keys of all objects together, because messages print an unfit value repeatedly.
+const MAX_KEYS = 10_000;
+
+/**
+ * Bounds the variables before anything recurses into them. Coercion does, and a body of any size can nest
+ * deeply enough to overflow the stack; this check is iterative.
+ */
 export function useVariableLimits(): GraphPlugin {
   return {
     onAdmit({ operation: { params } }) {
@@ -10,4 +19,23 @@ export function useVariableLimits(): GraphPlugin {
       return error === null ? null : refused([error]);
     },
   };
+}
+
+function variablesError(variables: Readonly<Record<string, unknown>>): GraphQLError | null {
+  let level: object[] = [variables];
+  let keys = 0;
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return tooComplex('depth of variables', depth, MAX_DEPTH);
+    const below: object[] = [];
+    for (const one of level) {
+      const values = Object.values(one);
+      if (!Array.isArray(one)) keys += values.length;
+      for (const value of values) {
+        if (typeof value === 'object' && value !== null) below.push(value);
+      }
+    }
+    if (keys > MAX_KEYS) return tooComplex('keys of variables', keys, MAX_KEYS);
+    level = below;
+  }
+  return null;
 }

@@ -1,26 +1,21 @@
-import type { OnExecuteHookResult, OnSubscribeHookResult } from '@envelop/core';
-import type { GraphPlugin, OperationContext } from '../plugin.ts';
+import { type GraphPlugin, type OperationContext, onEachResult } from '../plugin.ts';
 import { beginTrace, faultOf, type TraceOptions } from './operation-trace.ts';
-
-interface Done {
-  readonly args: { readonly contextValue: OperationContext };
-  readonly result: unknown;
-}
 
 /** Records the span of each operation, which its calls of the gateway continue. */
 export function useTraces(options: TraceOptions): GraphPlugin {
-  function end({ args: { contextValue }, result }: Done): void {
+  const { executed, subscribed } = onEachResult(({ args: { contextValue }, result }) => {
     contextValue.operation.trace?.end({ errorType: faultOf(result, options) });
-  }
-  const executed = { onExecuteDone: end } as OnExecuteHookResult<OperationContext>;
-  const subscribed = { onSubscribeResult: end } as OnSubscribeHookResult<OperationContext>;
+  });
+  const begin = ({ operation }: OperationContext) => {
+    operation.trace = beginTrace(operation, options);
+  };
   return {
     onExecute({ args: { contextValue } }) {
-      contextValue.operation.trace = beginTrace(contextValue.operation, options);
+      begin(contextValue);
       return executed;
     },
     onSubscribe({ args: { contextValue } }) {
-      contextValue.operation.trace = beginTrace(contextValue.operation, options);
+      begin(contextValue);
       return subscribed;
     },
   };

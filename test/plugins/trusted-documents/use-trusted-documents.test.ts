@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { Documents } from '../../../src/plugins/documents/documents.ts';
-import { Operation, type Transport } from '../../../src/plugins/operation.ts';
+import { Operation, type TransportContext } from '../../../src/plugins/operation.ts';
 import type { OperationContext } from '../../../src/plugins/plugin.ts';
 import { PersistedTexts } from '../../../src/plugins/trusted-documents/persisted-texts.ts';
 import type { TrustedDocuments } from '../../../src/plugins/trusted-documents/trusted-documents.ts';
@@ -22,7 +22,7 @@ const trusted = {
 
 function contextOf(query: string | null, documentId: string | null): OperationContext {
   const record = { type: null, isTrusted: false, operationName: null, failed() {} };
-  const operation = new Operation({ record } as unknown as Transport, undefined);
+  const operation = new Operation({ record } as unknown as TransportContext, undefined);
   operation.params = { query, documentId, operationName: null, variables: {} };
   return { operation };
 }
