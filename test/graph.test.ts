@@ -1,0 +1,418 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { FairScheduler } from '../src/lib/fair-scheduler.ts';
+import type { SpanAttributes } from '../src/lib/tracing/tracing.ts';
+import { CostQuota } from '../src/plugins/cost/cost-quota.ts';
+import { COSTLY_FIELDS } from '../src/plugins/cost/meter.ts';
+import { FollowedEvents } from '../src/plugins/live/delivery.ts';
+import { PersistedTexts } from '../src/plugins/trusted-documents/persisted-texts.ts';
+import { createMemoryRateCounters } from '../src/store/memory-rate-counters.ts';
+import { client, smallGraph, smallSchema } from './support/small-graph.ts';
+
+const ONE = { status: 200, codes: [] };
+const counters = () => createMemoryRateCounters();
+
+describe('an operation', () => {
+  test.each(['first', 'second', 'third'])('is executed: the %s run', async () => {
+    expect((await smallGraph().run('{ one }')).result).toEqual({ data: { one: 1 } });
+  });
+
+  test('is executed alike by compiled code', async () => {
+    const { run } = smallGraph();
+    for (let time = 0; time < 4; time += 1) {
+      const { result } = await run({
+        query: 'query($n: Int!) { numbers(first: $n) { n } }',
+        variables: { n: 2 },
+      });
+      expect(result).toEqual({ data: { numbers: [{ n: 0 }, { n: 1 }] } });
+    }
+  });
+
+  test('that fails is masked and counted', async () => {
+    const { run, counted } = smallGraph();
+    const result = (await run('{ fails }')).result as ExecutionResult;
+    expect(result.data).toEqual({ fails: null });
+    expect(result.errors?.map(({ extensions }) => extensions)).toMatchObject([
+      { code: 'INTERNAL', requestId: 'request-1' },
+    ]);
+    expect(JSON.stringify(result)).not.toContain('secret');
+    expect(counted).toEqual(['INTERNAL']);
+  });
+
+  test('is picked by its name', async () => {
+    const { run, codes } = smallGraph();
+    const query = 'query A { one } query B { two: one }';
+    expect((await run({ query, operationName: 'B' })).result).toEqual({ data: { two: 1 } });
+    const refused = { status: 400, codes: ['GRAPHQL_VALIDATION_FAILED'] };
+    expect(await codes({ query })).toEqual(refused);
+    expect(await codes({ query, operationName: 'C' })).toEqual(refused);
+    expect(await codes({ query: '{ one }', operationName: 'A' })).toEqual(refused);
+  });
+
+  test('is noted under the name that may be logged', async () => {
+    const { contextFor, graph } = smallGraph();
+    const context = contextFor('query Mine { one }');
+    await graph.open(context);
+    const { record } = context.operation.transport;
+    expect(record).toMatchObject({ type: 'query', operationName: 'Mine', isTrusted: false });
+  });
+});
+
+describe('what is not parsed, valid or allowed is refused', () => {
+  test.each([
+    ['no object', [], 400, 'GRAPHQL_PARSE_FAILED', false],
+    ['no document', {}, 400, 'GRAPHQL_PARSE_FAILED', false],
+    ['no such document', { documentId: 'x' }, 400, 'PERSISTED_DOCUMENT_NOT_FOUND', true],
+    ['broken syntax', { query: '{' }, 400, 'GRAPHQL_PARSE_FAILED', true],
+    ['a field of the wrong name', { query: '{ nope }' }, 400, 'GRAPHQL_VALIDATION_FAILED', true],
+    [
+      'a variable of the wrong type',
+      { query: 'query($n: Int!) { numbers(first: $n) { n } }', variables: { n: 'x' } },
+      400,
+      'BAD_USER_INPUT',
+      true,
+    ],
+    [
+      'variables that nest too deeply',
+      { query: '{ one }', variables: JSON.parse(`${'{"a":'.repeat(102)}1${'}'.repeat(102)}`) },
+      400,
+      'QUERY_TOO_COMPLEX',
+      true,
+    ],
+  ])('%s', async (_what, sent, status, code, isWellFormed) => {
+    const { run, counted } = smallGraph();
+    const { refusal } = await run(sent);
+    expect(refusal).toMatchObject({ status, isWellFormed });
+    expect(refusal?.errors.map(({ extensions }) => extensions.code)).toEqual([code]);
+    expect(counted).toContain(code);
+  });
+
+  test('a mutation and a subscription where the transport takes none', async () => {
+    const { run, codes } = smallGraph();
+    expect(await codes('mutation { write }')).toEqual(ONE);
+    const { refusal } = await run('mutation { write }', { mayMutate: false });
+    expect(refusal).toMatchObject({ status: 405, headers: { allow: 'POST' } });
+    expect(await codes('{ one }', { mayMutate: false, takesEvents: false })).toEqual(ONE);
+    expect(await codes('subscription { tick }', { takesEvents: false })).toEqual({
+      status: 406,
+      codes: ['GRAPHQL_PARSE_FAILED'],
+    });
+  });
+});
+
+describe('a client', () => {
+  test('may start so many operations in a minute, refused ones included', async () => {
+    const { contextFor, graph, codes } = smallGraph({
+      requests: { counters: counters(), perMinute: 3 },
+    });
+    const context = contextFor('{ one }');
+    await graph.open(context);
+    expect(context.operation.headers).toEqual({
+      ratelimit: '"default";r=2;t=60',
+      'ratelimit-policy': '"default";q=3;w=60',
+    });
+    await codes('{ nope }');
+    expect(await codes('{ one }')).toEqual(ONE);
+    const over = contextFor({});
+    expect(await graph.open(over)).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
+    expect(over.operation.headers.ratelimit).toBe('"default";r=0;t=60');
+  });
+
+  test('waits for a counter in a shared store', async () => {
+    const state = { isOver: false, remaining: 1, resetMs: 0 };
+    const shared = (isOver: boolean) => ({
+      ...counters(),
+      counter: () => ({ limit: 1, windowSeconds: 60, take: async () => ({ ...state, isOver }) }),
+    });
+    const free = smallGraph({ requests: { counters: shared(false), perMinute: 1 } });
+    expect(await free.codes('{ one }')).toEqual(ONE);
+    const full = smallGraph({ requests: { counters: shared(true), perMinute: 1 } });
+    const { refusal } = await full.run('{ one }');
+    // A moment is rounded up to a whole second.
+    expect(refusal).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+    expect(full.counted).toEqual(['RATE_LIMITED', 'RATE_LIMIT_PER_MINUTE']);
+  });
+
+  test('is charged the fields of its answers, and refused beyond its budget', async () => {
+    const costs = new CostQuota({ counters: counters(), fieldsPerMinute: 10 });
+    const { codes } = smallGraph({ costs });
+    expect(await codes('{ numbers(first: 20) { n } }')).toEqual(ONE);
+    expect(await codes('{ one }')).toEqual({ status: 429, codes: ['RATE_LIMITED'] });
+  });
+
+  test('gets costly answers that were admitted before its budget was used up no longer', async () => {
+    const costs = new CostQuota({ counters: counters(), fieldsPerMinute: 10 });
+    const { contextFor, graph } = smallGraph({ costs }, COSTLY_FIELDS);
+    const [first, second, cheap] = await Promise.all(
+      ['{ all { n } }', '{ all { n } }', '{ one }'].map((text) => graph.open(contextFor(text))),
+    );
+    if (!first || !second || !cheap) throw new Error('three were sent');
+    if ('errors' in first || 'errors' in second || 'errors' in cheap) throw new Error('refused');
+    expect(await first.execute()).not.toHaveProperty('errors');
+    expect(await second.execute()).toMatchObject({
+      errors: [{ extensions: { code: 'RATE_LIMITED' } }],
+    });
+    expect(await cheap.execute()).toEqual({ data: { one: 1 } });
+  });
+
+  test('is refused what could exceed the budget of one answer, to the field', async () => {
+    expect(await smallGraph({ maxCost: 11 }, 10).codes('{ all { n } }')).toEqual(ONE);
+    const { refusal } = await smallGraph({ maxCost: 10 }, 10).run('{ all { n } }');
+    expect(refusal?.errors[0]?.extensions).toMatchObject({
+      code: 'QUERY_TOO_COMPLEX',
+      limit: 'MAX_COST',
+      value: 11,
+      maximum: 10,
+    });
+  });
+
+  test('has so many subscriptions at a time, however many were admitted at once', async () => {
+    const { contextFor, graph, run, codes } = smallGraph({
+      subscriptions: { perAccount: 1, perAddress: 9 },
+    });
+    const [first, second] = await Promise.all(
+      ['a', 'b'].map((name) => graph.open(contextFor(`subscription ${name} { tick }`))),
+    );
+    if (!first || !second || 'errors' in first || 'errors' in second) throw new Error('refused');
+    const events = (await first.subscribe()) as FollowedEvents;
+    expect(await second.subscribe()).toMatchObject({
+      errors: [{ extensions: { code: 'RATE_LIMITED' } }],
+    });
+    expect(await codes('{ one }')).toEqual(ONE);
+    expect(await codes('subscription { tick }')).toEqual({ status: 429, codes: ['RATE_LIMITED'] });
+    await events.leave();
+    expect((await run('subscription { tick }')).result).toBeInstanceOf(FollowedEvents);
+  });
+
+  test('that leaves gives its slot back, and so does a subscription that cannot start', async () => {
+    const { run, codes } = smallGraph({ subscriptions: { perAccount: 1, perAddress: 9 } });
+    const leaving = new AbortController();
+    await run('subscription { tick }', {}, { signal: leaving.signal });
+    expect((await codes('subscription { tick }')).status).toBe(429);
+    leaving.abort();
+    expect(await codes('subscription { broken }')).toEqual({ status: 200, codes: ['INTERNAL'] });
+    expect((await run('subscription { tick }')).result).toBeInstanceOf(FollowedEvents);
+  });
+});
+
+describe('while memory is short', () => {
+  const short = (length?: number) => smallGraph({ isMemoryShort: () => true }, length);
+
+  test('cheap queries and writes are answered', async () => {
+    expect(await short().codes('{ one }')).toEqual(ONE);
+    expect(await short(999).codes('{ all { n } }')).toEqual(ONE);
+    expect(await short().codes('mutation { write }')).toEqual(ONE);
+  });
+
+  test.each(['{ all { n } }', 'subscription { tick }'])('others are refused: %s', async (text) => {
+    const { refusal } = await short(1_000).run(text);
+    expect(refusal).toMatchObject({ status: 503, headers: { 'retry-after': '10' } });
+    expect(await smallGraph().codes(text)).toEqual(ONE);
+  });
+});
+
+describe('turns of the event loop', () => {
+  /** As if this turn had no time left. */
+  class FullTurn extends FairScheduler {
+    override isSliceOver(): boolean {
+      return true;
+    }
+  }
+  const scheduler = new FullTurn();
+
+  test('a document waits for its first preparation alone', async () => {
+    const { contextFor, graph } = smallGraph({ scheduler });
+    const first = graph.open(contextFor('{ one }'));
+    expect(first).toBeInstanceOf(Promise);
+    expect(await first).toMatchObject({ type: 'query' });
+    expect(graph.open(contextFor('{ one }'))).toMatchObject({ type: 'query' });
+    const refused = graph.open(contextFor('{ nope }'));
+    expect(refused).toBeInstanceOf(Promise);
+    expect(await refused).toMatchObject({ status: 400 });
+  });
+
+  test('a trusted document does not wait, by its id and by its text', async () => {
+    const { graph: preparing, contextFor: contextOf } = smallGraph();
+    const context = contextOf('{ one }');
+    await preparing.open(context);
+    const known = { text: '{ one }', prepared: context.operation.document };
+    const trusted = {
+      byId: (id: string) => (id === 'known' ? known : undefined),
+      byText: (text: string) => (text === known.text ? known : undefined),
+    } as never;
+    const { graph, contextFor } = smallGraph({
+      scheduler,
+      trusted: {
+        trusted,
+        registered: new PersistedTexts(),
+        trustedOnly: 'on',
+        log: { warn() {} },
+      },
+    });
+    for (const sent of [{ documentId: 'known' }, { query: '{ one }' }]) {
+      const opened = graph.open(contextFor(sent));
+      expect(opened).toMatchObject({ type: 'query' });
+      expect(await (opened as { execute(): unknown }).execute()).toEqual({ data: { one: 1 } });
+    }
+    expect(graph.open(contextFor('{ two: one }'))).toMatchObject({
+      errors: [{ extensions: { code: 'PERSISTED_DOCUMENT_REQUIRED' } }],
+    });
+  });
+
+  test('a costly operation has a turn of its own, and a cheap one none', async () => {
+    const { contextFor, graph } = smallGraph({}, COSTLY_FIELDS);
+    const execute = async (text: string) => {
+      const opened = await graph.open(contextFor(text));
+      if ('errors' in opened) throw opened.errors[0];
+      return { result: opened.execute() };
+    };
+    const costly = await execute('{ all { n } }');
+    expect(costly.result).toBeInstanceOf(Promise);
+    expect(await costly.result).not.toHaveProperty('errors');
+    expect(await execute('{ one }')).toEqual({ result: { data: { one: 1 } } });
+  });
+
+  test('a client with too much costly work is refused more of it', async () => {
+    const crowded = new FairScheduler();
+    crowded.isCrowded = (key) => key === client.key;
+    const { codes } = smallGraph({ scheduler: crowded }, COSTLY_FIELDS);
+    expect(await codes('{ all { n } }')).toEqual({ status: 200, codes: ['RATE_LIMITED'] });
+    expect(await codes('{ one }')).toEqual(ONE);
+  });
+});
+
+describe('traces', () => {
+  interface Seen {
+    readonly name: string;
+    readonly attributes: SpanAttributes;
+    readonly isAlwaysSampled: boolean;
+    ended?: unknown;
+  }
+  async function traced(text: string): Promise<Seen[]> {
+    const seen: Seen[] = [];
+    const requestTrace = {
+      traceId: null,
+      operation(start: Omit<Seen, 'ended'>) {
+        const span: Seen = { ...start };
+        seen.push(span);
+        return {
+          headers: [],
+          end({ errorType }: { errorType: unknown }) {
+            span.ended = errorType;
+          },
+        };
+      },
+      end() {},
+    };
+    const traces = { schema: smallSchema, isFault: (code: unknown) => code === 'INTERNAL' };
+    await smallGraph({ traces }).run(text, { requestTrace });
+    return seen;
+  }
+
+  test.each([
+    ['query Mine { one }', 'query', null],
+    ['{ fails }', 'query', 'INTERNAL'],
+    ['mutation { write }', 'mutation', null],
+    ['subscription { tick }', 'subscription', null],
+    ['subscription { broken }', 'subscription', 'INTERNAL'],
+  ])(
+    '%s has a span, which ends with its fault and names nothing of the client’s',
+    async (text, type, fault) => {
+      expect(await traced(text)).toEqual([
+        {
+          name: type,
+          attributes: { 'graphql.operation.type': type },
+          isAlwaysSampled: false,
+          ended: fault,
+        },
+      ]);
+    },
+  );
+
+  test('what is refused has none', async () => {
+    expect(await traced('{ nope }')).toEqual([]);
+  });
+});
+
+describe('receipts', () => {
+  test('say what a result has cost, of failed ones too', async () => {
+    const { run } = smallGraph({ receipts: true });
+    expect((await run('{ numbers(first: 3) { n } }')).result).toMatchObject({
+      data: { numbers: [{ n: 0 }, { n: 1 }, { n: 2 }] },
+      // The estimate of a list of which nothing is known, and the fields that it has.
+      extensions: { gateway: [], cost: 51, fields: 4 },
+    });
+    expect((await run('{ fails }')).result).toMatchObject({
+      errors: [{}],
+      extensions: { gateway: [], cost: 1 },
+    });
+  });
+
+  test('are left out where they are not wanted', async () => {
+    expect((await smallGraph().run('{ one }')).result).not.toHaveProperty('extensions');
+  });
+});
+
+describe('another plugin', () => {
+  test('sees the text of a document that is named by its id', async () => {
+    const seen: unknown[] = [];
+    const plugin = {
+      onParse: ({ params }: { params: { source: unknown } }) => void seen.push(params.source),
+    };
+    const registered = new PersistedTexts();
+    registered.register('known', '{ one }');
+    const trusted = { trusted: null, registered, trustedOnly: 'off', log: { warn() {} } } as const;
+    const { codes } = smallGraph({ plugins: [plugin], trusted });
+    expect(await codes({ documentId: 'known' })).toEqual(ONE);
+    expect(seen).toEqual(['{ one }']);
+  });
+
+  test('may add rules, and refuses with our code', async () => {
+    const rule = (context: { reportError(error: GraphQLError): void }) => ({
+      Field() {
+        context.reportError(new GraphQLError('not today'));
+      },
+    });
+    const plugin = {
+      onValidate: ({ addValidationRule }: { addValidationRule(rule: unknown): void }) =>
+        addValidationRule(rule),
+    };
+    const { codes, counted } = smallGraph({ plugins: [plugin] });
+    expect(await codes('{ one }')).toEqual({ status: 400, codes: ['GRAPHQL_VALIDATION_FAILED'] });
+    expect(counted).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+  });
+
+  test.each([
+    ['an error with a status', { http: { status: 403 } }, 403],
+    ['an error without one', {}, 200],
+  ])('that throws %s while the context is built refuses', async (_what, extensions, status) => {
+    const plugin = {
+      async onContextBuilding() {
+        throw new GraphQLError('no', { extensions });
+      },
+    };
+    const { codes } = smallGraph({ plugins: [plugin] });
+    expect(await codes('{ one }')).toEqual({ status, codes: ['GRAPHQL_VALIDATION_FAILED'] });
+  });
+
+  test('whose own fault it is refuses nothing: the fault is reported', async () => {
+    const plugin = {
+      onParse() {
+        throw new TypeError('a bug');
+      },
+    };
+    await expect(smallGraph({ plugins: [plugin] }).run('{ one }')).rejects.toThrow('a bug');
+  });
+
+  test('sees errors masked', async () => {
+    const seen: unknown[] = [];
+    const plugin = {
+      onExecute: () => ({
+        onExecuteDone: ({ result }: { result: ExecutionResult }) => void seen.push(result.errors),
+      }),
+    };
+    await smallGraph({ plugins: [plugin] }).run('{ fails }');
+    expect(seen).toMatchObject([[{ extensions: { code: 'INTERNAL' } }]]);
+    expect(JSON.stringify(seen)).not.toContain('secret');
+  });
+});
