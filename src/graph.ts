@@ -62,6 +62,7 @@ export interface GraphOptions {
   readonly pace: EventPace;
   readonly responses: ResponseCache;
   readonly isMemoryShort: () => boolean;
+  /** Which error has which code is in src/schema/public-error.ts. */
   readonly codes: ErrorCodes;
   /** Null where tracing is off. */
   readonly traces: TraceOptions | null;
@@ -77,24 +78,29 @@ export interface GraphOptions {
  * wrapped: the last one to wrap is the first to run.
  */
 function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
-  const { schema, documents, scheduler, codes, costs, maxCost, traces, clientOf } = options;
+  const { schema, documents, scheduler, codes, costs, maxCost, traces, pace, clientOf } = options;
   const receiptOf: ReceiptOf<GraphContext> = (context, run) => context.receipt(run);
   return [
     useSchema(schema),
-    // The engine. What is below wraps it.
+    // What executes, which all below wraps: queries and mutations, by compiled code once they recur …
     useCompiledExecution(),
+    // … and the events of subscriptions, each once for all subscribers who may share its result.
     useLiveResults<GraphContext, EventContext>({
-      ...options,
+      scheduler,
+      pace,
+      maxCost,
+      codes,
       clientOf,
       eventContexts: (context) => context.eventContexts(),
       publish: publisherOf(options),
     }),
-    // Masked before any other plugin sees a result.
+    // Errors of results get their codes, before any other plugin sees them. A refusal has its own.
     useErrorCodes(codes),
     ...(traces === null ? [] : [useTraces(traces)]),
     // Admission, the cheapest first: nothing of a request is read before its client may send one.
     useClientKey(clientOf),
     useRequestLimit(options.requests),
+    // The cost of a client's answers in a minute; that of one answer is limited once its document is known.
     useCostBudget(costs),
     useParams(),
     useVariableLimits(),

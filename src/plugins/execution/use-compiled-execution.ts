@@ -8,7 +8,10 @@ interface ExecutionArgs {
   readonly contextValue: OperationContext;
 }
 
-/** Executes by the reference executor at first, and by compiled code once an operation recurs. */
+/**
+ * Executes by the reference executor at first, and by compiled code once an operation recurs: each prepared
+ * operation has an executor of its own, a CompilingExecutor, which compiles.
+ */
 export function useCompiledExecution(): GraphPlugin {
   return {
     onExecute({ setExecuteFn }) {
