@@ -7,6 +7,7 @@ import { COSTLY_FIELDS } from '../src/plugins/cost/meter.ts';
 import { FollowedEvents } from '../src/plugins/live/delivery.ts';
 import { PersistedTexts } from '../src/plugins/trusted-documents/persisted-texts.ts';
 import { createMemoryRateCounters } from '../src/store/memory-rate-counters.ts';
+import { eventually } from './support/eventually.ts';
 import { client, smallGraph, smallSchema } from './support/small-graph.ts';
 
 const ONE = { status: 200, codes: [] };
@@ -192,6 +193,52 @@ describe('a client', () => {
     leaving.abort();
     expect(await codes('subscription { broken }')).toEqual({ status: 200, codes: ['INTERNAL'] });
     expect((await run('subscription { tick }')).result).toBeInstanceOf(FollowedEvents);
+  });
+});
+
+describe('a subscription', () => {
+  /** The texts of its events, as a transport is handed them. */
+  async function texts(given: Parameters<typeof smallGraph>[0], times: number): Promise<unknown[]> {
+    const { run } = smallGraph(given);
+    const events = (await run('subscription { tick }')).result as FollowedEvents;
+    const sent: unknown[] = [];
+    const delivery = events.deliver({
+      takesPacked: false,
+      hasRoom: () => true,
+      send(text, left) {
+        sent.push(JSON.parse(String(text)));
+        left();
+      },
+    });
+    const over = delivery.next();
+    await eventually(() => sent.length >= times);
+    await events.leave();
+    await over;
+    return sent;
+  }
+
+  test('delivers its events, with their receipts where they are wanted', async () => {
+    expect(await texts({}, 1)).toEqual([{ data: { tick: 3 } }]);
+    expect(await texts({ receipts: true }, 1)).toEqual([
+      { data: { tick: 3 }, extensions: { gateway: [], cost: 1, fields: 1 } },
+    ]);
+  });
+
+  test('that cannot start says why, unless its transport does', async () => {
+    const ends = smallGraph();
+    const { result } = await ends.run('subscription { broken }', { reportsEnd: () => true });
+    expect(await (result as AsyncGenerator<never>).next()).toMatchObject({ done: true });
+    expect(ends.counted).toEqual(['INTERNAL']);
+    const says = smallGraph();
+    const cause: unknown[] = [];
+    const reportsEnd = (error: unknown) => {
+      cause.push(error);
+      return false;
+    };
+    expect((await says.run('subscription { broken }', { reportsEnd })).result).toMatchObject({
+      errors: [{ extensions: { code: 'INTERNAL' } }],
+    });
+    expect(cause).toEqual([new Error('a secret')]);
   });
 });
 

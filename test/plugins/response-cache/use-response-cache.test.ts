@@ -1,0 +1,210 @@
+import type { ExecutionResult } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import { COSTLY_FIELDS, Meter } from '../../../src/plugins/cost/meter.ts';
+import type { OperationContext } from '../../../src/plugins/plugin.ts';
+import { CachedResult } from '../../../src/plugins/response-cache/cached-result.ts';
+import { ResponseCache } from '../../../src/plugins/response-cache/response-cache.ts';
+import {
+  isNamed,
+  useResponseCache,
+  type Validity,
+} from '../../../src/plugins/response-cache/use-response-cache.ts';
+
+interface Request {
+  readonly variables?: object;
+  readonly ifNoneMatch?: string;
+  readonly takesBytes?: boolean;
+  readonly readsMore?: boolean;
+  readonly selectsTime?: boolean;
+  readonly isPersonal?: boolean;
+  readonly estimate?: number;
+  readonly validity?: () => Validity | Promise<Validity>;
+  readonly result?: ExecutionResult;
+}
+
+const VALIDITY = { version: 'v1 1 g', copy: '1 false', freshSeconds: 60 };
+
+/** Requests of one document, each answered by the cache or by an execution. */
+function documentOf() {
+  const seen = { runs: 0, hits: 0, misses: 0, charged: [] as number[] };
+  const reads = {
+    hit: {
+      add() {
+        seen.hits += 1;
+      },
+    },
+    miss: {
+      add() {
+        seen.misses += 1;
+      },
+    },
+  };
+  let validity: Request['validity'];
+  let isPersonal = false;
+  const plugin = useResponseCache({
+    cache: new ResponseCache(undefined, reads as never),
+    validityFor: () => validity?.() ?? VALIDITY,
+    onHit: ({ cost }) => void seen.charged.push(cost),
+    isPersonal: () => isPersonal,
+  });
+  const use = { selectsTime: false };
+  const useOfTime = { selectsTime: true };
+
+  async function ask(request: Request = {}) {
+    validity = request.validity;
+    isPersonal = request.isPersonal ?? false;
+    const { takesBytes = true, ifNoneMatch, estimate = 7, variables = {} } = request;
+    const operation = {
+      transport: { takesBytes, ifNoneMatch },
+      prepared: {
+        catalogUse: request.readsMore ? null : request.selectsTime ? useOfTime : use,
+        name: 'document',
+      },
+      values: { coerced: variables },
+      cost: estimate,
+      meter: new Meter({ maxFields: 1e6, scheduler: new FairScheduler(), client: 'a', estimate }),
+    };
+    const contextValue = { operation } as unknown as OperationContext;
+    let execute = (_args: unknown): unknown => {
+      seen.runs += 1;
+      return request.result ?? { data: { run: seen.runs } };
+    };
+    const executeFn = execute;
+    plugin.onExecute?.({
+      args: { contextValue },
+      executeFn,
+      setExecuteFn: (wrapped: typeof execute) => {
+        execute = wrapped;
+      },
+    } as never);
+    const result = (await execute({ contextValue })) as ExecutionResult;
+    return { result, fields: operation.meter.fields };
+  }
+
+  return { ask, seen };
+}
+
+async function etagOf(ask: ReturnType<typeof documentOf>['ask'], request: Request = {}) {
+  return ((await ask(request)).result as CachedResult).etag;
+}
+
+test('a second request is answered by the bytes of the first, and charged its estimate', async () => {
+  const { ask, seen } = documentOf();
+  const first = (await ask()).result as CachedResult;
+  expect(first).toBeInstanceOf(CachedResult);
+  expect(first).toMatchObject({ freshSeconds: 60, data: { run: 1 } });
+  const { result: second, fields } = await ask();
+  expect(second).toMatchObject({ etag: first.etag, data: { run: 1 } });
+  expect(fields).toBe(7);
+  expect(seen).toEqual({ runs: 1, hits: 1, misses: 1, charged: [7] });
+});
+
+test('cached bytes are compressed once for all', async () => {
+  const { ask } = documentOf();
+  const result = { data: { text: 'x'.repeat(10_000) } };
+  await ask({ result });
+  const packed = async () => ((await ask()).result as CachedResult).packed?.('gzip');
+  expect(await packed()).toBeInstanceOf(Buffer);
+  expect(await packed()).toBe(await packed());
+});
+
+test.each([
+  ['other variables', { variables: { first: 2 } }],
+  ['another version', { validity: () => ({ ...VALIDITY, version: 'v2 1 g' }) }],
+  ['a version that is asked for', { validity: async () => ({ ...VALIDITY, version: 'v3 1 g' }) }],
+])('%s have an answer of their own', async (_what, request) => {
+  const { ask, seen } = documentOf();
+  const etag = await etagOf(ask);
+  expect(await etagOf(ask, request)).not.toBe(etag);
+  expect(seen.runs).toBe(2);
+  expect(await etagOf(ask)).toBe(etag);
+  expect(seen.runs).toBe(2);
+});
+
+test('another copy of one version is the same answer, unless the time is selected', async () => {
+  const later = { validity: () => ({ ...VALIDITY, copy: '2 false' }) };
+  const { ask, seen } = documentOf();
+  expect(await etagOf(ask, later)).toBe(await etagOf(ask));
+  expect(seen.runs).toBe(1);
+  const ofTime = { selectsTime: true };
+  const etag = await etagOf(ask, ofTime);
+  expect(await etagOf(ask, { ...ofTime, ...later })).not.toBe(etag);
+});
+
+test('with the time of the request in it nothing but its name is kept', async () => {
+  const { ask, seen } = documentOf();
+  const ofTime = { selectsTime: true };
+  const first = (await ask(ofTime)).result as CachedResult;
+  expect(first.packed).toBeNull();
+  const again = (await ask(ofTime)).result as CachedResult;
+  expect(again.data).toEqual({ run: 2 });
+  expect(seen).toMatchObject({ runs: 2, hits: 0, misses: 2 });
+  const { result } = await ask({ ...ofTime, ifNoneMatch: first.etag });
+  expect(result).toMatchObject({ bytes: null, etag: first.etag });
+});
+
+test('a client that has the answer gets none, once it is known that all share it', async () => {
+  const other = documentOf();
+  const { ask, seen } = documentOf();
+  const etag = await etagOf(other.ask);
+  expect((await ask({ ifNoneMatch: etag })).result.data).toEqual({ run: 1 });
+  const { result } = await ask({ ifNoneMatch: etag });
+  expect(result).toMatchObject({ bytes: null, packed: null, freshSeconds: 60, data: null });
+  expect(seen).toEqual({ runs: 1, hits: 1, misses: 1, charged: [] });
+  expect((await ask({ ifNoneMatch: 'W/"other"' })).result.data).toEqual({ run: 1 });
+});
+
+describe('is not kept, and executed again:', () => {
+  const failed = { data: null, errors: [] as const };
+
+  test.each<[string, Request]>([
+    ['what has errors', { result: failed }],
+    ['what reads more than the catalog', { readsMore: true }],
+    ['what a transport takes as no bytes', { takesBytes: false }],
+    ['what nobody is proved for', { validity: () => Promise.reject(new Error('no')) }],
+    [
+      'what nobody is proved for at once',
+      {
+        validity() {
+          throw new Error('no');
+        },
+      },
+    ],
+  ])('%s', async (_what, request) => {
+    const { ask, seen } = documentOf();
+    await ask();
+    for (const runs of [2, 3]) {
+      const variables = { other: true };
+      expect((await ask({ ...request, variables })).result).not.toBeInstanceOf(CachedResult);
+      expect(seen.runs).toBe(runs);
+    }
+    expect((await ask()).result.data).toEqual({ run: 1 });
+  });
+
+  test('what proves to be personal, and its document ever after', async () => {
+    const { ask, seen } = documentOf();
+    expect((await ask({ isPersonal: true })).result).not.toBeInstanceOf(CachedResult);
+    expect((await ask()).result).not.toBeInstanceOf(CachedResult);
+    expect(seen).toMatchObject({ runs: 2, hits: 0 });
+  });
+});
+
+test('a large answer is written in slices, and kept as well', async () => {
+  const { ask, seen } = documentOf();
+  const result = { data: { all: Array.from({ length: 10_000 }, (_, n) => ({ n })) } };
+  const large = { result, estimate: COSTLY_FIELDS + 1 };
+  expect((await ask(large)).result.data).toEqual(result.data);
+  expect((await ask(large)).result.data).toEqual(result.data);
+  expect(seen.runs).toBe(1);
+});
+
+test.each([
+  [undefined, false],
+  ['W/"a"', true],
+  ['W/"b", W/"a"', true],
+  ['*', true],
+  ['W/"b"', false],
+])('an If-None-Match of %s names W/"a": %s', (given, named) => {
+  expect(isNamed(given, 'W/"a"')).toBe(named);
+});
