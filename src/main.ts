@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { createAppLog, openAppLogOutput } from './app/log.ts';
 import { networkAddress } from './app/network-address.ts';
 import { findUnusable } from './app/resources.ts';
@@ -6,10 +5,6 @@ import { type App, startApp } from './app.ts';
 import { withoutPassword } from './config/shown.ts';
 import { type Config, ConfigError, parseEnvironment } from './config.ts';
 import { createLog, openLogOutput } from './lib/log.ts';
-
-// V8's middle compiler takes up to 60 MB on each of its threads for code that is generated from one
-// large document, and keeps them: 250 MB in the worst case found. Requests are as fast without it.
-setFlagsFromString('--no-maglev');
 
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
 const LAST_LINES_MS = 1_000;

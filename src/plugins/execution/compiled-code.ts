@@ -1,4 +1,5 @@
 import type { OperationDefinitionNode, VariableValues } from 'graphql';
+import { spareMaglev } from '../../lib/maglev.ts';
 import type { Selections } from '../documents/selections.ts';
 import { type GeneratedCode, generate } from './generated-code.ts';
 import { type Flags, irOf, type OperationIr, type RootField } from './operation-ir.ts';
@@ -26,7 +27,9 @@ export class CompiledCode {
     flags: Flags,
   ): CompiledCode | null {
     const ir = irOf(selections, operation, flags);
-    return ir && new CompiledCode(generate(ir), ir);
+    if (ir === null) return null;
+    spareMaglev(ir.size);
+    return new CompiledCode(generate(ir), ir);
   }
 
   /** Throws where a field's arguments cannot be coerced. */
