@@ -67,6 +67,7 @@ export async function openResources(
   const domain = createDomain({
     client: gateway.client,
     lastSequence: gateway.lastSequence,
+    clockSkew: gateway.clockSkew,
     stores,
     metrics: metrics.domain,
     signs: wrongSettings,

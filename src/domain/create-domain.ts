@@ -46,6 +46,8 @@ export interface DomainParts {
   readonly lastSequence: () => number;
   readonly stores: Stores;
   readonly metrics: DomainMetrics;
+  /** How far the gateway's clock is ahead of this machine's; null: not known yet. */
+  readonly clockSkew: { readonly ms: number | null };
   /** Is told what may be the sign of a wrong setting. */
   readonly signs: ConfigurationSigns;
   readonly log: Log;
@@ -65,6 +67,7 @@ export function createDomain({
   lastSequence,
   stores,
   metrics,
+  clockSkew,
   signs,
   log,
   verify,
@@ -74,19 +77,26 @@ export function createDomain({
   const clock = systemClock;
   const random = Math.random;
   const logicalClock = new LogicalClock();
+  /** Whether a token that is so far past its time, or below 0 before it, is in time by the gateway's clock. */
+  const isOfSkew = (offByMs: number) => {
+    const skewMs = clockSkew.ms ?? 0;
+    return skewMs * offByMs < 0 && Math.abs(skewMs) >= Math.abs(offByMs);
+  };
   const ledger = new ProofLedger({
     clock,
     proofMs: settings.authProofSeconds * 1000,
-    onJudged(verdict) {
-      metrics.tokens.add(verdict);
-      signs.token(verdict);
+    onJudged(verdict, { expiresAtMs }) {
+      const isByClock =
+        verdict === 'refused' && expiresAtMs !== null && isOfSkew(clock.now() - expiresAtMs);
+      metrics.tokens.add(isByClock ? 'refused_by_clock' : verdict);
+      if (!isByClock) signs.token(verdict);
     },
   });
   const attempts = new ProofAttempts({ clock });
   const granted = new GrantedTokens(steadyClock);
   const tokenRefusals = new TokenRefusals({
     clock: steadyClock,
-    gatewayNow: () => clock.now(),
+    gatewayNow: () => clock.now() + Math.max(0, clockSkew.ms ?? 0),
     log,
     granted,
     onRefused: (refuser, token) => metrics.tokenRefusals.add(refuser, token),
@@ -136,9 +146,10 @@ export function createDomain({
     clock,
     ledger,
     known: knownTokens,
-    onRefused(fault, viewer) {
-      metrics.tokens.add('refused_here');
-      signs.token(fault);
+    onRefused({ fault, offByMs }, viewer) {
+      const isByClock = offByMs !== null && isOfSkew(offByMs);
+      metrics.tokens.add(isByClock ? 'refused_by_clock' : 'refused_here');
+      if (!isByClock) signs.token(fault);
       if (viewer !== null) tokenRefusals.refused('verification', viewer, false);
     },
     onVerified: ({ login }) => tokenRefusals.accepted('verification', login),

@@ -61,8 +61,8 @@ export class DomainMetrics {
     };
     this.tokens = registry.counter(
       'tokens_total',
-      'Tokens judged, by the gateway (first acceptances, refusals) or refused here already.',
-      { result: ['accepted', 'refused', 'refused_here'] },
+      'Tokens judged, by the gateway (first acceptances, refusals) or refused here already; refused_by_clock: here or there, for a time that is over or has not come by less than the two clocks differ.',
+      { result: ['accepted', 'refused', 'refused_here', 'refused_by_clock'] },
     );
     this.tokenRefusals = registry.counter(
       'token_refusals_total',

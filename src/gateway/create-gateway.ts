@@ -4,6 +4,7 @@ import type { Tracing } from '../lib/tracing/tracing.ts';
 import { callOutcome } from './call-outcome.ts';
 import type { CallOutcome } from './caller.ts';
 import { GatewayClient, type GatewayClientOptions } from './client.ts';
+import { ClockSkew } from './clock-skew.ts';
 import type { Send, WireCall } from './exchange.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import { Outages } from './outages.ts';
@@ -28,6 +29,7 @@ export interface Gateway {
   readonly resilience: Resilience;
   /** The sequence of the call that was sent last. */
   readonly lastSequence: () => number;
+  readonly clockSkew: ClockSkew;
   /** The backends that fail, and how; null: none. */
   degradedReason(): string | null;
   close(): Promise<void>;
@@ -42,9 +44,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     connectTimeoutMs: timeoutMs * CONNECT_SHARE,
   });
   const counter = { sent: 0 };
+  const clockSkew = new ClockSkew({ clock: steadyClock, log });
   const transport = createTransport(
     pools,
-    (call, outcome, ms, exchange) => metrics.called(call, outcome, ms, exchange),
+    (call, outcome, ms, exchange) => {
+      metrics.called(call, outcome, ms, exchange);
+      clockSkew.saw(call, exchange);
+    },
     counter,
   );
   const send =
@@ -59,6 +65,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     onCircuit: (backend, state) => log.warn({ backend, state }, 'circuit breaker'),
   });
   metrics.watch(resilience, pools, (area) => connectionsOf(area, connections));
+  metrics.clockSkew.from(() => (clockSkew.ms === null ? null : clockSkew.ms / 1000));
   const outages = new Outages({ clock: steadyClock, log });
   const observed: Send = (call) =>
     resilience.send(call).then((exchange) => {
@@ -71,6 +78,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     client: new GatewayClient({ ...options, send: observed }),
     resilience,
     lastSequence: () => counter.sent,
+    clockSkew,
     degradedReason() {
       const reason = resilience.degradedReason();
       const { lastFault } = outages;

@@ -30,6 +30,7 @@ export class GatewayMetrics {
   readonly #connections;
   readonly #queued;
   readonly #pollsWaiting;
+  readonly clockSkew;
 
   constructor(registry: Registry) {
     const seconds = registry.histogram(
@@ -88,6 +89,10 @@ export class GatewayMetrics {
     this.#pollsWaiting = registry.gauge(
       'gateway_polls_waiting',
       'Polls that wait for a connection that polls may use.',
+    );
+    this.clockSkew = registry.gauge(
+      'gateway_clock_skew_seconds',
+      'How far the gateway’s clock is ahead of this machine’s, by the median of ten answers.',
     );
   }
 

@@ -41,6 +41,7 @@ const FAULT: Properties<Fault> = {
   skip: optional(count),
   login: optional(count),
   apply: optional(boolean),
+  shiftSeconds: optional(wholeNumber(-MOST, MOST)),
   bytes: optional(wholeNumber(0, 17_179_869_184)),
 };
 

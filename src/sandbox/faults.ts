@@ -18,6 +18,7 @@ export const FAULT_KINDS = [
   'gzip-bomb',
   'redirect',
   'revoke',
+  'clock',
 ] as const;
 
 export type FaultKind = (typeof FAULT_KINDS)[number];
@@ -42,6 +43,8 @@ export interface Fault {
   readonly login?: number | undefined;
   /** Whether the operation is carried out before its answer is corrupted. */
   readonly apply?: boolean | undefined;
+  /** With `clock`: how far the answer's `Date` is ahead of the time. */
+  readonly shiftSeconds?: number | undefined;
   /** The size of an `oversize` answer, or of a decompressed `gzip-bomb`. */
   readonly bytes?: number | undefined;
 }

@@ -66,6 +66,10 @@ export async function spoil(spoiling: Spoiling): Promise<void> {
         body: '<!doctype html><title>Down for maintenance</title>',
         headers: { 'content-type': 'text/html', ...fault.headers },
       });
+    case 'clock': {
+      const date = new Date(Date.now() + (fault.shiftSeconds ?? 0) * 1000).toUTCString();
+      return respond(response, { ...reply, headers: { ...reply.headers, date } });
+    }
     case 'cut':
       return cut(response, altered(fault, reply));
     case 'cut-head':
@@ -81,7 +85,12 @@ export async function spoil(spoiling: Spoiling): Promise<void> {
 
 function appliesIt({ kind, apply }: Fault): boolean {
   if (kind === 'reset-before') return false;
-  return kind === 'delay' || kind === 'reset-after' || (apply ?? !NOT_APPLIED.has(kind));
+  return (
+    kind === 'delay' ||
+    kind === 'clock' ||
+    kind === 'reset-after' ||
+    (apply ?? !NOT_APPLIED.has(kind))
+  );
 }
 
 function altered({ status, headers }: Fault, reply: Reply): Reply {

@@ -28,9 +28,9 @@ export function readClaims(token: string, names: ClaimNames): Claims {
 }
 
 export function assertNotExpired(claims: Pick<Claims, 'expiresAtMs'>, nowMs: number): void {
-  if (claims.expiresAtMs !== null && claims.expiresAtMs + EXPIRY_LEEWAY_MS <= nowMs) {
-    throw new UnauthenticatedError('the token has expired');
-  }
+  if (claims.expiresAtMs === null) return;
+  const offByMs = nowMs - claims.expiresAtMs - EXPIRY_LEEWAY_MS;
+  if (offByMs >= 0) throw new UnauthenticatedError('the token has expired', 'other', offByMs);
 }
 
 // A token that is forwarded as a header may contain nothing that could end the header. An unsigned token

@@ -2,10 +2,13 @@
 export class UnauthenticatedError extends Error {
   override readonly name = 'UnauthenticatedError';
   readonly fault: TokenFault;
+  /** How far the clock here is past the token's time, below 0 before it; null: it is not about time. */
+  readonly offByMs: number | null;
 
-  constructor(message: string, fault: TokenFault = 'other') {
+  constructor(message: string, fault: TokenFault = 'other', offByMs: number | null = null) {
     super(message);
     this.fault = fault;
+    this.offByMs = offByMs;
   }
 }
 

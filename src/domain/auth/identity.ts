@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import { tokenHash } from '../../lib/token-hash.ts';
 import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './claims.ts';
-import { type TokenFault, UnauthenticatedError } from './errors.ts';
+import { UnauthenticatedError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
 import type { Verify } from './verifier.ts';
 import type { Viewer } from './viewer.ts';
@@ -17,7 +17,7 @@ export interface IdentityOptions {
   /** The tokens that were read before, by their hash. */
   readonly known?: LRUCache<string, KnownToken>;
   /** Called with each request whose token is refused here; the viewer of one that could be read. */
-  readonly onRefused?: (fault: TokenFault, viewer: Viewer | null) => void;
+  readonly onRefused?: (error: UnauthenticatedError, viewer: Viewer | null) => void;
   /** Called with each token whose signature is verified here for the first time. */
   readonly onVerified?: (viewer: Viewer) => void;
 }
@@ -50,7 +50,7 @@ export function createIdentity(options: IdentityOptions): Identify {
 
   /** A request without a token is no sign of anything. */
   function noted(error: unknown, viewer: Viewer | null = null): unknown {
-    if (error instanceof UnauthenticatedError) onRefused(error.fault, viewer);
+    if (error instanceof UnauthenticatedError) onRefused(error, viewer);
     return error;
   }
 

@@ -55,7 +55,7 @@ export interface ProofLedgerOptions {
   /** Evicting a token costs one more gateway call and exposes no data. */
   readonly maxTokens?: number;
   /** Called when the gateway first accepts a token, and when it refuses one that it has not refused before. */
-  readonly onJudged?: (verdict: 'accepted' | 'refused') => void;
+  readonly onJudged?: (verdict: 'accepted' | 'refused', viewer: Viewer) => void;
 }
 
 /** Records the gateway's answers to each token, and derives the token's access from them. */
@@ -159,7 +159,7 @@ export class ProofLedger {
       if (group !== null) entry.catalogAtMs.set(group, nowMs);
       return;
     }
-    if (entry.acceptedAtMs === -Infinity) this.#onJudged('accepted');
+    if (entry.acceptedAtMs === -Infinity) this.#onJudged('accepted', viewer);
     entry.acceptedAtMs = nowMs;
     if (proves === 'token') return;
     entry.ownsLogin = true;
@@ -173,7 +173,7 @@ export class ProofLedger {
   refused(viewer: Viewer): void {
     const entry = this.#entry(viewer);
     const isNews = entry.refusedAtTime === 0 || entry.acceptedAtMs !== -Infinity || entry.verified;
-    if (isNews) this.#onJudged('refused');
+    if (isNews) this.#onJudged('refused', viewer);
     entry.verified = false;
     entry.ownsLogin = false;
     entry.acceptedAtMs = -Infinity;

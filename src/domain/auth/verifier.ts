@@ -126,10 +126,19 @@ async function check({ errors }: Jose, verify: () => Promise<unknown>): Promise<
     await verify();
     return true;
   } catch (error) {
-    if (isVerdict(errors, error)) throw new UnauthenticatedError('the token was refused', 'key');
+    if (isVerdict(errors, error)) {
+      throw new UnauthenticatedError('the token was refused', 'key', earlyByMs(errors, error));
+    }
     // The gateway still judges each call, and proof is required as without a key.
     return false;
   }
+}
+
+/** Of a token whose `nbf` has not come, below 0; one that has expired was refused before. */
+function earlyByMs(errors: Jose['errors'], error: unknown): number | null {
+  if (!(error instanceof errors.JWTClaimValidationFailed) || error.claim !== 'nbf') return null;
+  const { nbf } = error.payload;
+  return typeof nbf === 'number' ? Date.now() + EXPIRY_LEEWAY_MS - nbf * 1000 : null;
 }
 
 /**

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { inSeconds, signedToken } from '../../support/tokens.ts';
+import { linesOf } from './request-lines.ts';
+import { seriesValue } from './scraped.ts';
+
+const DEMO = { email: 'demo@example.com' };
+const HOUR = 3_600;
+
+async function ask(app: TestApp, token: string): Promise<readonly string[]> {
+  const { errors } = await app.query('{ customerId }', { token });
+  return errors.map(({ extensions }) => extensions.code);
+}
+
+async function readinessOf({ adminUrl }: TestApp) {
+  return (await fetch(`${adminUrl}/health/ready`)).json();
+}
+
+const tokens = (app: TestApp, result: string) =>
+  seriesValue(app, `tokens_total{result="${result}"}`);
+
+test('a clock that is two hours ahead of the gateway’s is told, and which tokens it refuses', async () => {
+  await using app = await startTestApp();
+  app.sandbox.fail({ operation: '*', kind: 'clock', shiftSeconds: -2 * HOUR });
+  const token = app.sandbox.token(DEMO);
+  for (let call = 0; call < 10; call += 1) expect(await ask(app, token)).toEqual([]);
+  const skew = await seriesValue(app, 'gateway_clock_skew_seconds');
+  expect(skew).toBeGreaterThan(-2 * HOUR - 5);
+  expect(skew).toBeLessThan(-2 * HOUR + 5);
+  expect(await readinessOf(app)).toMatchObject({
+    reasons: ['clock'],
+    details: [{ detail: expect.stringMatching(/^this machine's clock is 7[12]\d\d s ahead/) }],
+  });
+  expect(linesOf(app, 'the clocks here and at the gateway differ')).toHaveLength(1);
+
+  // By the gateway's clock it has an hour left; the answer is what it was.
+  const calls = app.sandbox.calls();
+  const late = app.sandbox.token({ ...DEMO, expiresInSeconds: -HOUR });
+  expect(await ask(app, late)).toEqual(['UNAUTHENTICATED']);
+  expect([await tokens(app, 'refused_by_clock'), await tokens(app, 'refused_here')]).toEqual([
+    1, 0,
+  ]);
+  const over = app.sandbox.token({ ...DEMO, expiresInSeconds: -3 * HOUR });
+  expect(await ask(app, over)).toEqual(['UNAUTHENTICATED']);
+  expect([await tokens(app, 'refused_by_clock'), await tokens(app, 'refused_here')]).toEqual([
+    1, 1,
+  ]);
+  expect(app.sandbox.calls()).toBe(calls);
+
+  app.sandbox.clearFaults();
+  await eventually(async () => {
+    await ask(app, token);
+    expect(await readinessOf(app)).toMatchObject({ status: 'ok' });
+  });
+  expect(await ask(app, app.sandbox.token({ ...DEMO, expiresInSeconds: -HOUR }))).toHaveLength(1);
+  expect([await tokens(app, 'refused_by_clock'), await tokens(app, 'refused_here')]).toEqual([
+    1, 2,
+  ]);
+});
+
+test('a clock that is an hour behind is told by tokens that the gateway takes for expired, and by those to come', async () => {
+  const secret = 'the key that the service and its gateway know';
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10, secret });
+  await using app = await startTestApp(
+    { JWT_SECRET: secret, GATEWAY_URL: gateway.url },
+    { gateway },
+  );
+  gateway.fail({ operation: '*', kind: 'clock', shiftSeconds: HOUR });
+  const token = gateway.token(DEMO);
+  for (let call = 0; call < 10; call += 1) expect(await ask(app, token)).toEqual([]);
+  const early = signedToken({
+    claims: { login: 700_001, group: 'g', nbf: inSeconds(HOUR / 2), exp: inSeconds(HOUR) },
+    secret,
+  });
+  expect(await ask(app, early)).toEqual(['UNAUTHENTICATED']);
+  expect(await tokens(app, 'refused_by_clock')).toBe(1);
+  const earlier = signedToken({
+    claims: { login: 700_001, group: 'g', nbf: inSeconds(2 * HOUR), exp: inSeconds(3 * HOUR) },
+    secret,
+  });
+  expect(await ask(app, earlier)).toEqual(['UNAUTHENTICATED']);
+  expect(await tokens(app, 'refused_by_clock')).toBe(1);
+
+  const over = gateway.token({ ...DEMO, expiresInSeconds: HOUR / 2 });
+  gateway.clearFaults();
+  gateway.fail({ operation: 'getCustomerId', kind: 'status', status: 401 });
+  expect(await ask(app, over)).toEqual(['UNAUTHENTICATED']);
+  expect(await tokens(app, 'refused_by_clock')).toBe(2);
+  const fresh = gateway.token({ ...DEMO, expiresInSeconds: 2 * HOUR });
+  expect(await ask(app, fresh)).toEqual(['UNAUTHENTICATED']);
+  expect(await tokens(app, 'refused_by_clock')).toBe(2);
+});

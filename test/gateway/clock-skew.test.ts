@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { ClockSkew } from '../../src/gateway/clock-skew.ts';
+import type { Exchange } from '../../src/gateway/exchange.ts';
+import type { OperationName } from '../../src/gateway/operations.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { createScriptedClock } from '../support/scripted-clock.ts';
+
+const NOW_MS = Date.UTC(2026, 0, 5, 12);
+
+function open() {
+  const clock = createScriptedClock(NOW_MS);
+  const lines: Record<string, unknown>[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const log = createLog({ level: 'info', format: 'json', destination });
+  const skew = new ClockSkew({ clock, now: clock.now, log });
+  const saw = (
+    headers: Readonly<Record<string, string>>,
+    operation: OperationName = 'getSession',
+    tookMs = 0,
+  ) => {
+    const sent = { sent: true, sequence: 1, sentAtMs: clock.now() - tookMs } as const;
+    const exchange: Exchange = { ...sent, answered: true, status: 200, headers, bytes: NOTHING };
+    skew.saw(callOf(operation), exchange);
+  };
+  const dateAt = (aheadMs: number) => ({ date: new Date(clock.now() + aheadMs).toUTCString() });
+  return { clock, skew, saw, dateAt, lines };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function callOf(operation: OperationName) {
+  const caller = { token: null };
+  return { operation, path: '/', headers: [], body: null, deadlineMs: 1, maxBytes: 1, caller };
+}
+
+test('the median of ten answers counts, and nothing before there were ten', () => {
+  const { skew, saw, dateAt, lines } = open();
+  for (let at = 0; at < 4; at += 1) saw(dateAt(7_200_000));
+  for (let at = 0; at < 5; at += 1) saw(dateAt(0));
+  expect(skew.ms).toBeNull();
+  saw(dateAt(0));
+  expect(skew.ms).toBe(500);
+  expect(skew.degradedReason()).toBeNull();
+  expect(lines).toEqual([]);
+});
+
+test('the catalog’s answers, those with an age and those without a date do not count', () => {
+  const { skew, saw, dateAt } = open();
+  for (let at = 0; at < 10; at += 1) {
+    saw(dateAt(0), 'getAllTickers');
+    saw({ ...dateAt(0), age: '0' });
+    saw({});
+    saw({ date: 'yesterday' });
+  }
+  expect(skew.ms).toBeNull();
+});
+
+test('the time that a call takes is halved between the way there and the way back', () => {
+  const { skew, saw, dateAt } = open();
+  for (let at = 0; at < 10; at += 1) saw(dateAt(0), 'getSession', 4_000);
+  expect(skew.ms).toBe(2_500);
+});
+
+test('beyond 30 s it is told once, in which direction, and when it is over', async () => {
+  const { clock, skew, saw, dateAt, lines } = open();
+  for (let at = 0; at < 10; at += 1) saw(dateAt(-60_000));
+  expect(skew.degradedReason()).toContain('60 s ahead of');
+  for (let second = 0; second < 10; second += 1) {
+    // Of the many answers of a second one counts.
+    for (let at = 0; at < 20; at += 1) saw(dateAt(at === 0 ? 0 : -60_000));
+    await clock.advance(1_000);
+  }
+  expect(skew.ms).toBe(500);
+  expect(skew.degradedReason()).toBeNull();
+  expect(lines.map(({ msg, skewSeconds }) => [msg, skewSeconds])).toEqual([
+    ['the clocks here and at the gateway differ', -59],
+    ['the clocks here and at the gateway agree again', expect.any(Number)],
+  ]);
+  for (let second = 0; second < 10; second += 1) {
+    saw(dateAt(29_000));
+    await clock.advance(1_000);
+  }
+  expect(skew.degradedReason()).toBeNull();
+  for (let second = 0; second < 10; second += 1) {
+    saw(dateAt(40_000));
+    await clock.advance(1_000);
+  }
+  expect(skew.degradedReason()).toContain('41 s behind');
+});
