@@ -109,7 +109,7 @@ async function openState(
     kept(
       openConfiguredStores(config, {
         onAccountHeld: (login, held) => fullest.observe(login, held),
-        onWarn: (message) => log.warn({}, message),
+        onWarn: (message, fields = {}) => log.warn(fields, message),
         onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
         onRedisFailed: (kind) => metrics.store.redisErrors.add(kind),
       }),

@@ -10,7 +10,7 @@ import { type OrderRecords, RECORD_LIFE_MS } from './order-records.ts';
 import type { RateCounters } from './rate-counters.ts';
 import type { RecordTableOptions } from './record-table.ts';
 import type { CatalogVersions } from './redis-catalog-versions.ts';
-import type { RedisError } from './redis-client.ts';
+import type { RedisError, Warn } from './redis-trouble.ts';
 import { openSqliteOrderRecords } from './sqlite-order-records.ts';
 import { toStoreError } from './store-error.ts';
 
@@ -25,7 +25,7 @@ export interface StoreOptions {
   /** Called with the number of records of an account at each reservation of its. */
   readonly onAccountHeld?: ((login: string, held: number) => void) | undefined;
   readonly clock: Clock;
-  readonly onWarn: (message: string) => void;
+  readonly onWarn: Warn;
   /** Called with the duration of each count in Redis. */
   readonly onCounted?: (ms: number) => void;
   /** Called with each failure of Redis. */

@@ -3,19 +3,16 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { readSentinelUrl, type SentinelUrl } from '../lib/sentinel-url.ts';
 import { StoreError } from './store-error.ts';
 
-export const REDIS_ERRORS = ['connection', 'timeout', 'refused'] as const;
-export type RedisError = (typeof REDIS_ERRORS)[number];
-
 export interface RedisClientOptions {
   readonly url: string;
   readonly commandTimeoutMs: number;
   readonly reconnectMaxMs: number;
   readonly socketTimeoutMs?: number;
-  /** Rejects with the reason where Redis refuses what the configuration asks for. */
+  /**
+   * Called with each failure of the connection, and the reason where Redis refuses what the configuration asks
+   * for; those of commands are seen by whoever runs them.
+   */
   readonly onError: (error: Error, refusal: string | null) => void;
-  readonly onReady?: () => void;
-  /** Called with each failure of the connection; those of commands are seen by whoever runs them. */
-  readonly onFailed?: ((kind: RedisError) => void) | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 1_000;
@@ -45,7 +42,6 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   redis.on('close', () => {
     isLeft = false;
   });
-  const { onFailed = () => {} } = options;
   let refusal: string | null = null;
   let isOpen = false;
   const failed = (error: Error, refused: string | null) => {
@@ -54,20 +50,18 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
     if (isOpen || refusal === null) options.onError(error, refused);
   };
   redis.on('error', (error: Error) => {
-    onFailed(redisErrorOf(error));
     const refused = refusalOf(error);
     // The client would go on in database 0, whose keys belong to others.
     if (refused === NO_DATABASE) redis.disconnect(true);
     failed(error, refused);
   });
   redis.on('sentinelError', (error: Error) => {
-    onFailed(redisErrorOf(error));
     failed(error, error.message.includes('No such master') ? NO_PRIMARY : null);
   });
   const ready = async () => {
     // Without the right to INFO it is taken for what is asked for.
     const info = await redis.info('cluster').catch(() => '');
-    if (!info.includes('cluster_enabled:1')) return options.onReady?.();
+    if (!info.includes('cluster_enabled:1')) return;
     failed(new Error(CLUSTER), CLUSTER);
     redis.disconnect(true);
   };
@@ -87,13 +81,6 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   }
   isOpen = true;
   return redis;
-}
-
-/** The kind of a failed connection or command, for operators. */
-export function redisErrorOf(error: unknown): RedisError {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  if (name === 'ReplyError') return 'refused';
-  return message === 'Command timed out' ? 'timeout' : 'connection';
 }
 
 function connectionOptions(options: RedisClientOptions) {

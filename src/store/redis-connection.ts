@@ -1,5 +1,6 @@
 import { RecordsUnavailableError } from './order-records.ts';
-import { openRedisClient, type RedisError, redisErrorOf } from './redis-client.ts';
+import { openRedisClient } from './redis-client.ts';
+import { RedisTrouble, type RedisTroubleOptions } from './redis-trouble.ts';
 
 export interface RedisConnection {
   /** Runs a script or fails immediately: nothing is queued for a Redis that is unreachable. */
@@ -19,10 +20,10 @@ export interface RedisConnection {
 /** The script may have run although its answer is missing. */
 export class RedisSilentError extends RecordsUnavailableError {}
 
-export interface RedisConnectionOptions {
+export interface RedisConnectionOptions extends Pick<RedisTroubleOptions, 'onWarn' | 'onFailed'> {
   readonly url: string;
-  readonly onWarn: (message: string) => void;
-  readonly onFailed?: ((kind: RedisError) => void) | undefined;
+  /** Of all connections to the same Redis; its own where left out. */
+  readonly trouble?: RedisTrouble;
 }
 
 const COMMAND_TIMEOUT_MS = 1_000;
@@ -34,34 +35,26 @@ export async function connectRedis({
   url,
   onWarn,
   onFailed,
+  trouble = new RedisTrouble({ onWarn, onFailed }),
 }: RedisConnectionOptions): Promise<RedisConnection> {
-  const reported = new Set<string>();
   const redis = await openRedisClient({
     url,
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
     // A half-open connection is dropped; heartbeats keep a living one busy.
     socketTimeoutMs: 3 * COMMAND_TIMEOUT_MS,
     reconnectMaxMs: RECONNECT_MAX_MS,
-    onFailed,
-    onReady() {
-      if (reported.size > 0) onWarn('Redis is back');
-      reported.clear();
-    },
-    onError(error, refusal) {
-      // Each kind is logged once until Redis is back: there is an attempt every half second.
-      const kind = refusal ?? 'Redis cannot be reached';
-      if (!reported.has(kind)) onWarn(refusal ?? `${kind}: ${error.message}`);
-      reported.add(kind);
-    },
+    onError: (error, refusal) => trouble.failed(error, refusal),
   });
 
   return {
     async run(script, keys, args) {
       if (redis.status !== 'ready') throw new RecordsUnavailableError('Redis cannot be reached');
       try {
-        return await redis.eval(script, keys.length, ...keys, ...args);
+        const reply = await redis.eval(script, keys.length, ...keys, ...args);
+        trouble.worked();
+        return reply;
       } catch (cause) {
-        onFailed?.(redisErrorOf(cause));
+        trouble.failed(cause);
         const isReply = cause instanceof Error && cause.name === 'ReplyError';
         const message = isReply ? `Redis refuses: ${cause.message}` : 'Redis did not answer';
         throw new RedisSilentError(message, { cause });

@@ -2,19 +2,20 @@ import type { Clock } from '../lib/clock.ts';
 import { createBatchedRateCounter } from './batched-rate-counter.ts';
 import { createMemoryRateCounters } from './memory-rate-counters.ts';
 import type { RateCounter, RateCounters } from './rate-counters.ts';
-import { openRedisClient, type RedisError, redisErrorOf } from './redis-client.ts';
+import { openRedisClient } from './redis-client.ts';
+import { RedisTrouble, type RedisTroubleOptions } from './redis-trouble.ts';
 
-export interface RedisRateCountersOptions {
+export interface RedisRateCountersOptions extends Pick<RedisTroubleOptions, 'onWarn' | 'onFailed'> {
   readonly url: string;
   readonly clock: Clock;
-  readonly onWarn: (message: string) => void;
+  /** Of all connections to the same Redis; its own where left out. */
+  readonly trouble?: RedisTrouble;
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;
   /** Beyond it a count is made in this process alone. */
   readonly countTimeoutMs?: number;
   /** Called with the duration of each count in Redis. */
   readonly onCounted?: (ms: number) => void;
-  readonly onFailed?: ((kind: RedisError) => void) | undefined;
 }
 
 // A request in each batch waits for its count: a Redis that is slow must not make the facade slow.
@@ -45,14 +46,13 @@ export async function openRedisRateCounters({
   countTimeoutMs = COUNT_TIMEOUT_MS,
   onCounted = () => {},
   onFailed,
+  trouble = new RedisTrouble({ onWarn, onFailed }),
 }: RedisRateCountersOptions): Promise<RateCounters> {
   const redis = await openRedisClient({
     url,
     commandTimeoutMs: countTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
-    onFailed,
-    // Failures show at the commands.
-    onError() {},
+    onError: (error, refusal) => trouble.failed(error, refusal),
   });
 
   const own = createMemoryRateCounters();
@@ -61,9 +61,7 @@ export async function openRedisRateCounters({
   const isPaused = () => clock.now() < pausedUntilMs;
 
   function failed(error: unknown): void {
-    onFailed?.(redisErrorOf(error));
-    const reason = error instanceof Error ? error.message : String(error);
-    if (!isPaused()) onWarn(`Redis does not count, limits are counted here alone: ${reason}`);
+    trouble.failed(error);
     pausedUntilMs = clock.now() + PAUSE_MS;
   }
 
@@ -96,8 +94,11 @@ export async function openRedisRateCounters({
     get byteSize() {
       return counters.reduce((sum, { byteSize }) => sum + byteSize, own.byteSize);
     },
-    degradedReason: () =>
-      isPaused() ? 'Redis does not count: limits are counted here alone' : null,
+    degradedReason() {
+      const { reason } = trouble;
+      if (reason !== null) return `Redis fails (${reason}): limits are counted here alone`;
+      return isPaused() ? 'Redis does not count: limits are counted here alone' : null;
+    },
     close: () => redis.disconnect(),
   };
 }

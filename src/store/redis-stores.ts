@@ -1,9 +1,12 @@
 import { openRedisCatalogVersions } from './redis-catalog-versions.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './redis-order-records.ts';
 import { openRedisRateCounters, type RedisRateCountersOptions } from './redis-rate-counters.ts';
+import { RedisTrouble } from './redis-trouble.ts';
 
 /** The state that replicas share, while its parts open. */
-export function openRedisStores(options: RedisOrderRecordsOptions & RedisRateCountersOptions) {
+export function openRedisStores(given: RedisOrderRecordsOptions & RedisRateCountersOptions) {
+  const { onWarn, onFailed } = given;
+  const options = { ...given, trouble: new RedisTrouble({ onWarn, onFailed }) };
   return {
     records: openRedisOrderRecords(options),
     counters: openRedisRateCounters(options),

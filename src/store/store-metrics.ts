@@ -2,7 +2,7 @@ import type { Registry } from '../lib/metrics/registry.ts';
 import type { FillForecast } from './fill-forecast.ts';
 import type { FullestAccounts } from './fullest-accounts.ts';
 import type { OrderRecords } from './order-records.ts';
-import { REDIS_ERRORS } from './redis-client.ts';
+import { REDIS_ERRORS } from './redis-trouble.ts';
 
 export const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find'] as const;
 export type StoreAction = (typeof STORE_ACTIONS)[number];
@@ -61,7 +61,7 @@ export class StoreMetrics {
     );
     this.redisErrors = registry.counter(
       'redis_errors_total',
-      'Connections to Redis that failed or broke, commands without an answer in time, commands refused.',
+      'Connections to Redis that failed or broke, commands without an answer in time, and refusals by the code of its answer (NOAUTH: the password too; refused: any other).',
       { kind: REDIS_ERRORS },
     );
     this.counterSeconds = registry

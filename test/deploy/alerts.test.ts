@@ -25,7 +25,7 @@ interface Panel {
   readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
 }
 
-/** Live series, and the one that comes with a Redis alone. */
+/** Live series, and those that come with a Redis or with some traffic alone. */
 let series: string[];
 beforeAll(async () => {
   await using app = await startTestApp();
@@ -38,7 +38,11 @@ beforeAll(async () => {
     expect([...series.keys()].some((one) => one.startsWith('nodejs_gc_'))).toBe(true);
     return series;
   });
-  series = [...scraped.keys(), 'trading_graph_redis_up'];
+  series = [
+    ...scraped.keys(),
+    'trading_graph_redis_up',
+    'trading_graph_gateway_clock_skew_seconds',
+  ];
 });
 
 test('every series that the rules name is measured', () => {

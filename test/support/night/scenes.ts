@@ -11,8 +11,8 @@ export interface Scene {
   readonly reasons?: readonly string[];
   readonly environment?: Environment;
   readonly needs?: 'redis' | 'small disk';
-  begin(stage: Stage): Promise<void>;
-  end(stage: Stage): Promise<void>;
+  begin(stage: Stage): Promise<unknown>;
+  end(stage: Stage): Promise<unknown>;
 }
 
 const JWT_SECRET = 'the key that the service knows, for a night';
@@ -134,6 +134,25 @@ export const SCENES: readonly Scene[] = [
     reasons: ['redis', 'order-store'],
     begin: async ({ redis }) => redis?.kill(),
     end: async ({ redis }) => redis?.start(),
+  },
+  {
+    title: 'Redis is full',
+    needs: 'redis',
+    alerts: [
+      'TradingGraphRedisRefuses',
+      'TradingGraphOrderStoreDegraded',
+      'TradingGraphOrdersUnsent',
+    ],
+    lines: [
+      {
+        says: '`Redis refuses commands: …`, `reason: OOM`',
+        fits: ({ msg, reason }) =>
+          String(msg).startsWith('Redis refuses commands') && reason === 'OOM',
+      },
+    ],
+    reasons: ['redis', 'order-store'],
+    begin: async ({ redis }) => redis?.command('CONFIG', 'SET', 'maxmemory', 1),
+    end: async ({ redis }) => redis?.command('CONFIG', 'SET', 'maxmemory', 0),
   },
   {
     title: 'The tokens are signed with another key than `JWT_SECRET`',

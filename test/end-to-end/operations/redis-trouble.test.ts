@@ -1,0 +1,137 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { Redis } from 'ioredis';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { linesOf } from './request-lines.ts';
+import { seriesValue } from './scraped.ts';
+
+/** A redis, and a connection to it that stays whatever it refuses to others. */
+interface Place {
+  readonly redis: TestRedis;
+  readonly admin: Redis;
+  /** Where it saves to. */
+  readonly folder: string;
+}
+
+interface Trouble {
+  readonly reason: string;
+  readonly kind: string;
+  readonly begin: (place: Place) => Promise<unknown>;
+  readonly end: (place: Place) => Promise<unknown>;
+}
+
+const set =
+  (name: string, value: string | number) =>
+  ({ admin }: Place) =>
+    admin.call('CONFIG', 'SET', name, value);
+
+/** A save that fails as on a full disk: there is no folder to write to. */
+async function failToSave(place: Place): Promise<void> {
+  await rm(place.folder, { recursive: true });
+  await place.admin.call('CONFIG', 'SET', 'save', '3600 1');
+  await save(place, 'err');
+}
+
+async function saveAgain(place: Place): Promise<void> {
+  await mkdir(place.folder);
+  await save(place, 'ok');
+}
+
+async function save({ admin }: Place, expected: string): Promise<void> {
+  await eventually(async () => {
+    await admin.call('BGSAVE').catch(() => {});
+    expect(await admin.info('persistence')).toContain(`rdb_last_bgsave_status:${expected}`);
+  });
+}
+
+async function changePassword({ admin }: Place): Promise<void> {
+  await admin.call('CONFIG', 'SET', 'requirepass', 'another');
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+}
+
+const TROUBLES: readonly Trouble[] = [
+  { reason: 'OOM', kind: 'OOM', begin: set('maxmemory', 1), end: set('maxmemory', 0) },
+  {
+    reason: 'READONLY',
+    kind: 'READONLY',
+    begin: ({ admin }) => admin.call('REPLICAOF', '127.0.0.1', '1'),
+    end: ({ admin }) => admin.call('REPLICAOF', 'NO', 'ONE'),
+  },
+  { reason: 'MISCONF', kind: 'MISCONF', begin: failToSave, end: saveAgain },
+  {
+    reason: 'NOREPLICAS',
+    kind: 'NOREPLICAS',
+    begin: set('min-replicas-to-write', 1),
+    end: set('min-replicas-to-write', 0),
+  },
+  {
+    reason: 'NOAUTH',
+    kind: 'NOAUTH',
+    begin: changePassword,
+    end: set('requirepass', REDIS_PASSWORD),
+  },
+  {
+    reason: 'away',
+    kind: 'connection',
+    begin: ({ redis }) => redis.kill(),
+    end: ({ redis }) => redis.start(),
+  },
+];
+
+async function readinessOf({ adminUrl }: TestApp) {
+  return (await fetch(`${adminUrl}/health/ready`)).json();
+}
+
+const ORDER = `mutation ($key: String!) {
+  placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: $key }) { __typename }
+}`;
+
+describeWithRedis('a Redis that fails', (serverPath) => {
+  test.each(TROUBLES)(
+    'has one line and one metric, by its own answer: $reason',
+    async (trouble) => {
+      const { reason, kind, begin, end } = trouble;
+      await using redis = await startTestRedis(serverPath);
+      const admin = new Redis(redis.url);
+      admin.on('error', () => {});
+      using _admin = { [Symbol.dispose]: () => admin.disconnect() };
+      const [, folder] = (await admin.call('CONFIG', 'GET', 'dir')) as [string, string];
+      await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+      await using app = await startTestApp({ REDIS_URL: redis.url }, { gateway });
+      const token = gateway.token({ email: 'demo@example.com' });
+      let orders = 0;
+      const order = async () => {
+        orders += 1;
+        const { data, errors } = await app.query(ORDER, { token, variables: { key: `${orders}` } });
+        return errors[0]?.extensions.code ?? data.placeOrder.__typename;
+      };
+      expect(await order()).toMatch(/^Order/);
+      await begin({ redis, admin, folder });
+      await eventually(async () => {
+        expect(await order()).toBe('IDEMPOTENCY_UNAVAILABLE');
+        expect((await readinessOf(app)).reasons).toEqual(['order-store', 'redis']);
+      });
+      const { details } = await readinessOf(app);
+      expect(details[1]).toEqual({ code: 'redis', detail: expect.stringContaining(`(${reason})`) });
+      const errors = `redis_errors_total{kind="${kind}"}`;
+      const before = await seriesValue(app, errors);
+      // It goes on, and is not told again.
+      await eventually(async () => (await seriesValue(app, errors)) >= before + 3);
+      const told = app.logged
+        .map((line) => JSON.parse(line))
+        .filter((line) => line.reason === reason);
+      expect(told).toMatchObject([{ level: 'warn', msg: expect.stringMatching(/^Redis /) }]);
+
+      await end({ redis, admin, folder });
+      await eventually(async () => {
+        expect(await readinessOf(app)).toMatchObject({ status: 'ok' });
+      });
+      expect(await order()).toMatch(/^Order/);
+      expect(linesOf(app, 'Redis is back')).toHaveLength(1);
+    },
+  );
+});
