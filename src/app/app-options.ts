@@ -17,6 +17,8 @@ export interface AppOptions {
   /** The maximum bytes of prepared documents and of cached catalog responses; a default where left out. */
   readonly cacheBytes?: { readonly documents?: number; readonly answers?: number };
   readonly connections?: ConnectionLimits;
+  /** A sixth of the minute that slow operations are judged by; tests shorten it. */
+  readonly speedSliceMs?: number | undefined;
   /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
   readonly plugins?: readonly OtherPlugin[];
 }
@@ -57,6 +59,7 @@ export function withDefaults(
     schema = buildSchema(),
     cacheBytes = {},
     connections,
+    speedSliceMs,
     plugins = [],
   }: AppOptions,
 ) {
@@ -67,5 +70,14 @@ export function withDefaults(
     pingMs: PING_MS,
     ...connections,
   };
-  return { log, logOutput, directPath, schema, cacheBytes, connections: limits, plugins };
+  return {
+    log,
+    logOutput,
+    directPath,
+    schema,
+    cacheBytes,
+    connections: limits,
+    speedSliceMs,
+    plugins,
+  };
 }

@@ -4,7 +4,7 @@ import { createGateway, type Gateway, type GatewayOptions } from '../gateway/cre
 /** The client of the gateway that the configuration describes; `url` is the embedded one's in sandbox mode. */
 export function createConfiguredGateway(
   config: Config,
-  parts: Pick<GatewayOptions, 'url' | 'metrics' | 'log' | 'tracing'>,
+  parts: Pick<GatewayOptions, 'url' | 'metrics' | 'log' | 'tracing' | 'speedSliceMs'>,
 ): Gateway {
   return createGateway({
     ...parts,

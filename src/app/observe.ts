@@ -17,6 +17,7 @@ export function watchReadiness(
   readiness.watch('documents', () => trusted?.degradedReason() ?? null);
   readiness.watch('settings', () => wrongSettings.degradedReason());
   readiness.watch('settings', () => addresses.degradedReason());
+  readiness.watch('slow', () => gateway.slowOperations.degradedReason());
   readiness.watch('clock', () => gateway.clockSkew.degradedReason());
   readiness.watch('tokens', () => domain.tokenRefusals.degradedReason());
   readiness.watch('gateway', () => gateway.degradedReason());

@@ -35,7 +35,7 @@ export async function openResources(
   options: StartOptions,
   started: AsyncDisposableStack,
 ) {
-  const { log, schema, cacheBytes } = options;
+  const { log, schema, cacheBytes, speedSliceMs } = options;
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
   const memory = new MemoryWatch({ clock: systemClock, log });
@@ -47,6 +47,7 @@ export async function openResources(
     url: gatewayUrl,
     metrics: metrics.gateway,
     log,
+    speedSliceMs,
     tracing,
   });
   started.defer(() => gateway.close());

@@ -11,6 +11,7 @@ import { Outages } from './outages.ts';
 import { CONNECT_SHARE, connectionsOf, createPools } from './pools.ts';
 import { forwardsTrace } from './request-templates.ts';
 import { Resilience } from './resilience/resilience.ts';
+import { SlowOperations } from './slow-operations.ts';
 import { withSpans } from './traced.ts';
 import { createTransport } from './transport.ts';
 
@@ -20,6 +21,8 @@ export interface GatewayOptions extends Omit<GatewayClientOptions, 'send'> {
   readonly connections: number;
   readonly metrics: GatewayMetrics;
   readonly log: Log;
+  /** A sixth of the minute that slow operations are judged by; tests shorten it. */
+  readonly speedSliceMs?: number | undefined;
   /** Null where tracing is off. */
   readonly tracing: Tracing | null;
 }
@@ -30,6 +33,7 @@ export interface Gateway {
   /** The sequence of the call that was sent last. */
   readonly lastSequence: () => number;
   readonly clockSkew: ClockSkew;
+  readonly slowOperations: SlowOperations;
   /** The backends that fail, and how; null: none. */
   degradedReason(): string | null;
   close(): Promise<void>;
@@ -44,12 +48,19 @@ export function createGateway(options: GatewayOptions): Gateway {
     connectTimeoutMs: timeoutMs * CONNECT_SHARE,
   });
   const counter = { sent: 0 };
+  const { speedSliceMs } = options;
+  const slowOperations = new SlowOperations({
+    clock: steadyClock,
+    log,
+    ...(speedSliceMs !== undefined && { sliceMs: speedSliceMs }),
+  });
   const clockSkew = new ClockSkew({ clock: steadyClock, log });
   const transport = createTransport(
     pools,
     (call, outcome, ms, exchange) => {
       metrics.called(call, outcome, ms, exchange);
       clockSkew.saw(call, exchange);
+      slowOperations.saw(call.operation, outcome, ms);
     },
     counter,
   );
@@ -65,6 +76,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     onCircuit: (backend, state) => log.warn({ backend, state }, 'circuit breaker'),
   });
   metrics.watch(resilience, pools, (area) => connectionsOf(area, connections));
+  metrics.watchSpeeds(slowOperations);
   metrics.clockSkew.from(() => (clockSkew.ms === null ? null : clockSkew.ms / 1000));
   const outages = new Outages({ clock: steadyClock, log });
   const observed: Send = (call) =>
@@ -79,6 +91,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     resilience,
     lastSequence: () => counter.sent,
     clockSkew,
+    slowOperations,
     degradedReason() {
       const reason = resilience.degradedReason();
       const { lastFault } = outages;

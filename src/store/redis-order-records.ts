@@ -42,7 +42,9 @@ import {
   redisPrefix,
 } from './redis-scripts.ts';
 
-export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConnectionOptions {
+export interface RedisOrderRecordsOptions
+  extends Omit<RecordTableOptions, 'onWarn'>,
+    RedisConnectionOptions {
   readonly clock: Clock;
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;

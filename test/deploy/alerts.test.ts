@@ -42,6 +42,7 @@ beforeAll(async () => {
     ...scraped.keys(),
     'trading_graph_redis_up',
     'trading_graph_gateway_clock_skew_seconds',
+    'trading_graph_gateway_call_median_seconds{operation="getSession",over="minute"}',
   ];
 });
 

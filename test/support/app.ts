@@ -51,6 +51,7 @@ export interface TestAppOptions {
   /** A graph with fields of the test's own. */
   readonly schema?: GraphQLSchema;
   readonly connections?: ConnectionLimits;
+  readonly speedSliceMs?: number;
   readonly plugins?: readonly OtherPlugin[];
 }
 
@@ -65,6 +66,7 @@ export async function startTestApp(
     directPath = process.env.TEST_PATH !== 'yoga',
     schema,
     connections = {},
+    speedSliceMs,
     plugins = [],
   }: TestAppOptions = {},
 ): Promise<TestApp> {
@@ -87,6 +89,7 @@ export async function startTestApp(
     log,
     directPath,
     connections,
+    speedSliceMs,
     plugins,
     ...(schema && { schema }),
   });

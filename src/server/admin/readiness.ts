@@ -6,6 +6,7 @@ export const DEGRADED_CODES = [
   'catalog',
   'documents',
   'settings',
+  'slow',
   'clock',
   'tokens',
   'log',

@@ -155,6 +155,36 @@ export const SCENES: readonly Scene[] = [
     end: async ({ redis }) => redis?.command('CONFIG', 'SET', 'maxmemory', 0),
   },
   {
+    title: 'One operation is slow: each of its calls takes 3 s',
+    alerts: ['TradingGraphOperationSlow'],
+    lines: [
+      {
+        says: '`an operation of the gateway is slow`, `operation: getCustomerId`',
+        fits: ({ msg, operation }) =>
+          msg === 'an operation of the gateway is slow' && operation === 'getCustomerId',
+      },
+    ],
+    reasons: ['slow'],
+    begin: async ({ gateway }) =>
+      gateway.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 3_000 }),
+    end: async ({ gateway }) => gateway.clearFaults(),
+  },
+  {
+    title: 'The clock is two hours off the gateway’s',
+    alerts: ['TradingGraphClockSkewed'],
+    lines: [
+      {
+        says: '`the clocks here and at the gateway differ`, `skewSeconds`',
+        fits: ({ msg, skewSeconds }) =>
+          msg === 'the clocks here and at the gateway differ' && Number(skewSeconds) > 7_000,
+      },
+    ],
+    reasons: ['clock'],
+    begin: async ({ gateway }) =>
+      gateway.fail({ operation: '*', kind: 'clock', shiftSeconds: 7_200 }),
+    end: async ({ gateway }) => gateway.clearFaults(),
+  },
+  {
     title: 'The tokens are signed with another key than `JWT_SECRET`',
     alerts: ['TradingGraphTokensRefused'],
     lines: [
