@@ -74,7 +74,7 @@ test('it is quiet for twofold times, for a few long calls, and for what stays qu
 
 test('it needs calls to compare: thirty before, ten in the minute', async () => {
   const { call, slow } = open();
-  expect(await call(2, () => 100)).toBeNull();
+  expect(await call(1, () => 100)).toBeNull();
   expect(slow.median(OPERATION, 'hour')).toBeNull();
   expect(await call(3, () => 3_000)).toBeNull();
   const rare = open();

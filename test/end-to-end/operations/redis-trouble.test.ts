@@ -1,4 +1,5 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
@@ -29,15 +30,15 @@ const set =
   ({ admin }: Place) =>
     admin.call('CONFIG', 'SET', name, value);
 
-/** A save that fails as on a full disk: there is no folder to write to. */
+/** A save that fails as on a full disk: something is in the place of its file. */
 async function failToSave(place: Place): Promise<void> {
-  await rm(place.folder, { recursive: true });
+  await mkdir(join(place.folder, 'dump.rdb'));
   await place.admin.call('CONFIG', 'SET', 'save', '3600 1');
   await save(place, 'err');
 }
 
 async function saveAgain(place: Place): Promise<void> {
-  await mkdir(place.folder);
+  await rmdir(join(place.folder, 'dump.rdb'));
   await save(place, 'ok');
 }
 
