@@ -5,6 +5,7 @@ import { type App, startApp } from './app.ts';
 import { withoutPassword } from './config/shown.ts';
 import { type Config, ConfigError, parseEnvironment } from './config.ts';
 import { createLog, openLogOutput } from './lib/log.ts';
+import { DemoPage } from './server/demo-page/demo-page.ts';
 
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
 const LAST_LINES_MS = 1_000;
@@ -60,15 +61,19 @@ function servingRecord(config: Config, { build, url, adminUrl }: App) {
 }
 
 function welcome(config: Config, { url }: App): string {
+  // The container image has no page.
+  const hasPage = config.demoPage && DemoPage.find() !== null;
+  const open = hasPage
+    ? `  Open       ${url}/   (what it does, live: you are signed in as the demo user)\n`
+    : '';
   return `
   Trading Graph is running with its own sandbox gateway (pretend money, a pretend market).
 
-  Open       ${url}/   (what it does, live: you are signed in as the demo user)
-  GraphiQL   ${url}/graphql
+${open}  GraphiQL   ${url}/graphql
   Try        { session { id balance } positions { id symbol profit instrument { id name } } }
   Sign in    mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }
              pro@example.com and fresh@example.com have the same password
-  Phone      ${fromAPhone(config, url)}
+  Phone      ${fromAPhone(config, `${url}/${hasPage ? '' : 'graphql'}`)}
   Stop       Ctrl+C
 
 `;
@@ -78,7 +83,8 @@ function welcome(config: Config, { url }: App): string {
 function fromAPhone({ host }: Config, url: string): string {
   const address = networkAddress();
   if (address === null) return 'this machine is in no network';
-  const page = `http://${address}:${new URL(url).port}/`;
+  const { port, pathname } = new URL(url);
+  const page = `http://${address}:${port}${pathname}`;
   if (host === '0.0.0.0' || host === '::' || host === address)
     return `${page} from the same network`;
   return `HOST=0.0.0.0 npm start, then ${page} from the same network`;

@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface ImageConfig {
+  readonly Env: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly User: string;
+  readonly WorkingDir: string;
+  readonly Volumes: Readonly<Record<string, unknown>>;
+  readonly Healthcheck: { readonly Test: readonly string[] };
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
+/** Buildah with a storage of its own, so that nothing of it stays on the machine. */
+export class Buildah implements Disposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'image-try-'));
+  readonly #path: string;
+  readonly #storage: readonly string[];
+
+  constructor(path: string) {
+    this.#path = path;
+    const at = (name: string) => {
+      mkdirSync(join(this.folder, name));
+      return join(this.folder, name);
+    };
+    this.#storage = ['--root', at('storage'), '--runroot', at('run')];
+    // Without a registry there is nothing to verify: every image is built here.
+    writeFileSync(this.#policy, '{"default":[{"type":"insecureAcceptAnything"}]}');
+  }
+
+  get #policy(): string {
+    return join(this.folder, 'policy.json');
+  }
+
+  /** Builds by a Dockerfile; steps run in a chroot, since a container engine's namespaces may be forbidden. */
+  build(tag: string, context: string, ...args: readonly string[]): void {
+    const how = ['--isolation=chroot', '--layers=false', '--format=docker', '--pull-never'];
+    this.run('build', ...how, '--signature-policy', this.#policy, ...args, '-t', tag, context);
+  }
+
+  config(image: string): ImageConfig {
+    const { Docker } = JSON.parse(this.run('inspect', '--type=image', image)) as {
+      readonly Docker: { readonly config: ImageConfig };
+    };
+    return Docker.config;
+  }
+
+  /** The root folder of a new container. */
+  mount(image: string): string {
+    const policy = ['--pull-never', '--signature-policy', this.#policy];
+    return this.run('mount', this.run('from', ...policy, image));
+  }
+
+  run(...args: readonly string[]): string {
+    const { status, stdout, stderr, error } = spawnSync(this.#path, [...this.#storage, ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    if (status === 0) return stdout.trim();
+    const said = stderr?.trim().split('\n').slice(-15).join('\n');
+    throw new Error(`buildah ${args[0]}: ${error?.message ?? said}`);
+  }
+
+  [Symbol.dispose](): void {
+    this.run('umount', '--all');
+    this.run('rm', '--all');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
