@@ -60,7 +60,8 @@ test('memory that runs short refuses what would hold more of it, and ends neithe
   expect(metrics).toMatch(/^trading_graph_refusals_total\{limit="memory"\} [1-9]/m);
 
   for (const { socket } of sockets) socket.terminate();
-  await eventually(async () => expect(await readiness()).toEqual({ status: 'ok' }), {
+  const isOk = async () => expect(await readiness()).toMatchObject({ status: 'ok' });
+  await eventually(isOk, {
     withinMs: 60_000,
   });
   expect((await ask(COSTLY, token)).status).toBe(200);
