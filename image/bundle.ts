@@ -1,6 +1,6 @@
 // Bundles the program for the container image: `node image/bundle.ts <sources> <target>`. Two thousand
 // modules that are resolved one by one make a start three times as long, and keep 50 MB.
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 
@@ -15,20 +15,17 @@ const bundle = await rolldown({
     if (code !== 'SOURCEMAP_BROKEN' && level === 'warn') throw new Error(message);
   },
 });
-const { output } = await bundle.write({
+await bundle.write({
   dir: target,
   sourcemap: true,
   entryFileNames: '[name].js',
   chunkFileNames: '[name]-[hash].js',
 });
 await bundle.close();
-// GraphiQL comes minified: its source map is as large as all the rest, and shows nothing.
-for (const { fileName } of output) {
-  if (/^graphiql-.*\.map$/.test(fileName)) rmSync(join(target, fileName));
+for (const folder of ['page', 'bundle']) {
+  const path = join('server', 'graphiql', folder);
+  cpSync(join(sources, path), join(target, path), { recursive: true });
 }
-cpSync(join(sources, 'server', 'graphiql', 'page'), join(target, 'server', 'graphiql', 'page'), {
-  recursive: true,
-});
 
 /**
  * Modules find files by their own place in the sources. In the bundle they all stand in one folder, so the

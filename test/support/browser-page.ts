@@ -60,6 +60,12 @@ export async function openPage(
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
+/** Waits until GraphiQL takes operations: its editors come after its frame. */
+export async function isReady(page: Page): Promise<void> {
+  await page.locator('.graphiql-query-editor .CodeMirror-code').waitFor();
+  await page.locator('.result-window .CodeMirror-code').waitFor({ state: 'attached' });
+}
+
 /** Presses the mouse where the element is and lets go, without scripts that move the element under the pointer. */
 export async function clickAsAPerson(page: Page, selector: string): Promise<void> {
   const element = page.locator(selector);

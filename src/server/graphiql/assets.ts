@@ -1,18 +1,23 @@
 import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
 import { packFile, type StaticFile } from '../http/static-file.ts';
 
 /** The files of the page by their URL paths. */
 export interface Assets {
+  /** GraphiQL itself: its modules import each other by relative paths. */
   readonly graphiql: ReadonlyMap<string, StaticFile>;
-  /** The project's own files: its modules import each other by relative paths. */
+  /** The project's own files, likewise. */
   readonly page: ReadonlyMap<string, StaticFile>;
 }
 
 interface File {
   readonly name: string;
   readonly bytes: Buffer;
+  /** Where it was packed before. */
+  readonly br?: Buffer;
 }
 
 const TYPES = new Map([
@@ -22,40 +27,23 @@ const TYPES = new Map([
 
 // The browser runs these files as they are, so they are JavaScript, with types in comments.
 const PAGE_FOLDER = join(import.meta.dirname, 'page');
+const BUNDLE_FOLDER = join(import.meta.dirname, 'bundle');
+
+const unpackBrotli = promisify(brotliDecompress);
 
 export async function loadAssets(): Promise<Assets> {
-  const [graphiql, page] = await Promise.all([readGraphiQL(), readPage()]);
-  const single = await Promise.all(graphiql.map((file) => published([file])));
-  return {
-    graphiql: new Map(single.flatMap((entries) => [...entries])),
-    page: await published(page),
-  };
+  const [graphiql, page] = await Promise.all([readBundle(), readPage()]);
+  return { graphiql: await published(graphiql), page: await published(page) };
 }
 
-async function readGraphiQL(): Promise<File[]> {
-  const { css, js, editorWorkerService, graphqlWorker, jsonWorker } = await import(
-    '@graphql-yoga/render-graphiql/graphiql'
-  );
-  const texts = {
-    'graphiql.js': withHistory(js),
-    'graphiql.css': css,
-    'editor.js': editorWorkerService,
-    'json.js': jsonWorker,
-    'graphql.js': graphqlWorker,
-  };
-  return Object.entries(texts).map(([name, text]) => ({ name, bytes: Buffer.from(text) }));
-}
-
-/**
- * Adds GraphiQL's history, which yoga's page leaves out: it replaces the default plugins by the
- * explorer, and neither plugin is exported, so no option has both.
- */
-function withHistory(js: string): string {
-  const [, history] = /\bconst ([\w$]+)=\{title:"History",/.exec(js) ?? [];
-  if (history === undefined) return js;
-  return js.replace(
-    /plugins:\[([\w$]+)\](?=,schemaDescription:)/,
-    (_text, explorer: string) => `plugins:[${explorer},${history}]`,
+/** What `npm run graphiql` has made: packed already, so nothing as large is compressed while somebody waits. */
+async function readBundle(): Promise<File[]> {
+  const names = (await readdir(BUNDLE_FOLDER)).filter((name) => name.endsWith('.br'));
+  return Promise.all(
+    names.map(async (name) => {
+      const br = await readFile(join(BUNDLE_FOLDER, name));
+      return { name: name.replace(/\.br$/, ''), bytes: await unpackBrotli(br), br };
+    }),
   );
 }
 
@@ -70,9 +58,9 @@ async function readPage(): Promise<File[]> {
 async function published(files: readonly File[]): Promise<Map<string, StaticFile>> {
   const content = Buffer.concat(files.map(({ bytes }) => bytes));
   const folder = `/graphiql/${hash('sha256', content, 'hex').slice(0, 16)}`;
-  const entries = files.map(async ({ name, bytes }): Promise<[string, StaticFile]> => {
+  const entries = files.map(async ({ name, bytes, br }): Promise<[string, StaticFile]> => {
     const type = `${TYPES.get(extensionOf(name))}; charset=utf-8`;
-    return [`${folder}/${name}`, await packFile(type, bytes)];
+    return [`${folder}/${name}`, await packFile(type, bytes, br)];
   });
   return new Map(await Promise.all(entries));
 }

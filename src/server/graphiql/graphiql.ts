@@ -18,7 +18,7 @@ export interface GraphiQLOptions {
 /** GraphiQL with every asset served from this process, so that it works offline. */
 export class GraphiQL {
   readonly #options: GraphiQLOptions;
-  /** Most servers never need these nine megabytes. */
+  /** Most servers never need them. */
   readonly #loadAssets = onFirstUse(loadAssets);
   readonly #loadDocumentation = onFirstUse(() => Documentation.load());
 

@@ -20,17 +20,15 @@ export interface ShellContent {
 }
 
 /**
- * Everything comes from this server, and no script is inline. Styles have to be: the editor writes
- * its own, and GraphiQL sizes its panes by attributes.
+ * Everything comes from this server, and no script is inline. Styles have to be: GraphiQL sizes its
+ * panes by attributes.
  */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
-  "font-src 'self' data:",
   "img-src 'self' data:",
   "connect-src 'self'",
-  "worker-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -40,10 +38,11 @@ export const CONTENT_SECURITY_POLICY = [
 export function shell({ assets, users, token, docs, introspection }: ShellContent): string {
   const paths = [...assets.graphiql.keys(), ...assets.page.keys()];
   const url = (name: string) => paths.find((path) => path.endsWith(`/${name}`)) ?? '';
-  const modules = [...assets.page.keys()].filter((path) => path.endsWith('.js'));
+  const own = [...assets.page.keys()].filter((path) => isFirst(path));
+  const graphiql = [...assets.graphiql].filter(([path]) => isFirst(path));
   const config = {
     endpoint: '/graphql',
-    workers: { editor: url('editor.js'), json: url('json.js'), graphql: url('graphql.js') },
+    graphiql: url('graphiql.js'),
     examples: users === null ? EXAMPLES.filter(({ isForSandbox }) => !isForSandbox) : EXAMPLES,
     // The sandbox's money is pretended.
     confirmedFields: users === null ? CONFIRMED_FIELDS : [],
@@ -60,9 +59,9 @@ export function shell({ assets, users, token, docs, introspection }: ShellConten
     <link rel="icon" href="data:," />
     <link rel="stylesheet" href="${url('graphiql.css')}" />
     <link rel="stylesheet" href="${url('page.css')}" />
-    ${modules.map((path) => `<link rel="modulepreload" href="${path}" />`).join('\n    ')}
+    ${own.map((path) => `<link rel="modulepreload" href="${path}" />`).join('\n    ')}
+    ${graphiql.map(([path, { br }]) => `<link rel="modulepreload" href="${path}" data-bytes="${br.length}" />`).join('\n    ')}
     <script type="application/json" id="config">${inScript(config)}</script>
-    <script defer src="${url('graphiql.js')}"></script>
     <script type="module" src="${url('main.js')}"></script>
   </head>
   <body class="no-focus-outline">
@@ -79,12 +78,21 @@ export function shell({ assets, users, token, docs, introspection }: ShellConten
       </div>
     </header>
     ${introspection ? '' : NO_INTROSPECTION}
-    <main id="root" aria-label="GraphiQL"></main>
+    <main id="root" aria-label="GraphiQL">
+      <div class="loading">
+        <p id="loading-state" role="status">The editor is on its way …</p>
+        <progress id="loading" aria-label="Loaded" value="0" max="1"></progress>
+      </div>
+    </main>
     <section class="answer" aria-label="Last answer">
       <div id="answer-details" role="region" aria-label="Details of the answer" tabindex="0" hidden></div>
+      <div id="answer-tables" role="region" aria-label="Lists of the answer as tables" tabindex="0" hidden></div>
       <div class="answer-line">
         <p id="answer-summary">Run an operation: its status, time, size and gateway calls appear here.</p>
-        <button type="button" id="answer-toggle" aria-expanded="false" aria-controls="answer-details" disabled>Details</button>
+        <span class="buttons">
+          <button type="button" id="tables-toggle" aria-expanded="false" aria-controls="answer-tables" disabled>Table</button>
+          <button type="button" id="answer-toggle" aria-expanded="false" aria-controls="answer-details" disabled>Details</button>
+        </span>
       </div>
       <p class="unseen" role="status" id="announcement"></p>
     </section>
@@ -133,6 +141,11 @@ function userSwitch(users: readonly SandboxUser[]): string {
         <label>User
           <select id="user" autocomplete="off">${options.join('')}<option value="">nobody: no token</option></select>
         </label>`;
+}
+
+/** A module that the page starts with; the others come when what they are for is opened. */
+function isFirst(path: string): boolean {
+  return /\/(?!later-)[\w-]+\.js$/.test(path);
 }
 
 function docLink({ title, path }: DocumentationPage): string {

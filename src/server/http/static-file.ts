@@ -9,8 +9,16 @@ export interface StaticFile {
   readonly br: Buffer;
 }
 
-export async function packFile(type: string, bytes: Buffer): Promise<StaticFile> {
-  const [gzip, br] = await Promise.all([pack(bytes, 'gzip', 'quick'), pack(bytes, 'br', 'quick')]);
+/** A file may come with what was packed ahead, more tightly than a request could wait for. */
+export async function packFile(
+  type: string,
+  bytes: Buffer,
+  packedAhead?: Buffer,
+): Promise<StaticFile> {
+  const [gzip, br] = await Promise.all([
+    pack(bytes, 'gzip', 'quick'),
+    packedAhead ?? pack(bytes, 'br', 'quick'),
+  ]);
   return { type, bytes, gzip, br };
 }
 

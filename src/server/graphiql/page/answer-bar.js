@@ -1,6 +1,8 @@
 import { element, elementOf } from './elements.js';
 import { EventLog } from './event-log.js';
 import { formatBytes, formatCalls, formatCount, formatMs } from './format.js';
+import { listsIn } from './result-lists.js';
+import { tablesOf } from './result-tables.js';
 
 /**
  * @typedef {import('./types.d.ts').Answer} Answer
@@ -16,9 +18,13 @@ export class AnswerBar {
   #summary = elementOf('answer-summary', HTMLElement);
   #details = elementOf('answer-details', HTMLElement);
   #toggle = elementOf('answer-toggle', HTMLButtonElement);
+  #tables = elementOf('answer-tables', HTMLElement);
+  #tablesToggle = elementOf('tables-toggle', HTMLButtonElement);
   #announcement = elementOf('announcement', HTMLElement);
   /** The user has closed the details, so no subscription opens them again. */
   #isClosedByUser = false;
+  /** Draws the tables of the last answer, which may be large: not before somebody looks. */
+  #fill = () => {};
 
   constructor() {
     this.#toggle.addEventListener('click', () => {
@@ -26,6 +32,9 @@ export class AnswerBar {
       this.#isClosedByUser = isOpen;
       this.#open(!isOpen);
     });
+    this.#tablesToggle.addEventListener('click', () =>
+      this.#openTables(Boolean(this.#tables.hidden)),
+    );
   }
 
   /** @param {Answer} answer */
@@ -37,6 +46,7 @@ export class AnswerBar {
     this.#write(name, text, tone, facts);
     this.#details.replaceChildren(...answerDetails(answer));
     this.#name('Details');
+    this.#offerTables(result.data);
     this.#announcement.textContent = `${name}: ${text}, ${facts.join(', ')}`;
   }
 
@@ -56,6 +66,7 @@ export class AnswerBar {
     };
     this.#details.replaceChildren(log.element);
     this.#name('Events');
+    this.#offerTables(null);
     if (!this.#isClosedByUser && matchMedia(ROOMY).matches) this.#open(true);
     update('Streaming', 'live');
     this.#announcement.textContent = `${name}: streaming`;
@@ -102,6 +113,29 @@ export class AnswerBar {
   #open(isOpen) {
     this.#details.hidden = !isOpen;
     this.#toggle.setAttribute('aria-expanded', String(isOpen));
+    if (isOpen) this.#openTables(false);
+  }
+
+  /**
+   * A view that was open stays open, with the lists of the new answer.
+   *
+   * @param {unknown} data
+   */
+  #offerTables(data) {
+    const lists = listsIn(data);
+    this.#tablesToggle.disabled = lists.length === 0;
+    this.#tables.replaceChildren();
+    this.#fill = () => this.#tables.replaceChildren(...tablesOf(lists));
+    this.#openTables(lists.length > 0 && !this.#tables.hidden);
+  }
+
+  /** @param {boolean} isOpen */
+  #openTables(isOpen) {
+    this.#tables.hidden = !isOpen;
+    this.#tablesToggle.setAttribute('aria-expanded', String(isOpen));
+    if (!isOpen) return;
+    this.#open(false);
+    this.#fill();
   }
 }
 

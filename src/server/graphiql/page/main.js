@@ -3,36 +3,51 @@ import { Account } from './account.js';
 import { AnswerBar } from './answer-bar.js';
 import { elementOf } from './elements.js';
 import { createFetcher } from './fetcher.js';
+import { loadGraphiQL } from './loading.js';
 import { SandboxUsers } from './sandbox-users.js';
 import { openingTabs } from './tabs.js';
 
+/** @typedef {import('./types.d.ts').ShownOperation} ShownOperation */
+
 /** @type {import('./types.d.ts').PageConfig} */
 const config = JSON.parse(elementOf('config', HTMLElement).textContent ?? '');
-const { endpoint, workers, users, confirmedFields } = config;
-
-self.MonacoEnvironment = {
-  globalAPI: false,
-  getWorkerUrl: (_moduleId, label) =>
-    label === 'json' || label === 'graphql' ? workers[label] : workers.editor,
-};
+const { endpoint, users, confirmedFields } = config;
 
 const signIn = users ? new SandboxUsers(endpoint, users, config.token) : new Account(endpoint);
 const defaultTabs = openingTabs(config.examples);
 
-YogaGraphiQL.renderYogaGraphiQL(elementOf('root', HTMLElement), {
-  title: 'Trading Graph',
+const { renderGraphiQL } = await loadGraphiQL(config.graphiql);
+renderGraphiQL(elementOf('root', HTMLElement), {
+  tools: [
+    {
+      label: 'Show as code',
+      path: 'M8 6l-6 6 6 6M16 6l6 6-6 6',
+      open: async (/** @type {ShownOperation} */ shown) => {
+        const { showCode } = await import('./code-dialog.js');
+        showCode(shown, new URL(endpoint, location.href).href);
+      },
+    },
+    {
+      label: 'Share a link',
+      path: 'M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l1-1',
+      open: async (/** @type {ShownOperation} */ shown) => {
+        const { showLink } = await import('./code-dialog.js');
+        showLink(shown);
+      },
+    },
+  ],
   fetcher: createFetcher({ endpoint, confirmedFields, signIn, answers: new AnswerBar() }),
   defaultTabs,
   // Null asks for none.
   ...(!config.introspection && { schema: null }),
   // Or the first tab would show what was edited last.
-  initialQuery: defaultTabs[0]?.query,
-  initialVariables: defaultTabs[0]?.variables ?? '',
+  query: defaultTabs[0]?.query,
+  variables: defaultTabs[0]?.variables ?? '',
+  // Of a new tab; GraphiQL's own is a page of explanations.
+  defaultQuery: '',
   // A phone has no room for a third pane until it is asked for.
   defaultEditorToolsVisibility: matchMedia('(min-width: 700px)').matches ? 'variables' : false,
   shouldPersistHeaders: false,
-  // Yoga's page would write each edit into the address, which soon is longer than servers accept.
-  onEditQuery: () => {},
 });
 
 // A link to an operation that is followed on this very page changes nothing but the fragment.

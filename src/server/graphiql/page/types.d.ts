@@ -1,7 +1,8 @@
 /** The settings that the server writes into the page for its scripts. */
 export interface PageConfig {
   readonly endpoint: string;
-  readonly workers: Readonly<Record<'editor' | 'json' | 'graphql', string>>;
+  /** The path of GraphiQL's module. */
+  readonly graphiql: string;
   readonly examples: readonly {
     readonly query: string;
     readonly variables?: Readonly<Record<string, unknown>>;
@@ -26,6 +27,18 @@ export interface Operation {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly operationName?: string | null;
+}
+
+/** What the open tab shows. */
+export interface ShownOperation {
+  readonly query: string;
+  /** As it was typed. */
+  readonly variables: string;
+  /** The operation that would be executed, with its fragments; null where the text is not GraphQL. */
+  readonly chosen: {
+    readonly kind: 'query' | 'mutation' | 'subscription';
+    readonly document: string;
+  } | null;
 }
 
 export interface GraphQLResult {
@@ -76,15 +89,7 @@ export interface FetcherOptions {
   readonly headers?: Readonly<Record<string, unknown>>;
 }
 
-declare global {
-  /** The bundle of GraphiQL; its options are the properties of its React component. */
-  const YogaGraphiQL: {
-    renderYogaGraphiQL(element: Element, options: Readonly<Record<string, unknown>>): void;
-  };
-  interface Window {
-    MonacoEnvironment?: {
-      globalAPI: boolean;
-      getWorkerUrl(moduleId: string, label: string): string;
-    };
-  }
+/** What the module of GraphiQL exports; the options are the properties of its React component. */
+export interface GraphiQLModule {
+  renderGraphiQL(element: Element, options: Readonly<Record<string, unknown>>): void;
 }

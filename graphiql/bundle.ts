@@ -1,0 +1,158 @@
+/**
+ * Makes the files of GraphiQL that the service serves: `npm run graphiql`, after a change of `graphiql/`. They are
+ * packed once, here, as tightly as it goes, and kept in the repository: a start has nothing to install or to make.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { type Plugin, rolldown } from 'rolldown';
+import { fingerprint } from './fingerprint.ts';
+
+const FOLDER = import.meta.dirname;
+const MODULES = join(FOLDER, 'node_modules');
+const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'];
+const TARGET = join(FOLDER, '..', 'src', 'server', 'graphiql', 'bundle');
+
+/** Texts, and what stands in their place. Of an expression it is the first that is found. */
+type Repairs = readonly (readonly [old: string | RegExp, better: string])[];
+
+/** Colours of code as GraphiQL has them, and with the contrast that reading takes. */
+const CONTRAST: Repairs = [
+  ['--color-primary: 320, 95%, 43%', '--color-primary: 320, 95%, 38%'],
+  ['--color-primary: 338, 100%, 67%', '--color-primary: 338, 100%, 73%'],
+  ['--color-secondary: 242, 51%, 61%', '--color-secondary: 242, 51%, 52%'],
+  ['--color-tertiary: 188, 100%, 36%', '--color-tertiary: 188, 100%, 24%'],
+  ['--color-info: 208, 100%, 46%', '--color-info: 208, 100%, 35%'],
+  ['--color-success: 158, 60%, 42%', '--color-success: 158, 60%, 24%'],
+  ['--color-warning: 36, 100%, 41%', '--color-warning: 36, 100%, 25%'],
+  ['--color-error: 13, 93%, 58%', '--color-error: 13, 93%, 38%'],
+  ['--alpha-secondary: .76', '--alpha-secondary: .88'],
+  ['--alpha-tertiary: .5;', '--alpha-tertiary: .84;'],
+];
+
+/** Controls that GraphiQL gives no name, or one that is not the text they show. */
+const NAMES: readonly (readonly [file: string, Repairs])[] = [
+  [
+    'plugin-history/dist/components.js',
+    [['"aria-label": "Set active", children: displayName', 'children: displayName']],
+  ],
+  [
+    'graphiql-explorer/dist/Explorer.js',
+    [
+      [/'select',\s*\{\s*onChange/, "'select', { 'aria-label': 'Kind of operation', onChange"],
+      [/'select',\s*\{\s*style/, "'select', { 'aria-label': arg.name, style"],
+      [/'select',\s*\{\s*style/, "'select', { 'aria-label': arg.name, style"],
+      [/'input', \{\s*style: \{\s*border/, "'input', { 'aria-label': arg.name, style: { border"],
+      [/'input', \{\s*style: \{\s*color/, "'input', { 'aria-label': 'Name', style: { color"],
+      // Or nothing shows where the focus is.
+      ["outline: 'none',", ''],
+    ],
+  ],
+];
+
+const bundle = await rolldown({
+  input: { graphiql: join(FOLDER, 'src', 'main.js') },
+  platform: 'browser',
+  plugins: [replacements()],
+  // The styles are put together below.
+  moduleTypes: { '.css': 'empty' },
+  transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+  onLog(level, { code, message }) {
+    // Directives such as "use client" are for servers that render React.
+    if (code !== 'MODULE_LEVEL_DIRECTIVE' && level === 'warn') throw new Error(message);
+  },
+});
+const { output } = await bundle.generate({
+  minify: true,
+  entryFileNames: '[name].js',
+  // The page tells by the name what it need not ask for at first.
+  chunkFileNames: ({ name, isDynamicEntry }) =>
+    isDynamicEntry && name !== 'editor' ? 'later-[name].js' : '[name].js',
+  codeSplitting: {
+    groups: [
+      { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\//, priority: 3 },
+      {
+        name: 'language',
+        test: /node_modules\/(graphql|graphql-language-service|vscode-languageserver-types)\//,
+        priority: 2,
+      },
+      // GraphiQL asks for each of its thirty parts by itself, always for all.
+      { name: 'editor', test: /node_modules\/codemirror(-graphql)?\//, priority: 1 },
+    ],
+  },
+});
+await bundle.close();
+
+rmSync(TARGET, { recursive: true, force: true });
+mkdirSync(TARGET, { recursive: true });
+const packages = new Set<string>();
+for (const file of output) {
+  if (file.type !== 'chunk') continue;
+  write(file.fileName, file.code);
+  for (const id of file.moduleIds)
+    packages.add(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? '');
+}
+write('graphiql.css', styles());
+writeFileSync(join(TARGET, 'licences.txt'), licences());
+writeFileSync(join(TARGET, 'made-from.txt'), `${fingerprint()}\n`);
+
+function write(name: string, text: string): void {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+  const packed = brotliCompressSync(text, { params });
+  writeFileSync(join(TARGET, `${name}.br`), packed);
+  console.log(`${name}: ${text.length} bytes, ${packed.length} packed`);
+}
+
+/** GraphiQL's own styles bring two families of fonts, which are three times as large as all the rest. */
+function styles(): string {
+  const files = ['graphiql/dist/style.css', '@graphiql/plugin-explorer/dist/style.css'];
+  const css = files.map((file) => readFileSync(join(MODULES, file), 'utf8')).join('\n');
+  return repaired(css, CONTRAST).replaceAll(/@font-face\s*\{[^}]*\}/g, '');
+}
+
+/** The texts that have to go with the code, by package. A licence that asks for more fails. */
+function licences(): string {
+  const texts = [...packages]
+    .filter(Boolean)
+    .sort()
+    .map((folder) => {
+      const { name, version, license } = JSON.parse(
+        readFileSync(join(folder, 'package.json'), 'utf8'),
+      );
+      if (!PERMISSIVE.includes(license)) throw new Error(`${name} has the licence ${license}.`);
+      const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+      const text = file
+        ? readFileSync(join(folder, file), 'utf8').trim()
+        : 'without a text of its own';
+      return `${name} ${version}, ${license}\n\n${text}\n`;
+    });
+  return texts.join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+function replacements(): Plugin {
+  const docs = join(MODULES, '@graphiql', 'plugin-doc-explorer', 'dist');
+  return {
+    name: 'replacements',
+    resolveId(source, importer = '') {
+      if (source.startsWith('doc-explorer/'))
+        return join(docs, source.slice('doc-explorer/'.length));
+      if (/ui\/tabs\.js$/.test(source) && importer.includes('@graphiql/react'))
+        return join(FOLDER, 'src', 'tabs.js');
+      if (source === '@graphiql/plugin-doc-explorer') return join(FOLDER, 'src', 'docs.js');
+      return null;
+    },
+    transform(code, id) {
+      const [, repairs] = NAMES.find(([file]) => id.endsWith(file)) ?? [];
+      return repairs ? repaired(code, repairs) : null;
+    },
+  };
+}
+
+function repaired(text: string, repairs: Repairs): string {
+  return repairs.reduce((before, [old, better]) => {
+    const after =
+      typeof old === 'string' ? before.replaceAll(old, better) : before.replace(old, better);
+    if (after === before) throw new Error(`GraphiQL has no ${old} any more.`);
+    return after;
+  }, text);
+}

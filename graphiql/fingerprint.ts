@@ -1,0 +1,12 @@
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Of all that the bundle is made from, so that a test sees when it has to be made again. */
+export function fingerprint(): string {
+  const folder = import.meta.dirname;
+  const sources = readdirSync(join(folder, 'src')).sort();
+  const files = ['bundle.ts', 'package-lock.json', ...sources.map((name) => join('src', name))];
+  const texts = files.map((name) => `${name}\n${readFileSync(join(folder, name), 'utf8')}`);
+  return hash('sha256', texts.join('\0'), 'hex');
+}

@@ -1,0 +1,36 @@
+// What the page has of GraphiQL: one function. What is drawn only when it is opened comes then.
+import { GraphiQL } from 'graphiql';
+import { createElement as h } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Keyboard } from './keyboard.js';
+import { Toolbar } from './toolbar.js';
+import { whenOpened } from './when-opened.js';
+
+const QUERY_BUILDER = {
+  title: 'GraphiQL Explorer',
+  icon: () =>
+    h(
+      'svg',
+      { viewBox: '0 0 24 24', fill: 'none', stroke: 'currentColor', strokeWidth: 1.5 },
+      h('path', { d: 'M8 6h12M8 12h12M8 18h12M3 5h2v2H3zM3 11h2v2H3zM3 17h2v2H3z' }),
+    ),
+  content: whenOpened(async () => {
+    const { explorerPlugin } = await import('@graphiql/plugin-explorer');
+    return explorerPlugin().content;
+  }),
+};
+
+/**
+ * @param {Element} element
+ * @param {object} options The properties of GraphiQL's component, and the tools that the page adds to its toolbar.
+ */
+export function renderGraphiQL(element, { tools = [], ...options }) {
+  createRoot(element).render(
+    h(
+      GraphiQL,
+      { ...options, plugins: [QUERY_BUILDER] },
+      h(GraphiQL.Toolbar, null, (own) => h(Toolbar, { own, tools })),
+      h(Keyboard),
+    ),
+  );
+}

@@ -1,0 +1,156 @@
+/**
+ * @typedef {object} Shown An operation, and what it is sent with.
+ * @property {string} document
+ * @property {Readonly<Record<string, unknown>> | undefined} variables
+ * @property {'query' | 'mutation' | 'subscription'} kind
+ */
+
+/**
+ * The operation as code that runs once `$TOKEN` is replaced: a token that is shown gets copied, and stays in files.
+ *
+ * @param {Shown} shown
+ * @param {string} endpoint
+ * @returns {readonly { title: string, code: string }[]}
+ */
+export function snippetsOf(shown, endpoint) {
+  return [
+    { title: 'curl', code: curl(shown, endpoint) },
+    { title: 'fetch', code: plainFetch(shown, endpoint) },
+    { title: 'trading-graph-client', code: ownClient(shown, endpoint) },
+    { title: 'Apollo Client', code: apollo(shown, endpoint) },
+    { title: 'urql', code: urql(shown, endpoint) },
+  ];
+}
+
+/**
+ * @param {Shown} shown
+ * @param {string} endpoint
+ */
+function curl({ document, variables, kind }, endpoint) {
+  const body = JSON.stringify({ query: document, variables });
+  const isStream = kind === 'subscription';
+  return `curl ${isStream ? '-N ' : ''}${endpoint} \\
+  -H 'content-type: application/json' \\${isStream ? "\n  -H 'accept: text/event-stream' \\" : ''}
+  -H "authorization: Bearer $TOKEN" \\
+  -d '${body.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * @param {Shown} shown
+ * @param {string} endpoint
+ */
+function plainFetch({ document, variables, kind }, endpoint) {
+  const isStream = kind === 'subscription';
+  const reading = isStream
+    ? `for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+  console.log(text);
+}`
+    : `const { data, errors } = await response.json();
+console.log(data, errors);`;
+  return `const query = ${inBackticks(document)};${declared(variables)}
+
+const response = await fetch('${endpoint}', {
+  method: 'POST',
+  headers: {
+    'content-type': 'application/json',${isStream ? "\n    accept: 'text/event-stream'," : ''}
+    authorization: 'Bearer $TOKEN',
+  },
+  body: JSON.stringify({ query${variables ? ', variables' : ''} }),
+});
+${reading}`;
+}
+
+/**
+ * @param {Shown} shown
+ * @param {string} endpoint
+ */
+function ownClient({ document, variables, kind }, endpoint) {
+  const given = variables ? 'variables' : '{}';
+  const call =
+    kind === 'subscription'
+      ? `client.subscribe(document, () => (${given}), {
+  next: ({ data, errors }) => console.log(data, errors),
+});`
+      : `const { data, errors } = await client.${kind === 'mutation' ? 'mutate' : 'query'}(document, ${given});
+console.log(data, errors);`;
+  return `import { createClient } from 'trading-graph-client';
+
+const client = createClient({ url: '${endpoint}', token: () => '$TOKEN' });
+const document = ${inBackticks(document)};${declared(variables)}
+
+${call}`;
+}
+
+/**
+ * @param {Shown} shown
+ * @param {string} endpoint
+ */
+function apollo({ document, variables, kind }, endpoint) {
+  const options = variables ? ', variables ' : ' ';
+  const isStream = kind === 'subscription';
+  const packages = isStream
+    ? `import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { createClient } from 'graphql-ws';`
+    : `import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';`;
+  const link = isStream
+    ? `new GraphQLWsLink(createClient({
+    url: '${endpoint.replace(/^http/, 'ws')}',
+    connectionParams: { authorization: 'Bearer $TOKEN' },
+  }))`
+    : `new HttpLink({
+    uri: '${endpoint}',
+    headers: { authorization: 'Bearer $TOKEN' },
+  })`;
+  const call = isStream
+    ? `client.subscribe({ query: document${options}}).subscribe(({ data }) => console.log(data));`
+    : `const { data } = await client.${kind === 'mutation' ? 'mutate({ mutation' : 'query({ query'}: document${options}});
+console.log(data);`;
+  return `${packages}
+
+const client = new ApolloClient({
+  cache: new InMemoryCache(),
+  link: ${link},
+});
+const document = gql(${inBackticks(document)});${declared(variables)}
+
+${call}`;
+}
+
+/**
+ * @param {Shown} shown
+ * @param {string} endpoint
+ */
+function urql({ document, variables, kind }, endpoint) {
+  const given = variables ? 'variables' : '{}';
+  const isStream = kind === 'subscription';
+  const call = isStream
+    ? `client.subscription(document, ${given}).subscribe(({ data, error }) => console.log(data, error));`
+    : `const { data, error } = await client.${kind}(document, ${given});
+console.log(data, error);`;
+  return `import { cacheExchange, Client, fetchExchange, gql } from 'urql';
+
+const client = new Client({
+  url: '${endpoint}',
+  exchanges: [cacheExchange, fetchExchange],${isStream ? '\n  fetchSubscriptions: true,' : ''}
+  preferGetMethod: false,
+  fetchOptions: { headers: { authorization: 'Bearer $TOKEN' } },
+});
+const document = gql(${inBackticks(document)});${declared(variables)}
+
+${call}`;
+}
+
+/** @param {string} text */
+function inBackticks(text) {
+  return `\`${text.trim().replaceAll(/[\\`]|\$\{/g, '\\$&')}\``;
+}
+
+/**
+ * JSON is JavaScript.
+ *
+ * @param {Shown['variables']} variables
+ */
+function declared(variables) {
+  return variables ? `\nconst variables = ${JSON.stringify(variables, null, 2)};` : '';
+}

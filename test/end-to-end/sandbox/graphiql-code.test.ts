@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+
+interface Shown {
+  readonly document: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly kind: 'query' | 'mutation' | 'subscription';
+}
+
+// The browser runs them as they are: JavaScript.
+const PAGE = '../../../src/server/graphiql/page';
+const { snippetsOf } = (await import(`${PAGE}/snippets.js`)) as {
+  snippetsOf(shown: Shown, endpoint: string): readonly { title: string; code: string }[];
+};
+const { linkTo } = (await import(`${PAGE}/share.js`)) as {
+  linkTo(query: string, page: string): string;
+};
+const { listsIn } = (await import(`${PAGE}/result-lists.js`)) as {
+  listsIn(data: unknown): readonly { path: string; rows: readonly object[] }[];
+};
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const TITLES = ['curl', 'fetch', 'trading-graph-client', 'Apollo Client', 'urql'];
+
+describe('an operation as code', () => {
+  let app: TestApp;
+  let token: string;
+  beforeAll(async () => {
+    app = await startTestApp({ POSITIONS_POLL_MS: '200' });
+    token = await app.signIn();
+  });
+  afterAll(() => app.close());
+
+  const codeOf = (title: string, shown: Shown) => {
+    const code = snippetsOf(shown, `${app.url}/graphql`).find((one) => one.title === title)?.code;
+    if (code === undefined) throw new Error(`there is no ${title}`);
+    return code;
+  };
+  /** What it writes, up to the text that is waited for: a subscription does not end by itself. */
+  const run = async (title: string, code: string, awaited: string) => {
+    const script = code
+      .replaceAll('$TOKEN', token)
+      // The package is not built here.
+      .replace("'trading-graph-client'", "'./client/src/index.ts'");
+    const child =
+      title === 'curl'
+        ? spawn('bash', ['-c', `exec ${code}`], { env: { ...process.env, TOKEN: token } })
+        : spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT });
+    const ended = once(child, 'exit');
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (text) => {
+        output += text;
+        if (output.includes(awaited)) child.kill();
+      });
+    }
+    await ended;
+    return output;
+  };
+
+  test.each(TITLES)('%s has a place for a token, and no token', (title) => {
+    const code = codeOf(title, { document: '{ customerId }', kind: 'query' });
+    expect(code).toContain('Bearer $TOKEN'.slice(title === 'trading-graph-client' ? 7 : 0));
+    expect(code).not.toContain('eyJ');
+  });
+
+  test.each(TITLES)('%s runs a query with variables when it is pasted', async (title) => {
+    const document = `query Q($text: String!) {
+  # it's a comment with \`backticks\`, \${braces} and a \\
+  instruments(first: 1, filter: { search: $text }) { totalCount nodes { id } }
+}`;
+    const code = codeOf(title, {
+      document,
+      variables: { text: `it's "apple" \\ $HOME` },
+      kind: 'query',
+    });
+    expect(await run(title, code, 'totalCount')).toMatch(/totalCount"?: ?0/);
+  });
+
+  test.each(TITLES)('%s runs a mutation', async (title) => {
+    const document =
+      'mutation M($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
+    const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: title };
+    const code = codeOf(title, { document, variables: { input }, kind: 'mutation' });
+    expect(await run(title, code, 'OrderAccepted')).toContain('OrderAccepted');
+  });
+
+  test.each(TITLES)('%s follows a subscription', async (title) => {
+    const document = 'subscription { positionChanges { snapshot status } }';
+    const code = codeOf(title, { document, kind: 'subscription' });
+    expect(await run(title, code, 'LIVE')).toContain('LIVE');
+  });
+});
+
+describe('a link to share', () => {
+  const sharedOf = (query: string) => {
+    const { origin, pathname, hash, search } = new URL(linkTo(query, 'http://example.com/graphql'));
+    expect(`${origin}${pathname}${search}`).toBe('http://example.com/graphql');
+    const parameters = new URLSearchParams(hash.slice(1));
+    expect([...parameters.keys()]).toEqual(['query']);
+    return parameters.get('query');
+  };
+
+  test('has the operation in its fragment', () => {
+    expect(sharedOf('query Q($id: ID!) {\n  instrument(id: $id) { name }\n}\n')).toBe(
+      'query Q($id: ID!) {\n  instrument(id: $id) { name }\n}',
+    );
+  });
+
+  test.each([
+    ['a text', '{ f(a: "secret", b: 1) }', '{ f(a: "", b: 1) }'],
+    ['one with escapes', '{ f(a: "se\\"cret\\\\") b }', '{ f(a: "") b }'],
+    ['one that is not closed', '{ f(a: "secret\n b }', '{ f(a: ""\n b }'],
+    ['a block', '{ f(a: """se"cret\n\\"""secret""") b }', '{ f(a: "") b }'],
+    ['a block that is not closed', '{ f(a: """secret\nsecret', '{ f(a: ""'],
+    ['a default', 'query Q($a: String = "secret") { f }', 'query Q($a: String = "") { f }'],
+    ['a comment', '# secret "\n{ f } # secret', '{ f } '],
+    ['a comment before a carriage return', '# secret\r{ f }', '{ f }'],
+    ['a comment sign within a text', '{ f(a: "# secret") b }', '{ f(a: "") b }'],
+  ])('leaves out %s', (_name, query, shared) => {
+    expect(sharedOf(query)).toBe(shared);
+  });
+});
+
+describe('lists of an answer', () => {
+  test('are those of objects, by their path', () => {
+    const data = {
+      positions: [{ id: '1' }, null, { id: '2' }],
+      instruments: { totalCount: 1, nodes: [{ id: 'AAPL', groups: [{ id: 1 }] }] },
+      names: ['a', 'b'],
+      none: [],
+      session: null,
+    };
+    expect(listsIn(data).map(({ path, rows }) => [path, rows.length])).toEqual([
+      ['positions', 2],
+      ['instruments.nodes', 1],
+    ]);
+    expect(listsIn(null)).toEqual([]);
+    expect(listsIn(undefined)).toEqual([]);
+  });
+
+  test('are five at most', () => {
+    const data = Object.fromEntries([1, 2, 3, 4, 5, 6].map((at) => [`list${at}`, [{ id: at }]]));
+    expect(listsIn(data)).toHaveLength(5);
+  });
+});
