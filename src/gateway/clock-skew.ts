@@ -1,10 +1,7 @@
-import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 
 export interface ClockSkewOptions {
-  /** A monotonic clock. */
-  readonly clock: Clock;
   /** The clock of this machine, which is compared. */
   readonly now?: () => number;
   readonly log: Pick<Log, 'warn' | 'info'>;
@@ -38,12 +35,11 @@ export class ClockSkew {
     return this.#ms;
   }
 
-  /** Called with each exchange. The first ten answers count, then one in a second. */
-  saw({ operation }: WireCall, exchange: Exchange): void {
+  /** Called with each exchange, at a time by the steady clock. The first ten answers count, then one in a second. */
+  saw({ operation }: WireCall, exchange: Exchange, steadyMs: number): void {
     if (!exchange.sent || !exchange.answered) return;
     // A cache may have answered, with the time at which the gateway once did.
     if (operation === 'getAllTickers' || exchange.headers.age !== undefined) return;
-    const steadyMs = this.#options.clock.now();
     if (this.#taken >= SAMPLES && steadyMs < this.#nextAtMs) return;
     const gatewayMs = Date.parse(exchange.headers.date ?? '');
     if (Number.isNaN(gatewayMs)) return;
@@ -64,7 +60,10 @@ export class ClockSkew {
 
   #judge(): void {
     const sorted = this.#samples.toSorted();
-    const ms = ((sorted[SAMPLES / 2 - 1] as number) + (sorted[SAMPLES / 2] as number)) / 2;
+    const lower = sorted[SAMPLES / 2 - 1] as number;
+    const upper = sorted[SAMPLES / 2] as number;
+    // Their mean would be a difference that no answer had, while a clock has just been set.
+    const ms = Math.abs(lower) < Math.abs(upper) ? lower : upper;
     this.#ms = ms;
     const isBeyond = Math.abs(ms) > BEYOND_MS;
     if (isBeyond === this.#isBeyond) return;

@@ -54,13 +54,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     log,
     ...(speedSliceMs !== undefined && { sliceMs: speedSliceMs }),
   });
-  const clockSkew = new ClockSkew({ clock: steadyClock, log });
+  const clockSkew = new ClockSkew({ log });
   const transport = createTransport(
     pools,
-    (call, outcome, ms, exchange) => {
+    (call, outcome, ms, exchange, endedAtMs) => {
       metrics.called(call, outcome, ms, exchange);
-      clockSkew.saw(call, exchange);
-      slowOperations.saw(call.operation, outcome, ms);
+      clockSkew.saw(call, exchange, endedAtMs);
+      slowOperations.saw(call.operation, outcome, ms, endedAtMs);
     },
     counter,
   );

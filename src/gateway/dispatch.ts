@@ -184,10 +184,11 @@ export class Dispatch implements Dispatcher.DispatchHandler {
 
   #settle(exchange: Exchange): void {
     const { operation, caller } = this.#call;
-    const ms = performance.now() - this.#startedAt;
+    const endedAtMs = performance.now();
+    const ms = endedAtMs - this.#startedAt;
     const outcome = callOutcome(this.#call, exchange);
     this.#resolve(exchange);
-    this.#observe(this.#call, outcome, ms, exchange);
+    this.#observe(this.#call, outcome, ms, exchange, endedAtMs);
     caller.receipt?.({ operation, ms, source: 'call', outcome });
   }
 }

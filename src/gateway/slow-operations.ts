@@ -36,8 +36,8 @@ export class SlowOperations {
   }
 
   /** Called with each call that went onto the wire. A failure that comes at once is not quick. */
-  saw(operation: OperationName, outcome: CallOutcome, ms: number): void {
-    this.#turn();
+  saw(operation: OperationName, outcome: CallOutcome, ms: number, endedAtMs: number): void {
+    this.#turn(endedAtMs);
     if (outcome === 'ok' || outcome === 'timeout') this.#speeds[operation].add(ms);
   }
 
@@ -62,8 +62,7 @@ export class SlowOperations {
     return details.length === 0 ? null : `slow operations of the gateway: ${details.join(', ')}`;
   }
 
-  #turn(): void {
-    const nowMs = this.#clock.now();
+  #turn(nowMs: number = this.#clock.now()): void {
     if (nowMs < this.#turnsAtMs) return;
     const turns = Math.floor((nowMs - this.#turnsAtMs) / this.#sliceMs) + 1;
     this.#turnsAtMs += turns * this.#sliceMs;

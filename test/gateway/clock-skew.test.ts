@@ -12,7 +12,7 @@ function open() {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const log = createLog({ level: 'info', format: 'json', destination });
-  const skew = new ClockSkew({ clock, now: clock.now, log });
+  const skew = new ClockSkew({ now: clock.now, log });
   const saw = (
     headers: Readonly<Record<string, string>>,
     operation: OperationName = 'getSession',
@@ -20,7 +20,7 @@ function open() {
   ) => {
     const sent = { sent: true, sequence: 1, sentAtMs: clock.now() - tookMs } as const;
     const exchange: Exchange = { ...sent, answered: true, status: 200, headers, bytes: NOTHING };
-    skew.saw(callOf(operation), exchange);
+    skew.saw(callOf(operation), exchange, clock.now());
   };
   const dateAt = (aheadMs: number) => ({ date: new Date(clock.now() + aheadMs).toUTCString() });
   return { clock, skew, saw, dateAt, lines };
@@ -42,6 +42,17 @@ test('the median of ten answers counts, and nothing before there were ten', () =
   expect(skew.ms).toBe(500);
   expect(skew.degradedReason()).toBeNull();
   expect(lines).toEqual([]);
+});
+
+test('a clock that has just been set is told by its whole difference', async () => {
+  const { clock, skew, saw, dateAt, lines } = open();
+  for (let at = 0; at < 10; at += 1) saw(dateAt(0));
+  for (let second = 0; second < 10; second += 1) {
+    await clock.advance(1_000);
+    saw(dateAt(7_200_000));
+    expect(skew.degradedReason() === null).toBe(second < 5);
+  }
+  expect(lines).toMatchObject([{ skewSeconds: 7_201 }]);
 });
 
 test('the catalog’s answers, those with an age and those without a date do not count', () => {

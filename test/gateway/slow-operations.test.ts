@@ -20,7 +20,7 @@ function open() {
       let after: number | null = null;
       const startMs = clock.now();
       for (let at = 0; clock.now() - startMs < minutes * MINUTE_MS; at += 1) {
-        slow.saw(OPERATION, 'ok', ms(at));
+        slow.saw(OPERATION, 'ok', ms(at), clock.now());
         await clock.advance(everyMs);
         if (slow.isSlow(OPERATION)) after ??= (clock.now() - startMs) / 1000;
       }
@@ -85,16 +85,16 @@ test('it needs calls to compare: thirty before, ten in the minute', async () => 
 test('failures at once are not quick, time-outs are slow, and operations are told apart', async () => {
   const { clock, slow } = open();
   for (let second = 0; second < 600; second += 1) {
-    slow.saw(OPERATION, 'ok', 100);
-    slow.saw('getOpenPositions', 'ok', 100);
+    slow.saw(OPERATION, 'ok', 100, clock.now());
+    slow.saw('getOpenPositions', 'ok', 100, clock.now());
     await clock.advance(1_000);
   }
   for (let second = 0; second < 90; second += 1) {
-    slow.saw(OPERATION, 'timeout', 5_000);
+    slow.saw(OPERATION, 'timeout', 5_000, clock.now());
     for (const outcome of ['connect', 'reset', '5xx', 'cancelled'] as const) {
-      slow.saw(OPERATION, outcome, 0);
+      slow.saw(OPERATION, outcome, 0, clock.now());
     }
-    slow.saw('getOpenPositions', 'ok', 100);
+    slow.saw('getOpenPositions', 'ok', 100, clock.now());
     await clock.advance(1_000);
   }
   expect(slow.isSlow(OPERATION)).toBe(true);

@@ -120,7 +120,7 @@ export class TokenRefusals {
   #sharesOf(refuser: Refuser): Shares {
     const oldest = (this.#second() - MINUTE_SECONDS) * 2;
     let [accounts, refused] = [0, 0];
-    for (const state of this.#slots[refuser] ?? []) {
+    for (const state of this.#slotsOf(refuser)) {
       if (state === 0 || state < oldest) continue;
       accounts += 1;
       refused += state & 1;
