@@ -1,6 +1,6 @@
 import type { CatalogView } from './domain/catalog/catalog-view.ts';
 import type { Caller, ReceiptEntry } from './gateway/caller.ts';
-import type { Eventually } from './lib/eventually.ts';
+import { after, type Eventually } from './lib/eventually.ts';
 import type { CostInputs } from './plugins/cost/amount.ts';
 import { Operation, type OperationRecord, type TransportContext } from './plugins/operation.ts';
 import type { RunCost } from './plugins/receipts/use-receipts.ts';
@@ -50,8 +50,7 @@ export class GraphContext extends Context {
 
   /** The version of the catalog for which the viewer is proved. */
   catalogValidity(): Eventually<Validity> {
-    const view = this.scope.catalog();
-    return view instanceof Promise ? view.then(validityOf) : validityOf(view);
+    return after(this.scope.catalog(), validityOf);
   }
 
   receipt(run: RunCost): Readonly<Record<string, unknown>> {

@@ -53,6 +53,14 @@ export class GatewayError extends StacklessError {
   }
 }
 
+/** Whether a call failed for one of the reasons. */
+export function isGatewayError(
+  error: unknown,
+  ...kinds: readonly GatewayErrorKind[]
+): error is GatewayError {
+  return error instanceof GatewayError && kinds.includes(error.kind);
+}
+
 /** A call had no whole answer before its deadline, or not even a connection. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';

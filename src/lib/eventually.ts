@@ -1,2 +1,10 @@
 /** A value, or a promise of it where it has to be waited for. */
 export type Eventually<T> = T | Promise<T>;
+
+/** Goes on at once with a value that is there: a promise would cost it a turn of the event loop's microtasks. */
+export function after<T, U>(
+  value: Eventually<T>,
+  next: (value: T) => Eventually<U>,
+): Eventually<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

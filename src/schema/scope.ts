@@ -10,7 +10,7 @@ import type { SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';
 import type { Read } from '../gateway/read.ts';
-import type { Eventually } from '../lib/eventually.ts';
+import { after, type Eventually } from '../lib/eventually.ts';
 import type { Services } from './services.ts';
 
 const MOST_IDS = 500;
@@ -172,7 +172,7 @@ export class Scope {
       if (view instanceof Promise) return view.then((received) => this.#hold(received));
       return view;
     };
-    return viewer instanceof Promise ? viewer.then(read) : read(viewer);
+    return after(viewer, read);
   }
 
   #hold(view: CatalogView): CatalogView {
@@ -194,15 +194,11 @@ export class Scope {
   /** In the order of the ids, with null for each that the catalog has none for. */
   instrumentsByIds(ids: readonly string[]): Eventually<readonly (Instrument | null)[]> {
     if (ids.length > MOST_IDS) throw new InputError('ids', `ids must be at most ${MOST_IDS}.`);
-    const catalog = this.catalog();
-    const find = ({ version }: CatalogView) => ids.map((id) => version.byId.get(id) ?? null);
-    return catalog instanceof Promise ? catalog.then(find) : find(catalog);
+    return after(this.catalog(), ({ version }) => ids.map((id) => version.byId.get(id) ?? null));
   }
 
   instruments(request: PageRequest): Eventually<InstrumentConnection> {
-    const catalog = this.catalog();
-    if (catalog instanceof Promise) return catalog.then(({ version }) => pageOf(version, request));
-    return pageOf(catalog.version, request);
+    return after(this.catalog(), ({ version }) => pageOf(version, request));
   }
 
   /** A read that needs nothing but its viewer. */

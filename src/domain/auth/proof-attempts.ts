@@ -1,4 +1,4 @@
-import { GatewayError } from '../../gateway/errors.ts';
+import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import { addressKey } from '../../lib/address-key.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -68,7 +68,7 @@ export class ProofAttempts {
     try {
       return await call();
     } catch (error) {
-      if (error instanceof GatewayError && error.kind === 'unauthenticated') {
+      if (isGatewayError(error, 'unauthenticated')) {
         this.#failed(viewer, operation, attempts);
       }
       throw error;

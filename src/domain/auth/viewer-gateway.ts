@@ -6,7 +6,12 @@ import type {
 } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import type { GatewayClient } from '../../gateway/client.ts';
-import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../../gateway/errors.ts';
+import {
+  GatewayError,
+  type GatewayErrorKind,
+  isGatewayError,
+  UnsafePathError,
+} from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../gateway/model.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
@@ -72,7 +77,7 @@ export class ViewerGateway {
         ({ modified }) => (modified ? group : null),
       );
     } catch (error) {
-      if (error instanceof GatewayError && error.kind === 'forbidden') {
+      if (isGatewayError(error, 'forbidden')) {
         this.#ledger.catalogForbidden(viewer, group);
       }
       // The session's group precedes the token's.
@@ -161,7 +166,10 @@ export class ViewerGateway {
       return answer;
     } catch (error) {
       // A cached refusal of a token is none of the gateway's answers.
-      if (error instanceof GatewayError && !(isRefusal(error) && error.status === null)) {
+      if (
+        error instanceof GatewayError &&
+        !(isGatewayError(error, 'unauthenticated') && error.status === null)
+      ) {
         this.#onRead(operation, error.kind);
       }
       throw this.#noteRefusal(viewer, operation, error, wasAccepted);
@@ -200,7 +208,9 @@ export class ViewerGateway {
     wasAccepted: boolean,
   ): unknown {
     // Without a status the refusal is a cached one, which the ledger has recorded.
-    if (isRefusal(error) && error.status !== null) this.#refused(viewer, operation, wasAccepted);
+    if (isGatewayError(error, 'unauthenticated') && error.status !== null) {
+      this.#refused(viewer, operation, wasAccepted);
+    }
     return error;
   }
 
@@ -208,8 +218,4 @@ export class ViewerGateway {
     this.#ledger.refused(viewer);
     this.#refusals.refused(operation, viewer, wasAccepted);
   }
-}
-
-function isRefusal(error: unknown): error is GatewayError {
-  return error instanceof GatewayError && error.kind === 'unauthenticated';
 }

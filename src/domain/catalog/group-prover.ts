@@ -1,5 +1,5 @@
 import type { ReceiptSource } from '../../gateway/caller.ts';
-import { GatewayError } from '../../gateway/errors.ts';
+import { isGatewayError } from '../../gateway/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Prover } from '../account/prover.ts';
 import type { GroupProof, ProofLedger } from '../auth/proof.ts';
@@ -54,7 +54,9 @@ export class GroupProver {
     // group's catalog opens; for the same group a second attempt would double the wait for the same failure.
     if (proof && !(failed && proof.group === group)) return proof;
     if (!failed) return this.#byCall(viewer, group);
-    const elsewhere = isForbidden(result.error) ? await this.#bySnapshot(viewer) : null;
+    const elsewhere = isGatewayError(result.error, 'forbidden')
+      ? await this.#bySnapshot(viewer)
+      : null;
     if (elsewhere && elsewhere.group !== group) return elsewhere;
     throw result.error;
   }
@@ -107,8 +109,4 @@ export class GroupProver {
     }
     await call;
   }
-}
-
-function isForbidden(error: unknown): boolean {
-  return error instanceof GatewayError && error.kind === 'forbidden';
 }

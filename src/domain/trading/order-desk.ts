@@ -1,4 +1,4 @@
-import { GatewayError } from '../../gateway/errors.ts';
+import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
 import { AccountRecordsFullError } from '../../store/order-records.ts';
 import type { Prover } from '../account/prover.ts';
 import type { AccountProof } from '../auth/proof.ts';
@@ -43,7 +43,8 @@ export class OrderDesk {
     try {
       return await this.#prover.account(viewer);
     } catch (error) {
-      if (!(error instanceof GatewayError) || isAboutSender(error)) throw error;
+      const isAboutSender = isGatewayError(error, 'unauthenticated', 'forbidden', 'rate-limited');
+      if (isAboutSender || !(error instanceof GatewayError)) throw error;
       throw new GatewayError('unavailable', operation, 'the token could not be proved', {
         cause: error,
       });
@@ -53,10 +54,9 @@ export class OrderDesk {
 
 /** Forged tokens, and an account that floods, must not look like a fault of the gateway's or the store's. */
 function isCallersOwn(error: unknown): boolean {
-  if (error instanceof GatewayError) return error.kind === 'unauthenticated';
-  return error instanceof InputError || error instanceof AccountRecordsFullError;
-}
-
-function isAboutSender({ kind }: GatewayError): boolean {
-  return kind === 'unauthenticated' || kind === 'forbidden' || kind === 'rate-limited';
+  return (
+    isGatewayError(error, 'unauthenticated') ||
+    error instanceof InputError ||
+    error instanceof AccountRecordsFullError
+  );
 }

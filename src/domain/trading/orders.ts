@@ -1,4 +1,4 @@
-import { GatewayError } from '../../gateway/errors.ts';
+import { isGatewayError } from '../../gateway/errors.ts';
 import { type OrderRecord, recordId } from '../../store/order-records.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
@@ -75,7 +75,7 @@ export class Orders {
         return { ...(await inFlight.done), replayed: true };
       } catch (error) {
         // The failure was about the first request's token; this one's may be accepted.
-        if (!isAboutToken(error)) throw error;
+        if (!isGatewayError(error, 'unauthenticated', 'forbidden')) throw error;
       }
     }
   }
@@ -179,11 +179,4 @@ export class Orders {
 function otherInput(): InputError {
   const argument = 'input.idempotencyKey';
   return new InputError(argument, `${argument} was used for another order.`);
-}
-
-function isAboutToken(error: unknown): boolean {
-  return (
-    error instanceof GatewayError &&
-    (error.kind === 'unauthenticated' || error.kind === 'forbidden')
-  );
 }

@@ -1,4 +1,5 @@
 import type { ExecutionResult } from 'graphql';
+import { after } from '../../lib/eventually.ts';
 import type { Operation } from '../operation.ts';
 import type { GraphPlugin } from '../plugin.ts';
 import type { CostQuota } from './cost-quota.ts';
@@ -13,10 +14,7 @@ export function useCostBudget(quota: CostQuota): GraphPlugin {
         quota.charge(operation.client, operation.meter.fields);
         return result;
       };
-      setExecuteFn((args) => {
-        const result = refusalOf(quota, operation) ?? executeFn(args);
-        return result instanceof Promise ? result.then(charged) : charged(result);
-      });
+      setExecuteFn((args) => after(refusalOf(quota, operation) ?? executeFn(args), charged));
     },
   };
 }

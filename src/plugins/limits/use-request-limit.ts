@@ -1,3 +1,4 @@
+import { after } from '../../lib/eventually.ts';
 import { BATCH_SHARE, type RateCounters, type RateState } from '../../store/rate-counters.ts';
 import type { Operation } from '../operation.ts';
 import type { GraphPlugin } from '../plugin.ts';
@@ -34,10 +35,7 @@ export function useRequestLimit({ counters, perMinute }: RequestLimitOptions): G
 
   return {
     onAdmit({ operation }) {
-      const taken = counter.take(operation.client.key);
-      return taken instanceof Promise
-        ? taken.then((state) => counted(operation, state))
-        : counted(operation, taken);
+      return after(counter.take(operation.client.key), (state) => counted(operation, state));
     },
   };
 }

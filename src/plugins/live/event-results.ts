@@ -1,5 +1,5 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import type { Eventually } from '../../lib/eventually.ts';
+import { after, type Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import { Meter } from '../cost/meter.ts';
@@ -210,9 +210,7 @@ export class EventResults {
       { ...args, rootValue: event, contextValue: run.context },
       run.meter,
     );
-    return result instanceof Promise
-      ? result.then((settled) => this.#made(settled, live, run))
-      : this.#made(result, live, run);
+    return after(result, (settled) => this.#made(settled, live, run));
   }
 
   #made(result: ExecutionResult, live: LiveOperation, run: EventRun): MadeResult {

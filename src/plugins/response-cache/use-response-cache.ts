@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ExecutionResult } from 'graphql';
-import type { Eventually } from '../../lib/eventually.ts';
+import { after, type Eventually } from '../../lib/eventually.ts';
 import type { Encoding } from '../../lib/pack.ts';
 import type { CatalogUse } from '../documents/sharing-marks.ts';
 import type { Operation } from '../operation.ts';
@@ -100,11 +100,9 @@ export function useResponseCache<Context extends OperationContext>({
       // Only some runs may read it, so the operation is never cached again.
       if (!mayKeep) cache.bar(use);
       if (!mayKeep || result.errors) return result;
-      const bytes = bytesOf(result, operation);
-      return bytes instanceof Promise ? bytes.then(written) : written(bytes);
+      return after(bytesOf(result, operation), written);
     };
-    const result = run();
-    return result instanceof Promise ? result.then(made) : made(result);
+    return after(run(), made);
   }
 
   return {
@@ -118,10 +116,7 @@ export function useResponseCache<Context extends OperationContext>({
 }
 
 function bytesOf({ data }: ExecutionResult, { meter }: Operation): Eventually<Buffer> {
-  const text = jsonText({ data: data ?? null }, meter);
-  return text instanceof Promise
-    ? text.then((written) => jsonBytes(written, meter))
-    : jsonBytes(text, meter);
+  return after(jsonText({ data: data ?? null }, meter), (text) => jsonBytes(text, meter));
 }
 
 /** The cache key. Coerced values: variables that the document does not use make no difference. */

@@ -3,7 +3,7 @@ import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { TokenEndedError } from '../../domain/positions/token-ended-error.ts';
 import type { EnvelopedOperation } from '../../graph.ts';
-import type { Eventually } from '../../lib/eventually.ts';
+import { after, type Eventually } from '../../lib/eventually.ts';
 import type { ResultSink } from '../../plugins/live/delivery.ts';
 import type { Subscribed } from '../../plugins/live/use-live-results.ts';
 import type { Operation } from '../../plugins/operation.ts';
@@ -37,9 +37,7 @@ export class OperationStarts {
 
 function begin(opened: EnvelopedOperation, results: () => ResultSink): Eventually<Started> {
   const started = opened.type === 'subscription' ? opened.subscribe() : opened.execute();
-  return started instanceof Promise
-    ? started.then((settled) => handedOver(settled, opened.operation, results))
-    : handedOver(started, opened.operation, results);
+  return after(started, (settled) => handedOver(settled, opened.operation, results));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { GatewayError, UnsafePathError } from '../../../gateway/errors.ts';
+import { GatewayError, isGatewayError, UnsafePathError } from '../../../gateway/errors.ts';
 import { backoffMs } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
@@ -138,10 +138,8 @@ export class CatalogFetches {
 
 /** Whether a failure concerns only the token that met it. */
 export function isPersonal(error: unknown): boolean {
-  if (error instanceof GatewayError) {
-    return error.kind === 'unauthenticated' || error.kind === 'forbidden';
-  }
   return (
+    isGatewayError(error, 'unauthenticated', 'forbidden') ||
     error instanceof UnauthenticatedError ||
     error instanceof TooManyAttemptsError ||
     error instanceof UnsafePathError

@@ -1,4 +1,5 @@
 import type { Instrument } from '../../../gateway/model.ts';
+import { after } from '../../../lib/eventually.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
 import { MATCH, type Matches } from '../search/search-index.ts';
@@ -43,8 +44,7 @@ export function pageOf(
 
   const needsIndex = term !== null || order.by !== 'SYMBOL';
   if (!needsIndex) return cut(null);
-  const { index } = version;
-  return index instanceof Promise ? index.then(cut) : cut(index);
+  return after(version.index, cut);
 }
 
 function select(
