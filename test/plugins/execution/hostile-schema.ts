@@ -41,16 +41,16 @@ const Side = new GraphQLEnumType({
   values: { BUY: { value: 'b' }, SELL: { value: 2 }, NONE: {} },
 });
 /** What it returns is an object with a `toJSON`. */
-const At = new GraphQLScalarType({
-  name: 'At',
+const DateTime = new GraphQLScalarType({
+  name: 'DateTime',
   coerceOutputValue(value) {
     if (typeof value === 'number') return new Date(value);
     const date = new Date(value instanceof Date || typeof value === 'string' ? value : Number.NaN);
-    if (Number.isNaN(date.getTime())) throw new Error('At refuses it');
+    if (Number.isNaN(date.getTime())) throw new Error('DateTime refuses it');
     return date;
   },
 });
-const Anything = new GraphQLScalarType({ name: 'Anything' });
+const AnyJson = new GraphQLScalarType({ name: 'JSON' });
 const Fussy = new GraphQLScalarType({
   name: 'Fussy',
   coerceOutputValue(value) {
@@ -84,7 +84,7 @@ const leaves = {
   ratio: GraphQLFloat,
   flag: GraphQLBoolean,
   side: Side,
-  at: At,
+  at: DateTime,
   fussy: Fussy,
 };
 
@@ -138,7 +138,7 @@ function echo(): Fields {
     echo: {
       // Postponed where the answer is made in slices.
       ...perGroup,
-      type: Anything,
+      type: AnyJson,
       args: {
         text: { type: GraphQLString },
         must: { type: new GraphQLNonNull(GraphQLID) },
