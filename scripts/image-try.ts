@@ -29,7 +29,7 @@ for (const tool of ['buildah', 'mmdebstrap']) {
 }
 
 using buildah = new Buildah(locate('', ['buildah']) ?? 'buildah');
-const revision = read('git', 'rev-parse', 'HEAD');
+const revision = revisionOf(root);
 const baseAtMs = performance.now();
 const context = join(buildah.folder, 'base');
 writeBaseContext(context, join(homedir(), '.cache', 'trading-graph'));
@@ -156,6 +156,15 @@ function registryAccess(folder: string): string[] {
   const cache = read('npm', 'config', 'get', 'cache');
   mkdirSync(cache, { recursive: true });
   return [...volumes, '--volume', `${path}:/root/.npmrc:ro`, '--volume', `${cache}:/root/.npm`];
+}
+
+/** A checkout that is no repository is an image all the same. */
+function revisionOf(folder: string): string {
+  const { stdout, status } = spawnSync('git', ['rev-parse', 'HEAD'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout.trim() : '0'.repeat(40);
 }
 
 function read(command: string, ...args: readonly string[]): string {

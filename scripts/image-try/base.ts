@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path';
 import { locate } from '../../test/support/machine.ts';
 
 const SUITE = 'bookworm';
+const LONGEST_MS = 180_000;
 /** What Node's binary links to beside the C library. */
 const PACKAGES = ['libatomic1', 'libstdc++6'];
 /** As the official image leaves them out. */
@@ -58,7 +59,10 @@ function debian(cacheFolder: string): string {
     SUITE,
     partial,
   ];
-  const { status, stderr, error } = spawnSync('mmdebstrap', args, { encoding: 'utf8' });
+  const { status, stderr, error } = spawnSync('mmdebstrap', args, {
+    encoding: 'utf8',
+    timeout: LONGEST_MS,
+  });
   if (status !== 0) throw new Error(`mmdebstrap: ${error?.message ?? stderr.trim()}`);
   renameSync(partial, path);
   return path;

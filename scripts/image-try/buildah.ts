@@ -13,6 +13,9 @@ export interface ImageConfig {
   readonly Labels: Readonly<Record<string, string>>;
 }
 
+// A build takes half a minute.
+const LONGEST_MS = 180_000;
+
 /** Buildah with a storage of its own, so that nothing of it stays on the machine. */
 export class Buildah implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'image-try-'));
@@ -55,6 +58,7 @@ export class Buildah implements Disposable {
 
   run(...args: readonly string[]): string {
     const { status, stdout, stderr, error } = spawnSync(this.#path, [...this.#storage, ...args], {
+      timeout: LONGEST_MS,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
       maxBuffer: 64 * 1024 * 1024,
