@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import { CostQuota } from '../../src/plugins/cost/cost-quota.ts';
+import { COSTLY_FIELDS } from '../../src/plugins/cost/meter.ts';
+import { FollowedEvents } from '../../src/plugins/live/delivery.ts';
+import { createMemoryRateCounters } from '../../src/store/memory-rate-counters.ts';
+import { smallGraph } from '../support/small-graph.ts';
+
+const ONE = { status: 200, codes: [] };
+const counters = () => createMemoryRateCounters();
+
+describe('what is not parsed, valid or allowed is refused', () => {
+  test.each([
+    ['no object', [], 400, 'GRAPHQL_PARSE_FAILED', false],
+    ['no document', {}, 400, 'GRAPHQL_PARSE_FAILED', false],
+    ['no such document', { documentId: 'x' }, 400, 'PERSISTED_DOCUMENT_NOT_FOUND', true],
+    ['broken syntax', { query: '{' }, 400, 'GRAPHQL_PARSE_FAILED', true],
+    ['a field of the wrong name', { query: '{ nope }' }, 400, 'GRAPHQL_VALIDATION_FAILED', true],
+    [
+      'a variable of the wrong type',
+      { query: 'query($n: Int!) { numbers(first: $n) { n } }', variables: { n: 'x' } },
+      400,
+      'BAD_USER_INPUT',
+      true,
+    ],
+    [
+      'variables that nest too deeply',
+      { query: '{ one }', variables: JSON.parse(`${'{"a":'.repeat(102)}1${'}'.repeat(102)}`) },
+      400,
+      'QUERY_TOO_COMPLEX',
+      true,
+    ],
+  ])('%s', async (_what, sent, status, code, isWellFormed) => {
+    const { run, counted } = smallGraph();
+    const { refusal } = await run(sent);
+    expect(refusal).toMatchObject({ status, isWellFormed });
+    expect(refusal?.errors.map(({ extensions }) => extensions.code)).toEqual([code]);
+    expect(counted).toContain(code);
+  });
+
+  test('a mutation and a subscription where the transport takes none', async () => {
+    const { run, codes } = smallGraph();
+    expect(await codes('mutation { write }')).toEqual(ONE);
+    const { refusal } = await run('mutation { write }', { mayMutate: false });
+    expect(refusal).toMatchObject({ status: 405, headers: { allow: 'POST' } });
+    expect(await codes('{ one }', { mayMutate: false, takesEvents: false })).toEqual(ONE);
+    expect(await codes('subscription { tick }', { takesEvents: false })).toEqual({
+      status: 406,
+      codes: ['GRAPHQL_PARSE_FAILED'],
+    });
+  });
+});
+
+describe('a client', () => {
+  test('may start so many operations in a minute, refused ones included', async () => {
+    const { contextFor, graph, codes } = smallGraph({
+      requests: { counters: counters(), perMinute: 3 },
+    });
+    const context = contextFor('{ one }');
+    await graph.open(context);
+    expect(context.operation.headers).toEqual({
+      ratelimit: '"default";r=2;t=60',
+      'ratelimit-policy': '"default";q=3;w=60',
+    });
+    await codes('{ nope }');
+    expect(await codes('{ one }')).toEqual(ONE);
+    const over = contextFor({});
+    expect(await graph.open(over)).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
+    expect(over.operation.headers.ratelimit).toBe('"default";r=0;t=60');
+  });
+
+  test('waits for a counter in a shared store', async () => {
+    const state = { isOver: false, remaining: 1, resetMs: 0 };
+    const shared = (isOver: boolean) => ({
+      ...counters(),
+      counter: () => ({ limit: 1, windowSeconds: 60, take: async () => ({ ...state, isOver }) }),
+    });
+    const free = smallGraph({ requests: { counters: shared(false), perMinute: 1 } });
+    expect(await free.codes('{ one }')).toEqual(ONE);
+    const full = smallGraph({ requests: { counters: shared(true), perMinute: 1 } });
+    const { refusal } = await full.run('{ one }');
+    // A moment is rounded up to a whole second.
+    expect(refusal).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+    expect(full.counted).toEqual(['RATE_LIMITED', 'RATE_LIMIT_PER_MINUTE']);
+  });
+
+  test('is charged the fields of its answers, and refused beyond its budget', async () => {
+    const costs = new CostQuota({ counters: counters(), fieldsPerMinute: 10 });
+    const { codes } = smallGraph({ costs });
+    expect(await codes('{ numbers(first: 20) { n } }')).toEqual(ONE);
+    expect(await codes('{ one }')).toEqual({ status: 429, codes: ['RATE_LIMITED'] });
+  });
+
+  test('gets costly answers that were admitted before its budget was used up no longer', async () => {
+    const costs = new CostQuota({ counters: counters(), fieldsPerMinute: 10 });
+    const { contextFor, graph } = smallGraph({ costs }, COSTLY_FIELDS);
+    const [first, second, cheap] = await Promise.all(
+      ['{ all { n } }', '{ all { n } }', '{ one }'].map((text) => graph.open(contextFor(text))),
+    );
+    if (!first || !second || !cheap) throw new Error('three were sent');
+    if ('errors' in first || 'errors' in second || 'errors' in cheap) throw new Error('refused');
+    expect(await first.execute()).not.toHaveProperty('errors');
+    expect(await second.execute()).toMatchObject({
+      errors: [{ extensions: { code: 'RATE_LIMITED' } }],
+    });
+    expect(await cheap.execute()).toEqual({ data: { one: 1 } });
+  });
+
+  test('is refused what could exceed the budget of one answer, to the field', async () => {
+    expect(await smallGraph({ maxCost: 11 }, 10).codes('{ all { n } }')).toEqual(ONE);
+    const { refusal } = await smallGraph({ maxCost: 10 }, 10).run('{ all { n } }');
+    expect(refusal?.errors[0]?.extensions).toMatchObject({
+      code: 'QUERY_TOO_COMPLEX',
+      limit: 'MAX_COST',
+      value: 11,
+      maximum: 10,
+    });
+  });
+
+  test('has so many subscriptions at a time, however many were admitted at once', async () => {
+    const { contextFor, graph, run, codes } = smallGraph({
+      subscriptions: { perAccount: 1, perAddress: 9 },
+    });
+    const [first, second] = await Promise.all(
+      ['a', 'b'].map((name) => graph.open(contextFor(`subscription ${name} { tick }`))),
+    );
+    if (!first || !second || 'errors' in first || 'errors' in second) throw new Error('refused');
+    const events = (await first.subscribe()) as FollowedEvents;
+    expect(await second.subscribe()).toMatchObject({
+      errors: [{ extensions: { code: 'RATE_LIMITED' } }],
+    });
+    expect(await codes('{ one }')).toEqual(ONE);
+    expect(await codes('subscription { tick }')).toEqual({ status: 429, codes: ['RATE_LIMITED'] });
+    await events.leave();
+    expect((await run('subscription { tick }')).result).toBeInstanceOf(FollowedEvents);
+  });
+
+  test('that leaves gives its slot back, and so does a subscription that cannot start', async () => {
+    const { run, codes } = smallGraph({ subscriptions: { perAccount: 1, perAddress: 9 } });
+    const leaving = new AbortController();
+    await run('subscription { tick }', {}, { signal: leaving.signal });
+    expect((await codes('subscription { tick }')).status).toBe(429);
+    leaving.abort();
+    expect(await codes('subscription { broken }')).toEqual({ status: 200, codes: ['INTERNAL'] });
+    expect((await run('subscription { tick }')).result).toBeInstanceOf(FollowedEvents);
+  });
+});
+
+describe('while memory is short', () => {
+  const short = (length?: number) => smallGraph({ isMemoryShort: () => true }, length);
+
+  test('cheap queries and writes are answered', async () => {
+    expect(await short().codes('{ one }')).toEqual(ONE);
+    expect(await short(999).codes('{ all { n } }')).toEqual(ONE);
+    expect(await short().codes('mutation { write }')).toEqual(ONE);
+  });
+
+  test.each(['{ all { n } }', 'subscription { tick }'])('others are refused: %s', async (text) => {
+    const { refusal } = await short(1_000).run(text);
+    expect(refusal).toMatchObject({ status: 503, headers: { 'retry-after': '10' } });
+    expect(await smallGraph().codes(text)).toEqual(ONE);
+  });
+});
