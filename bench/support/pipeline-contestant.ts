@@ -20,7 +20,7 @@ export class PipelineContestant implements Disposable {
 
   static async start(checkout: string): Promise<PipelineContestant> {
     const [command = '', ...args] = onCore(CONTESTANT_CORE, process.execPath, [
-      // As main.ts sets it.
+      // What recurs ends in V8's last compiler; code of the one in the middle would only vary the first rounds.
       '--no-maglev',
       SCRIPT,
       resolve(checkout),
