@@ -37,6 +37,55 @@ describe('what is not parsed, valid or allowed is refused', () => {
     expect(counted).toContain(code);
   });
 
+  const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+  const keys = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
+  test.each([
+    ['as deep as they may be', nested(101), 200],
+    ['deeper by one', nested(102), 400],
+    ['of as many keys as they may have', keys(10_000), 200],
+    ['of one key more', keys(10_001), 400],
+    ['of as many keys over all their objects', { a: [keys(5_000), keys(4_999)] }, 200],
+    ['of one key more over all', { a: [keys(5_000), keys(5_000)] }, 400],
+    ['with a list of any length', { a: Array.from({ length: 20_000 }, () => 1) }, 200],
+  ])('variables %s', async (_what, variables, status) => {
+    expect((await smallGraph().codes({ query: '{ one }', variables })).status).toBe(status);
+  });
+
+  test('a variable names its argument and quotes no value', async () => {
+    const { refusal } = await smallGraph().run({
+      query: 'query($n: Int!) { numbers(first: $n) { n } }',
+      variables: { n: 'a secret' },
+    });
+    expect(refusal?.errors[0]?.extensions).toMatchObject({ argument: 'first' });
+    expect(JSON.stringify(refusal)).not.toContain('secret');
+  });
+
+  test('a null in place of the one member of an input is named', async () => {
+    const query = 'query($size: Size) { sized(size: $size) }';
+    const { codes, run } = smallGraph();
+    expect(await codes({ query, variables: { size: { units: 1 } } })).toEqual(ONE);
+    const messageOf = async (size: object) => {
+      const { refusal } = await run({ query, variables: { size } });
+      return refusal?.errors[0]?.message;
+    };
+    expect(await messageOf({ units: null })).toContain('must not be null: leave it out');
+    expect(await messageOf({ units: 1, lots: 2 })).toContain('exactly one field');
+  });
+
+  test('an operation that is not named, or not there, says which', async () => {
+    const { run } = smallGraph();
+    const query = 'query A { one } query B { one }';
+    const messages = [{ query }, { query, operationName: 'C' }].map(async (sent) => {
+      const { refusal } = await run(sent);
+      return refusal?.errors[0]?.message;
+    });
+    expect(await Promise.all(messages)).toEqual([
+      expect.stringContaining('several operations'),
+      expect.stringContaining('no operation of that name'),
+    ]);
+  });
+
   test('a mutation and a subscription where the transport takes none', async () => {
     const { run, codes } = smallGraph();
     expect(await codes('mutation { write }')).toEqual(ONE);

@@ -80,6 +80,10 @@ describe('a subscription', () => {
     ]);
   });
 
+  test('of a field that returns no pull stream is a fault of the schema', async () => {
+    await expect(smallGraph().run('subscription { foreign }')).rejects.toThrow('PullStream');
+  });
+
   test('that cannot start says why, unless its transport does', async () => {
     const ends = smallGraph();
     const { result } = await ends.run('subscription { broken }', { reportsEnd: () => true });

@@ -1,5 +1,6 @@
 import {
   type ExecutionResult,
+  GraphQLInputObjectType,
   GraphQLInt,
   GraphQLList,
   GraphQLNonNull,
@@ -28,6 +29,11 @@ const numbers = new GraphQLList(
   new GraphQLObjectType({ name: 'N', fields: { n: { type: GraphQLInt } } }),
 );
 const first = { first: { type: new GraphQLNonNull(GraphQLInt) } };
+const size = new GraphQLInputObjectType({
+  name: 'Size',
+  isOneOf: true,
+  fields: { units: { type: GraphQLInt }, lots: { type: GraphQLInt } },
+});
 const rows = (length: number) => Array.from({ length }, (_, n) => ({ n }));
 
 interface Catalogs {
@@ -52,6 +58,7 @@ export const smallSchema = new GraphQLSchema({
           throw new Error('a secret');
         },
       },
+      sized: { type: GraphQLInt, args: { size: { type: size } }, resolve: () => 4 },
       numbers: { type: numbers, args: first, resolve: (_root, args) => rows(args.first) },
     },
   }),
@@ -62,6 +69,7 @@ export const smallSchema = new GraphQLSchema({
   subscription: new GraphQLObjectType({
     name: 'Subscription',
     fields: {
+      foreign: { type: GraphQLInt, async *subscribe() {} },
       tick: { type: GraphQLInt, subscribe: () => ticks(), resolve: () => 3 },
       broken: {
         type: GraphQLInt,

@@ -27,13 +27,13 @@ function contextOf(query: string | null, documentId: string | null): OperationCo
   return { operation };
 }
 
-function setUp() {
-  const options = {
+function setUp(trustedOnly: 'off' | 'log' | 'on' = 'off', logged: unknown[] = []) {
+  return useTrustedDocuments({
     registered: new PersistedTexts(),
-    trustedOnly: 'off',
-    log: { warn() {} },
-  } as const;
-  return useTrustedDocuments({ ...options, trusted });
+    trustedOnly,
+    log: { warn: (members: unknown) => void logged.push(members) } as never,
+    trusted,
+  });
 }
 
 test.each([
@@ -61,4 +61,63 @@ test('a text is registered under its hash once it is valid, and other plugins se
   expect(plugin.onAdmit?.(later)).toBeNull();
   expect(later.operation.params.query).toBe('{ b: a }');
   expect(later.operation.document).toBeNull();
+});
+
+test('a document that is not trusted is logged once, under the name that it is sent with', () => {
+  const logged: unknown[] = [];
+  const plugin = setUp('log', logged);
+  const send = (query: string, operationName: string | null = null) => {
+    const context = contextOf(query, null);
+    context.operation.params = { ...context.operation.params, operationName };
+    expect(plugin.onAdmit?.(context)).toBeNull();
+    plugin.onValidate?.({ context } as never);
+  };
+  send('{ a }');
+  for (let time = 0; time < 3; time += 1) send('{ b: a }', 'n'.repeat(200));
+  send('{ c: a }');
+  expect(logged).toEqual([
+    { document: hash('sha256', '{ b: a }', 'hex'), operationName: 'n'.repeat(100) },
+    { document: hash('sha256', '{ c: a }', 'hex'), operationName: null },
+  ]);
+});
+
+test('documents that are not trusted are registered where they are not logged', () => {
+  const logged: unknown[] = [];
+  const id = hash('sha256', '{ b: a }', 'hex');
+  for (const [trustedOnly, isKnown] of [
+    ['off', true],
+    ['log', false],
+  ] as const) {
+    const plugin = setUp(trustedOnly, logged);
+    plugin.onValidate?.({ context: contextOf('{ b: a }', id) } as never);
+    expect(plugin.onAdmit?.(contextOf(null, id)) === null).toBe(isKnown);
+  }
+  expect(logged).toHaveLength(1);
+});
+
+test('a trusted document is neither logged nor registered', () => {
+  const logged: unknown[] = [];
+  const plugin = setUp('log', logged);
+  const context = contextOf('{ a }', null);
+  plugin.onAdmit?.(context);
+  plugin.onValidate?.({ context } as never);
+  expect(logged).toEqual([]);
+});
+
+test('a text and an id name the same document, by its hash or by its manifest', () => {
+  const hashed = hash('sha256', '{ b: a }', 'hex');
+  const mismatch = { errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] };
+  const plugin = setUp();
+  expect(plugin.onAdmit?.(contextOf('{ b: a }', hashed))).toBeNull();
+  expect(plugin.onAdmit?.(contextOf('{ a }', 'published'))).toBeNull();
+  expect(plugin.onAdmit?.(contextOf('{ b: a }', 'published'))).toMatchObject(mismatch);
+  expect(plugin.onAdmit?.(contextOf('{ c: a }', hashed))).toMatchObject(mismatch);
+});
+
+test('only trusted documents are answered where that is the policy', () => {
+  const plugin = setUp('on');
+  expect(plugin.onAdmit?.(contextOf('{ a }', null))).toBeNull();
+  expect(plugin.onAdmit?.(contextOf('{ b: a }', null))).toMatchObject({
+    errors: [{ extensions: { code: 'PERSISTED_DOCUMENT_REQUIRED' } }],
+  });
 });
