@@ -157,6 +157,7 @@ test.each([
   ['market', { symbol: 'NO.SUCH', open: true }],
   ['market', { symbol: 'AAPL', price: -1 }],
   ['catalog', { add: -1 }],
+  ['catalog', []],
 ])('POST %s refuses %j', async (path, body) => {
   await using place = await openSandbox();
   expect(await control(place.sandbox, 'POST', path, body)).toMatchObject({
