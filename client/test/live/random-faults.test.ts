@@ -81,6 +81,8 @@ test.concurrent.each(RUNS)(
     };
     const recovers = async () => {
       world.proxy.heal();
+      // Without another change it would wait for the heartbeat, which no line does.
+      world.proxy.passHeldFrames();
       world.sandbox.clearFaults();
       const gateways = await history.record();
       await eventually(() => {

@@ -16,6 +16,8 @@ export interface FrameProxy extends AsyncDisposable {
   heal(): void;
   /** The next two frames of the server's that come together arrive in the opposite order. */
   swapNextFrames(): void;
+  /** Lets a frame pass that waits for one to be swapped with. */
+  passHeldFrames(): void;
   /** The next frame of the server's arrives twice. */
   repeatNextFrame(): void;
   /** Leads new connections to another server. */
@@ -32,6 +34,7 @@ export async function startFrameProxy(firstPort: number): Promise<FrameProxy> {
   const sockets = new Set<Socket>();
   const lines = new Set<Socket>();
   const release = new Set<() => void>();
+  const passHeld = new Set<() => void>();
 
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1');
@@ -63,7 +66,12 @@ export async function startFrameProxy(firstPort: number): Promise<FrameProxy> {
         }
       }
     };
+    const sendHeld = () => {
+      if (held !== null) client.write(held);
+      held = null;
+    };
     release.add(flush);
+    passHeld.add(sendHeld);
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
@@ -73,7 +81,10 @@ export async function startFrameProxy(firstPort: number): Promise<FrameProxy> {
       socket.on('error', () => {});
       socket.once('close', () => {
         sockets.delete(socket);
-        if (socket === client) release.delete(flush);
+        if (socket === client) {
+          release.delete(flush);
+          passHeld.delete(sendHeld);
+        }
         if (isStalled && socket === upstream) waiting.push(() => other.destroy());
         else other.destroy();
       });
@@ -116,6 +127,9 @@ export async function startFrameProxy(firstPort: number): Promise<FrameProxy> {
     },
     swapNextFrames() {
       fault = 'swap';
+    },
+    passHeldFrames() {
+      for (const send of [...passHeld]) send();
     },
     repeatNextFrame() {
       fault = 'repeat';
