@@ -1,32 +1,58 @@
 import { describe, expect, test } from 'vitest';
 import { describeWithPrometheus } from '../support/describe-with.ts';
+import { haproxyPath, redisServerPath } from '../support/machine.ts';
 import { hastened, readRules, timesOf } from '../support/night/prometheus.ts';
 import { rehearse } from '../support/night/rehearse.ts';
-import { SCENES } from '../support/night/scenes.ts';
+import { drawScenes, SCENES } from '../support/night/scenes.ts';
 
 /** A minute of the rules is a second here; `npm run night` takes its time. */
 const HASTENED_BY = 60;
 
-describeWithPrometheus('a real Prometheus', (prometheusPath) => {
-  test.concurrent.each([
-    ['One backend fails, the payments'],
-    ['A wrong path in `GATEWAY_URL`'],
-    ['The process is gone'],
-  ])('tells of the fault, and that it is over: %s', async (wanted) => {
+describeWithPrometheus('a night under a real Prometheus', (prometheusPath) => {
+  const tools = haproxyPath !== null &&
+    redisServerPath !== null && { haproxyPath, redisServerPath };
+  test
+    .skipIf(!tools)
+    .each([
+      ['Two builds run at once'],
+      ['One backend fails, the payments'],
+      ['The catalog has lost a fifth of its instruments'],
+    ])('tells of the fault, its cause and its end: %s', async (wanted) => {
+    if (!tools) throw new Error('it needs haproxy and redis-server');
     const scene = SCENES.find(({ title }) => title === wanted);
     if (scene === undefined) throw new Error(`there is no scene "${wanted}"`);
-    const { problems, alerts, resolvedAfter } = await rehearse(scene, {
+    const { problems, alerts, lines, reasons, resolvedAfter } = await rehearse(scene, {
+      ...tools,
       prometheusPath,
-      redisServerPath: null,
+      seed: wanted,
       hastenedBy: HASTENED_BY,
       accounts: 20,
       requestsPerSecond: 10,
       calmMs: 2_000,
-      withinMs: 40_000,
+      withinMs: 60_000,
     });
     expect(problems).toEqual([]);
-    expect(alerts.map(({ name }) => name)).toEqual(scene.alerts);
+    for (const cell of [alerts, lines, reasons]) expect(cell.length).toBeGreaterThan(0);
+    expect(alerts.map(({ what }) => what)).toEqual(scene.alerts);
     expect(resolvedAfter).toBeGreaterThan(0);
+  });
+});
+
+describe('the list of faults', () => {
+  test('gives the same night to the same seed, and another one to another', () => {
+    const night = (seed: string) => drawScenes(SCENES, seed, 6).map(({ title }) => title);
+    expect(night('7')).toEqual(night('7'));
+    expect(night('8')).not.toEqual(night('7'));
+    expect(new Set(drawScenes(SCENES, '7', 100))).toEqual(new Set(SCENES));
+  });
+
+  test('leaves no cell of a row empty, and expects only alerts that there are', async () => {
+    const rules = await readRules();
+    for (const { title, alerts, lines, reasons } of SCENES) {
+      for (const cell of [alerts, lines, reasons]) expect(cell.length, title).toBeGreaterThan(0);
+      for (const name of alerts) expect(rules).toContain(`- alert: ${name}\n`);
+    }
+    expect(new Set(SCENES.map(({ title }) => title)).size).toBe(SCENES.length);
   });
 });
 

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../src/config.ts';
 import { eventually } from './eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from './facade-process.ts';
 import { freePort, freePorts } from './free-ports.ts';
 
-const CONFIGURATION = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url));
+export const CONFIGURATION = fileURLToPath(
+  new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url),
+);
 export interface Replica extends FacadeProcess {
   readonly adminUrl: string;
 }
@@ -55,12 +58,14 @@ export async function startHaproxy(
   haproxyPath: string,
   configuration: string,
   environment: Environment,
+  onLine?: (line: string) => void,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const port = await freePort();
   const haproxy = spawn(haproxyPath, ['-db', '-f', configuration], {
     env: { ...environment, BIND: `127.0.0.1:${port}` },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', onLine ? 'pipe' : 'ignore', onLine ? 'ignore' : 'inherit'],
   });
+  if (onLine && haproxy.stdout) createInterface({ input: haproxy.stdout }).on('line', onLine);
   await eventually(() => canConnect(port));
   return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => end(haproxy) };
 }

@@ -17,8 +17,8 @@ export interface Prometheus extends AsyncDisposable {
 }
 
 export interface PrometheusOptions {
-  /** The host and the port of what it scrapes. */
-  readonly target: string;
+  /** The hosts and ports of what it scrapes. */
+  readonly targets: readonly string[];
   /** Times of the rules are divided by it. */
   readonly hastenedBy: number;
 }
@@ -39,12 +39,12 @@ const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 /** A Prometheus with the rules of `deploy/prometheus`, which scrapes and judges each second. */
 export async function startPrometheus(
   path: string,
-  { target, hastenedBy }: PrometheusOptions,
+  { targets, hastenedBy }: PrometheusOptions,
 ): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'trading-graph-prometheus-'));
   const config = join(folder, 'prometheus.yml');
   await writeFile(join(folder, 'alerts.yml'), hastened(await readRules(), hastenedBy));
-  await writeFile(config, configuration(target));
+  await writeFile(config, configuration(targets));
   const port = await freePort();
   const server = spawn(
     path,
@@ -108,10 +108,10 @@ export function timesOf(rules: string, alert: string): string {
   ].join(', ');
 }
 
-function configuration(target: string): string {
+function configuration(targets: readonly string[]): string {
   return JSON.stringify({
     global: { scrape_interval: '1s', evaluation_interval: '1s' },
     rule_files: ['alerts.yml'],
-    scrape_configs: [{ job_name: 'trading-graph', static_configs: [{ targets: [target] }] }],
+    scrape_configs: [{ job_name: 'trading-graph', static_configs: [{ targets }] }],
   });
 }

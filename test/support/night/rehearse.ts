@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './scene.ts';
+import { reasonsIn } from './seen-reasons.ts';
 import { mountSmallDisk } from './small-disk.ts';
 import { type Line, Stage, type StageOptions } from './stage.ts';
 
@@ -11,14 +12,19 @@ export interface RehearsalOptions extends Omit<StageOptions, 'environment' | 'di
   readonly withinMs: number;
 }
 
+/** Null where it was not seen. */
+export interface Sighting {
+  readonly what: string;
+  readonly seconds: number | null;
+}
+
 export interface Rehearsal {
   readonly scene: Scene;
-  /** Seconds until it fired; null where it did not. */
-  readonly alerts: readonly { readonly name: string; readonly seconds: number | null }[];
+  readonly alerts: readonly Sighting[];
   /** Alerts that the scene does not expect, in the order in which they came. */
-  readonly others: readonly { readonly name: string; readonly seconds: number }[];
-  readonly lines: readonly { readonly says: string; readonly seconds: number | null }[];
-  readonly reasons: readonly string[];
+  readonly others: readonly Sighting[];
+  readonly lines: readonly Sighting[];
+  readonly reasons: readonly Sighting[];
   /** Seconds from the end of the fault until its alerts were over; null where they were not. */
   readonly resolvedAfter: number | null;
   readonly problems: readonly string[];
@@ -29,68 +35,83 @@ const LOOK_MS = 200;
 
 /** Acts one scene, and notes who told of it, and when. */
 export async function rehearse(scene: Scene, options: RehearsalOptions): Promise<Rehearsal> {
-  const { redisServerPath, withinMs, calmMs } = options;
+  const { withinMs, calmMs } = options;
   await using disk = scene.needs === 'small disk' ? await mountSmallDisk() : null;
-  await using stage = await Stage.open({
-    ...options,
-    disk,
-    redisServerPath: scene.needs === 'redis' ? redisServerPath : null,
-    environment: scene.environment ?? {},
-  });
+  await using stage = await Stage.open({ ...options, disk, environment: scene.environment ?? {} });
   const problems: string[] = [];
   await delay(calmMs);
   for (const { name } of await stage.prometheus.firing()) problems.push(`${name} fired before it`);
 
-  const seenLines = stage.logged.length;
+  const seen = stage.logs.map(({ length }) => length);
+  const newLines = () => stage.logs.flatMap((log, at) => log.slice(seen[at]).map(parseLine));
   const fired = new Map<string, number>();
   const told = new Map<string, number>();
-  const reasons = new Set<string>();
+  const reasons = new Map<string, number>();
+  const note = (where: Map<string, number>, what: string) => {
+    if (!where.has(what)) where.set(what, seconds());
+  };
   const runbook = await readFile(RUNBOOK, 'utf8');
   const startedAtMs = performance.now();
-  await scene.begin(stage);
   const seconds = () => (performance.now() - startedAtMs) / 1_000;
+  await scene.begin(stage);
   await until(withinMs, async () => {
     for (const alert of await stage.prometheus.firing()) {
-      if (fired.has(alert.name)) continue;
-      fired.set(alert.name, seconds());
-      if (!runbook.includes(`\n### ${alert.name}\n`) || !alert.runbook.startsWith('docs/')) {
+      const isNew = !fired.has(alert.name);
+      note(fired, alert.name);
+      if (isNew && !(runbook.includes(`\n### ${alert.name}\n`) && leadsThere(alert))) {
         problems.push(`${alert.name} leads to ${alert.runbook}, which is not there`);
       }
     }
-    const lines = stage.logged.slice(seenLines).map(parseLine);
-    for (const { says, fits } of scene.lines) {
-      if (!told.has(says) && lines.some(fits)) told.set(says, seconds());
-    }
-    for (const reason of (await stage.degradedReasons()) ?? ['no answer']) reasons.add(reason);
-    return scene.alerts.every((name) => fired.has(name)) && told.size === scene.lines.length;
+    const lines = newLines();
+    for (const { says, fits } of scene.lines) if (lines.some(fits)) note(told, says);
+    for (const reason of await reasonsIn(stage, lines)) note(reasons, reason);
+    return (
+      scene.alerts.every((name) => fired.has(name)) &&
+      scene.reasons.every((reason) => reasons.has(reason)) &&
+      told.size === scene.lines.length
+    );
   });
 
   await scene.end(stage);
   const endedAtMs = performance.now();
   const isOver = await until(withinMs, async () => {
     const firing = new Set((await stage.prometheus.firing()).map(({ name }) => name));
-    const isWell = (await stage.degradedReasons())?.length === 0;
+    const healths = await Promise.all(stage.replicas.map((replica) => replica.health()));
+    const isWell = healths.every((health) => health !== null && health.reasons === undefined);
     return isWell && !scene.alerts.some((name) => firing.has(name));
   });
   const resolvedAfter = isOver ? (performance.now() - endedAtMs) / 1_000 : null;
 
-  for (const name of scene.alerts) if (!fired.has(name)) problems.push(`${name} did not fire`);
-  for (const { says } of scene.lines) if (!told.has(says)) problems.push(`no line: ${says}`);
-  for (const reason of scene.reasons ?? []) {
-    if (!reasons.has(reason)) problems.push(`readiness did not say ${reason}`);
+  const sightings = (where: ReadonlyMap<string, number>, expected: readonly string[]) =>
+    expected.map((what) => ({ what, seconds: where.get(what) ?? null }));
+  const cells = {
+    alerts: sightings(fired, scene.alerts),
+    lines: sightings(
+      told,
+      scene.lines.map(({ says }) => says),
+    ),
+    reasons: sightings(reasons, scene.reasons),
+  };
+  for (const [name, cell] of Object.entries(cells)) {
+    if (cell.length === 0) problems.push(`nothing is expected of its ${name}`);
+    for (const { what, seconds: at } of cell) {
+      if (at === null) problems.push(`not among its ${name}: ${what}`);
+    }
   }
   if (!isOver) problems.push('it was not over when the fault was');
   return {
     scene,
-    alerts: scene.alerts.map((name) => ({ name, seconds: fired.get(name) ?? null })),
+    ...cells,
     others: [...fired]
       .filter(([name]) => !scene.alerts.includes(name))
-      .map(([name, at]) => ({ name, seconds: at })),
-    lines: scene.lines.map(({ says }) => ({ says, seconds: told.get(says) ?? null })),
-    reasons: [...reasons],
+      .map(([what, at]) => ({ what, seconds: at })),
     resolvedAfter,
     problems,
   };
+}
+
+function leadsThere({ name, runbook }: { readonly name: string; readonly runbook: string }) {
+  return runbook === `docs/operations.md#${name.toLowerCase()}`;
 }
 
 async function until(withinMs: number, isDone: () => Promise<boolean>): Promise<boolean> {
@@ -102,7 +123,7 @@ async function until(withinMs: number, isDone: () => Promise<boolean>): Promise<
   return false;
 }
 
-/** What is no JSON comes from Node itself. */
+/** What is no JSON comes from Node itself, or from the load balancer. */
 function parseLine(text: string): Line {
   try {
     return JSON.parse(text) as Line;

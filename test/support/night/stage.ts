@@ -1,19 +1,23 @@
 import type { Environment } from '../../../src/config.ts';
+import { createRandom, type Random } from '../../../src/sandbox/random.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
-import { type FacadeProcess, startFacadeProcess } from '../facade-process.ts';
-import { freePorts } from '../free-ports.ts';
 import { startTestRedis, type TestRedis } from '../redis.ts';
+import { CONFIGURATION, startHaproxy } from '../replicas.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
+import { NightReplica } from './replica.ts';
 import type { SmallDisk } from './small-disk.ts';
+import { startTlsFront, type TlsFront } from './tls-front.ts';
 import { startTraffic } from './traffic.ts';
 
 export interface StageOptions {
   readonly prometheusPath: string;
-  /** Null where the scene needs no Redis. */
-  readonly redisServerPath: string | null;
-  /** Null where the order records are elsewhere. */
+  readonly haproxyPath: string;
+  readonly redisServerPath: string;
+  /** Where the order records are in a file on it, which the replicas share; null where they are in Redis. */
   readonly disk: SmallDisk | null;
   readonly environment: Environment;
+  /** Decides which replica a fault hits. */
+  readonly seed: string;
   readonly hastenedBy: number;
   readonly accounts: number;
   readonly requestsPerSecond: number;
@@ -22,62 +26,70 @@ export interface StageOptions {
 /** A line of the log. */
 export type Line = Readonly<Record<string, unknown>>;
 
-/** The service as a process, its gateway, a Redis, a Prometheus, and traffic that goes on. */
+const REPLICAS = 3;
+
+/** Replicas behind haproxy, their gateway, a Redis, a Prometheus, and traffic that goes on. */
 export class Stage implements AsyncDisposable {
-  readonly #environment: Environment & { readonly GATEWAY_URL: string };
   readonly #resources = new AsyncDisposableStack();
-  readonly redis: TestRedis | null;
+  readonly #balancerLog: string[] = [];
   readonly disk: SmallDisk | null;
-  readonly adminUrl: string;
+  readonly redis: TestRedis | null;
+  readonly random: Random;
+  /** The gateway by TLS, with a certificate that nobody has signed. */
+  readonly tls: TlsFront;
+  #replicas: readonly NightReplica[] = [];
   #sandbox: Sandbox;
-  #facade: FacadeProcess | null = null;
   #prometheus: Prometheus | null = null;
-  /** Of the processes that have ended. */
-  readonly #former: string[] = [];
 
   private constructor(
     sandbox: Sandbox,
-    { redis, disk }: Pick<Stage, 'redis' | 'disk'>,
-    environment: Environment & { readonly ADMIN_PORT: string },
+    tls: TlsFront,
+    redis: TestRedis | null,
+    options: StageOptions,
   ) {
     this.#sandbox = sandbox;
+    this.tls = tls;
     this.redis = redis;
-    this.disk = disk;
-    this.adminUrl = `http://127.0.0.1:${environment.ADMIN_PORT}`;
-    this.#environment = { GATEWAY_URL: sandbox.url, ...environment };
+    this.disk = options.disk;
+    this.random = createRandom(options.seed);
   }
 
   static async open(options: StageOptions): Promise<Stage> {
-    const { redisServerPath, prometheusPath, hastenedBy, environment, disk } = options;
-    const redis = redisServerPath === null ? null : await startTestRedis(redisServerPath);
-    const [port, adminPort] = await freePorts(2);
-    const secret = environment.JWT_SECRET;
-    const stage = new Stage(
-      await startGateway({ secret }),
-      { redis, disk },
-      {
-        ORDER_STORE: disk === null ? 'memory' : `${disk.folder}/orders.db`,
-        RATE_LIMIT_PER_MINUTE: '1000000',
-        LOGIN_LIMIT_PER_MINUTE: '1000',
-        ...(redis && { REDIS_URL: redis.url }),
-        ...environment,
-        PORT: String(port),
-        ADMIN_PORT: String(adminPort),
-      },
-    );
+    const { redisServerPath, prometheusPath, haproxyPath, hastenedBy, environment, disk } = options;
+    const redis = disk === null ? await startTestRedis(redisServerPath) : null;
+    const sandbox = await startGateway({ secret: environment.JWT_SECRET });
+    const tls = await startTlsFront(() => stage.gateway.port);
+    const stage: Stage = new Stage(sandbox, tls, redis, options);
     const resources = stage.#resources;
+    resources.use(tls);
     if (redis) resources.use(redis);
     resources.defer(() => stage.#sandbox.close());
-    resources.defer(() => stage.stopFacade());
     try {
-      await stage.startFacade();
-      const target = `127.0.0.1:${adminPort}`;
-      stage.#prometheus = resources.use(
-        await startPrometheus(prometheusPath, { target, hastenedBy }),
+      const shared = {
+        GATEWAY_URL: sandbox.url,
+        RATE_LIMIT_PER_MINUTE: '1000000',
+        LOGIN_LIMIT_PER_MINUTE: '1000',
+        TRUSTED_PROXIES: '127.0.0.1',
+        ...(disk && { ORDER_STORE: `${disk.folder}/orders.db` }),
+        ...(redis && { REDIS_URL: redis.url }),
+        ...environment,
+      };
+      stage.#replicas = await Promise.all(
+        Array.from({ length: REPLICAS }, () => NightReplica.start(shared)),
       );
-      const url = `http://127.0.0.1:${port}`;
+      resources.defer(() => stage.stopAll());
+      const servers = stage.#replicas.map(({ address }, at) => [`REPLICA_${at + 1}`, address]);
+      const balancer = resources.use(
+        await startHaproxy(haproxyPath, CONFIGURATION, Object.fromEntries(servers), (line) =>
+          stage.#balancerLog.push(line),
+        ),
+      );
+      const targets = stage.#replicas.map(({ adminAddress }) => adminAddress);
+      stage.#prometheus = resources.use(
+        await startPrometheus(prometheusPath, { targets, hastenedBy }),
+      );
       const signIn = (user: number) => stage.#sandbox.token({ email: `user-${user}@example.com` });
-      resources.use(startTraffic({ ...options, url, signIn }));
+      resources.use(startTraffic({ ...options, url: balancer.url, signIn }));
     } catch (error) {
       await resources.disposeAsync();
       throw error;
@@ -94,13 +106,20 @@ export class Stage implements AsyncDisposable {
     return this.#prometheus;
   }
 
-  get facade(): FacadeProcess | null {
-    return this.#facade;
+  get replicas(): readonly NightReplica[] {
+    return this.#replicas;
   }
 
-  /** The text of every line of the log. */
-  get logged(): readonly string[] {
-    return [...this.#former, ...(this.#facade?.logged ?? [])];
+  /** The replica that a fault of one alone hits. */
+  drawReplica(): NightReplica {
+    const drawn = this.#replicas[Math.floor(this.random() * this.#replicas.length)];
+    if (drawn === undefined) throw new Error('there is no replica');
+    return drawn;
+  }
+
+  /** Every line so far by its source: each replica, over all its lives, and the load balancer. */
+  get logs(): readonly (readonly string[])[] {
+    return [...this.#replicas.map(({ logged }) => logged), this.#balancerLog];
   }
 
   /** At the same address as before. */
@@ -109,27 +128,13 @@ export class Stage implements AsyncDisposable {
     this.#sandbox = await startGateway({ ...options, port: this.#sandbox.port });
   }
 
-  async startFacade(environment: Environment = {}): Promise<void> {
-    this.#facade = await startFacadeProcess({ ...this.#environment, ...environment });
+  async restartAll(environment: Environment = {}): Promise<void> {
+    await this.stopAll();
+    await Promise.all(this.#replicas.map((replica) => replica.start(environment)));
   }
 
-  async stopFacade(): Promise<void> {
-    const facade = this.#facade;
-    if (facade === null) return;
-    await facade.kill();
-    this.#former.push(...facade.logged);
-    this.#facade = null;
-  }
-
-  /** The reasons of `degraded` that readiness gives; null where nothing answers. */
-  async degradedReasons(): Promise<readonly string[] | null> {
-    try {
-      const answer = await fetch(`${this.adminUrl}/health/ready`);
-      const { reasons = [] } = (await answer.json()) as { reasons?: readonly string[] };
-      return reasons;
-    } catch {
-      return null;
-    }
+  async stopAll(): Promise<void> {
+    await Promise.all(this.#replicas.map((replica) => replica.kill()));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -137,6 +142,9 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-function startGateway(options: SandboxOptions = {}): Promise<Sandbox> {
-  return startSandbox({ seed: 'night', instruments: 20, tickMs: 500, ...options });
+async function startGateway(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox({ seed: 'night', instruments: 100, tickMs: 500, ...options });
+  // Its catalog is as old as the hour; here it is as old as its answer, so that it can be fetched every few seconds.
+  sandbox.changeCatalog({ ageSeconds: null });
+  return sandbox;
 }

@@ -11,7 +11,8 @@ export interface TrafficOptions {
   readonly signIn: (user: number) => string;
 }
 
-const HOME = 'query Home { session(maxAge: 0) { balance } positions { id } customerId }';
+const HOME =
+  'query Home { session(maxAge: 0) { balance } positions { id } customerId catalog { version } }';
 const ORDER = `mutation Order($key: String!) {
   placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: $key }) { __typename }
 }`;
