@@ -29,7 +29,7 @@ local count = redis.call('INCRBY', KEYS[1], ARGV[1])
 local rest = redis.call('PTTL', KEYS[1])
 if rest < 0 then
   rest = ARGV[2] * 1000
-  redis.call('PEXPIRE', KEYS[1], rest)
+  redis.call('EXPIRE', KEYS[1], ARGV[2])
 end
 return {count, rest}
 `;
