@@ -154,13 +154,15 @@ export class HttpServer {
     const buffer = received.of(request.socket);
     if (buffer.isStopped) return null;
     buffer.requestBegan(request);
-    const { method } = request;
+    const { method, headers } = request;
+    // One read may hold ten thousand chunks, and be followed by thirty more, whether anybody wants the body or not.
+    if (headers['transfer-encoding'] !== undefined) buffer.takeOver();
     if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
     const hashed = tokens.of(request);
     const client = { address: addresses.of(request), userAgent: null };
     const caller = { token: hashed?.token ?? null, hashed, client };
     // A larger body is refused unread.
-    const bytes = Math.min(Number(request.headers['content-length'] ?? 0), maxBodyBytes);
+    const bytes = Math.min(Number(headers['content-length'] ?? 0), maxBodyBytes);
     const standing = budgets.take(caller, bytes);
     if (standing !== 'far over') return standing;
     // A proxy's connection carries others' requests as well.

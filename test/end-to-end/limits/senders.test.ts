@@ -213,6 +213,25 @@ describe('requests that are refused', () => {
     expect(before).toBeLessThan(1_500);
   });
 
+  test('that nobody reads the chunks of leave others their turns', async () => {
+    await using app = await startTestApp();
+    const floods = await Promise.all(Array.from({ length: 8 }, () => openRaw(app.url)));
+    using calm = await openRaw(app.url);
+    const answers = () =>
+      floods.reduce((sum, { received }) => sum + received.split('HTTP/1.1 404 ').length - 1, 0);
+    let before = 0;
+    calm.socket.once('data', () => {
+      before = answers();
+    });
+    const head = 'POST /nothing HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n';
+    const flood = `${head}${'1\r\nx\r\n'.repeat(100_000)}0\r\n\r\n${NOT_FOUND}`;
+    for (const { socket } of floods) socket.write(flood);
+    calm.socket.write(NOT_FOUND);
+    await eventually(() => answers() === 16);
+    for (const { socket } of floods) socket.destroy();
+    expect(before).toBeLessThanOrEqual(8);
+  });
+
   test("behind a proxy they count against their own client, and the proxy's connection stays open", async () => {
     await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' });
     using raw = await openRaw(app.url);
