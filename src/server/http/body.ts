@@ -49,8 +49,6 @@ export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
     if (isOver) return;
     const collected = collector.add(piece);
     if (collected !== 'kept') fail(refusal(collected));
-    else if (collector.length !== announcedBytes)
-      taker.received.bodyBegan(request, collector.length);
   });
   request.on('end', () => {
     if (isOver) return;

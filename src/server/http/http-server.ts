@@ -120,14 +120,11 @@ export class HttpServer {
 
   #accept(socket: Socket): void {
     const { received, onConnectionRefused } = this.#settings;
-    const buffer = received.open(socket);
+    received.open(socket);
     if (!this.#connections.enter(socket)) {
       onConnectionRefused();
       socket.destroy();
-      return;
     }
-    // Uploads of megabytes stalled where a connection was taken over later, in the middle of a read.
-    buffer.takeOver();
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
@@ -154,8 +151,6 @@ export class HttpServer {
     if (buffer.isStopped) return null;
     buffer.requestBegan(request);
     const { method, headers } = request;
-    // One read may hold ten thousand chunks, and be followed by thirty more, whether anybody wants the body or not.
-    if (headers['transfer-encoding'] !== undefined) buffer.takeOver();
     if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
     const hashed = tokens.of(request);
     const client = { address: addresses.of(request), userAgent: null };

@@ -17,7 +17,6 @@ export class PipelinedRequests {
 
   /** Calls back when the responses before it are taken; never where the connection closes first. */
   wait({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
-    this.#received.of(socket).takeOver();
     this.#add(socket, 1);
     const beginInTurn = () => {
       if (this.#received.isRoundOver()) {

@@ -66,10 +66,4 @@ export class MessageBudgets {
     this.#onOver?.();
     return left > -this.#rule.burst ? 'over' : 'far over';
   }
-
-  /** Whether a client has used up its budget; nothing is counted. */
-  isOver(caller: Caller): boolean {
-    const bucket = this.#buckets.get(this.#clients.of(caller).key);
-    return bucket !== undefined && bucket.take(this.#rule, this.#clock.now(), 0) < 0;
-  }
 }

@@ -41,10 +41,6 @@ const LARGE_PART = 16_384;
  * ten thousand frames. They are handed on in slices, as many as fit into a turn; the rest waits, unread bytes
  * stay in the kernel, and other connections go first. It takes the place of the socket's `push`, so that
  * whoever reads the socket, node's parser or `ws`, needs to know nothing of it.
- *
- * A connection whose requests arrive whole, one after the other, is left to node's parser, which reads the
- * handle behind the stream's back: a sixth of what a small request costs. It is taken over as soon as it
- * pipelines, a body does not arrive in one read, or a look finds the beginning of a head.
  */
 export class ReceiveBuffer {
   readonly socket: Socket;
@@ -53,10 +49,8 @@ export class ReceiveBuffer {
   /** Whether nothing more is handed on. */
   isStopped = false;
   readonly #sums: ReceiveSums;
-  /** Passes on the end of the connection; null while node's parser reads the handle. */
-  #end: (() => void) | null = null;
-  /** What the connection had sent when its last request had arrived whole. */
-  #takenAtBytes = 0;
+  /** Passes on the end of the connection. */
+  readonly #end: () => void;
   #watcher: FrameWatcher | null = null;
   #meter: FrameMeter | null = null;
   #messages = 0;
@@ -80,23 +74,14 @@ export class ReceiveBuffer {
   constructor(sums: ReceiveSums, socket: Socket) {
     this.#sums = sums;
     this.socket = socket;
-    socket.once('close', () => this.#drop());
-  }
-
-  /** From here on everything that comes is counted, and handed on in slices. */
-  takeOver(): void {
-    if (this.#end !== null) return;
-    const { socket } = this;
-    // Node's HTTP server reads the handle until there is such a listener.
+    // Node's HTTP server reads the handle behind the stream's back until there is such a listener.
     socket.on('data', ignore);
     socket.off('data', ignore);
-    this.#takePush();
-  }
-
-  /** Takes over a connection on which a part of a request lies. */
-  look(): void {
-    const bytes = this.#end === null ? this.socket.bytesRead - this.#takenAtBytes : 0;
-    if (bytes > 0) this.#unfinished(bytes);
+    const { push } = socket;
+    this.#end = () => void push.call(socket, null);
+    socket.push = (bytes: Buffer | null) => this.#push(bytes);
+    socket.on('resume', () => this.#resumed());
+    socket.once('close', () => this.#drop());
   }
 
   /**
@@ -117,11 +102,6 @@ export class ReceiveBuffer {
     this.#request = request;
   }
 
-  /** Call it where so many bytes of a request's body have come, and not all. */
-  bodyBegan(request: IncomingMessage, bytes: number): void {
-    if (request === this.#request) this.#unfinished(bytes);
-  }
-
   /**
    * Call it when a request has nothing more to come, or what comes is discarded. The next one of a pipeline
    * may have begun meanwhile, whose bytes stay counted.
@@ -130,8 +110,7 @@ export class ReceiveBuffer {
     if (request !== this.#request) return;
     this.#request = null;
     this.#requestBytes = 0;
-    if (this.#end === null) this.#takenAtBytes = this.socket.bytesRead;
-    else this.#measure();
+    this.#measure();
   }
 
   /** From here on the bytes are frames. `head` is what came behind the request, and is handed on again. */
@@ -139,20 +118,12 @@ export class ReceiveBuffer {
     this.#watcher = watcher;
     this.#meter = new FrameMeter();
     this.#requestBytes = 0;
-    if (this.#end !== null) {
-      // It is the end of the slice that is handed on at this moment.
-      this.#at -= head.length;
-      return;
-    }
-    // Node's parser has let go of the handle.
-    this.#takePush();
-    if (head.length > 0) this.#held = head;
-    this.#measure();
+    // It is the end of the slice that is handed on at this moment.
+    this.#at -= head.length;
   }
 
   /** Hands on nothing more. The kernel keeps what it has until the socket is destroyed. */
   stop(): void {
-    this.takeOver();
     this.isStopped = true;
     this.#drop();
   }
@@ -170,7 +141,7 @@ export class ReceiveBuffer {
     this.#measure();
     if (this.#held !== null || this.isStopped || this.socket.destroyed) return;
     if (this.#hasEnded) {
-      this.#end?.();
+      this.#end();
       this.socket.read(0);
     } else {
       // Reading was stopped when `push` returned false.
@@ -178,25 +149,10 @@ export class ReceiveBuffer {
     }
   }
 
-  #unfinished(bytes: number): void {
-    this.takeOver();
-    // What came before that is in none of the slices.
-    this.#requestBytes = Math.max(this.#requestBytes, bytes);
-    this.#measure();
-  }
-
-  #takePush(): void {
-    const { socket } = this;
-    const { push } = socket;
-    this.#end = () => void push.call(socket, null);
-    socket.push = (bytes: Buffer | null) => this.#push(bytes);
-    socket.on('resume', () => this.#resumed());
-  }
-
   #push(bytes: Buffer | null): boolean {
     if (this.isStopped) return false;
     if (bytes === null) {
-      if (this.#held === null) this.#end?.();
+      if (this.#held === null) this.#end();
       else this.#hasEnded = true;
       return false;
     }

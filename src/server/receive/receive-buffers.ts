@@ -26,8 +26,6 @@ export class ReceiveBuffers implements ReceiveSums {
   readonly #options: ReceiveBuffersOptions;
   readonly #unfinishedMs: number;
   readonly #buffers = new WeakMap<Socket, ReceiveBuffer>();
-  /** Those that are open. */
-  readonly #open = new Set<ReceiveBuffer>();
   readonly #unfinished = new Set<ReceiveBuffer>();
   readonly #waiting = new Set<ReceiveBuffer>();
   #bytes = 0;
@@ -46,13 +44,8 @@ export class ReceiveBuffers implements ReceiveSums {
   }
 
   /** Call it for each connection before its first byte is read. */
-  open(socket: Socket): ReceiveBuffer {
-    const buffer = new ReceiveBuffer(this, socket);
-    this.#buffers.set(socket, buffer);
-    this.#open.add(buffer);
-    socket.once('close', () => this.#open.delete(buffer));
-    if (!this.#isLooking) this.#planLook();
-    return buffer;
+  open(socket: Socket): void {
+    this.#buffers.set(socket, new ReceiveBuffer(this, socket));
   }
 
   /** Every connection of the public listener has one. */
@@ -62,7 +55,10 @@ export class ReceiveBuffers implements ReceiveSums {
 
   changed(buffer: ReceiveBuffer, bytes: number): void {
     const added = bytes - buffer.bytes;
-    if (buffer.bytes === 0) this.#unfinished.add(buffer);
+    if (buffer.bytes === 0) {
+      this.#unfinished.add(buffer);
+      if (!this.#isLooking) this.#planLook();
+    }
     buffer.bytes = bytes;
     this.#bytes += added;
     if (bytes === 0) this.#unfinished.delete(buffer);
@@ -119,13 +115,12 @@ export class ReceiveBuffers implements ReceiveSums {
     this.#isLooking = true;
     this.clock.after(Math.min(LOOK_MS, this.#unfinishedMs / 10), () => {
       this.#look();
-      this.#isLooking = this.#open.size > 0;
+      this.#isLooking = this.#unfinished.size > 0;
       if (this.#isLooking) this.#planLook();
     });
   }
 
   #look(): void {
-    for (const buffer of this.#open) buffer.look();
     for (const buffer of this.#unfinished) {
       if (buffer.isOverdue(this.#unfinishedMs)) this.cut(buffer, 'age');
     }

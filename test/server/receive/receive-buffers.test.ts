@@ -65,7 +65,7 @@ test('of requests that come in one read fifty or so are handled before another c
     if (ports.length === 1) calm?.write(REQUEST);
     response.end();
   });
-  server.on('connection', (socket) => received.open(socket).takeOver());
+  server.on('connection', (socket) => received.open(socket));
   await using listener = await listening(server);
   calm = await listener.open();
   const flood = await listener.open();
@@ -174,7 +174,6 @@ test('a head that does not arrive whole is found, and forgotten when it has', as
   expect(received.bytes).toBeLessThan(5_100);
   socket.write('\r\n\r\n');
   await eventually(() => received.bytes === 0);
-  // From here on it is counted at once.
   socket.write(`GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(3_000)}`);
   await eventually(() => received.bytes >= 3_000);
 });
