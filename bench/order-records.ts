@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../src/lib/clock.ts';
 import type { OrderRecords } from '../src/store/order-records.ts';
-import { openSqliteOrderRecords } from '../src/store/sqlite-order-records.ts';
+import { openSqliteOrderRecords } from '../src/store/sqlite/order-records.ts';
 import { table } from './support/markdown.ts';
 
 const SECONDS = 10;

@@ -9,7 +9,7 @@ const PARTS: Readonly<Record<string, () => Promise<unknown>>> = {
   'late: yoga, with its first request': () => import('../../src/server/http/yoga.ts'),
   'late: jose, with a key': () => import('jose'),
   'late: Redis, with an address': () =>
-    Promise.all([import('../../src/store/redis-stores.ts'), import('ioredis')]),
+    Promise.all([import('../../src/store/redis/open-stores.ts'), import('ioredis')]),
   'late: the sandbox, in its mode': () => import('../../src/sandbox/start.ts'),
 };
 

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { withoutPassword } from '../config/shown.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
-import { machineClock } from '../lib/machine-clock.ts';
-import { SqliteFileError } from '../lib/sqlite-errors.ts';
-import { OrderDatabase } from '../store/order-database.ts';
-import { readRedisOrderStatus } from '../store/redis-order-status.ts';
+import { readRedisOrderStatus } from '../store/redis/order-status.ts';
+import { machineClock } from '../store/sqlite/machine-clock.ts';
+import { OrderDatabase } from '../store/sqlite/order-database.ts';
+import { SqliteFileError } from '../store/sqlite/sqlite-errors.ts';
 import { StoreError } from '../store/store-error.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
 

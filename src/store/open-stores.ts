@@ -1,17 +1,17 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '../lib/clock.ts';
 import type { Eventually } from '../lib/eventually.ts';
-import { SqliteFileError } from '../lib/sqlite-errors.ts';
 import type { AccountVersions } from './account-versions.ts';
-import { checkFilePath } from './check-file-path.ts';
-import { createMemoryOrderRecords } from './memory-order-records.ts';
-import { createMemoryRateCounters } from './memory-rate-counters.ts';
+import { createMemoryOrderRecords } from './memory/order-records.ts';
+import { createMemoryRateCounters } from './memory/rate-counters.ts';
+import type { RecordTableOptions } from './memory/record-table.ts';
 import { type OrderRecords, RECORD_LIFE_MS } from './order-records.ts';
 import type { RateCounters } from './rate-counters.ts';
-import type { RecordTableOptions } from './record-table.ts';
-import type { CatalogVersions } from './redis-catalog-versions.ts';
-import type { RedisError, Warn } from './redis-trouble.ts';
-import { openSqliteOrderRecords } from './sqlite-order-records.ts';
+import type { CatalogVersions } from './redis/catalog-versions.ts';
+import type { RedisError, Warn } from './redis/trouble.ts';
+import { checkFilePath } from './sqlite/check-file-path.ts';
+import { openSqliteOrderRecords } from './sqlite/order-records.ts';
+import { SqliteFileError } from './sqlite/sqlite-errors.ts';
 import { toStoreError } from './store-error.ts';
 
 export interface StoreOptions {
@@ -108,7 +108,7 @@ async function begin(options: StoreOptions): Promise<StoreOpening> {
     };
   }
   // Loaded only where there is a Redis, with all that it needs.
-  const { openRedisStores } = await import('./redis-stores.ts');
+  const { openRedisStores } = await import('./redis/open-stores.ts');
   return openRedisStores({ ...options, ...recordOptions, url, prefix, onFailed: onRedisFailed });
 }
 

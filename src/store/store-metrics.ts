@@ -2,7 +2,7 @@ import type { Registry } from '../lib/metrics/registry.ts';
 import type { FillForecast } from './fill-forecast.ts';
 import type { FullestAccounts } from './fullest-accounts.ts';
 import type { OrderRecords } from './order-records.ts';
-import { REDIS_ERRORS } from './redis-trouble.ts';
+import { REDIS_ERRORS } from './redis/trouble.ts';
 
 export const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find'] as const;
 export type StoreAction = (typeof STORE_ACTIONS)[number];

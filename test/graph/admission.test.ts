@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CostQuota } from '../../src/plugins/cost/cost-quota.ts';
 import { COSTLY_FIELDS } from '../../src/plugins/cost/meter.ts';
 import { FollowedEvents } from '../../src/plugins/live/delivery.ts';
-import { createMemoryRateCounters } from '../../src/store/memory-rate-counters.ts';
+import { createMemoryRateCounters } from '../../src/store/memory/rate-counters.ts';
 import { smallGraph } from '../support/small-graph.ts';
 
 const ONE = { status: 200, codes: [] };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { createMemoryRateCounters } from '../../src/store/memory-rate-counters.ts';
+import { createMemoryRateCounters } from '../../src/store/memory/rate-counters.ts';
 import type { RateCounters } from '../../src/store/rate-counters.ts';
-import { openRedisRateCounters } from '../../src/store/redis-rate-counters.ts';
+import { openRedisRateCounters } from '../../src/store/redis/rate-counters.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestRedis } from '../support/redis.ts';

@@ -16,5 +16,5 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/transports/two-paths.test.ts',
   'test/plugins/execution/differential*.test.ts',
   'test/packaging/dockerfile.test.ts',
-  'test/store/order-file-damage.test.ts',
+  'test/store/sqlite/order-file-damage.test.ts',
 ];

@@ -23,7 +23,7 @@ import { PersistedTexts } from '../../src/plugins/trusted-documents/persisted-te
 import { perInstrument } from '../../src/schema/list-sizes.ts';
 import { publicCause, reasonOf } from '../../src/schema/public-error.ts';
 import type { Services } from '../../src/schema/services.ts';
-import { createMemoryRateCounters } from '../../src/store/memory-rate-counters.ts';
+import { createMemoryRateCounters } from '../../src/store/memory/rate-counters.ts';
 
 const numbers = new GraphQLList(
   new GraphQLObjectType({ name: 'N', fields: { n: { type: GraphQLInt } } }),

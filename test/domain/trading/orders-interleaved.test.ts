@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Orders } from '../../../src/domain/trading/orders.ts';
 import type { OrderGateway } from '../../../src/domain/trading/submitter.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
-import { createMemoryOrderRecords } from '../../../src/store/memory-order-records.ts';
+import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import { type OrderRecords, RecordsUnavailableError } from '../../../src/store/order-records.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
 import {

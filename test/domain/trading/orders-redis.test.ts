@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Orders } from '../../../src/domain/trading/orders.ts';
 import type { OrderGateway } from '../../../src/domain/trading/submitter.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { openRedisOrderRecords } from '../../../src/store/redis-order-records.ts';
+import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis } from '../../support/redis.ts';

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { Orders } from '../../../src/domain/trading/orders.ts';
 import type { OrderGateway } from '../../../src/domain/trading/submitter.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { openSqliteOrderRecords } from '../../../src/store/sqlite-order-records.ts';
+import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { acceptedAs, createTestLog, proofOf, ticketOf, viewerOf } from './order-stage.ts';
 
 /** A row that another connection can read is committed. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/input-error.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
 import { limitTicket } from '../../../src/domain/trading/ticket.ts';
-import { createMemoryOrderRecords } from '../../../src/store/memory-order-records.ts';
+import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import type { OrderRecords } from '../../../src/store/order-records.ts';
 import { RecordsUnavailableError } from '../../../src/store/order-records.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';

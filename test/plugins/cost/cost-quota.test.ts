@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ClientKey } from '../../../src/domain/auth/client-key.ts';
 import { CostQuota } from '../../../src/plugins/cost/cost-quota.ts';
-import { createMemoryRateCounters } from '../../../src/store/memory-rate-counters.ts';
+import { createMemoryRateCounters } from '../../../src/store/memory/rate-counters.ts';
 
 const ACCOUNT: ClientKey = { kind: 'account', key: 'account 1' };
 const OTHER: ClientKey = { kind: 'account', key: 'account 2' };

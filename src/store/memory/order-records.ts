@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import type { OrderRecords } from '../order-records.ts';
+import { RecordTable, type RecordTableOptions } from './record-table.ts';
+
+/** Order records that live as long as the process: for the sandbox, or where a restart may forget orders. */
+export function createMemoryOrderRecords(options: RecordTableOptions): OrderRecords {
+  const table = new RecordTable(options);
+  return {
+    async reserve(request) {
+      const record = table.get(request.login, request.key);
+      if (record) return { reserved: false, record };
+      const reservation = { ...request, id: randomUUID() };
+      table.add(reservation);
+      return { reserved: true, reservation };
+    },
+    async settle(reservation, outcome) {
+      table.settle(reservation, outcome);
+    },
+    async release(reservation) {
+      table.release(reservation);
+    },
+    find: async (login, key) => table.get(login, key),
+    held: () => table.size,
+    degradedReason: () => (table.size >= options.max ? 'all order records are in use' : null),
+    async close() {},
+  };
+}

@@ -1,0 +1,133 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis, RedisOptions } from 'ioredis';
+import { readSentinelUrl, type SentinelUrl } from '../../lib/sentinel-url.ts';
+import { StoreError } from '../store-error.ts';
+
+export interface RedisClientOptions {
+  readonly url: string;
+  readonly commandTimeoutMs: number;
+  readonly reconnectMaxMs: number;
+  readonly socketTimeoutMs?: number;
+  /**
+   * Called with each failure of the connection, and the reason where Redis refuses what the configuration asks
+   * for; those of commands are seen by whoever runs them.
+   */
+  readonly onError: (error: Error, refusal: string | null) => void;
+}
+
+const CONNECT_TIMEOUT_MS = 1_000;
+
+/**
+ * A client of Redis without an offline queue or command retries. A Redis that is unreachable now may
+ * come later; one that refuses the password or has no such database is a mistake in the configuration
+ * and throws a StoreError. ioredis is loaded only here, by those who have a Redis.
+ */
+export async function openRedisClient(options: RedisClientOptions): Promise<Redis> {
+  const { Redis } = await import('ioredis');
+  const sentinel = readSentinelUrl(options.url);
+  let isLeft = false;
+  const connection = {
+    ...connectionOptions(options),
+    // After a failover the old primary refuses writes: the address may lead to the new one by now.
+    reconnectOnError({ message }: Error) {
+      // Once for each connection: for each refusal of a burst it would add another listener to the socket.
+      if (isLeft || !message.includes('READONLY')) return false;
+      isLeft = true;
+      return true;
+    },
+  };
+  const redis: Redis = sentinel
+    ? new Redis({ ...connection, ...sentinelOptions(sentinel, options) })
+    : new Redis(options.url, connection);
+  redis.on('close', () => {
+    isLeft = false;
+  });
+  let refusal: string | null = null;
+  let isOpen = false;
+  const failed = (error: Error, refused: string | null) => {
+    refusal ??= refused;
+    // At the start the refusal itself is the message.
+    if (isOpen || refusal === null) options.onError(error, refused);
+  };
+  redis.on('error', (error: Error) => {
+    const refused = refusalOf(error);
+    // The client would go on in database 0, whose keys belong to others.
+    if (refused === NO_DATABASE) redis.disconnect(true);
+    failed(error, refused);
+  });
+  redis.on('sentinelError', (error: Error) => {
+    failed(error, error.message.includes('No such master') ? NO_PRIMARY : null);
+  });
+  const ready = async () => {
+    // Without the right to INFO it is taken for what is asked for.
+    const info = await redis.info('cluster').catch(() => '');
+    if (!info.includes('cluster_enabled:1')) return;
+    failed(new Error(CLUSTER), CLUSTER);
+    redis.disconnect(true);
+  };
+  let checked = Promise.resolve<void>(undefined);
+  redis.on('ready', () => {
+    checked = ready();
+  });
+  const connected = redis.connect().then(
+    () => checked,
+    () => {},
+  );
+  // A Redis that accepts connections and is silent would be waited for twice: to connect and to answer.
+  await Promise.race([connected, delay(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
+  if (refusal !== null) {
+    redis.disconnect();
+    throw new StoreError(refusal);
+  }
+  isOpen = true;
+  return redis;
+}
+
+function connectionOptions(options: RedisClientOptions) {
+  return {
+    lazyConnect: true,
+    // A user with few rights may not say which library this is.
+    disableClientInfo: true,
+    enableOfflineQueue: false,
+    // A command that was sent before the connection broke must not be resent automatically.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: options.commandTimeoutMs,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    ...(options.socketTimeoutMs && { socketTimeout: options.socketTimeoutMs }),
+    retryStrategy: retryDelay(options),
+  } satisfies RedisOptions;
+}
+
+function retryDelay({ reconnectMaxMs }: RedisClientOptions) {
+  return (attempt: number) => Math.min(50 * attempt, reconnectMaxMs);
+}
+
+function sentinelOptions(sentinel: SentinelUrl, options: RedisClientOptions) {
+  const { isEncrypted, sentinels, ...rest } = sentinel;
+  return {
+    ...rest,
+    sentinels: [...sentinels],
+    // A Sentinel that hangs must not keep the others from being asked.
+    sentinelCommandTimeout: options.commandTimeoutMs,
+    sentinelRetryStrategy: retryDelay(options),
+    ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+  } satisfies RedisOptions;
+}
+
+const NO_DATABASE = 'Redis has no such database';
+const NO_PRIMARY = 'the Sentinels know no primary of this name';
+// A script's keys would have to be on one node, and each primary may fail over by itself.
+const CLUSTER =
+  'it is a Redis Cluster, which is not supported: use one primary, with Sentinel if you like';
+
+/** Returns null for an error that may pass. */
+function refusalOf(
+  error: Error & { readonly command?: { readonly name?: string } },
+): string | null {
+  if (error.name !== 'ReplyError') return null;
+  if (/^(WRONGPASS|NOAUTH|ERR invalid password)/.test(error.message)) {
+    return 'Redis refuses the user or the password';
+  }
+  return error.command?.name === 'select' ? NO_DATABASE : null;
+}

@@ -1,0 +1,89 @@
+import { RecordsUnavailableError } from '../order-records.ts';
+import { openRedisClient } from './client.ts';
+import { RedisTrouble, type RedisTroubleOptions } from './trouble.ts';
+
+export interface RedisConnection {
+  /** Runs a script or fails immediately: nothing is queued for a Redis that is unreachable. */
+  run(
+    script: string,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown>;
+  /** One section of INFO; null where Redis refuses it. */
+  info(section: string): Promise<string | null>;
+  isReady(): boolean;
+  /** Called at each (re)connection that can take commands. */
+  onReady(task: () => void): void;
+  close(): void;
+}
+
+/** The script may have run although its answer is missing. */
+export class RedisSilentError extends RecordsUnavailableError {}
+
+export interface RedisConnectionOptions extends Pick<RedisTroubleOptions, 'onWarn' | 'onFailed'> {
+  readonly url: string;
+  /** Of all connections to the same Redis; its own where left out. */
+  readonly trouble?: RedisTrouble;
+}
+
+const COMMAND_TIMEOUT_MS = 1_000;
+/** Short, so that a replica is back well before a new epoch opens. */
+const RECONNECT_MAX_MS = 500;
+
+/** A connection for scripts, such as those of the order records. */
+export async function connectRedis({
+  url,
+  onWarn,
+  onFailed,
+  trouble = new RedisTrouble({ onWarn, onFailed }),
+}: RedisConnectionOptions): Promise<RedisConnection> {
+  const redis = await openRedisClient({
+    url,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    // A half-open connection is dropped; heartbeats keep a living one busy.
+    socketTimeoutMs: 3 * COMMAND_TIMEOUT_MS,
+    reconnectMaxMs: RECONNECT_MAX_MS,
+    onError: (error, refusal) => trouble.failed(error, refusal),
+  });
+
+  return {
+    async run(script, keys, args) {
+      if (redis.status !== 'ready') throw new RecordsUnavailableError('Redis cannot be reached');
+      try {
+        const reply = await redis.eval(script, keys.length, ...keys, ...args);
+        trouble.worked();
+        return reply;
+      } catch (cause) {
+        trouble.failed(cause);
+        const isReply = cause instanceof Error && cause.name === 'ReplyError';
+        const message = isReply ? `Redis refuses: ${cause.message}` : 'Redis did not answer';
+        throw new RedisSilentError(message, { cause });
+      }
+    },
+    info: (section) => redis.info(section).catch(() => null),
+    isReady: () => redis.status === 'ready',
+    onReady(task) {
+      redis.on('ready', task);
+    },
+    close: () => redis.disconnect(),
+  };
+}
+
+/** Names the settings of Redis that make it forget orders, as far as INFO shows them. */
+export async function warnOfSettings(
+  redis: RedisConnection,
+  onWarn: (message: string) => void,
+): Promise<void> {
+  const memory = await redis.info('memory');
+  const policy = memory && /maxmemory_policy:(\S+)/.exec(memory)?.[1];
+  const limited = memory && !/maxmemory:0\r?\n/.test(memory);
+  if (limited && policy && policy !== 'noeviction') {
+    onWarn(`Redis has maxmemory-policy ${policy}: it may drop order records; set noeviction`);
+  }
+  const persistence = await redis.info('persistence');
+  if (persistence && /aof_enabled:0/.test(persistence)) {
+    onWarn(
+      'Redis has appendonly no: order records live as long as it or the replica that made them',
+    );
+  }
+}

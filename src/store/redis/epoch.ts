@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../lib/clock.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
+import type { RedisConnection } from './connection.ts';
+import { BEAT, JOIN, LEAVE, RESTORED, type RedisKeys } from './scripts.ts';
+
+export interface RedisTiming {
+  readonly beatMs: number;
+  /** A new epoch takes no reservation before this: every living replica has noticed it by then. */
+  readonly graceMs: number;
+  /** A replica that was alive lately is waited for so long, then taken for dead: no shorter than `graceMs`. */
+  readonly leaseMs: number;
+  /** The longest time an order waits for an epoch to open before it is refused. */
+  readonly patienceMs: number;
+}
+
+export const REDIS_TIMING: RedisTiming = {
+  beatMs: 500,
+  graceMs: 2_000,
+  leaseMs: 10_000,
+  patienceMs: 4_000,
+};
+
+export interface RedisEpochOptions {
+  readonly redis: RedisConnection;
+  readonly keys: RedisKeys;
+  readonly clock: Clock;
+  readonly timing: RedisTiming;
+  /** Writes this replica's records back, as far as the epoch lasts. */
+  readonly restore: (epoch: string) => Promise<void>;
+  readonly onBeat: (held: number | null) => void;
+  readonly onWarn: (message: string) => void;
+}
+
+/**
+ * This replica's part in noticing that Redis lost something: it announces itself, and where it finds
+ * a new epoch, or has to begin one, it writes its records back before it makes new ones there.
+ */
+export class RedisEpoch {
+  /** The name of this replica, for as long as its process lives. */
+  readonly member = randomUUID();
+  readonly #options: RedisEpochOptions;
+  /** The epoch all of this replica's records are in; null before it has joined one. */
+  #epoch: string | null = null;
+  #state = 'not connected yet';
+  #peers: readonly string[] = [];
+  #joining: Promise<void> | null = null;
+  #cancelBeat: () => void = () => {};
+  #closed = false;
+
+  constructor(options: RedisEpochOptions) {
+    this.#options = options;
+    options.redis.onReady(() => void this.joinOrLater());
+    this.#beatLater();
+  }
+
+  get current(): string | null {
+    return this.#epoch;
+  }
+
+  /** The degraded reason that keeps reservations from being made; null while there is none. */
+  get degradedReason(): string | null {
+    return this.#state === 'open' ? null : `the order records in Redis: ${this.#state}`;
+  }
+
+  /** Joins the epoch there is, or begins one, and writes back; callers share one attempt. */
+  join(): Promise<void> {
+    this.#joining ??= this.#join().finally(() => {
+      this.#joining = null;
+    });
+    return this.#joining;
+  }
+
+  /** A failure here is retried by the next heartbeat, or by the connection when it is back. */
+  async joinOrLater(): Promise<void> {
+    await this.join().catch(() => {});
+  }
+
+  /** Called with what a script answered about the epoch, or why it failed. */
+  observe(status: string): void {
+    this.#state = status === 'lost' || status === 'foreign' ? 'being written back' : status;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelBeat();
+    await this.#joining?.catch(() => {});
+    await this.#run(LEAVE, [this.member]).catch(() => {});
+  }
+
+  async #join(): Promise<void> {
+    const { timing, restore, onWarn } = this.#options;
+    const { graceMs, leaseMs } = timing;
+    const args = [this.member, randomUUID(), graceMs, leaseMs, ...this.#peers];
+    const [, epoch] = await this.#run(JOIN, args);
+    if (epoch === this.#epoch) return;
+    if (this.#epoch !== null) onWarn('Redis may have lost order records: they are written back');
+    await restore(String(epoch));
+    await this.#run(RESTORED, [this.member, String(epoch)]);
+    // Where that is over by now, the next script says so.
+    this.#epoch = String(epoch);
+    await this.#beat();
+  }
+
+  async #beat(): Promise<void> {
+    const { timing, onBeat } = this.#options;
+    const answer = await this.#run(BEAT, [this.member, this.#epoch ?? '', timing.leaseMs]);
+    const [status, held, ...members] = answer;
+    this.observe(String(status));
+    if (status === 'open') this.#peers = members.map(String);
+    onBeat(status === 'open' ? Number(held) : null);
+  }
+
+  #beatLater(): void {
+    if (this.#closed) return;
+    const { clock, timing } = this.#options;
+    this.#cancelBeat = clock.after(timing.beatMs, async () => {
+      try {
+        await this.#beat();
+        if (this.#state === 'being written back') await this.join();
+      } catch (error) {
+        // The next heartbeat retries. Until then orders are refused for the same reason.
+        this.observe(reasonOf(error));
+      }
+      this.#beatLater();
+    });
+  }
+
+  async #run(script: string, args: readonly (string | number)[]): Promise<readonly unknown[]> {
+    const { redis, keys } = this.#options;
+    return toList(
+      await redis.run(script, [keys.marker, keys.members, keys.expected, keys.index], args),
+    );
+  }
+}
+
+export function toList(reply: unknown): readonly unknown[] {
+  return Array.isArray(reply) ? reply : [];
+}

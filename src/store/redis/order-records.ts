@@ -1,0 +1,321 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../lib/clock.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
+import type { AccountVersions } from '../account-versions.ts';
+import { createFillWarning } from '../fill-warning.ts';
+import {
+  type RecordBounds,
+  RecordTable,
+  type RecordTableOptions,
+  type TableRecord,
+} from '../memory/record-table.ts';
+import {
+  AccountRecordsFullError,
+  mayHaveChanged,
+  type OrderRecord,
+  type OrderRecords,
+  RECORD_LIFE_MS,
+  type RecordedOutcome,
+  RecordsUnavailableError,
+  type Reservation,
+  type ReserveAnswer,
+  type ReserveRequest,
+  rank,
+  recordId,
+} from '../order-records.ts';
+import { createRedisAccountVersions } from './account-versions.ts';
+import {
+  connectRedis,
+  type RedisConnection,
+  type RedisConnectionOptions,
+  RedisSilentError,
+  warnOfSettings,
+} from './connection.ts';
+import { REDIS_TIMING, RedisEpoch, type RedisTiming, toList } from './epoch.ts';
+import {
+  FIND,
+  MERGE,
+  RELEASE,
+  RESERVE,
+  type RedisKeys,
+  redisKeys,
+  redisPrefix,
+} from './scripts.ts';
+
+export interface RedisOrderRecordsOptions
+  extends Omit<RecordTableOptions, 'onWarn'>,
+    RedisConnectionOptions {
+  readonly clock: Clock;
+  /** The prefix of all keys; replicas of one gateway share it. */
+  readonly prefix?: string;
+  readonly timing?: RedisTiming;
+}
+
+const MERGE_RECORDS = 200;
+const POLL_MS = 50;
+
+/**
+ * Order records that several replicas share. Each replica also keeps the ones it made: it alone
+ * settles them, so its copy is never behind, and Redis can be given back what it lost.
+ */
+export async function openRedisOrderRecords(
+  options: RedisOrderRecordsOptions,
+): Promise<OrderRecords & Pick<RedisOrderRecords, 'redisIsUp' | 'versions'>> {
+  const redis = await connectRedis(options);
+  const records = new RedisOrderRecords(redis, options);
+  await records.announce();
+  void warnOfSettings(redis, options.onWarn);
+  return records;
+}
+
+class RedisOrderRecords implements OrderRecords {
+  readonly redisIsUp = () => this.#redis.isReady();
+  readonly versions: AccountVersions;
+  readonly #redis: RedisConnection;
+  readonly #clock: Clock;
+  readonly #bounds: RecordBounds & { readonly maxPerAccount: number };
+  readonly #timing: RedisTiming;
+  readonly #prefix: string;
+  readonly #keys: RedisKeys;
+  readonly #own: RecordTable;
+  readonly #epoch: RedisEpoch;
+  readonly #warnOfFill: (held: number) => void;
+  readonly #onWarn: (message: string) => void;
+  /** Reservations whose answer from Redis was lost: Redis may hold them, and their keys must come free. */
+  readonly #unanswered = new Map<string, Reservation>();
+  #held = 0;
+
+  constructor(redis: RedisConnection, options: RedisOrderRecordsOptions) {
+    const {
+      clock,
+      max,
+      maxPerAccount = max,
+      onAccountHeld,
+      onWarn,
+      uptimeMs,
+      prefix = 'trading-graph:',
+      timing = REDIS_TIMING,
+    } = options;
+    this.#redis = redis;
+    this.#clock = clock;
+    this.#bounds = { max, maxPerAccount, onAccountHeld };
+    this.#timing = timing;
+    this.#onWarn = onWarn;
+    this.#warnOfFill = createFillWarning(max, onWarn);
+    // The count that matters is Redis's: the own copies are a part of it and never warn.
+    this.#own = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs, onWarn: () => {} });
+    this.#prefix = redisPrefix(prefix);
+    this.#keys = redisKeys(prefix);
+    this.versions = createRedisAccountVersions({
+      redis,
+      clock,
+      marker: this.#keys.marker,
+      keyOf: (login) => this.#versionKey(login),
+    });
+    this.#epoch = new RedisEpoch({
+      redis,
+      keys: this.#keys,
+      clock,
+      timing,
+      restore: (epoch) => this.#restore(epoch),
+      onBeat: (held) => this.#beat(held),
+      onWarn,
+    });
+  }
+
+  /** Before the first order, so that the replicas there are know of this one. */
+  announce(): Promise<void> {
+    return this.#epoch.joinOrLater();
+  }
+
+  async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
+    const own = this.#own.get(request.login, request.key);
+    if (own) return { reserved: false, record: own };
+    const reservation = { ...request, id: randomUUID() };
+    const answer = await this.#inOpenEpoch((epoch) => this.#reserveOnce(reservation, epoch));
+    const [status] = answer;
+    if (status === 'reserved') return { reserved: true, reservation };
+    if (status === 'held') return { reserved: false, record: toRecord(answer) };
+    const { max, maxPerAccount } = this.#bounds;
+    if (status === 'account-full')
+      throw new AccountRecordsFullError(maxPerAccount, Number(answer[1]));
+    throw new RecordsUnavailableError(
+      status === 'full' ? `all ${max} order records are in use` : refusalText(status),
+    );
+  }
+
+  async settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
+    this.#own.settle(reservation, outcome);
+    const record = this.#own.record(reservation);
+    if (record) await this.#merge([record], 'none');
+  }
+
+  async release(reservation: Reservation): Promise<void> {
+    const { id, login, key } = reservation;
+    const own = this.#own.get(login, key);
+    // Past its time replicas may have answered `unknown`: the key must not come free after that.
+    if (own?.pendingMs === 0) return;
+    // First, or it could be written back to Redis behind the release.
+    this.#own.release(reservation);
+    const record = recordId(login, key);
+    const [status] = await this.#run(RELEASE, this.#keysOf(reservation), [record, id]);
+    if (status !== 'late') return;
+    this.#own.adopt(reservation, null, Math.max(0, this.#clock.now() - reservation.reservedAtMs));
+  }
+
+  async find(login: string, key: string): Promise<OrderRecord | null> {
+    const own = this.#own.get(login, key);
+    if (own) return own;
+    const record = recordId(login, key);
+    const answer = await this.#inOpenEpoch((epoch) =>
+      this.#run(FIND, this.#keysOf({ login, key }), [epoch, record]),
+    );
+    if (answer[0] === 'held') return toRecord(answer);
+    if (answer[0] === 'none') return null;
+    throw new RecordsUnavailableError(refusalText(answer[0]));
+  }
+
+  held(): number {
+    return this.#held;
+  }
+
+  degradedReason(): string | null {
+    return (
+      this.#epoch.degradedReason ??
+      (this.#held >= this.#bounds.max ? 'all order records are in use' : null)
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.#epoch.close();
+    this.#redis.close();
+  }
+
+  async #reserveOnce(reservation: Reservation, epoch: string): Promise<readonly unknown[]> {
+    const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
+    const record = recordId(login, key);
+    const { member } = this.#epoch;
+    const { max, maxPerAccount, onAccountHeld } = this.#bounds;
+    const values = [member, id, canonical, reservedAtMs, pendingMs, RECORD_LIFE_MS, max];
+    try {
+      const answer = await this.#run(RESERVE, this.#keysOf(reservation), [
+        ...[epoch, record, ...values],
+        maxPerAccount,
+      ]);
+      if (answer[0] === 'account-full') onAccountHeld?.(login, maxPerAccount);
+      if (answer[0] === 'reserved') {
+        // Before any later script is answered: an epoch that begins next gets it written back.
+        this.#own.add(reservation);
+        this.#count(Number(answer[1]));
+        onAccountHeld?.(login, Number(answer[2]));
+      }
+      return answer;
+    } catch (error) {
+      if (error instanceof RedisSilentError) this.#unanswered.set(id, reservation);
+      throw error;
+    }
+  }
+
+  /** Runs a script that needs an open epoch; waits a little for one, since a first start opens one too. */
+  async #inOpenEpoch(run: (epoch: string) => Promise<readonly unknown[]>) {
+    for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+      const answer = await run(this.#epoch.current ?? '').catch((error: unknown) => {
+        // Readiness says it with the first order that is refused, not with the next heartbeat.
+        this.#epoch.observe(reasonOf(error));
+        throw error;
+      });
+      const [status] = answer;
+      const isRefused = status === 'lost' || status === 'foreign' || status === 'recovering';
+      this.#epoch.observe(isRefused ? status : 'open');
+      if (!isRefused) return answer;
+      if (waitedMs >= this.#timing.patienceMs) {
+        throw new RecordsUnavailableError('the order records are being written back to Redis');
+      }
+      if (status !== 'recovering') await this.#epoch.join();
+      await new Promise<void>((resolve) => this.#clock.after(POLL_MS, resolve));
+    }
+  }
+
+  async #restore(epoch: string): Promise<void> {
+    let batch: TableRecord[] = [];
+    for (const record of this.#own.values()) {
+      batch.push(record);
+      if (batch.length < MERGE_RECORDS) continue;
+      await this.#merge(batch, epoch);
+      batch = [];
+    }
+    await this.#merge(batch, epoch);
+  }
+
+  /** Gives Redis our copies where it has none, or an older one. */
+  async #merge(records: readonly TableRecord[], epoch: string): Promise<void> {
+    const keys: string[] = [];
+    const args: (string | number)[] = [epoch, this.#timing.leaseMs, this.#epoch.member];
+    for (const record of records) {
+      const { reservation, outcome } = record;
+      const { id, login, key, canonical, reservedAtMs } = reservation;
+      const pendingMs = Math.ceil(this.#own.get(login, key)?.pendingMs ?? 0);
+      const restMs = Math.floor(RECORD_LIFE_MS - this.#own.ageMs(record));
+      keys.push(...this.#keysOf(reservation));
+      args.push(recordId(login, key), id, canonical, reservedAtMs, pendingMs, restMs);
+      args.push(rank(outcome), JSON.stringify(outcome), mayHaveChanged(outcome) ? 1 : 0);
+    }
+    const [, conflicts] = await this.#run(MERGE, keys, args);
+    if (Number(conflicts) > 0) {
+      this.#onWarn(`${conflicts} order keys were reserved twice while Redis had lost them`);
+    }
+  }
+
+  #beat(held: number | null): void {
+    if (held !== null) this.#count(held);
+    for (const reservation of this.#unanswered.values()) {
+      this.release(reservation).then(
+        () => this.#unanswered.delete(reservation.id),
+        () => {},
+      );
+    }
+  }
+
+  #count(held: number): void {
+    this.#held = held;
+    this.#warnOfFill(held);
+  }
+
+  async #run(script: string, records: readonly string[], args: readonly (string | number)[]) {
+    const { marker, members, expected, index } = this.#keys;
+    return toList(
+      await this.#redis.run(script, [marker, members, expected, index, ...records], args),
+    );
+  }
+
+  /** The keys of the record, of its account's records, and of its account's version. */
+  #keysOf({ login, key }: Pick<Reservation, 'login' | 'key'>): [string, string, string] {
+    return [
+      `${this.#prefix}:record:${recordId(login, key)}`,
+      `${this.#prefix}:account:${encodeURIComponent(login)}`,
+      this.#versionKey(login),
+    ];
+  }
+
+  #versionKey(login: string): string {
+    return `${this.#prefix}:version:${encodeURIComponent(login)}`;
+  }
+}
+
+function toRecord(answer: readonly unknown[]): OrderRecord {
+  const [, id, canonical, reservedAtMs, pendingMs, outcome] = answer;
+  const settled: RecordedOutcome | null = JSON.parse(String(outcome));
+  return {
+    id: String(id),
+    canonical: String(canonical),
+    reservedAtMs: Number(reservedAtMs),
+    outcome: settled,
+    pendingMs: settled === null ? Number(pendingMs) : 0,
+  };
+}
+
+function refusalText(status: unknown): string {
+  return status === 'evicted'
+    ? 'Redis has dropped the record of this key before its time (see maxmemory-policy)'
+    : `Redis answered out of turn (${String(status)})`;
+}

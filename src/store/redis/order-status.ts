@@ -1,0 +1,56 @@
+import { reasonOf } from '../../lib/reason-of.ts';
+import { connectRedis } from './connection.ts';
+import { toList } from './epoch.ts';
+import { redisKeys, STATUS } from './scripts.ts';
+
+export interface RedisOrderStatus {
+  readonly held: number;
+  /** Those that have sent a heartbeat lately. */
+  readonly replicas: number;
+  /** The reason for which orders are refused; null while they are taken. */
+  readonly refusedFor: string | null;
+}
+
+export interface RedisOrderStatusOptions {
+  readonly url: string;
+  readonly prefix: string;
+  readonly max: number;
+  readonly onWarn: (message: string) => void;
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  lost: 'Redis may have lost order records; the replicas write theirs back',
+  recovering: 'the order records are being written back to Redis',
+};
+
+/** Asks Redis about the order records without joining the replicas; null where it does not answer. */
+export async function readRedisOrderStatus({
+  url,
+  prefix,
+  max,
+  onWarn,
+}: RedisOrderStatusOptions): Promise<RedisOrderStatus | null> {
+  const redis = await connectRedis({ url, onWarn });
+  try {
+    const keys = redisKeys(prefix);
+    const names = [keys.marker, keys.members, keys.expected, keys.index, `${keys.marker}:probe`];
+    const [status, held, replicas, refusal] = toList(await redis.run(STATUS, names, []));
+    const isFull = Number(held) >= max;
+    const reasons = [
+      refusal ? `Redis refuses to write: ${refusal}` : null,
+      REFUSALS[String(status)] ?? null,
+      isFull ? `all ${max} order records are in use` : null,
+      Number(replicas) === 0 ? 'no replica is connected to Redis' : null,
+    ];
+    return {
+      held: Number(held),
+      replicas: Number(replicas),
+      refusedFor: reasons.find((reason) => reason !== null) ?? null,
+    };
+  } catch (error) {
+    onWarn(reasonOf(error));
+    return null;
+  } finally {
+    redis.close();
+  }
+}

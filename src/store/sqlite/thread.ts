@@ -1,0 +1,29 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { FromThread } from './batching-thread.ts';
+import { machineClock } from './machine-clock.ts';
+import { type Batch, OrderDatabase, type Task } from './order-database.ts';
+
+/** The worker thread in which order records wait for the disk, so that no other request does. */
+function serve(port: NonNullable<typeof parentPort>): void {
+  const say = (message: FromThread<Batch>) => port.postMessage(message);
+  const onWarn = (warning: string) => say({ warning });
+  let database: OrderDatabase;
+  try {
+    database = new OrderDatabase({ ...workerData, clock: machineClock, onWarn });
+  } catch (error) {
+    say({ refusal: error instanceof Error ? error.message : String(error) });
+    port.close();
+    return;
+  }
+  port.on('message', (tasks: readonly Task[] | null) => {
+    if (tasks !== null) say({ result: database.run(tasks) });
+    else {
+      database.close();
+      port.close();
+    }
+  });
+  say({ result: database.run([]) });
+  say({ ready: true });
+}
+
+if (parentPort) serve(parentPort);

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
+import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
+import { accepted, itKeepsOrderRecords, request, reserved } from '../order-records-contract.ts';
+
+describe('order records in memory', () => {
+  itKeepsOrderRecords(async (max, maxPerAccount = max) => {
+    const warnings: string[] = [];
+    const records = createMemoryOrderRecords({
+      ...{ max, maxPerAccount },
+      uptimeMs: () => performance.now(),
+      onWarn: (message) => warnings.push(message),
+    });
+    return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+  });
+
+  test('a record lives a day from its reservation, whenever its outcome came', async () => {
+    let uptimeMs = 0;
+    const records = createMemoryOrderRecords({ max: 2, uptimeMs: () => uptimeMs, onWarn() {} });
+    const early = await reserved(records, '1', 'early');
+    uptimeMs = 1_000;
+    await reserved(records, '1', 'late');
+    uptimeMs = RECORD_LIFE_MS - 1;
+    await records.settle(early, accepted);
+    expect(await records.find('1', 'early')).toMatchObject({ outcome: accepted });
+    uptimeMs = RECORD_LIFE_MS;
+    expect(await records.find('1', 'early')).toBe(null);
+    expect(await records.find('1', 'late')).not.toBe(null);
+    await reserved(records, '1', 'early');
+    expect(records.held()).toBe(2);
+  });
+
+  test('an account has room when its oldest record expires, and is told when', async () => {
+    let uptimeMs = 0;
+    const seen: [string, number][] = [];
+    const records = createMemoryOrderRecords({
+      ...{ max: 9, maxPerAccount: 2, uptimeMs: () => uptimeMs, onWarn() {} },
+      onAccountHeld: (login, held) => seen.push([login, held]),
+    });
+    await reserved(records, '1', 'early');
+    uptimeMs = 60_000;
+    await reserved(records, '1', 'late');
+    uptimeMs = RECORD_LIFE_MS - 1_500;
+    const refused = records.reserve(request('1', 'new'));
+    await expect(refused).rejects.toMatchObject({ retryAfterSeconds: 2 });
+    uptimeMs = RECORD_LIFE_MS;
+    await reserved(records, '1', 'new');
+    await expect(records.reserve(request('1', 'newer'))).rejects.toMatchObject({
+      retryAfterSeconds: 60,
+    });
+    expect(seen).toEqual([1, 2, 2, 2, 2].map((held) => ['1', held]));
+  });
+
+  test('a warning comes again only after there was room', async () => {
+    const warnings: string[] = [];
+    const records = createMemoryOrderRecords({
+      max: 10,
+      uptimeMs: () => 0,
+      onWarn: (message) => warnings.push(message),
+    });
+    const kept = [];
+    for (let n = 0; n < 8; n += 1) kept.push(await reserved(records, '1', `${n}`));
+    for (const one of kept.splice(0, 1)) await records.release(one);
+    await reserved(records, '1', 'a');
+    expect(warnings).toHaveLength(1);
+    for (const one of kept.splice(0, 4)) await records.release(one);
+    for (let n = 0; n < 5; n += 1) await reserved(records, '2', `${n}`);
+    expect(warnings).toHaveLength(2);
+  });
+});

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { accepted, rejected, request, reserved, unknown } from '../order-records-contract.ts';
+
+async function openReplica({ url }: TestRedis) {
+  const records = await openRedisOrderRecords({
+    ...{ url, max: 1_000, clock: systemClock, onWarn() {} },
+    uptimeMs: () => performance.now(),
+    timing: { beatMs: 50, graceMs: 300, leaseMs: 1_500, patienceMs: 3_000 },
+  });
+  const versionOf = (login: string) => records.versions.read(login);
+  return { records, versionOf, [Symbol.asyncDispose]: () => records.close() };
+}
+
+describeWithRedis('the version of an account in Redis', (serverPath) => {
+  test('changes with each outcome that has changed the account, or may have, for all replicas', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis);
+    await using b = await openReplica(redis);
+    const seen = [(await b.versionOf('1')).version];
+    expect(seen).toEqual([null]);
+    const next = async () => {
+      const { version } = await b.versionOf('1');
+      expect(seen).not.toContain(version);
+      seen.push(version);
+    };
+    for (const outcome of [accepted, unknown]) {
+      await a.records.settle(await reserved(a.records, '1', outcome.kind), outcome);
+      await next();
+    }
+    const late = await reserved(a.records, '1', 'late');
+    await a.records.settle(late, unknown);
+    await next();
+    await a.records.settle(late, accepted);
+    await next();
+    await a.records.settle(late, accepted);
+    await a.records.settle(await reserved(a.records, '1', 'rejected'), rejected);
+    await a.records.release(await reserved(a.records, '1', 'released'));
+    expect((await b.versionOf('1')).version).toBe(seen.at(-1));
+    expect((await b.versionOf('2')).version).toBe(null);
+  });
+
+  test('changes when others tell for the first time that nobody knows of an order', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis);
+    await using b = await openReplica(redis);
+    await reserved(a.records, '1', 'k', 30);
+    await eventually(async () => (await b.records.find('1', 'k'))?.pendingMs === 0);
+    const { version } = await b.versionOf('1');
+    expect(version).not.toBe(null);
+    await b.records.find('1', 'k');
+    await b.records.reserve(request('1', 'k'));
+    expect((await b.versionOf('1')).version).toBe(version);
+  });
+
+  test('belongs to another epoch when Redis has lost something, or the connection broke', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis);
+    await using b = await openReplica(redis);
+    await a.records.settle(await reserved(a.records, '1', 'k'), accepted);
+    const before = await b.versionOf('1');
+    await redis.command('FLUSHALL');
+    expect((await b.versionOf('1')).epoch).not.toBe(before.epoch);
+    // What is written back counts as a change: nobody knows who has seen it.
+    await eventually(async () => (await b.versionOf('1')).version !== null);
+    const epoch = (await b.versionOf('1')).epoch;
+    await redis.kill();
+    await expect(b.versionOf('1')).rejects.toThrow();
+    await redis.start();
+    const back = await eventually(() => b.versionOf('1'));
+    expect(back.epoch).not.toBe(epoch);
+  });
+
+  test('is not waited for where Redis does not answer', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis);
+    await a.versionOf('1');
+    redis.signal('SIGSTOP');
+    await expect(a.versionOf('1')).rejects.toThrow('in time');
+    // For a while nobody asks again.
+    const startedAtMs = performance.now();
+    await expect(a.versionOf('1')).rejects.toThrow('did not answer');
+    expect(performance.now() - startedAtMs).toBeLessThan(150);
+    redis.signal('SIGCONT');
+    await eventually(() => a.versionOf('1'));
+  });
+
+  test('of many accounts is read at once', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis);
+    await a.records.settle(await reserved(a.records, '7', 'k'), accepted);
+    const logins = Array.from({ length: 500 }, (_, n) => String(n % 250));
+    const versions = await Promise.all(logins.map((login) => a.versionOf(login)));
+    expect(versions.flatMap(({ version }, n) => (version === null ? [] : [logins[n]]))).toEqual([
+      '7',
+      '7',
+    ]);
+  });
+});

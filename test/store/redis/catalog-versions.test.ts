@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { openRedisCatalogVersions } from '../../../src/store/redis/catalog-versions.ts';
+import { startTestApp } from '../../support/app.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { startTestRedis } from '../../support/redis.ts';
+
+describeWithRedis('catalog versions in Redis', (serverPath) => {
+  test('one replica reads versions that another wrote, for a day', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const options = { url: redis.url, onWarn: () => {} };
+    const one = await openRedisCatalogVersions(options);
+    const other = await openRedisCatalogVersions(options);
+    try {
+      await one.put('["standard","v1"]', '[["AAPL","x"]]');
+      expect(await other.get('["standard","v1"]')).toBe('[["AAPL","x"]]');
+      expect(await other.get('["standard","v2"]')).toBeNull();
+      const [key = ''] = (await redis.command('KEYS', '*catalog*')) as string[];
+      const seconds = Number(await redis.command('TTL', key));
+      expect(seconds).toBeGreaterThan(86_000);
+    } finally {
+      one.close();
+      other.close();
+    }
+  });
+
+  test('a replica that never saw a version answers with the changes since', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const environment = { REDIS_URL: redis.url };
+    await using first = await startTestApp(environment);
+    const { data: seen } = await first.query('{ catalog { version } }', {
+      token: await first.signIn(),
+    });
+    await using second = await startTestApp(environment);
+    const token = await second.signIn();
+    second.sandbox.changeCatalog({ change: 3 });
+    const { data } = await second.query(
+      'query ($since: String!) { catalog { changes(since: $since) { reset upserted { id } } } }',
+      { token, variables: { since: seen.catalog.version } },
+    );
+    expect(data.catalog.changes.reset).toBe(false);
+    expect(data.catalog.changes.upserted.length).toBeGreaterThan(0);
+    expect(data.catalog.changes.upserted.length).toBeLessThan(10);
+  });
+});

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { OrderClient } from '../../end-to-end/orders/order-client.ts';
+import { buying } from '../../end-to-end/orders/order-request.ts';
+import { makeCertificate } from '../../support/certificate.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
+import { freePort } from '../../support/free-ports.ts';
+import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
+import { SENTINEL_PASSWORD, startWatchedRedis } from '../../support/sentinel.ts';
+import { startSwitchboard } from '../../support/switchboard.ts';
+import { accepted, request, reserved } from '../order-records-contract.ts';
+import { openOnRedis } from '../stores-on-redis.ts';
+
+/** The rule as the page for operators has it. */
+function documentedRule(): string[] {
+  const page = readFileSync(new URL('../../../docs/redis.md', import.meta.url), 'utf8');
+  const [, rule = ''] = /^ACL SETUSER trading-graph ([\s\S]*?)^```/m.exec(page) ?? [];
+  return rule.replaceAll('\\\n', ' ').trim().split(/\s+/);
+}
+
+describeWithRedis('the stores on a Redis', (serverPath) => {
+  test.concurrent('of a user with the documented rights work, and another prefix is refused', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const rule = documentedRule().map((word) => word.replace('>a-long-password', '>pw'));
+    expect(rule).toContain('>pw');
+    await redis.command('ACL', 'SETUSER', 'trading-graph', ...rule);
+    const url = redis.url.replace(/\/\/.*@/, '//trading-graph:pw@');
+    await using stores = await openOnRedis(url);
+    const kept = await reserved(stores.records, '1', 'kept');
+    await stores.records.settle(kept, accepted);
+    await stores.records.release(await reserved(stores.records, '1', 'released'));
+    expect(await stores.records.find('1', 'kept')).toMatchObject({ outcome: accepted });
+    expect(await stores.records.find('1', 'released')).toBe(null);
+    await stores.counters.counter('requests', { limit: 2, windowSeconds: 60 }).take('address');
+    await stores.versions?.put('version', 'text');
+    expect(await stores.versions?.get('version')).toBe('text');
+    // Another replica, the loss of everything, and a replica that leaves.
+    const other = await openOnRedis(url);
+    await redis.command('FLUSHALL');
+    expect(await other.records.reserve(request('1', 'kept'))).toMatchObject({ reserved: false });
+    await other.close();
+    await eventually(() => stores.records.degradedReason() === null);
+    expect(stores.counters.degradedReason()).toBe(null);
+    expect(await redis.command('ACL', 'LOG')).toEqual([]);
+
+    await using stranger = await openOnRedis(url, 'other:');
+    await expect(stranger.records.reserve(request('1', 'k'))).rejects.toThrow('NOPERM');
+    await eventually(() => stranger.records.degradedReason()?.includes('NOPERM') === true);
+  });
+
+  test.concurrent('with TLS work where its certificate is trusted, and not where it is not', async () => {
+    await using files = await makeCertificate();
+    const port = await freePort();
+    const args = ['--tls-port', String(port), '--tls-auth-clients', 'no'];
+    args.push('--tls-cert-file', files.certificate, '--tls-key-file', files.key);
+    await using _redis = await startTestRedis(serverPath, { args });
+    const url = `rediss://:${REDIS_PASSWORD}@127.0.0.1:${port}`;
+    await using sandbox = await startSandbox({ instruments: 40, tickMs: 0 });
+    await using facade = await startFacadeProcess({
+      GATEWAY_URL: sandbox.url,
+      REDIS_URL: url,
+      NODE_EXTRA_CA_CERTS: files.certificate,
+    });
+    const client = new OrderClient(facade, sandbox.token({ email: 'user-1@example.com' }));
+    const reply = await client.place(buying('k'));
+    expect(reply).toMatchObject({ type: 'OrderAccepted' });
+    await using stores = await openOnRedis(url);
+    expect(stores.warnings.join()).toContain('self-signed');
+    await expect(stores.records.reserve(request('1', 'k'))).rejects.toThrow('cannot be reached');
+  });
+
+  test.concurrent('that Sentinel fails over go on with the new primary, and what it lacks is written back', async () => {
+    await using watched = await startWatchedRedis(serverPath);
+    const address = (name: string) =>
+      `redis-sentinel://:${REDIS_PASSWORD}@${watched.address}/${name}/2?sentinelPassword=${SENTINEL_PASSWORD}`;
+    await expect(openOnRedis(address('nobody'))).rejects.toThrow('know no primary of this name');
+    await using one = await openOnRedis(address('orders'));
+    await using other = await openOnRedis(address('orders'));
+    await one.records.settle(await reserved(one.records, '1', 'early'), accepted);
+    await watched.replica.command('REPLICAOF', '127.0.0.1', '1');
+    await one.records.settle(await reserved(one.records, '1', 'late'), accepted);
+    await watched.primary.kill();
+    for (const key of ['early', 'late']) {
+      const repeat = await eventually(() => other.records.reserve(request('1', key)));
+      expect(repeat).toMatchObject({ reserved: false, record: { outcome: accepted } });
+    }
+    await reserved(other.records, '1', 'new');
+    const replication = await watched.replica.command('INFO', 'replication');
+    expect(replication).toContain('role:master');
+  });
+
+  test.concurrent('that refuses writes since another one is the primary are at that one next', async () => {
+    const warned: Error[] = [];
+    const note = (warning: Error) => void warned.push(warning);
+    process.on('warning', note);
+    await using cleanup = new AsyncDisposableStack();
+    cleanup.defer(() => void process.off('warning', note));
+    await using one = await startTestRedis(serverPath);
+    await using other = await startTestRedis(serverPath);
+    await using board = await startSwitchboard(one.url);
+    await using stores = await openOnRedis(`redis://:${REDIS_PASSWORD}@${board.address}`);
+    await reserved(stores.records, '1', 'before');
+    const counter = stores.counters.counter('requests', { limit: 100, windowSeconds: 60 });
+    for (const [old, promoted, key] of [
+      [one, other, 'there'],
+      [other, one, 'and back'],
+    ] as const) {
+      board.to(promoted.url);
+      await promoted.command('REPLICAOF', 'NO', 'ONE');
+      // No connection breaks with it.
+      await old.command('REPLICAOF', '127.0.0.1', new URL(promoted.url).port);
+      // All of these refusals arrive before the connection is closed.
+      await Promise.all(Array.from({ length: 40 }, () => counter.take('address')));
+      await eventually(() => reserved(stores.records, '1', key));
+      expect(await promoted.command('EXISTS', `trading-graph:{orders}:record:1:${key}`)).toBe(1);
+    }
+    expect(warned.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
+  });
+
+  test.concurrent('Cluster are not opened', async () => {
+    await using redis = await startTestRedis(serverPath, { args: ['--cluster-enabled', 'yes'] });
+    await expect(openOnRedis(redis.url)).rejects.toThrow('Redis Cluster, which is not supported');
+  });
+
+  test.concurrent('that has lost its replica refuses orders, and says why, where it is told to', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using stores = await openOnRedis(redis.url);
+    await reserved(stores.records, '1', 'before');
+    await redis.command('CONFIG', 'SET', 'min-replicas-to-write', '1');
+    await expect(stores.records.reserve(request('1', 'after'))).rejects.toThrow('NOREPLICAS');
+    await eventually(() => stores.records.degradedReason()?.includes('NOREPLICAS') === true);
+    await redis.command('CONFIG', 'SET', 'min-replicas-to-write', '0');
+    await eventually(() => stores.records.degradedReason() === null);
+    await reserved(stores.records, '1', 'after');
+  });
+});

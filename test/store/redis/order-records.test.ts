@@ -1,0 +1,383 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
+import type { RecordBounds } from '../../../src/store/memory/record-table.ts';
+import {
+  AccountRecordsFullError,
+  RECORD_LIFE_MS,
+  RecordsUnavailableError,
+} from '../../../src/store/order-records.ts';
+import type { RedisTiming } from '../../../src/store/redis/epoch.ts';
+import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { startSwitchboard } from '../../support/switchboard.ts';
+import {
+  accepted,
+  itKeepsOrderRecords,
+  rejected,
+  request,
+  reserved,
+} from '../order-records-contract.ts';
+
+const timing: RedisTiming = { beatMs: 50, graceMs: 400, leaseMs: 1_500, patienceMs: 3_000 };
+
+async function openReplica(
+  url: string,
+  bounds: number | RecordBounds = 1_000,
+  change: Partial<RedisTiming> = {},
+  uptime: { readonly aheadMs: number } = { aheadMs: 0 },
+) {
+  const warnings: string[] = [];
+  const records = await openRedisOrderRecords({
+    url,
+    ...(typeof bounds === 'number' ? { max: bounds } : bounds),
+    clock: systemClock,
+    uptimeMs: () => performance.now() + uptime.aheadMs,
+    onWarn: (message) => warnings.push(message),
+    timing: { ...timing, ...change },
+  });
+  return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+}
+
+/** The number of scripts that Redis ran besides heartbeats, which alone forget by the time. */
+async function scriptsBesideBeats(redis: TestRedis): Promise<number> {
+  const stats = String(await redis.command('INFO', 'commandstats'));
+  const calls = (name: string) =>
+    Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+  return calls('eval') - calls('zremrangebyscore') / 2;
+}
+
+describeWithRedis('order records in Redis', (serverPath) => {
+  itKeepsOrderRecords(async (max, maxPerAccount = max) => {
+    const redis = await startTestRedis(serverPath, { args: ['--appendonly', 'yes'] });
+    const replica = await openReplica(redis.url, { max, maxPerAccount });
+    return {
+      ...replica,
+      async [Symbol.asyncDispose]() {
+        await replica.records.close();
+        await redis[Symbol.asyncDispose]();
+      },
+    };
+  });
+
+  test('two replicas share keys, outcomes and the bound', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url, 10);
+    await using b = await openReplica(redis.url, 10);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => (n % 2 ? a : b).records.reserve(request('1', 'k'))),
+    );
+    const winner = answers.findIndex((answer) => answer.reserved);
+    expect(answers.filter((answer) => answer.reserved)).toHaveLength(1);
+    const answer = answers[winner];
+    if (!answer?.reserved) throw new Error('no request got the key');
+    const [maker, other] = winner % 2 ? [a, b] : [b, a];
+    for (const { records } of [a, b]) {
+      expect(await records.find('1', 'k')).toMatchObject({ outcome: null });
+    }
+    await maker.records.settle(answer.reservation, accepted);
+    await other.records.release(answer.reservation);
+    for (const { records } of [a, b]) {
+      expect(await records.find('1', 'k')).toMatchObject({ outcome: accepted, pendingMs: 0 });
+    }
+    for (let n = 1; n < 10; n += 1) await reserved((n % 2 ? a : b).records, '1', `k${n}`);
+    await expect(a.records.reserve(request('1', 'x'))).rejects.toThrow(RecordsUnavailableError);
+    await expect(b.records.reserve(request('1', 'x'))).rejects.toThrow(RecordsUnavailableError);
+  });
+
+  test('replicas share the bound of an account, which a Redis that was emptied is given back', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const bounds = { max: 1_000, maxPerAccount: 4 };
+    await using a = await openReplica(redis.url, bounds);
+    await using b = await openReplica(redis.url, bounds);
+    for (let n = 0; n < 4; n += 1) {
+      const { records } = n % 2 ? a : b;
+      await records.settle(await reserved(records, '1', `k${n}`), rejected);
+    }
+    for (let round = 0; round < 2; round += 1) {
+      for (const { records } of [a, b]) {
+        const refused = records.reserve(request('1', 'new'));
+        await expect(refused).rejects.toThrow(AccountRecordsFullError);
+        await reserved(records, '2', `new ${round} ${records === a.records}`);
+      }
+      if (round === 0) await redis.command('FLUSHALL');
+    }
+    const lives = await redis.command('PTTL', 'trading-graph:{orders}:account:1');
+    expect(lives).toBeGreaterThan(RECORD_LIFE_MS - 60_000);
+    expect(lives).toBeLessThanOrEqual(RECORD_LIFE_MS);
+  });
+
+  test('an account has room as its records expire, and is told when', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const seen: number[] = [];
+    await using a = await openReplica(redis.url, {
+      ...{ max: 1_000, maxPerAccount: 3 },
+      onAccountHeld: (_, held) => seen.push(held),
+    });
+    for (const key of ['k1', 'k2', 'k3']) await reserved(a.records, '1', key);
+    const account = 'trading-graph:{orders}:account:1';
+    const [seconds] = (await redis.command('TIME')) as string[];
+    await redis.command('ZADD', account, `${(Number(seconds) + 60) * 1_000}`, '1:k2');
+    const refused = await a.records.reserve(request('1', 'new')).catch((error) => error);
+    expect(refused.retryAfterSeconds).toBeGreaterThan(50);
+    expect(refused.retryAfterSeconds).toBeLessThanOrEqual(60);
+    await redis.command('ZADD', account, '1', '1:k1', '2', '1:k2');
+    await reserved(a.records, '1', 'new');
+    expect(await redis.command('ZCARD', account)).toBe(2);
+    await reserved(a.records, '1', 'newer');
+    await expect(a.records.reserve(request('1', 'newest'))).rejects.toThrow('of this account');
+    expect(seen).toEqual([1, 2, 3, 3, 2, 3, 3]);
+  });
+
+  test('a record lives a day in Redis, counted from its reservation', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    const reservation = await reserved(a.records, '1', 'k');
+    const [key] = (await redis.command('KEYS', '*:record:*')) as string[];
+    await redis.command('PEXPIRE', key ?? '', 5_000_000);
+    await a.records.settle(reservation, accepted);
+    expect(await redis.command('PTTL', key ?? '')).toBeLessThanOrEqual(5_000_000);
+    await reserved(a.records, '1', 'other');
+    const lives = await Promise.all(
+      ((await redis.command('KEYS', '*:record:*')) as string[]).map((one) =>
+        redis.command('PTTL', one),
+      ),
+    );
+    expect(Math.max(...lives.map(Number))).toBeGreaterThan(RECORD_LIFE_MS - 60_000);
+    expect(Math.max(...lives.map(Number))).toBeLessThanOrEqual(RECORD_LIFE_MS);
+  });
+
+  test('an emptied Redis gets back what the living replicas made, before it takes a reservation', async () => {
+    await using redis = await startTestRedis(serverPath);
+    // No replica died, so the reservations must not wait for a lease.
+    await using a = await openReplica(redis.url, 1_000, { leaseMs: 60_000 });
+    await using b = await openReplica(redis.url, 1_000, { leaseMs: 60_000 });
+    const settled = await reserved(a.records, '1', 'settled');
+    await a.records.settle(settled, accepted);
+    const pending = await reserved(a.records, '1', 'pending');
+    for (let round = 0; round < 3; round += 1) {
+      await redis.command('FLUSHALL');
+      const [one, two, three] = await Promise.all([
+        b.records.reserve(request('1', 'settled')),
+        b.records.reserve(request('1', 'pending')),
+        b.records.find('1', 'settled'),
+      ]);
+      expect(one).toMatchObject({ reserved: false, record: { outcome: accepted } });
+      const { id, reservedAtMs } = pending;
+      expect(two).toMatchObject({ reserved: false, record: { id, reservedAtMs, outcome: null } });
+      expect(two.reserved ? 0 : two.record.pendingMs).toBeGreaterThan(0);
+      expect(three).toMatchObject({ outcome: accepted });
+    }
+    expect(await redis.command('PTTL', 'trading-graph:{orders}:record:1:settled')).toBeGreaterThan(
+      0,
+    );
+    await a.records.settle(pending, accepted);
+    expect(await b.records.find('1', 'pending')).toMatchObject({ outcome: accepted });
+    // All three shared one attempt to write back.
+    expect(b.warnings.filter((line) => line.includes('written back'))).toHaveLength(3);
+    expect(b.records.degradedReason()).toBe(null);
+  });
+
+  test('reservations made while Redis is being emptied are never made twice', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await using b = await openReplica(redis.url);
+    const winners = new Map<string, number>();
+    let stop = false;
+    const worker = async (records: typeof a.records, offset: number) => {
+      for (let n = 0; !stop; n += 1) {
+        const key = `k${(n * 7 + offset) % 500}`;
+        const answer = await records.reserve(request('1', key)).catch(() => null);
+        if (answer?.reserved) winners.set(key, (winners.get(key) ?? 0) + 1);
+      }
+    };
+    const workers = [0, 1, 2, 3].flatMap((n) => [worker(a.records, n), worker(b.records, n)]);
+    for (let flush = 0; flush < 3; flush += 1) {
+      await expect.poll(() => winners.size).toBeGreaterThan(100 * (flush + 1));
+      await redis.command('FLUSHALL');
+    }
+    await expect.poll(() => winners.size, { timeout: 30_000 }).toBe(500);
+    stop = true;
+    await Promise.all(workers);
+    expect([...winners.values()].filter((times) => times > 1)).toEqual([]);
+    expect([...a.warnings, ...b.warnings].join()).not.toContain('twice');
+  });
+
+  test('an outcome is written before there is an epoch again, for the rest of its day', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const uptime = { aheadMs: 0 };
+    await using a = await openReplica(redis.url, 1_000, { beatMs: 60_000 }, uptime);
+    const reservation = await reserved(a.records, '1', 'k');
+    // Its only heartbeat found an epoch that was not open yet.
+    expect(a.records.degradedReason()).toBe(null);
+    await redis.command('FLUSHALL');
+    uptime.aheadMs = 3_600_000;
+    await a.records.settle(reservation, accepted);
+    const left = await redis.command('PTTL', 'trading-graph:{orders}:record:1:k');
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(RECORD_LIFE_MS - uptime.aheadMs);
+  });
+
+  test('a Redis that was restarted without its last writes is noticed by its run', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await using b = await openReplica(redis.url);
+    // The file on the disk has the marker, and not the record that follows.
+    await redis.command('SAVE');
+    await a.records.settle(await reserved(a.records, '1', 'k'), accepted);
+    await redis.kill();
+    await expect(b.records.reserve(request('1', 'k'))).rejects.toThrow(RecordsUnavailableError);
+    await expect.poll(() => String(b.records.degradedReason())).toContain('cannot be reached');
+    await redis.start();
+    await expect
+      .poll(() => b.records.find('1', 'k').catch(() => null), { timeout: 30_000 })
+      .toMatchObject({ outcome: accepted });
+    expect(await b.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
+  });
+
+  test('a Redis that lost that keys were given back neither keeps them nor gives away those in use', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await using b = await openReplica(redis.url);
+    const older = await reserved(a.records, '1', 'free as well');
+    await redis.command('FLUSHALL');
+    const keys = ['pending', 'free', 'used again', 'settled again'] as const;
+    const [pending, free, used, settled] = await Promise.all(
+      keys.map((key) => reserved(a.records, '1', key)),
+    );
+    await redis.command('SAVE');
+    for (const reservation of [older, free, used, settled]) {
+      if (reservation) await a.records.release(reservation);
+    }
+    const usedAgain = await reserved(b.records, '1', 'used again');
+    await b.records.settle(await reserved(b.records, '1', 'settled again'), accepted);
+    await redis.kill();
+    await redis.start();
+    const found = (records: typeof a.records, key: string) =>
+      eventually(() => records.find('1', key).then((record) => ({ record })));
+    expect(await found(b.records, 'pending')).toMatchObject({ record: { id: pending?.id } });
+    expect(await found(a.records, 'used again')).toMatchObject({ record: { id: usedAgain.id } });
+    expect(await found(a.records, 'settled again')).toMatchObject({
+      record: { outcome: accepted },
+    });
+    // Its answer may have been lost as well.
+    if (used) await a.records.release(used);
+    expect(await b.records.find('1', 'free')).toBe(null);
+    expect(await b.records.find('1', 'free as well')).toBe(null);
+    for (const { records } of [a, b]) {
+      for (const key of ['pending', 'used again', 'settled again']) {
+        expect(await records.reserve(request('1', key))).toMatchObject({ reserved: false });
+      }
+    }
+    await reserved(b.records, '1', 'free');
+    expect([...a.warnings, ...b.warnings].join()).not.toContain('twice');
+  });
+
+  test('records that say nothing of an epoch, as replicas of an earlier version write them, are kept', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    const pending = await reserved(a.records, '1', 'pending');
+    await a.records.settle(await reserved(a.records, '1', 'settled'), accepted);
+    for (const key of await redis.command('KEYS', '*:record:*').then((keys) => keys as string[])) {
+      await redis.command('HDEL', key, 'epoch', 'member');
+    }
+    await using b = await openReplica(redis.url);
+    expect(await b.records.find('1', 'pending')).toMatchObject({ id: pending.id, outcome: null });
+    expect(await b.records.find('1', 'settled')).toMatchObject({ outcome: accepted });
+    for (const key of ['pending', 'settled']) {
+      expect(await b.records.reserve(request('1', key))).toMatchObject({ reserved: false });
+    }
+  });
+
+  test('a replica that comes later brings its records before it makes new ones', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    for (let n = 0; n < 450; n += 1) await reserved(a.records, '1', `k${n}`);
+    await using b = await openReplica(redis.url);
+    await redis.command('FLUSHALL');
+    await reserved(b.records, '1', 'b');
+    await reserved(a.records, '1', 'a');
+    for (const n of [0, 200, 449]) expect(await b.records.find('1', `k${n}`)).not.toBe(null);
+    await expect.poll(() => b.records.held()).toBe(452);
+  });
+
+  test('a frozen Redis refuses orders quickly, and a reservation without an answer comes free', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await using b = await openReplica(redis.url);
+    await reserved(a.records, '1', 'earlier');
+    redis.signal('SIGSTOP');
+    const startedAtMs = performance.now();
+    await expect(a.records.reserve(request('1', 'k'))).rejects.toThrow(RecordsUnavailableError);
+    expect(performance.now() - startedAtMs).toBeLessThan(2_500);
+    // This replica knows its own records without Redis.
+    expect(await a.records.find('1', 'earlier')).toMatchObject({ outcome: null });
+    redis.signal('SIGCONT');
+    // Redis may carry the reservation out only now, before or after it is asked by the other replica.
+    await expect
+      .poll(() => b.records.reserve(request('1', 'k')).catch(() => null), { timeout: 30_000 })
+      .toMatchObject({ reserved: true });
+    // It is given back once.
+    await eventually(async () => {
+      await redis.command('CONFIG', 'RESETSTAT');
+      await delay(5 * timing.beatMs);
+      return (await scriptsBesideBeats(redis)) === 0;
+    });
+  });
+
+  test('a connection on which nothing arrives any more is replaced', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using line = await startSwitchboard(redis.url);
+    await using a = await openReplica(`redis://:${REDIS_PASSWORD}@${line.address}`);
+    await reserved(a.records, '1', 'before');
+    // As behind a firewall that has forgotten it: nothing closes it.
+    line.delayMs = 600_000;
+    await expect(a.records.reserve(request('1', 'k'))).rejects.toThrow('did not answer');
+    line.delayMs = 0;
+    await eventually(() => reserved(a.records, '1', 'after'));
+  });
+
+  test('a Redis that is unreachable at the start is awaited in the background', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await redis.kill();
+    await using a = await openReplica(redis.url);
+    for (let n = 0; n < 300; n += 1) {
+      const refused = a.records.reserve(request('1', `k${n}`));
+      await expect(refused).rejects.toThrow(RecordsUnavailableError);
+    }
+    await redis.start();
+    // What never left need not be given back.
+    await eventually(() => a.records.degradedReason() === null);
+    expect(await scriptsBesideBeats(redis)).toBeLessThan(300);
+    await expect
+      .poll(() => a.records.reserve(request('1', 'k')).catch(() => null), { timeout: 30_000 })
+      .toMatchObject({ reserved: true });
+  });
+
+  test('a record that Redis dropped is never made anew, though its index survived', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await using b = await openReplica(redis.url);
+    await reserved(a.records, '1', 'k');
+    const [key] = (await redis.command('KEYS', '*:record:*')) as string[];
+    await redis.command('DEL', key ?? '');
+    expect(await a.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
+    await expect(b.records.reserve(request('1', 'k'))).rejects.toThrow('dropped');
+    await expect(b.records.find('1', 'k')).rejects.toThrow('dropped');
+  });
+
+  test('a Redis without room refuses, and names the setting that would make it forget', async () => {
+    await using redis = await startTestRedis(serverPath, {
+      args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'],
+    });
+    await using a = await openReplica(redis.url);
+    await reserved(a.records, '1', 'k');
+    await expect.poll(() => a.warnings.join('\n')).toContain('noeviction');
+    await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1kb');
+    await expect(a.records.reserve(request('1', 'new'))).rejects.toThrow(RecordsUnavailableError);
+    await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+    await reserved(a.records, '1', 'new');
+  });
+});

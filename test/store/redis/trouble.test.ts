@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { RedisTrouble, redisErrorOf } from '../../../src/store/redis/trouble.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+function reply(message: string): Error {
+  return Object.assign(new Error(message), { name: 'ReplyError' });
+}
+
+const FULL = reply("OOM command not allowed when used memory > 'maxmemory'. script: 1a, on @user");
+
+test.each([
+  [FULL, 'OOM'],
+  [reply("READONLY You can't write against a read only replica."), 'READONLY'],
+  [reply('MISCONF Redis is configured to save RDB snapshots, but it is unable to'), 'MISCONF'],
+  [reply('NOREPLICAS Not enough good replicas to write.'), 'NOREPLICAS'],
+  [reply('NOAUTH Authentication required.'), 'NOAUTH'],
+  [reply('WRONGPASS invalid username-password pair or user is disabled.'), 'NOAUTH'],
+  [reply('ERR invalid password'), 'NOAUTH'],
+  [reply("NOPERM this user has no permissions to run the 'eval' command"), 'NOPERM'],
+  [reply('LOADING Redis is loading the dataset in memory'), 'LOADING'],
+  // As versions before 7 wrap what a script met.
+  [reply('ERR Error running script (call to f_1a): @user_script:1: -OOM command not'), 'OOM'],
+  [reply('ERR unknown command'), 'refused'],
+  [new Error('Command timed out'), 'timeout'],
+  [new Error('connect ECONNREFUSED 127.0.0.1:6379'), 'connection'],
+  ['OOM of something else', 'connection'],
+] as const)('the kind of %s is %s', (error, kind) => {
+  expect(redisErrorOf(error)).toBe(kind);
+});
+
+test('each reason is told once until five seconds without it, and counted each time', async () => {
+  const clock = createScriptedClock(0);
+  const told: unknown[] = [];
+  const counted: string[] = [];
+  const trouble = new RedisTrouble({
+    clock,
+    onWarn: (message, fields) => told.push(fields?.reason ?? message),
+    onFailed: (kind) => counted.push(kind),
+  });
+  trouble.worked();
+  for (let second = 0; second < 20; second += 1) {
+    trouble.failed(FULL);
+    trouble.worked();
+    await clock.advance(1_000);
+  }
+  trouble.failed(new Error('connect ECONNREFUSED'));
+  trouble.failed(new Error('Command timed out'));
+  expect(trouble.reason).toBe('away');
+  await clock.advance(4_500);
+  trouble.worked();
+  expect(trouble.reason).toBe('away');
+  expect(told).toEqual(['OOM', 'away']);
+  await clock.advance(500);
+  trouble.worked();
+  trouble.worked();
+  expect(trouble.reason).toBeNull();
+  expect(told).toEqual(['OOM', 'away', 'Redis is back']);
+  trouble.failed(FULL);
+  expect(told.at(-1)).toBe('OOM');
+  // Nobody has to use Redis for it to be over.
+  await clock.advance(5_000);
+  expect(trouble.reason).toBeNull();
+  expect(counted).toEqual([...Array(20).fill('OOM'), 'connection', 'timeout', 'OOM']);
+});
+
+test('a line has Redis’ own words, cut short, or what it refuses of the configuration', () => {
+  const lines: string[] = [];
+  const trouble = new RedisTrouble({ onWarn: (message) => lines.push(message) });
+  trouble.failed(reply(`OOM ${'x'.repeat(10_000)}`));
+  trouble.failed(reply('WRONGPASS invalid'), 'Redis refuses the user or the password');
+  trouble.failed(new Error('connect ECONNREFUSED'));
+  expect(lines[0]).toMatch(/^Redis refuses commands: OOM x+$/);
+  expect(lines[0]?.length).toBeLessThan(250);
+  expect(lines.slice(1)).toEqual([
+    'Redis refuses the user or the password',
+    'Redis cannot be reached: connect ECONNREFUSED',
+  ]);
+});

@@ -1,0 +1,457 @@
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
+import { SQL } from '../../../src/store/sqlite/order-statements.ts';
+import {
+  acceptedAs,
+  createFolder,
+  createMachineClock,
+  fill,
+  openDatabase,
+  reservationOf,
+  reserve,
+} from './order-files.ts';
+
+const INCOMPLETE = expect.stringContaining('may be incomplete');
+
+function find(database: ReturnType<typeof openDatabase>, key: string) {
+  return database.run([{ do: 'find', login: '1001', key }]).answers[0];
+}
+
+test('no statement of an order reads more rows than its account has', () => {
+  using folder = createFolder();
+  openDatabase(folder.path).close();
+  const database = new DatabaseSync(folder.path);
+  for (const [name, sql] of Object.entries(SQL)) {
+    const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+    // A scan reads all rows, and so does sorting them.
+    for (const { detail } of steps)
+      expect([name, detail]).toEqual([name, expect.stringMatching(/^(SEARCH|CORRELATED) /)]);
+  }
+  database.close();
+});
+
+describe('a record', () => {
+  test('is forgotten a day after its reservation, over restarts too', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    {
+      using database = openDatabase(folder.path, { clock });
+      expect(reserve(database, 'early')).toBe(null);
+      clock.pass(1_000);
+      expect(reserve(database, 'late')).toBe(null);
+    }
+    clock.pass(RECORD_LIFE_MS - 1_001);
+    using database = openDatabase(folder.path, { clock });
+    expect(find(database, 'early')).toMatchObject({ outcome: null });
+    clock.pass(1);
+    expect(find(database, 'early')).toBe(null);
+    expect(database.run([{ do: 'check' }]).held).toBe(1);
+    expect(find(database, 'late')).toMatchObject({ outcome: null });
+    expect(reserve(database, 'early')).toBe(null);
+    clock.pass(1_000);
+    expect(reserve(database, 'late')).toBe(null);
+    expect(database.run([]).held).toBe(2);
+  });
+
+  test('that has expired makes room for its account, however many others expired before it', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    const of = (login: string, key: string) =>
+      ({ do: 'reserve', reservation: { ...reservationOf(key), login } }) as const;
+    using database = openDatabase(folder.path, { clock, maxPerAccount: 3 });
+    database.run(Array.from({ length: 200 }, (_, n) => of(`other ${n}`, 'key')));
+    clock.pass(1_000);
+    database.run([of('1', 'a'), of('1', 'b')]);
+    clock.pass(5_000);
+    const full = database.run([of('1', 'c'), of('1', 'd'), of('2', 'd')]);
+    const freeInMs = RECORD_LIFE_MS - 5_000;
+    expect(full.answers).toEqual([null, { freeInMs }, null]);
+    expect(full.accounts).toEqual([
+      ['1', 3],
+      ['2', 1],
+    ]);
+    clock.pass(freeInMs);
+    expect(database.run([of('1', 'e'), of('1', 'f'), of('1', 'g')]).answers).toEqual([
+      null,
+      null,
+      { freeInMs: 5_000 },
+    ]);
+    expect(database.run([of('1', 'c')]).answers[0]).toMatchObject({ id: 'reservation of c' });
+  });
+
+  test('that is damaged takes up room of its account, until nobody can know for how long', () => {
+    using folder = createFolder();
+    fill(folder.path, ['a', 'b']);
+    const other = new DatabaseSync(folder.path);
+    other.exec("UPDATE orders SET outcome = 'x' WHERE key = 'a'");
+    other.close();
+    using database = openDatabase(folder.path, { maxPerAccount: 2 });
+    const reservation = reservationOf('c');
+    const [answer] = database.run([{ do: 'reserve', reservation }]).answers;
+    expect(answer).toEqual({ freeInMs: RECORD_LIFE_MS });
+  });
+
+  test('gets no older by a corrected date, in this process or another', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    using database = openDatabase(folder.path, { clock });
+    expect(reserve(database, 'key')).toBe(null);
+    clock.setDate(clock.nowMs() + 9 * RECORD_LIFE_MS);
+    expect(reserve(database, 'key')).toMatchObject({ id: 'another' });
+    using other = openDatabase(folder.path, { clock });
+    expect(reserve(other, 'key')).toMatchObject({ id: 'another' });
+  });
+
+  test('ages by the date over a restart of the machine, and never below nothing', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    openDatabase(folder.path, { clock }).close();
+    {
+      using database = openDatabase(folder.path, { clock });
+      reserve(database, 'key');
+    }
+    const rebooted = { ...clock, boot: 'second boot', uptimeMs: () => 5 };
+    clock.setDate(clock.nowMs() - 60_000);
+    using database = openDatabase(folder.path, { clock: rebooted });
+    expect(find(database, 'key')).toMatchObject({ pendingMs: 10_000 });
+    clock.setDate(clock.nowMs() + 60_000 + RECORD_LIFE_MS - 1);
+    expect(find(database, 'key')).toMatchObject({ pendingMs: 0 });
+    clock.setDate(clock.nowMs() + 1);
+    expect(find(database, 'key')).toBe(null);
+  });
+
+  test('of a date far ahead lives a day from the start, and keeps no other longer', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    const reservedAtMs = clock.nowMs() + 365 * RECORD_LIFE_MS;
+    {
+      using database = openDatabase(folder.path, { clock });
+      const reservation = { ...reservationOf('ahead'), reservedAtMs };
+      database.run([
+        { do: 'reserve', reservation },
+        { do: 'settle', reservation, outcome: acceptedAs('ahead') },
+      ]);
+    }
+    const rebooted = { ...clock, boot: 'second boot' };
+    using database = openDatabase(folder.path, { clock: rebooted });
+    reserve(database, 'other');
+    clock.pass(RECORD_LIFE_MS - 1);
+    expect(find(database, 'ahead')).toMatchObject({ reservedAtMs, outcome: acceptedAs('ahead') });
+    clock.pass(1);
+    expect(database.run([{ do: 'check' }]).held).toBe(0);
+  });
+
+  test('is pending for its time, whichever process asks', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    {
+      using database = openDatabase(folder.path, { clock });
+      reserve(database, 'key');
+    }
+    clock.pass(4_000);
+    using database = openDatabase(folder.path, { clock });
+    expect(find(database, 'key')).toMatchObject({ outcome: null, pendingMs: 6_000 });
+    clock.pass(6_000);
+    expect(find(database, 'key')).toMatchObject({ outcome: null, pendingMs: 0 });
+  });
+
+  test('is released only while no client was answered that its outcome is unknown', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    using database = openDatabase(folder.path, { clock });
+    for (const key of ['in time', 'late']) {
+      database.run([{ do: 'reserve', reservation: reservationOf(key) }]);
+    }
+    clock.pass(9_999);
+    database.run([{ do: 'release', reservation: reservationOf('in time') }]);
+    expect(find(database, 'in time')).toBe(null);
+    clock.pass(1);
+    database.run([{ do: 'release', reservation: reservationOf('late') }]);
+    expect(find(database, 'late')).toMatchObject({ outcome: null });
+    database.run([
+      { do: 'settle', reservation: reservationOf('late'), outcome: acceptedAs('late') },
+    ]);
+    expect(find(database, 'late')).toMatchObject({ outcome: acceptedAs('late') });
+  });
+
+  test('keeps odd text as it is', () => {
+    using folder = createFolder();
+    using database = openDatabase(folder.path);
+    const reservation = { ...reservationOf('key'), key: '\ud800 \u0000', login: 'l\udfff' };
+    const outcome = { kind: 'rejected', error: '\ud800', message: 'no "way"\n\u0000' } as const;
+    database.run([{ do: 'reserve', reservation }]);
+    database.run([{ do: 'settle', reservation, outcome }]);
+    expect(database.run([{ do: 'reserve', reservation }]).answers).toMatchObject([{ outcome }]);
+  });
+
+  test('can be read by an operator', () => {
+    using folder = createFolder();
+    fill(folder.path, ['key']);
+    const raw = new DatabaseSync(folder.path, { readOnly: true });
+    expect(raw.prepare('SELECT login, key, at, outcome FROM orders').get()).toEqual({
+      login: '1001',
+      key: 'key',
+      at: '2026-11-20T12:00:00.000Z',
+      outcome: '{"kind":"accepted","orderId":"order key","message":null}',
+    });
+    raw.close();
+  });
+});
+
+describe('the file', () => {
+  test('is for its owner alone, whatever it was', () => {
+    using folder = createFolder();
+    const path = join(folder.folder, 'deep', 'orders.db');
+    fill(path, ['key']);
+    chmodSync(path, 0o644);
+    openDatabase(path).close();
+    expect(statSync(join(folder.folder, 'deep')).mode & 0o777).toBe(0o700);
+    for (const end of ['', '-journal', '.mark']) {
+      expect(statSync(path + end).mode & 0o777, end).toBe(0o600);
+    }
+  });
+
+  test.each([
+    ['is empty', ''],
+    ['is no database', 'my thesis, and it is rather long\n'.repeat(100)],
+    ['is no database', 'short'],
+  ])('that %s stops the start and is left alone', (problem, text) => {
+    using folder = createFolder();
+    writeFileSync(folder.path, text, { mode: 0o644 });
+    expect(() => openDatabase(folder.path)).toThrow(problem);
+    expect(readFileSync(folder.path, 'utf8')).toBe(text);
+    expect(statSync(folder.path).mode & 0o777).toBe(0o644);
+  });
+
+  test('that is the database of another program stops the start and is left alone', () => {
+    using folder = createFolder();
+    const raw = new DatabaseSync(folder.path);
+    raw.exec('CREATE TABLE recipes (name TEXT)');
+    raw.close();
+    const before = readFileSync(folder.path);
+    expect(() => openDatabase(folder.path)).toThrow("is no file of this program's");
+    expect(readFileSync(folder.path)).toEqual(before);
+  });
+
+  test('is brought back from a write-ahead log to a rollback journal', () => {
+    using folder = createFolder();
+    fill(folder.path, ['key']);
+    const raw = new DatabaseSync(folder.path);
+    raw.exec('PRAGMA journal_mode = WAL');
+    raw.close();
+    openDatabase(folder.path).close();
+    const [write, read] = readFileSync(folder.path).subarray(18, 20);
+    expect([write, read]).toEqual([1, 1]);
+  });
+});
+
+describe('a copy', () => {
+  const KEYS = ['first', 'second'];
+
+  /** A file with two orders, and an older copy of it that has only the first. */
+  function createBackup() {
+    const folder = createFolder();
+    const copy = `${folder.path}.copy`;
+    fill(folder.path, KEYS.slice(0, 1));
+    copyFileSync(folder.path, copy);
+    fill(folder.path, KEYS.slice(1));
+    return { ...folder, copy };
+  }
+
+  test.each([
+    ['over the file', (path: string, copy: string) => copyFileSync(copy, path)],
+    ['in its place', (path: string, copy: string) => renameSync(copy, path)],
+    [
+      'after the file was removed',
+      (path: string, copy: string) => {
+        rmSync(path);
+        copyFileSync(copy, path);
+      },
+    ],
+  ])('that was put %s refuses unknown keys for a day', (_, restore) => {
+    using backup = createBackup();
+    const clock = createMachineClock();
+    restore(backup.path, backup.copy);
+    for (let restart = 0; restart < 3; restart += 1) {
+      const warnings: string[] = [];
+      using database = openDatabase(backup.path, {
+        clock,
+        onWarn: (warning) => warnings.push(warning),
+      });
+      expect(warnings).toHaveLength(restart === 0 ? 1 : 0);
+      expect(reserve(database, 'second')).toEqual(INCOMPLETE);
+      expect(find(database, 'second')).toEqual(INCOMPLETE);
+      expect(database.run([]).degradedReason).toEqual(INCOMPLETE);
+      expect(reserve(database, 'first')).toMatchObject({ outcome: acceptedAs('first') });
+      clock.pass(RECORD_LIFE_MS / 3 - 1);
+    }
+    using database = openDatabase(backup.path, { clock });
+    expect(reserve(database, 'second')).toEqual(INCOMPLETE);
+    clock.pass(3);
+    expect(reserve(database, 'second')).toBe(null);
+    expect(database.run([]).degradedReason).toBe(null);
+  });
+
+  test('takes orders immediately where the operator allows it', () => {
+    using backup = createBackup();
+    copyFileSync(backup.copy, backup.path);
+    using database = openDatabase(backup.path);
+    database.declareComplete();
+    expect(reserve(database, 'second')).toBe(null);
+    database.declareIncomplete();
+    expect(reserve(database, 'third')).toEqual(INCOMPLETE);
+  });
+
+  test('of the whole folder is noticed as well', () => {
+    using backup = createBackup();
+    const moved = join(backup.folder, 'moved');
+    mkdirSync(moved);
+    for (const end of ['', '.mark']) cpSync(backup.path + end, join(moved, `orders.db${end}`));
+    using database = openDatabase(join(moved, 'orders.db'));
+    expect(reserve(database, 'third')).toEqual(INCOMPLETE);
+  });
+
+  test('is noticed though it got the inode of the file, and came back with its mark', () => {
+    // On a disk: a file system in memory gives an inode once only.
+    const folder = mkdtempSync(join(tmpdir(), 'trading-graph-orders-'));
+    const path = join(folder, 'orders.db');
+    fill(path, KEYS.slice(0, 1));
+    const [copy, mark] = [readFileSync(path), readFileSync(`${path}.mark`)];
+    fill(path, KEYS.slice(1));
+    const { ino } = statSync(path);
+    for (let times = 0; times < 20; times += 1) {
+      rmSync(path);
+      writeFileSync(path, copy, { mode: 0o600 });
+      if (statSync(path).ino === ino) break;
+    }
+    writeFileSync(`${path}.mark`, mark);
+    {
+      using database = openDatabase(path);
+      expect(reserve(database, 'second')).toEqual(INCOMPLETE);
+    }
+    rmSync(folder, { recursive: true });
+  });
+
+  test('that takes the place of the file in use is noticed at the next order', () => {
+    using backup = createBackup();
+    using database = openDatabase(backup.path);
+    copyFileSync(backup.copy, backup.path);
+    expect(reserve(database, 'second')).toContain('was replaced by an older copy');
+    expect(find(database, 'second')).toContain('was replaced by an older copy');
+  });
+
+  test('in place of a lost file there is none: unknown keys are refused then too', () => {
+    using folder = createFolder();
+    fill(folder.path, KEYS);
+    rmSync(folder.path);
+    using database = openDatabase(folder.path);
+    expect(reserve(database, 'first')).toEqual(INCOMPLETE);
+  });
+
+  test('that was not left behind by any commit is no older one', () => {
+    using folder = createFolder();
+    for (const key of KEYS) fill(folder.path, [key]);
+    {
+      using database = openDatabase(folder.path);
+      expect(database.run([]).degradedReason).toBe(null);
+      expect(reserve(database, 'third')).toBe(null);
+    }
+    // The mark may lag behind, after a power cut for instance.
+    writeFileSync(`${folder.path}.mark`, '3');
+    using again = openDatabase(folder.path);
+    expect(reserve(again, 'fourth')).toBe(null);
+  });
+});
+
+test('damaged records are dropped, and their keys come free, where the operator allows it', () => {
+  using folder = createFolder();
+  fill(folder.path, ['first', 'second']);
+  const raw = new DatabaseSync(folder.path);
+  raw.exec("UPDATE orders SET outcome = NULL WHERE key = 'second'");
+  raw.close();
+  {
+    using database = openDatabase(folder.path);
+    expect(reserve(database, 'second')).toContain('is damaged');
+    // However often it is retried, the outcome has nowhere to go.
+    const reservation = reservationOf('second');
+    const task = { do: 'settle', reservation, outcome: acceptedAs('second') } as const;
+    expect(database.run([task]).answers).toEqual([null]);
+    database.declareComplete();
+  }
+  using database = openDatabase(folder.path);
+  expect(database.run([])).toMatchObject({ held: 1, degradedReason: null });
+  expect(reserve(database, 'second')).toBe(null);
+});
+
+test('damaged records are dropped once, though two operators say so at the same time', () => {
+  using folder = createFolder();
+  fill(folder.path, ['first', 'second']);
+  const raw = new DatabaseSync(folder.path);
+  raw.exec("UPDATE orders SET outcome = NULL WHERE key = 'second'");
+  raw.close();
+  {
+    using one = openDatabase(folder.path);
+    using other = openDatabase(folder.path);
+    one.declareComplete();
+    other.declareComplete();
+  }
+  using database = openDatabase(folder.path);
+  expect(database.run([]).held).toBe(1);
+});
+
+test('records that are over leave their room to as many new ones as come at once', () => {
+  using folder = createFolder();
+  const clock = createMachineClock();
+  using database = openDatabase(folder.path, { clock, max: 100 });
+  for (const day of ['first', 'second', 'third']) {
+    const tasks = Array.from({ length: 90 }, (_, n) => ({
+      do: 'reserve' as const,
+      reservation: reservationOf(`${day} ${n}`),
+    }));
+    expect(database.run(tasks).answers.filter((answer) => answer !== null)).toEqual([]);
+    clock.pass(RECORD_LIFE_MS);
+  }
+});
+
+test('however many damaged records are the oldest, the others are forgotten in time', () => {
+  using folder = createFolder();
+  const clock = createMachineClock();
+  const damaged = Array.from({ length: 30 }, (_, n) => `damaged ${n}`);
+  fill(folder.path, [...damaged, 'old']);
+  const raw = new DatabaseSync(folder.path);
+  raw.exec("UPDATE orders SET uptimeMs = -1e15 WHERE key LIKE 'damaged%'");
+  raw.close();
+  clock.pass(RECORD_LIFE_MS);
+  using database = openDatabase(folder.path, { clock });
+  for (let times = 0; times < 4; times += 1) database.run([{ do: 'check' }]);
+  expect(database.run([]).held).toBe(30);
+});
+
+test('a damaged record does not age, and keeps no other from being forgotten', () => {
+  using folder = createFolder();
+  const clock = createMachineClock();
+  fill(folder.path, ['damaged', 'old']);
+  const raw = new DatabaseSync(folder.path);
+  raw.exec("UPDATE orders SET uptimeMs = -1e15 WHERE key = 'damaged'");
+  raw.close();
+  clock.pass(RECORD_LIFE_MS);
+  using database = openDatabase(folder.path, { clock });
+  expect(database.run([{ do: 'check' }]).held).toBe(1);
+  expect(reserve(database, 'old')).toBe(null);
+  expect(reserve(database, 'damaged')).toContain('is damaged');
+});

@@ -1,0 +1,267 @@
+import { copyFileSync, readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
+import { keyHash } from '../../../src/store/sqlite/order-rows.ts';
+import {
+  createFolder,
+  createMachineClock,
+  fill,
+  imageOf,
+  openDatabase,
+  reserve,
+  survey,
+} from './order-files.ts';
+
+const KEYS = Array.from({ length: 12 }, (_, n) => `key ${n}`);
+
+function flipped(bytes: Buffer, at: number, bit: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at] = (copy[at] ?? 0) ^ (1 << bit);
+  return copy;
+}
+
+/** Each damage is survived without an order that would be sent again; returns how it was handled. */
+function meet(path: string, restores: Iterable<() => void>) {
+  const met = { stopped: 0, refused: 0, unharmed: 0 };
+  const lost: string[] = [];
+  for (const [n, restore] of [...restores].entries()) {
+    restore();
+    const found = survey(path, KEYS);
+    if (found.lost.length > 0) lost.push(`${n}: ${found.lost}`);
+    if (found.stopped) met.stopped += 1;
+    else if (found.refused.length > 0) met.refused += 1;
+    else met.unharmed += 1;
+  }
+  expect(lost).toEqual([]);
+  return met;
+}
+
+// Every byte takes a minute of both cores: ORDER_FILE_STRIDE=1 npm test -- test/store/sqlite/order-file-damage.test.ts
+const STRIDE = Number(process.env.ORDER_FILE_STRIDE ?? 5);
+const WHOLLY_FLIPPED_BYTES = 1_000;
+
+describe('a damaged file of order records', () => {
+  test.each([0, 1, 2, 3])(
+    'forgets nothing, whichever of these bytes has a flipped bit (part %d of 4)',
+    (part) => {
+      using folder = createFolder();
+      fill(folder.path, KEYS);
+      const image = imageOf(folder.path);
+      const { length } = image.database;
+      const met = meet(
+        folder.path,
+        (function* () {
+          for (let at = part; at < length; at += at < WHOLLY_FLIPPED_BYTES ? 4 : 4 * STRIDE) {
+            // Another bit in each byte, all eight of them in rotation.
+            yield () => image.restore({ '': flipped(image.database, at, (at >> 2) % 8) });
+          }
+        })(),
+      );
+      expect(met.stopped).toBeGreaterThan(50);
+      expect(met.refused).toBeGreaterThan(100);
+    },
+    120_000,
+  );
+
+  test('forgets nothing, wherever it is cut', () => {
+    using folder = createFolder();
+    fill(folder.path, KEYS);
+    const image = imageOf(folder.path);
+    const { length } = image.database;
+    const met = meet(
+      folder.path,
+      (function* () {
+        for (let size = 0; size < length; size += 1) {
+          yield () => image.restore({ '': image.database.subarray(0, size) });
+        }
+      })(),
+    );
+    expect(met.refused + met.unharmed).toBe(0);
+  });
+
+  test('refuses the damaged key alone, in its row and in either index', () => {
+    using folder = createFolder();
+    fill(folder.path, KEYS);
+    const image = imageOf(folder.path);
+    const { database } = image;
+    const places: number[] = [];
+    for (let at = database.indexOf('key 7'); at !== -1; at = database.indexOf('key 7', at + 1)) {
+      places.push(at);
+    }
+    expect(places.length).toBeGreaterThanOrEqual(2);
+    for (const at of places) {
+      image.restore({ '': flipped(database, at, 1) });
+      const warnings: string[] = [];
+      const clock = createMachineClock();
+      {
+        using opened = openDatabase(folder.path, {
+          clock,
+          onWarn: (warning) => warnings.push(warning),
+        });
+        expect(warnings).toEqual([expect.stringContaining('has damaged records')]);
+        expect(opened.run([]).degradedReason).toBe('order records are damaged');
+        expect(reserve(opened, 'key 7')).toBe('the record of this key is damaged');
+        expect(reserve(opened, 'key 8')).toMatchObject({ outcome: { orderId: 'order key 8' } });
+        expect(reserve(opened, 'new')).toBe(null);
+        // It does not block the others from expiring either.
+        clock.pass(RECORD_LIFE_MS);
+        expect(reserve(opened, 'key 8')).toBe(null);
+        expect(reserve(opened, 'key 7')).toBe('the record of this key is damaged');
+        expect(opened.run([]).degradedReason).toBe('order records are damaged');
+        opened.declareComplete();
+      }
+      using next = openDatabase(folder.path, { clock });
+      expect(next.run([]).degradedReason).toBe(null);
+      expect(reserve(next, 'key 8')).toMatchObject({ id: 'another' });
+    }
+  });
+
+  test('refuses a key that neither index leads to any more, and answers it from its row when repaired', () => {
+    using folder = createFolder();
+    fill(folder.path, KEYS);
+    const image = imageOf(folder.path);
+    const { database } = image;
+    const hash = Buffer.alloc(8);
+    hash.writeDoubleBE(keyHash('1001', 'key 9'));
+    // The indexes come after the table.
+    const inHashIndex = database.lastIndexOf(hash);
+    // The last key in its order stays the last, so that the others are found.
+    const inKeyIndex = database.lastIndexOf('key 9');
+    expect(inHashIndex).not.toBe(database.indexOf(hash));
+    const damaged = flipped(flipped(database, inHashIndex + 7, 0), inKeyIndex + 4, 6);
+    image.restore({ '': damaged });
+    {
+      using opened = openDatabase(folder.path);
+      expect(reserve(opened, 'key 9')).toBe('the record of this key is damaged');
+      expect(reserve(opened, 'key 8')).toMatchObject({ outcome: { orderId: 'order key 8' } });
+      opened.declareComplete();
+      expect(reserve(opened, 'key 9')).toMatchObject({ outcome: { orderId: 'order key 9' } });
+    }
+    using again = openDatabase(folder.path);
+    expect(again.run([]).degradedReason).toBe(null);
+  });
+
+  test('gets no record back, and no other order its key, by writes of another program', () => {
+    using folder = createFolder();
+    for (const change of [
+      "UPDATE orders SET key = 'other' WHERE key = 'key 3'",
+      "UPDATE orders SET login = '1002' WHERE key = 'key 3'",
+      "UPDATE orders SET keyHash = 5 WHERE key = 'key 3'",
+      "UPDATE orders SET at = '2020-01-01T00:00:00.000Z', boot = 'other' WHERE key = 'key 3'",
+      "UPDATE orders SET outcome = NULL WHERE key = 'key 3'",
+    ]) {
+      fill(folder.path, KEYS);
+      const raw = new DatabaseSync(folder.path);
+      raw.exec(change);
+      raw.close();
+      expect(survey(folder.path, KEYS), change).toMatchObject({ refused: ['key 3'], lost: [] });
+      using database = openDatabase(folder.path);
+      // Its age cannot be known either, so it is not forgotten as too old.
+      database.run([{ do: 'check' }]);
+      database.declareComplete();
+      for (const key of KEYS) database.run([{ do: 'find', login: '1001', key }]);
+    }
+  });
+
+  test('does not start with fewer rows than were written', () => {
+    using folder = createFolder();
+    fill(folder.path, KEYS);
+    const raw = new DatabaseSync(folder.path);
+    raw.exec("DELETE FROM orders WHERE key = 'key 3'");
+    raw.close();
+    expect(() => openDatabase(folder.path)).toThrow(/has 11 rows of 12, so it is damaged: restore/);
+  });
+
+  test.each([
+    ['text', 'UPDATE state SET rows = 12'],
+    ['a changed schema', 'DROP INDEX orders_hash'],
+    ['another version', 'PRAGMA user_version = 2'],
+    ['another program', 'PRAGMA application_id = 7'],
+    ['no state', 'DELETE FROM state'],
+  ])('does not start with %s', (_, change) => {
+    using folder = createFolder();
+    fill(folder.path, KEYS);
+    const raw = new DatabaseSync(folder.path);
+    raw.exec(`${change}; UPDATE state SET writes = 100`);
+    raw.close();
+    expect(() => openDatabase(folder.path)).toThrow(/is (damaged|of another|no file)/);
+  });
+
+  test('is damaged while it is in use, and orders are refused from then on', () => {
+    using folder = createFolder();
+    fill(folder.path, KEYS);
+    using database = openDatabase(folder.path);
+    const image = imageOf(folder.path);
+    const zeros = Buffer.concat([image.database.subarray(0, 4_096), Buffer.alloc(4_096 * 4, 1)]);
+    // A larger change counter, or what is cached would still count.
+    zeros.writeUInt32BE(zeros.readUInt32BE(24) + 1, 24);
+    image.restore({ '': zeros });
+    expect(reserve(database, 'key 1')).toContain('is damaged');
+    expect(database.run([]).degradedReason).toContain('is damaged: restore it, or move it away');
+    image.restore();
+    expect(reserve(database, 'key 2')).toContain('is damaged');
+  });
+});
+
+describe('a hot rollback journal', () => {
+  /** The file and its journal as a crash in the middle of a commit leaves them. */
+  function crashed() {
+    const folder = createFolder();
+    fill(folder.path, KEYS);
+    // So many rows that pages are split, and so small a cache that they reach the file early.
+    const raw = new DatabaseSync(folder.path);
+    raw.exec(`PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN;
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+      INSERT INTO orders SELECT NULL, '1001', 'new ' || i, i, 'r', 'c', 1, NULL,
+        '2026-11-20T12:00:00.000Z', 'b', 1, 'd' FROM n;
+      UPDATE orders SET pendingMs = pendingMs + 1; UPDATE state SET writes = writes + 1`);
+    for (const end of ['', '-journal'])
+      copyFileSync(folder.path + end, `${folder.path}.crash${end}`);
+    raw.close();
+    const database = readFileSync(`${folder.path}.crash`);
+    const journal = readFileSync(`${folder.path}.crash-journal`);
+    const image = imageOf(folder.path, ['.mark', '-journal']);
+    const restore = (bytes: Buffer | null) => image.restore({ '': database, '-journal': bytes });
+    return { ...folder, database, journal, restore };
+  }
+
+  test('is rolled back', () => {
+    using crash = crashed();
+    expect(crash.journal.length).toBeGreaterThan(3 * 4_096);
+    crash.restore(crash.journal);
+    expect(survey(crash.path, KEYS)).toEqual({ stopped: false, refused: [], lost: [] });
+  });
+
+  test('forgets nothing by being removed', () => {
+    using crash = crashed();
+    crash.restore(null);
+    expect(survey(crash.path, KEYS)).toMatchObject({ lost: [] });
+  });
+
+  test('forgets nothing by being cut', () => {
+    using crash = crashed();
+    const met = meet(
+      crash.path,
+      (function* () {
+        for (let size = 0; size < crash.journal.length; size += size < 600 ? 1 : 37) {
+          yield () => crash.restore(crash.journal.subarray(0, size));
+        }
+      })(),
+    );
+    expect(met.stopped + met.refused).toBeGreaterThan(100);
+  }, 60_000);
+
+  test('forgets nothing by a flipped bit', () => {
+    using crash = crashed();
+    const met = meet(
+      crash.path,
+      (function* () {
+        for (let at = 0; at < crash.journal.length; at += at < 600 ? 1 : 13) {
+          yield () => crash.restore(flipped(crash.journal, at, at % 8));
+        }
+      })(),
+    );
+    expect(met.stopped + met.refused).toBeGreaterThan(100);
+  }, 60_000);
+});

@@ -1,0 +1,289 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chmod, chown, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import {
+  AccountRecordsFullError,
+  RecordsUnavailableError,
+} from '../../../src/store/order-records.ts';
+import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { accepted, itKeepsOrderRecords, request, reserved } from '../order-records-contract.ts';
+import { startRecordsProcess } from './records-process.ts';
+
+// Root may write everything, so a child has to run as another user.
+const NOBODY = 65_534;
+const opener = join(import.meta.dirname, 'order-opener.ts');
+
+async function openRecords(max = 1_000, maxPerAccount = max, clock: Clock = systemClock) {
+  const folder = mkdtempSync(join(tmpdir(), 'trading-graph-sqlite-'));
+  const path = join(folder, 'orders.db');
+  const warnings: string[] = [];
+  const open = () =>
+    openSqliteOrderRecords({
+      ...{ path, max, maxPerAccount, clock },
+      onWarn: (message) => warnings.push(message),
+    });
+  const records = await open();
+  return {
+    ...{ folder, path, warnings, records, open },
+    async [Symbol.asyncDispose]() {
+      await records.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+describe('order records in SQLite', () => {
+  itKeepsOrderRecords(openRecords);
+
+  test('are there for the next process, as they were left', async () => {
+    await using opened = await openRecords();
+    await opened.records.settle(await reserved(opened.records, '1', 'settled'), accepted);
+    const pending = await reserved(opened.records, '1', 'pending');
+    await opened.records.release(await reserved(opened.records, '1', 'released'));
+    await opened.records.close();
+    const next = await opened.open();
+    expect(next.held()).toBe(2);
+    expect(await next.find('1', 'settled')).toMatchObject({ outcome: accepted });
+    expect(await next.find('1', 'pending')).toMatchObject({ id: pending.id, outcome: null });
+    expect(await next.find('1', 'released')).toBe(null);
+    await next.close();
+  });
+
+  test('that wait together share one commit', async () => {
+    await using opened = await openRecords();
+    // SQLite's own count of commits.
+    const commits = () => readFileSync(opened.path).readUInt32BE(24);
+    const before = commits();
+    await Promise.all(
+      Array.from({ length: 300 }, (_, n) => reserved(opened.records, '1', `k${n}`)),
+    );
+    expect(commits() - before).toBeLessThan(6);
+  });
+
+  test('are closed once, and refuse every later call', async () => {
+    await using opened = await openRecords();
+    await opened.records.close();
+    await opened.records.close();
+    await expect(opened.records.find('1', 'k')).rejects.toThrow(RecordsUnavailableError);
+    expect(opened.records.degradedReason()).not.toBe(null);
+  });
+
+  test('write down what waits for the thread when they are closed', async () => {
+    await using opened = await openRecords();
+    const { records } = opened;
+    const reservation = await reserved(records, '1', 'k');
+    const asked = [records.find('1', 'other'), records.settle(reservation, accepted)];
+    await records.close();
+    await Promise.all(asked);
+    const next = await opened.open();
+    expect(await next.find('1', 'k')).toMatchObject({ outcome: accepted });
+    await next.close();
+  });
+
+  test('answer a question in time and say that they are late, though their thread hangs', async () => {
+    const clock = createScriptedClock();
+    await using opened = await openRecords(10, 10, clock);
+    const { records } = opened;
+    const other = new DatabaseSync(opened.path);
+    other.exec('BEGIN EXCLUSIVE');
+    const found = records.find('1', 'k').catch(String);
+    await clock.advance(6_000);
+    expect(await found).toContain('take too long to answer');
+    expect(records.degradedReason()).toContain('take too long to answer');
+    other.exec('ROLLBACK');
+    other.close();
+    await eventually(async () => {
+      await clock.advance(1_000);
+      return records.degradedReason() === null;
+    });
+    expect(await records.find('1', 'k')).toBe(null);
+  });
+
+  test('are not opened where the path leads to no file, and leave alone what is there', async () => {
+    await using opened = await openRecords();
+    const path = join(opened.folder, 'deep');
+    mkdirSync(path, { mode: 0o755 });
+    const opening = openSqliteOrderRecords({ path, max: 1, clock: systemClock, onWarn() {} });
+    await expect(opening).rejects.toThrow('cannot be opened');
+    expect((await stat(path)).mode & 0o777).toBe(0o755);
+  });
+
+  test.each([
+    ['removed', (path: string) => rmSync(path)],
+    ['moved', (path: string) => renameSync(path, `${path}.old`)],
+    [
+      'replaced',
+      (path: string) => {
+        copyFileSync(path, `${path}.copy`);
+        renameSync(`${path}.copy`, path);
+      },
+    ],
+  ])('take no order after their file was %s', async (_, harm) => {
+    await using opened = await openRecords();
+    const { records } = opened;
+    const earlier = await reserved(records, '1', 'earlier');
+    harm(opened.path);
+    await expect(records.reserve(request('1', 'new'))).rejects.toThrow('was removed or replaced');
+    await expect(records.find('1', 'earlier')).rejects.toThrow(RecordsUnavailableError);
+    await expect(records.settle(earlier, accepted)).rejects.toThrow(RecordsUnavailableError);
+    expect(records.degradedReason()).toContain('was removed or replaced: put it back, or restart');
+    expect(opened.warnings).toHaveLength(1);
+  });
+
+  test('report without an order that their file is missing, and take orders when it is back', async () => {
+    await using opened = await openRecords();
+    const { records } = opened;
+    const earlier = await reserved(records, '1', 'earlier');
+    renameSync(opened.path, `${opened.path}.old`);
+    await eventually(() => records.degradedReason() !== null);
+    renameSync(`${opened.path}.old`, opened.path);
+    await eventually(() => records.degradedReason() === null);
+    await records.settle(earlier, accepted);
+    expect(await records.find('1', 'earlier')).toMatchObject({ outcome: accepted });
+    expect(opened.warnings).toEqual([
+      expect.stringContaining('was removed or replaced'),
+      expect.stringContaining('can be used again'),
+    ]);
+  });
+
+  test('wait for another program that locks the file, and refuse where that takes long', async () => {
+    await using opened = await openRecords();
+    const { records } = opened;
+    const other = new DatabaseSync(opened.path);
+    other.exec('BEGIN EXCLUSIVE');
+    const refused = await records.reserve(request('1', 'k')).catch((error: unknown) => error);
+    expect(String(refused)).toContain('is locked by another program: end that program');
+    const waiting = records.reserve(request('1', 'k'));
+    other.exec('ROLLBACK');
+    expect(await waiting).toMatchObject({ reserved: true });
+    expect(records.degradedReason()).toBe(null);
+    other.close();
+  });
+
+  test('are refused while the disk is full, and taken when there is room', async () => {
+    await using opened = await openRecords();
+    await reserved(opened.records, '1', 'earlier');
+    await opened.records.close();
+    const blocks = Math.ceil((await stat(opened.path)).size / 1_024);
+    await using full = await startRecordsProcess(opened.path, { fileLimit: blocks });
+    const outcomes: boolean[] = [];
+    let refused = '';
+    for (let n = 0; refused === ''; n += 1) {
+      const answer = await full.records.reserve(request('1', `k${n}`)).catch((error: unknown) => {
+        refused = String(error);
+        return null;
+      });
+      outcomes.push(answer?.reserved === true);
+    }
+    expect(refused).toMatch(/cannot (grow|be read or written)/);
+    expect(await full.records.degradedReason()).toMatch(/cannot (grow|be read or written)/);
+    const last = `k${outcomes.length - 1}`;
+    expect(await full.records.find('1', last)).toBe(null);
+    expect(await full.records.find('1', 'earlier')).not.toBe(null);
+    // That it can be read says nothing about the next order.
+    expect(await full.records.degradedReason()).toMatch(/cannot (grow|be read or written)/);
+    expect(full.warnings).toHaveLength(1);
+    execFileSync('prlimit', ['--pid', String(full.pid), '--fsize=unlimited:']);
+    await eventually(async () => (await full.records.degradedReason()) === null);
+    expect(await full.records.reserve(request('1', last))).toMatchObject({ reserved: true });
+    expect(await full.records.reserve(request('1', 'k0'))).toMatchObject({ reserved: false });
+  });
+
+  test('do not start on a file that may not be written, and report it', async () => {
+    await using opened = await openRecords();
+    await opened.records.close();
+    await chmod(opened.path, 0o400);
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) {
+      for (const path of [
+        opened.folder,
+        opened.path,
+        `${opened.path}.mark`,
+        `${opened.path}-journal`,
+      ]) {
+        await chown(path, NOBODY, NOBODY);
+      }
+    }
+    const args = [opener, opened.path, isRoot ? String(NOBODY) : ''];
+    expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toContain(
+      'cannot be written: let this user write it and its folder',
+    );
+  });
+});
+
+describe('two processes on one file', () => {
+  test('reserve a key once, and both see its outcome', async () => {
+    await using opened = await openRecords();
+    await using other = await startRecordsProcess(opened.path);
+    const all = [opened.records, other.records];
+    for (let round = 0; round < 20; round += 1) {
+      const key = `k${round}`;
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => all[n % 2]?.reserve(request('1', key))),
+      );
+      const won = answers.filter((answer) => answer?.reserved);
+      expect(won).toHaveLength(1);
+      const [answer] = won;
+      if (!answer?.reserved) throw new Error('no process got the key');
+      const winner = answers.indexOf(answer) % 2;
+      expect(await all[1 - winner]?.find('1', key)).toMatchObject({ outcome: null });
+      await all[winner]?.settle(answer.reservation, accepted);
+      expect(await all[1 - winner]?.find('1', key)).toMatchObject({ outcome: accepted });
+    }
+    expect(opened.records.held()).toBeGreaterThanOrEqual(19);
+  });
+
+  test('share the bound', async () => {
+    await using opened = await openRecords(10);
+    await using other = await startRecordsProcess(opened.path, { max: 10 });
+    for (let n = 0; n < 10; n += 1) {
+      const records = n % 2 ? opened.records : other.records;
+      expect(await records.reserve(request('1', `k${n}`))).toMatchObject({ reserved: true });
+    }
+    for (const records of [opened.records, other.records]) {
+      await expect(records.reserve(request('1', 'new'))).rejects.toThrow('all 10 order records');
+    }
+  });
+
+  test('share the bound of an account, over a restart of both', async () => {
+    await using opened = await openRecords(100, 4);
+    {
+      await using other = await startRecordsProcess(opened.path, { max: 100, maxPerAccount: 4 });
+      for (let n = 0; n < 4; n += 1) {
+        const { records } = n % 2 ? opened : other;
+        expect(await records.reserve(request('1', `k${n}`))).toMatchObject({ reserved: true });
+      }
+      for (const { records } of [opened, other]) {
+        await expect(records.reserve(request('1', 'new'))).rejects.toThrow('of this account');
+      }
+      expect(await other.records.reserve(request('2', 'new'))).toMatchObject({ reserved: true });
+    }
+    await opened.records.close();
+    const next = await opened.open();
+    await expect(next.reserve(request('1', 'new'))).rejects.toThrow(AccountRecordsFullError);
+    await next.close();
+  });
+
+  test('make a new file together', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trading-graph-sqlite-'));
+    const path = join(folder, 'deep', 'orders.db');
+    const processes = await Promise.all([1, 2, 3, 4].map(() => startRecordsProcess(path)));
+    const answers = await Promise.all(
+      processes.map(({ records }) => records.reserve(request('1', 'k'))),
+    );
+    expect(answers.filter(({ reserved }) => reserved)).toHaveLength(1);
+    for (const each of processes) {
+      expect(await each.records.degradedReason()).toBe(null);
+      expect(each.warnings).toEqual([]);
+      await each.kill();
+    }
+    rmSync(folder, { recursive: true });
+  });
+});
