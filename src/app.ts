@@ -27,10 +27,10 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
   // Disposal closes what was opened where a later part cannot start.
   await using started = new AsyncDisposableStack();
 
-  // What is opened: the sandbox, tracing, the gateway, stores, trusted documents, live feeds.
+  // These are opened first: the sandbox, tracing, the gateway, stores, trusted documents, live feeds.
   const opened = await openResources(config, options, started);
 
-  // What is wired: the graph, its transports, and what operators see of both.
+  // Then the graph is wired, its transports, and what operators see of both.
   const graph = wireGraph(config, options, opened);
   const wired = wireServer(config, options, opened, graph);
   watchReadiness(options, opened, wired);
@@ -38,7 +38,7 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
   const build = programBuild(config);
   opened.metrics.buildInfo.from(() => 1, build.version, build.revision, process.version);
 
-  // What listens: clients come last.
+  // Both ports listen: clients come last.
   const admin = new AdminServer(opened.metrics.registry, wired.readiness, build);
   const adminPort = await atAddress(config, 'admin', (port, host) =>
     admin.listen(port, host),
@@ -60,7 +60,7 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
     url: addressOf(config.host, port),
     adminUrl: addressOf(config.adminHost, adminPort),
     sandbox: opened.sandbox,
-    // What is closed: the transports, then what was opened, the last first.
+    // The transports are closed first, then what was opened, the last first.
     close: createShutdown({
       delayMs: config.shutdownDelayMs,
       graceMs: config.shutdownGraceMs,

@@ -9,7 +9,7 @@ import type {
 } from 'graphql';
 import type { Caller } from './gateway/caller.ts';
 import { type EventContext, GraphContext } from './graph-context.ts';
-import type { Eventually } from './lib/eventually.ts';
+import { after, type Eventually } from './lib/eventually.ts';
 import type { FairScheduler } from './lib/fair-scheduler.ts';
 import type { CostQuota } from './plugins/cost/cost-quota.ts';
 import { useCostBudget } from './plugins/cost/use-cost-budget.ts';
@@ -73,7 +73,7 @@ export interface GraphOptions {
 }
 
 /**
- * What happens to an operation, on every transport. Each plugin's `onAdmit` runs first, in this order, and
+ * The plugins of every transport, which decide how an operation is handled. Each one's `onAdmit` runs first, in this order, and
  * may refuse; then envelop, or yoga, runs their other hooks in this order. Functions that execute are
  * wrapped: the last one to wrap is the first to run.
  */
@@ -82,7 +82,7 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
   const receiptOf: ReceiptOf<GraphContext> = (context, run) => context.receipt(run);
   return [
     useSchema(schema),
-    // What executes, which all below wraps: queries and mutations, by compiled code once they recur …
+    // These two execute, and all below wraps them: queries and mutations, by compiled code once they recur …
     useCompiledExecution(),
     // … and the events of subscriptions, each once for all subscribers who may share its result.
     useLiveResults<GraphContext, EventContext>({
@@ -183,10 +183,7 @@ export class Graph {
 
   /** Does what yoga's handler does, synchronously unless a plugin has to wait. */
   open(context: GraphContext): Eventually<EnvelopedOperation | Refusal> {
-    const refusal = this.admit(context);
-    return refusal instanceof Promise
-      ? refusal.then((settled) => settled ?? this.#enter(context))
-      : (refusal ?? this.#enter(context));
+    return after(this.admit(context), (refusal) => refusal ?? this.#enter(context));
   }
 
   #enter(context: GraphContext): Eventually<EnvelopedOperation | Refusal> {

@@ -49,7 +49,7 @@ export class Accounts {
 
   /** A new token may be another account's, where something is known of the last one. */
   tokenTaken(token: string): void {
-    // Those who were told that nobody is signed in wait to hear of the next account.
+    // Listeners that were told that nobody is signed in wait to hear of the next account.
     const isAwaited = this.#login === null && this.#listeners.size > 0;
     if (this.#firstToken !== null || isAwaited) this.of(token).catch(() => {});
   }

@@ -53,7 +53,7 @@ export function createBaseCore(
   let isDisposed = false;
   let hint: string | null = null;
   const url = () => routedUrl(options.url, hint);
-  // Thrown outside of everything, it ends nothing of the client's and is reported as the platform reports errors.
+  // The error is thrown from a task of its own, so that the platform reports it and nothing of the client's ends.
   const onThrown = (thrown: unknown) => {
     environment.after(0, () => {
       throw thrown;

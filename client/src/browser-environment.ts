@@ -1,7 +1,7 @@
 import type { Environment, Lifecycle } from './environment.ts';
 import { requestEnvironment } from './request-environment.ts';
 
-/** The environment of browsers and of Node, by what the platform has. */
+/** Makes the environment of browsers and of Node from the functions that the platform has. */
 export function browserEnvironment(): Environment {
   return {
     ...requestEnvironment(),

@@ -105,7 +105,7 @@ export function createClient<Field extends InstrumentField = InstrumentField>(
   });
 }
 
-/** Otherwise a maker that was not called, such as `files`, would be found out by the first order alone. */
+/** Throws where a function such as `files` is given in place of its result, which the first order would otherwise be the first to notice. */
 function checkStorage(storage: unknown): void {
   if (storage === undefined) return;
   const { get, set } = Object(storage) as Partial<ClientStorage>;

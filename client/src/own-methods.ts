@@ -10,7 +10,7 @@ type OwnMethods = Pick<
 export function ownMethods(core: BaseCore): OwnMethods {
   return {
     query: (operation, ...[variables, own]) =>
-      // Left out only where the operation has none.
+      // The types let variables be left out only where the operation has none.
       core.request(operation, variables as NonNullable<typeof variables>, {
         repeats: true,
         ...own,

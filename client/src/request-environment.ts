@@ -1,7 +1,7 @@
 import type { RequestEnvironment } from './environment.ts';
 import { LONGEST_MS } from './request/deadline.ts';
 
-/** What requests need, by what browsers and Node have. */
+/** The functions that requests need, as browsers and Node provide them. */
 export function requestEnvironment(): RequestEnvironment {
   return {
     fetch: (input, init) => globalThis.fetch(input, init),
@@ -9,7 +9,7 @@ export function requestEnvironment(): RequestEnvironment {
     uptime: () => performance.now(),
     random: () => Math.random(),
     after(ms, task) {
-      // Beyond the longest timer the platform would run the task at once.
+      // A delay beyond the longest timer would make the platform run the task at once.
       const timer = setTimeout(task, Math.min(Math.max(ms, 0), LONGEST_MS));
       return () => clearTimeout(timer);
     },

@@ -25,7 +25,7 @@ function letThrough(editor, name) {
   editor.setOption('tabindex', -1);
   const keys = editor.getOption('extraKeys');
   editor.setOption('extraKeys', { ...keys, Tab: false, 'Shift-Tab': false });
-  // What scrolls is the stop, as it has to be for who scrolls by keys, and hands the focus to the hidden field. It is
+  // The scroller is a tab stop, as it has to be for users who scroll by keys, and hands the focus to the hidden field. It is
   // none while the field has the focus: it stands behind it, so Tab would come back.
   const scroller = editor.getScrollerElement();
   scroller.setAttribute('role', 'group');

@@ -1,4 +1,4 @@
-// What the page has of GraphiQL: one function. What is drawn only when it is opened comes then.
+// The page gets one function of GraphiQL. Parts that are drawn only when they are opened are loaded then.
 import { GraphiQL } from 'graphiql';
 import { createElement as h } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -33,7 +33,7 @@ export async function attempt(button: HTMLButtonElement, task: Task): Promise<bo
   }
 }
 
-/** What failed because the server was gone can be tried again. */
+/** Removes the messages of failures, because the server is back and everything can be tried again. */
 export function clearProblems(): void {
   for (const problem of document.querySelectorAll('.problem')) problem.remove();
 }

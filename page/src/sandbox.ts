@@ -27,7 +27,7 @@ export const sandbox = {
 };
 
 const ANSWER_MS = 5_000;
-/** What a proxy answers whose server is gone. */
+/** The statuses of a proxy whose server is gone. */
 const GONE = new Set([502, 503, 504]);
 
 /** Nothing came from the server, which also serves everything else of this page. */

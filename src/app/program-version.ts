@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
-/** What runs: two builds of one version differ in their revision. */
+/** The build that runs: two builds of one version differ in their revision. */
 export interface Build {
   readonly version: string;
   readonly revision: string;

@@ -77,7 +77,7 @@ export function wireServer(
   return { ...settings, readiness, webSockets, server };
 }
 
-/** What all transports share. */
+/** Makes the settings that all transports share. */
 function settingsOf(
   config: Config,
   options: StartOptions,
@@ -112,7 +112,7 @@ function settingsOf(
   };
 }
 
-/** What bounds the bytes that wait on either side, and the messages that arrive. */
+/** Makes the bounds of the bytes that wait on either side, and of the messages that arrive. */
 function boundsOf(
   config: Config,
   { log, connections: { unreadMs, patienceMs, unfinishedMs } }: StartOptions,
@@ -147,7 +147,7 @@ function boundsOf(
   };
 }
 
-/** What the HTTP server serves beside GraphQL. */
+/** Makes the pages that the HTTP server serves beside GraphQL. */
 function pagesOf(config: Config, { sandbox, gateway, domain }: Resources) {
   return {
     graphiql: config.graphiql

@@ -6,7 +6,7 @@ export interface Kind<T> {
   /** Null where the text is not valid. */
   parse(text: string): T | null;
   readonly allowed: string;
-  /** What is wrong with a text that is not valid, where `allowed` alone does not say it. */
+  /** Says why a text is not valid, where `allowed` alone does not. */
   problems?(text: string): readonly string[];
 }
 

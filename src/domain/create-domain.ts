@@ -230,7 +230,7 @@ export function createDomain({
     openPositions,
     prover,
     hub,
-    /** What is shown of the account afterwards is no older than its last order at any replica. */
+    /** Resolves when reads of the account can no longer be older than its last order at any replica. */
     async catchUp(login: string) {
       if (!(await freshness.catchUp(login))) accountChanged(login);
     },

@@ -23,7 +23,7 @@ export function createPath(operation: PathOperation): (values: PathValues) => st
   };
 }
 
-/** What the client does not choose; every other value is an argument of the parameter's name. */
+/** The parameters whose value the client does not choose; every other one is an argument of the same name. */
 const SOURCES: Readonly<Record<string, PathValueSource>> = {
   login: 'token',
   group: 'token',

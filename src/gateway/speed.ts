@@ -52,7 +52,7 @@ export class Speed {
     const age = this.#ages[Math.floor(this.#turns / SLICES_AN_AGE) % AGES] as Uint32Array;
     if (this.#turns % SLICES_AN_AGE === 0) age.fill(0);
     this.#current = this.#recent[this.#turns % RECENT_SLICES] as Uint32Array;
-    // What is slow now is not what is usual: while it lasts the hour forgets, and learns nothing.
+    // Slow calls are not the usual ones: while they last the hour forgets, and learns nothing.
     if (!this.#isSlow)
       for (const [at, count] of this.#current.entries()) age[at] = (age[at] as number) + count;
     this.#current.fill(0);

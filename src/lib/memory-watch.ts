@@ -42,7 +42,7 @@ export class MemoryWatch {
     return this.#isShort;
   }
 
-  /** What the last major collection left, as a share of the limit that it is nearest to. */
+  /** The memory that the last major collection left, as a share of the limit that it is nearest to. */
   get heldShare(): number {
     return this.#heldShare;
   }

@@ -3,7 +3,7 @@ export interface BucketRule {
   readonly burst: number;
 }
 
-/** What a sender may send: `burst` at once, and `perSecond` in the long run. Below 0 it has sent more. */
+/** Bounds a sender: `burst` at once, and `perSecond` in the long run. A level below 0 means that it has sent more. */
 export class TokenBucket {
   #level: number;
   #atMs: number;

@@ -32,7 +32,7 @@ export function isAlwaysTraced({ extensions }: Extended): boolean {
   return extensions.isAlwaysTraced === true;
 }
 
-/** What a list has one entry for, by a name that the schema chooses; null for a list like any other. */
+/** The name, chosen by the schema, of the things that a list has one entry for; null for a list like any other. */
 export function listSizeOf({ extensions: { listSize } }: Extended): string | null {
   return typeof listSize === 'string' ? listSize : null;
 }

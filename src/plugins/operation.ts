@@ -14,7 +14,7 @@ export interface Client {
   readonly login?: string;
 }
 
-/** What is noted of an operation for its line in the log and its metrics. */
+/** The notes about an operation, for its line in the log and its metrics. */
 export interface OperationRecord {
   type: PreparedOperation['node']['operation'] | null;
   /** From a manifest, so that its name is the operators' own. */
@@ -23,7 +23,7 @@ export interface OperationRecord {
   failed(code: string, isCalls: boolean, reason: string | null, isOverLimit: boolean): void;
 }
 
-/** What a transport says of an operation before its document is read. */
+/** The facts about an operation that a transport gives before its document is read. */
 export interface TransportContext<Noted extends OperationRecord = OperationRecord> {
   /** JSON of any shape. */
   readonly sent: unknown;
@@ -52,7 +52,7 @@ export class Operation {
   readonly transport: TransportContext;
   /** Aborted once no client waits for the answer. */
   readonly signal: AbortSignal | undefined;
-  /** What the transport has sent; yoga reads it later. */
+  /** The parameters from the transport; yoga reads them later. */
   sent: unknown;
   /** The headers of the response, whatever it is. */
   headers: Readonly<Record<string, string>> = NO_HEADERS;
@@ -64,7 +64,7 @@ export class Operation {
   values!: VariableValues;
   /** The fields that the answer can contain, as estimated. */
   cost = 0;
-  /** What the document's amounts depend on beside the document. */
+  /** The values beside the document on which its amounts depend. */
   inputs!: CostInputs;
   meter!: Meter;
   /** How old the reads may be whose fields limit their age, in seconds. */

@@ -23,7 +23,7 @@ interface Done {
   readonly setResult: (result: ExecutionResult) => void;
 }
 
-/** What `onExecute` and `onSubscribe` return to see each result, or what a subscription begins with. */
+/** Makes the hooks that `onExecute` and `onSubscribe` return to see each result, or the source of a subscription. */
 export function onEachResult(done: (done: Done) => void) {
   return {
     executed: { onExecuteDone: done } as OnExecuteHookResult<OperationContext>,

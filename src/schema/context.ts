@@ -2,7 +2,7 @@ import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
 import { type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
-/** What is noted of a request while it runs. */
+/** The notes about a request that are made while it runs. */
 export interface CallRecord {
   /** The login that the token claims. */
   login: string | null;
@@ -10,7 +10,7 @@ export interface CallRecord {
 }
 
 /**
- * What the resolvers of one operation read with, or those of one event of a subscription. Anything that
+ * The means by which the resolvers of one operation, or of one event of a subscription, read. Anything that
  * lives longer is in `services`. It has no private names, since yoga hands on an object that inherits
  * from it.
  */

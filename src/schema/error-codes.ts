@@ -8,7 +8,7 @@ export interface ErrorCode {
   /** A message for the user. */
   readonly show: string;
   /**
-   * What is certain of a write, an order included, whose own field or whole request has the code: it was
+   * The certainty about a write, an order included, whose own field or whole request has the code: it was
    * not carried out (`none`), nobody knows (`unknown`), or no write ever has it (`never`).
    */
   readonly write: 'none' | 'unknown' | 'never';

@@ -4,18 +4,7 @@ import type { Count } from '../lib/metrics/counter.ts';
 import type { Gauge } from '../lib/metrics/gauge.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
-
-/** The codes that can come from a call of the gateway; the label `operation` names it. */
-const CODES_OF_CALLS: readonly Code[] = [
-  'UNAUTHENTICATED',
-  'FORBIDDEN',
-  'RATE_LIMITED',
-  'GATEWAY_UNAVAILABLE',
-  'GATEWAY_TIMEOUT',
-  'GATEWAY_REFUSED',
-  'GATEWAY_CONTRACT',
-  'OUTCOME_UNKNOWN',
-];
+import { CODES_OF_CALLS } from './public-error.ts';
 
 /** Every limit whose refusals are counted; one that is missing here counts as `other`. */
 export const LIMITS = [
@@ -59,7 +48,7 @@ export class GraphMetrics {
       { code: [], operation: [] },
     );
     for (const code of Object.keys(ERROR_CODES) as Code[]) {
-      const operations = CODES_OF_CALLS.includes(code) ? OPERATION_NAMES : [];
+      const operations = CODES_OF_CALLS.has(code) ? OPERATION_NAMES : [];
       for (const operation of ['none', ...operations]) {
         this.#errors.set(`${code} ${operation}`, errors.register(code, operation));
       }

@@ -132,6 +132,9 @@ const CODE_OF_KIND: Readonly<Record<GatewayErrorKind, Code>> = {
   contract: 'GATEWAY_CONTRACT',
 };
 
+/** The codes that can come from a call of the gateway, which the error's `operation` then names. */
+export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(Object.values(CODE_OF_KIND));
+
 const MESSAGE_OF_KIND: Readonly<Record<GatewayErrorKind, string>> = {
   unauthenticated: 'The gateway does not accept the token.',
   forbidden: 'The gateway does not allow this.',
@@ -179,7 +182,7 @@ function gatewayWords({ refusal }: GatewayError) {
   return { gatewayError: { error: redacted(refusal.error), message: redacted(refusal.message) } };
 }
 
-/** What the error plugin is told of a failure. */
+/** Describes a failure for the error plugin. */
 export function publicCause(cause: unknown): {
   readonly message: string;
   readonly extensions: PublicExtensions;

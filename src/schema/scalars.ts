@@ -36,7 +36,7 @@ function refuseInexact(value: unknown): void {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(refuseInexact);
 }
 
-/** What is no time becomes NaN, which no text represents. */
+/** A value that is no time becomes NaN, which no text represents. */
 function ms(value: unknown): number {
   return typeof value === 'number' ? value : Number.NaN;
 }

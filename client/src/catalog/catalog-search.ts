@@ -36,7 +36,7 @@ export function createSearch<Row extends KeyFields>(rows: readonly Row[]): Catal
     const { symbol, name, description } = row;
     const folded = fold(symbol);
     symbols.add(folded, ordinal);
-    // Also without the mark before it, as in `.DJI`.
+    // A symbol is found without the mark before it as well, as `DJI` finds `.DJI`.
     symbols.add(bare(folded), ordinal);
     const pair = currencyPairOf(row);
     if (pair !== null) {
@@ -96,7 +96,7 @@ export function createSearch<Row extends KeyFields>(rows: readonly Row[]): Catal
   };
 }
 
-/** By match, then in the order of the rows. */
+/** Sorts by match, then in the order of the rows. */
 function best<Row>(rows: readonly Row[], matches: Uint8Array, limit: number): Row[] {
   const classes: Row[][] = Object.values(MATCH).map(() => []);
   for (const [ordinal, match] of matches.entries()) {

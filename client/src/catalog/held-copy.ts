@@ -13,12 +13,12 @@ export interface Held {
 
 export const NONE = new CatalogCopy<KeyFields>('', new Map());
 
-/** The copy in memory, with those who are told when it changes. */
+/** Holds the copy in memory, and calls its listeners when it changes. */
 export class HeldCopy {
   readonly #core: Core;
   readonly #listeners = new Set<() => void>();
   #held: Held | null = null;
-  /** When it had its age, by the clock that nobody sets. */
+  /** When the copy had the age that is noted with it, by a clock that nobody sets. */
   #atUptimeMs = 0;
 
   constructor(core: Core) {
@@ -29,7 +29,7 @@ export class HeldCopy {
     return this.#held;
   }
 
-  /** Nothing of an account but the one that the server has named, if it has named one. */
+  /** The copy; null where the server has named another account than its owner. */
   get shown(): Held | null {
     const { login } = this.#core;
     const isOthers = login !== null && this.#held?.owner.login !== login;
@@ -54,7 +54,7 @@ export class HeldCopy {
     this.#listeners.clear();
   }
 
-  /** Of an age that it has now. */
+  /** Replaces the copy by another one, whose age is given as of now. */
   hold(held: Held): void {
     this.#atUptimeMs = this.#core.environment.uptime();
     this.#replace(held);
@@ -73,7 +73,7 @@ export class HeldCopy {
     try {
       listener();
     } catch (thrown) {
-      // Reported as the platform reports errors, without ending anything of the client's.
+      // The platform reports the error, and nothing of the client's ends.
       this.#core.environment.after(0, () => {
         throw thrown;
       });

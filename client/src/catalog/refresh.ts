@@ -60,7 +60,7 @@ export class Refresh {
     }
   }
 
-  /** Before the server has named the account: the app says whose session it holds. */
+  /** Shows the stored copy before the server has named the account, because the app says whose session it holds. */
   async showStored(account: string): Promise<void> {
     const { core, storage, held } = this.#parts;
     if (storage === null || held.current !== null) return;

@@ -1,4 +1,4 @@
-/** Megabits a second, with which a whole catalog takes some ten seconds. */
+/** At so many megabits a second a whole catalog takes some ten seconds. */
 const SLOW_DOWNLINK = 0.5;
 
 /** By the Network Information API, which not every browser has. */

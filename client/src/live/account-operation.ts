@@ -1,7 +1,7 @@
 import type { TypedText } from '../operation.ts';
-import type { LiveVariables } from './live-source.ts';
+import type { ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
 import { POSITION_FIELDS } from './position-fields.ts';
-import type { Position, PositionTotals, Side } from './positions-operation.ts';
+import type { Position, Side } from './positions-operation.ts';
 
 /** A pending order: every plain field of the server's. Fields that the gateway left out are null. */
 export interface PendingOrder {
@@ -51,28 +51,12 @@ export interface AccountFigures {
 }
 
 /** One event of the subscription. */
-export interface AccountChanges {
-  /** Names the state after this event: the next `after`. */
-  readonly cursor: string;
-  /** Whether each `upserted` is the whole list. */
-  readonly snapshot: boolean;
-  readonly positions: {
-    readonly upserted: readonly Position[];
-    readonly closed: readonly string[];
-  };
-  /** Null while the gateway has not said any. */
-  readonly orders: {
-    readonly upserted: readonly PendingOrder[];
-    readonly closed: readonly string[];
-    /** When the gateway gave this list, in ISO 8601. */
-    readonly fetchedAt: string;
-  } | null;
-  /** Null while the gateway has not said any. */
+export interface AccountChanges extends LiveEvent {
+  readonly positions: ListChanges<Position>;
+  /** Null while the gateway has not given any; `fetchedAt` is when it gave this list, in ISO 8601. */
+  readonly orders: (ListChanges<PendingOrder> & { readonly fetchedAt: string }) | null;
+  /** Null while the gateway has not given any. */
   readonly session: AccountFigures | null;
-  readonly totals: PositionTotals;
-  readonly status: 'LIVE' | 'DELAYED';
-  /** In ISO 8601. */
-  readonly asOf: string;
 }
 
 export interface AccountChangesData {

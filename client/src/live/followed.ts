@@ -58,14 +58,14 @@ export function createFollowed<
     try {
       each.listener(state);
     } catch (error) {
-      // It is thrown where nobody else's work stands on the stack, so that the platform reports it.
+      // The error is thrown from a task of its own, so that the platform reports it and no other work is interrupted.
       environment.after(0, () => {
         throw error;
       });
     }
   }
 
-  // A macrotask later: a view that is mounted, unmounted and mounted again keeps one subscription.
+  // The subscription ends a macrotask later, so that a view that is mounted, unmounted and mounted again keeps it.
   function settleSoon(): void {
     if (isDisposed) return;
     cancelSettling ??= environment.after(0, () => {

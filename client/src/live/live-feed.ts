@@ -124,7 +124,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
       intervalMs,
     });
     line.end = this.#core.subscribe(this.#source.operation, variables, this.#sinkOf(line));
-    // After the new one is there, so that the socket that both share is not closed in between.
+    // The former one ends after the new one is there, so that the socket that both share is not closed in between.
     before?.end();
     if (this.#line !== line) line.end();
   }
@@ -252,7 +252,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     const { nothing, shown } = this.#source;
     const status = this.#isFollowing && folded !== null ? folded.status : 'OFFLINE';
     const values = folded === null ? nothing : shown(folded);
-    // The parts of a state, put together again.
+    // The parts are those of a state, which the compiler cannot see once they are spread.
     const state = { ...values, status, error: this.#error } as unknown as State;
     const names = Object.keys(state) as (keyof State)[];
     if (names.every((name) => state[name] === this.#state[name])) return;

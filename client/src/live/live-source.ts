@@ -1,10 +1,23 @@
 import type { TradingGraphError } from '../errors.ts';
 import type { TypedText } from '../operation.ts';
+import type { PositionTotals } from './positions-operation.ts';
 
 /** The fields that each event of such a subscription has. */
 export interface LiveEvent {
-  /** Whether it is the whole, and not a change. */
+  /** Names the state after this event: the next `after`. */
+  readonly cursor: string;
+  /** Whether each `upserted` is the whole list, and not a change. */
   readonly snapshot: boolean;
+  readonly totals: PositionTotals;
+  readonly status: 'LIVE' | 'DELAYED';
+  /** When the gateway last confirmed the positions, in ISO 8601. */
+  readonly asOf: string;
+}
+
+/** The rows of a list that an event brings or changes, and the ids of those that are gone. */
+export interface ListChanges<Row> {
+  readonly upserted: readonly Row[];
+  readonly closed: readonly string[];
 }
 
 export interface LiveVariables {

@@ -1,5 +1,5 @@
 import type { TypedText } from '../operation.ts';
-import type { LiveVariables } from './live-source.ts';
+import type { ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
 import { POSITION_FIELDS } from './position-fields.ts';
 
 /** Bought, or sold short. */
@@ -43,18 +43,7 @@ export interface PositionTotals {
 }
 
 /** One event of the subscription. */
-export interface PositionChanges {
-  /** Names the state after this event: the next `after`. */
-  readonly cursor: string;
-  /** Whether `upserted` is the whole list. */
-  readonly snapshot: boolean;
-  readonly upserted: readonly Position[];
-  readonly closed: readonly string[];
-  readonly totals: PositionTotals;
-  readonly status: 'LIVE' | 'DELAYED';
-  /** In ISO 8601. */
-  readonly asOf: string;
-}
+export interface PositionChanges extends LiveEvent, ListChanges<Position> {}
 
 export interface PositionChangesData {
   readonly positionChanges: PositionChanges;

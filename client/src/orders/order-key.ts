@@ -35,7 +35,7 @@ export class OrderKey {
   readonly maxWaitMs: number | undefined;
   /** The login of the first attempt; null before it. */
   account: string | null = null;
-  /** Of the input that the key stands for; null while it may be any. */
+  /** The digest of the input that the key stands for; null while it may be any. */
   digest: string | null = null;
   /** Whether a request whose outcome is not known has been sent. */
   isInDoubt = false;
@@ -75,12 +75,12 @@ export class OrderKey {
     return elapsedMs(this.#stamp, this.#context.core.environment);
   }
 
-  /** The user waits from the tap on, not from when there is somebody to send it. */
+  /** Starts the clock of the key at the tap, because the user waits from then on, whether or not the order can be sent yet. */
   use(): void {
     if (this.#stamp === UNUSED) this.#stamp = stampNow(this.#context.core.environment);
   }
 
-  /** Where nothing was sent the form may be corrected, or be sent by another user. */
+  /** Forgets the use of the key: nothing was sent, so the form may be corrected, or be sent by another user. */
   reset(): void {
     this.digest = null;
     this.account = null;
@@ -106,7 +106,7 @@ export class OrderKey {
     const entry = { keys, account, key };
     this.#entry = entry;
     const storing = keys.add(account, { key, digest, at: usedAt, maxWaitMs });
-    // What is stored after its order was given up would be found as an order that was never sent.
+    // If the write ends after the order was given up, `resume` would find a key whose order was never sent: it is deleted.
     const whenStored = () => {
       if (!underWay.has(key) && !this.isInDoubt) this.#delete(entry);
     };

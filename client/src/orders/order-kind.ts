@@ -11,21 +11,21 @@ export interface OrderKind<Input> {
     OrderAnswer,
     { readonly input: Input & { readonly idempotencyKey: string } }
   >;
-  /** What the mutation is told of it, as far as it takes that. */
+  /** Returns the `kind` that the mutation is sent; undefined where it takes none. */
   readonly kindOf: (input: Input) => OrderInput['kind'];
 }
 
 export const ORDER: OrderKind<OrderInput> = {
   name: 'order',
   operation: PLACE_ORDER,
-  // What the price says where the app does not: the server compares the two, should one be lost on its way.
+  // Without a kind from the app the price decides it. The server refuses a kind and a price that disagree, so one lost on its way is noticed.
   kindOf: ({ kind, price }) => kind ?? (price === undefined ? 'MARKET' : 'PENDING'),
 };
 
 export const LIMIT_ORDER: OrderKind<LimitOrderInput> = {
   name: 'limit order',
   operation: PLACE_LIMIT_ORDER,
-  // It takes none: a kind that was meant for the other mutation is refused by the server.
+  // This mutation takes no kind: one that was meant for the other mutation is refused by the server.
   kindOf: ({ kind }: LimitOrderInput & { readonly kind?: undefined }) => kind,
 };
 

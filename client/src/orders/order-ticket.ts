@@ -111,7 +111,7 @@ export class OrderTicket implements Ticket {
     return outcome;
   }
 
-  /** Where no answer has told the outcome. */
+  /** Concludes an order whose outcome no answer has told. */
   async #concludeWithout(error: TradingGraphError): Promise<OrderOutcome> {
     const { idempotencyKey } = this;
     const { isInDoubt, usedAt } = this.#key;

@@ -34,7 +34,7 @@ export async function seekOutcome(
   let refusedTokens = 0;
   for (let failures = 0; ; failures += 1) {
     try {
-      // Before each attempt: a pause may last hours, and the clock may be changed in it.
+      // This is checked before each attempt: a pause may last hours, and the clock may be changed in it.
       const isAsked = key.isInDoubt && (leftMs(order) === 0 || (await key.isStale(deadline)));
       return await (isAsked ? ask : attempt)(context, order, deadline);
     } catch (thrown) {

@@ -7,7 +7,7 @@ const LATEST_DATE = 8.64e15;
 /** A key whose outcome is not known yet. */
 export interface StoredKey {
   readonly key: string;
-  /** Of the input; null where the entry cannot be read. */
+  /** The digest of the input; null where the entry cannot be read. */
   readonly digest: string | null;
   /** When it was first used; null where the entry cannot be read. */
   readonly at: number | null;
@@ -21,7 +21,7 @@ export interface StoredKey {
  */
 export class StoredKeys {
   readonly #storage: ClientStorage;
-  /** What failed when it was last tried. */
+  /** The kinds of access whose last attempt failed. */
   readonly #failing = new Set<'write' | 'list'>();
 
   constructor(storage: ClientStorage) {

@@ -92,7 +92,7 @@ export function failed(error: Result<unknown>['errors'][number]): Result<never> 
 
 function urlWithParameters(url: string, document: RequestedDocument, variables: unknown): string {
   const given = variables !== undefined && { variables: JSON.stringify(variables) };
-  // At once, because React Native's `set` throws.
+  // The parameters are given at once, because React Native's `set` throws.
   const parameters = new URLSearchParams({ ...document, ...given });
   return `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
 }

@@ -15,7 +15,7 @@ function walk(given: unknown, path: string): void {
   }
 }
 
-/** What JSON writes of a value: an object may have a form of its own for it. */
+/** Returns the value that JSON writes: an object may have a form of its own for it. */
 function written(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if ('toJSON' in value && typeof value.toJSON === 'function') return value.toJSON();

@@ -137,7 +137,7 @@ export class Tokens {
       if (this.#current !== null) return this.#current;
       throw signedOutError();
     }
-    // What an app forgot to return would be sent as `Bearer undefined`.
+    // An app may forget to return its token, which would then be sent as `Bearer undefined`.
     if (typeof token !== 'string' || token === '' || (force && this.#refused.includes(token))) {
       const error = signedOutError();
       if (force) this.#coolDown(error);
@@ -163,7 +163,7 @@ export class Tokens {
       this.#current = token;
       this.#failure = null;
     }
-    // For the same token as well: the question whose it is may have failed.
+    // The same token is announced as well, because the question whose it is may have failed.
     this.#options.onToken(token);
   }
 

@@ -57,7 +57,7 @@ export function files(folder: string): ClientStorage {
 
 /** A hash, because a key may be longer than file names may be, and differ from another in case alone. */
 function nameOf(key: string): string {
-  // As UTF-16, in which no two keys are the same bytes.
+  // The key is hashed as UTF-16, in which no two keys are the same bytes.
   return createHash('sha256').update(Buffer.from(key, 'utf16le')).digest('hex');
 }
 

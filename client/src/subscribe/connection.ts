@@ -3,6 +3,7 @@ import type { TradingGraphError } from '../errors.ts';
 import { backoffMs } from '../request/backoff.ts';
 import { asTradingGraphError } from '../request/failures.ts';
 import type { Tokens } from '../request/tokens.ts';
+import { type ConnectionState, IDLE, type LineState, withLine } from './connection-state.ts';
 import type { Line, Loss, OpenLine } from './line.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -20,31 +21,15 @@ export interface ConnectionOptions {
   readonly onFailedHandshake: (failures: number) => void;
 }
 
-type State =
-  | { readonly name: 'idle' }
-  | { readonly name: 'waiting'; readonly cancel: () => void }
-  /** The token is asked for, and where the line is to go. */
-  | { readonly name: 'preparing' }
-  | OpenState;
-
-interface OpenState {
-  readonly name: 'opening' | 'open';
-  readonly line: Line;
-  readonly token: string;
-  readonly sinceMs: number;
-  readonly hadData: boolean;
-}
-
 // A server that closes sockets right after their first data would be hammered.
 const SHORT_LIFE_MS = 2_000;
 const INSTANT_RETRY_MS = 1_000;
-const IDLE: State = { name: 'idle' };
 
 /** Keeps a line open while there are subscriptions, and carries them from a lost line to the next. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #subscriptions = new Set<Subscription>();
-  #state: State = IDLE;
+  #state: ConnectionState = IDLE;
   /** Distinguishes the current attempt from those given up. */
   #attempt = 0;
   /** Lost lines since the last data, which alone shows that a line is of use. */
@@ -67,17 +52,14 @@ export class Connection {
 
   add(subscription: Subscription): void {
     this.#subscriptions.add(subscription);
-    if (this.#state.name === 'open') {
-      subscription.connected();
-      this.#start(subscription);
-    } else if (this.#state.name === 'opening') this.#start(subscription);
-    else if (this.#state.name === 'idle') void this.#connect();
+    if (this.#state.name === 'idle') void this.#connect();
+    else this.#begin(subscription);
   }
 
   remove(subscription: Subscription): void {
     this.#subscriptions.delete(subscription);
     subscription.cancel();
-    if (this.#subscriptions.size === 0) this.#rest();
+    if (this.#subscriptions.size === 0) this.#giveUp();
   }
 
   /** Lets go of the subscriptions, which another connection takes over. */
@@ -85,7 +67,7 @@ export class Connection {
     const released = [...this.#subscriptions];
     this.#subscriptions.clear();
     this.#refusals = 0;
-    this.#rest();
+    this.#giveUp();
     for (const subscription of released) {
       subscription.leave();
       subscription.disconnected();
@@ -128,36 +110,44 @@ export class Connection {
     this.restart();
   }
 
-  async #connect(): Promise<void> {
+  #connect(): Promise<void> {
     const { tokens, prepare } = this.#options;
+    return this.#prepare(async (isCurrent) => {
+      const token = await tokens.get();
+      if (isCurrent()) await prepare(token);
+      if (isCurrent()) this.#open(token);
+    });
+  }
+
+  /** Runs the steps to a new line, which must stop where the attempt was given up meanwhile. */
+  async #prepare(steps: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
     this.#attempt += 1;
     const attempt = this.#attempt;
+    const isCurrent = () => attempt === this.#attempt;
     this.#state = { name: 'preparing' };
     try {
-      const token = await tokens.get();
-      if (attempt === this.#attempt) await prepare(token);
-      if (attempt === this.#attempt) this.#open(token);
+      await steps(isCurrent);
     } catch (thrown) {
-      if (attempt === this.#attempt) this.#failed(asTradingGraphError(thrown));
+      if (isCurrent()) this.#failed(asTradingGraphError(thrown));
     }
   }
 
   #open(token: string): void {
-    const attempt = this.#attempt;
     this.#options.onToken(token);
     const sinceMs = this.#options.environment.uptime();
-    const line = this.#opened(token, attempt);
+    const line = this.#opened(token);
     if (line === null) {
       this.#wait(0);
       this.#handshakeFailed();
       return;
     }
     this.#state = { name: 'opening', line, token, sinceMs, hadData: false };
-    for (const subscription of [...this.#subscriptions]) this.#start(subscription);
+    for (const subscription of [...this.#subscriptions]) this.#begin(subscription);
   }
 
   /** Null where the platform refuses to open it, as a content security policy makes it do. */
-  #opened(token: string, attempt: number): Line | null {
+  #opened(token: string): Line | null {
+    const attempt = this.#attempt;
     try {
       return this.#options.open(token, {
         acknowledged: () => {
@@ -179,17 +169,19 @@ export class Connection {
     for (const subscription of [...this.#subscriptions]) subscription.connected();
   }
 
-  #start(subscription: Subscription): void {
-    if (this.#state.name !== 'opening' && this.#state.name !== 'open') return;
-    if (subscription.isOver) return;
-    const { line, token } = this.#state;
+  /** Begins the subscription where there is a line; otherwise it begins with the next one. */
+  #begin(subscription: Subscription): void {
+    if (this.isOpen) subscription.connected();
+    const state = withLine(this.#state);
+    if (state === null || subscription.isOver) return;
+    const { line, token } = state;
     const attempt = this.#attempt;
     const request = subscription.request();
     if (request === null) {
       this.#subscriptions.delete(subscription);
       return;
     }
-    subscription.leave = line.start(request, {
+    const leave = line.start(request, {
       next: (result) => {
         if (attempt !== this.#attempt) return;
         if (result.data !== null) this.#hasData(token);
@@ -203,6 +195,7 @@ export class Connection {
         else this.#ended(subscription, subscription.reason(errors));
       },
     });
+    subscription.carriedBy(leave);
   }
 
   #hasData(token: string): void {
@@ -214,38 +207,25 @@ export class Connection {
 
   /** After a retryable error the subscription starts again on the same line; any other end is final. */
   #ended(subscription: Subscription, error: TradingGraphError | null): void {
-    subscription.leave = () => {};
+    subscription.carriedBy(() => {});
     if (error?.retryable !== true) {
       this.#subscriptions.delete(subscription);
       subscription.end(error);
-      if (this.#subscriptions.size === 0) this.#rest();
+      if (this.#subscriptions.size === 0) this.#giveUp();
       return;
     }
-    const { environment } = this.#options;
-    subscription.failures += 1;
-    subscription.disconnected(error);
-    const delayMs = backoffMs(subscription.failures - 1, environment.random, error.retryAfter ?? 0);
-    subscription.leave = environment.after(delayMs, () => {
-      subscription.leave = () => {};
-      this.#startAgain(subscription);
-    });
+    subscription.pause(error, this.#options.environment, () => this.#startAgain(subscription));
   }
 
   /** An event stream carries one subscription, and ends with it. */
   #startAgain(subscription: Subscription): void {
-    if (this.#state.name !== 'opening' && this.#state.name !== 'open') return;
-    if (!this.#state.line.isReusable) {
-      this.restart();
-      return;
-    }
-    if (this.#state.name === 'open') subscription.connected();
-    this.#start(subscription);
+    if (withLine(this.#state)?.line.isReusable === false) this.restart();
+    else this.#begin(subscription);
   }
 
   #lost(loss: Loss): void {
-    const state = this.#state;
-    if (state.name !== 'opening' && state.name !== 'open') return;
-    const wasOpen = state.name === 'open';
+    const state = withLine(this.#state);
+    if (state === null) return;
     this.#giveUp();
     if (loss.kind === 'fatal') {
       this.endAll(loss.error);
@@ -259,7 +239,7 @@ export class Connection {
       return;
     }
     this.#wait(loss.retryAfter ?? 0);
-    if (!wasOpen) this.#handshakeFailed();
+    if (state.name === 'opening') this.#handshakeFailed();
   }
 
   #handshakeFailed(): void {
@@ -267,32 +247,23 @@ export class Connection {
     this.#options.onFailedHandshake(this.#failedHandshakes);
   }
 
-  async #renew({ token: refused, hadData }: OpenState, lifeMs: number): Promise<void> {
+  #renew({ token: refused, hadData }: LineState, lifeMs: number): Promise<void> {
     const { tokens } = this.#options;
-    this.#attempt += 1;
-    const attempt = this.#attempt;
-    this.#state = { name: 'preparing' };
     // Without data before the first refusal the token was simply out of date.
     const isLoop = hadData && lifeMs < SHORT_LIFE_MS;
     this.#refusals += 1;
-    try {
+    return this.#prepare(async (isCurrent) => {
       if (this.#refusals > 1) throw tokens.refusedAgain(refused);
       const token = await tokens.renewed(refused);
-      if (attempt !== this.#attempt) return;
+      if (!isCurrent()) return;
       if (isLoop) this.#wait(0);
       else this.#open(token);
-    } catch (thrown) {
-      if (attempt === this.#attempt) this.#failed(asTradingGraphError(thrown));
-    }
+    });
   }
 
   #failed(error: TradingGraphError): void {
-    this.#state = IDLE;
     if (error.retryable) this.#wait(error.retryAfter ?? 0);
-    else {
-      this.#refusals = 0;
-      this.endAll(error);
-    }
+    else this.endAll(error);
   }
 
   #wait(floorSeconds: number): void {
@@ -305,21 +276,13 @@ export class Connection {
     };
   }
 
-  #rest(): void {
-    this.#giveUp();
-    this.#state = IDLE;
-  }
-
   #giveUp(): void {
     this.#attempt += 1;
     if (this.#state.name === 'waiting') this.#state.cancel();
-    if (this.#state.name === 'opening' || this.#state.name === 'open') this.#state.line.close();
+    withLine(this.#state)?.line.close();
     this.#state = IDLE;
-    for (const subscription of this.#subscriptions) {
-      // Its pause, if there is one, ends with the line.
-      subscription.leave();
-      subscription.leave = () => {};
-    }
+    // The pauses of subscriptions end with the line as well.
+    for (const subscription of this.#subscriptions) subscription.leave();
   }
 }
 

@@ -3,9 +3,9 @@ import { withinTime } from '../request/deadline.ts';
 import type { ClientStorage } from '../storage.ts';
 
 const KEY = 'trading-graph:line';
-/** What won, and when. */
+/** The text that is stored: event streams won, and at this time. */
 const WON = /^stream (\d+)$/;
-// By then the device may be in a network that lets WebSockets through.
+// After a day the device may be in a network that lets WebSockets through.
 const LONGEST_MS = 86_400_000;
 // Finding out anew takes three seconds.
 const PATIENCE_MS = 1_000;

@@ -1,5 +1,7 @@
 import type { Result, Sink } from '../core.ts';
+import type { Environment } from '../environment.ts';
 import type { TradingGraphError } from '../errors.ts';
+import { backoffMs } from '../request/backoff.ts';
 import type { RequestedDocument } from '../request/document.ts';
 import { asTradingGraphError, protocolError } from '../request/failures.ts';
 import { assertFinite } from '../request/finite-variables.ts';
@@ -15,10 +17,9 @@ export class Subscription {
   #failed: Result<unknown> | null = null;
   #isConnected = false;
   /** Failures since the last data. */
-  failures = 0;
+  #failures = 0;
   isOver = false;
-  /** Ends what is under way: the subscription on its line, or the pause until it begins again. */
-  leave: () => void = () => {};
+  #leave: () => void = () => {};
 
   constructor(
     document: RequestedDocument,
@@ -60,7 +61,7 @@ export class Subscription {
       this.#failed = result;
       return;
     }
-    this.failures = 0;
+    this.#failures = 0;
     this.#call(() => this.#sink.next(result));
   }
 
@@ -79,6 +80,29 @@ export class Subscription {
     if (!this.#isConnected || this.isOver) return;
     this.#isConnected = false;
     this.#call(() => this.#sink.disconnected?.(error));
+  }
+
+  /** Notes how to end it on the line that carries it now. */
+  carriedBy(leave: () => void): void {
+    this.#leave = leave;
+  }
+
+  /** Ends what is under way: the subscription on its line, or the pause until it begins again. */
+  leave(): void {
+    const leave = this.#leave;
+    this.#leave = () => {};
+    leave();
+  }
+
+  /** Waits after a retryable error, longer after each one, before the subscription is started again. */
+  pause(error: TradingGraphError, environment: Environment, startAgain: () => void): void {
+    this.disconnected(error);
+    const delayMs = backoffMs(this.#failures, environment.random, error.retryAfter ?? 0);
+    this.#failures += 1;
+    this.#leave = environment.after(delayMs, () => {
+      this.#leave = () => {};
+      startAgain();
+    });
   }
 
   end(error: TradingGraphError | null): void {

@@ -154,7 +154,7 @@ export class Subscriptions {
     return { environment, tokens, prepare, onToken, onEnded: () => this.#rest() };
   }
 
-  /** Before the first socket is opened: what an earlier run of the app found out need not be found out again. */
+  /** Looks up, before the first socket is opened, whether an earlier run of the app found that WebSockets are blocked. */
   async #recall(): Promise<void> {
     if (!(await this.#memory?.prefersStreams()) || this.#isDisposed) return;
     this.#isRemembered = true;
@@ -174,7 +174,7 @@ export class Subscriptions {
     }
   }
 
-  /** Where HTTP works and WebSockets do not, event streams take over. */
+  /** Changes to event streams where HTTP works and WebSockets do not. */
   async #probe(): Promise<void> {
     if (this.#isProbing || this.#isBlocked || this.#isDisposed) return;
     this.#isProbing = true;

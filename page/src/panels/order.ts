@@ -107,7 +107,7 @@ async function placeTwice(app: App, { symbol, side, units }: Form): Promise<void
   });
 }
 
-/** What is known after two answers to one key: either may be lost while the other comes. */
+/** The status after two answers to one key: either may be lost while the other comes. */
 function statusOf(answers: readonly Result<PlaceOrderData>[]): Status {
   const outcome = answers.map(({ data }) => data?.placeOrder).find((each) => each != null);
   if (outcome) return STATUS_OF[outcome.__typename];

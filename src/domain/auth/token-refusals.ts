@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import type { GrantedTokens } from './granted-tokens.ts';
 import type { Viewer } from './viewer.ts';
 
-/** Who refuses: an operation of the gateway, or the check of the signature here. */
+/** The source of a refusal: an operation of the gateway, or the check of the signature here. */
 export type Refuser = OperationName | 'verification';
 
 export interface TokenRefusalsOptions {
@@ -21,7 +21,7 @@ export interface TokenRefusalsOptions {
 interface Shares {
   /** Accounts that called within the minute with a token that is beyond doubt. */
   readonly accounts: number;
-  /** Those of them whose last call was refused. */
+  /** The number of them whose last call was refused. */
   readonly refused: number;
 }
 

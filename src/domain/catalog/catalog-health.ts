@@ -1,6 +1,6 @@
 import type { GroupCatalog } from './cache/group-catalog.ts';
 
-/** What operators see of one group's catalog. */
+/** The figures of one group's catalog that operators see. */
 export interface GroupFigures {
   readonly group: string;
   readonly size: number;

@@ -27,7 +27,7 @@ export interface AccountReadsOptions {
   readonly gatewayTimeoutMs: number;
 }
 
-/** What a feed does for the reads of its account. */
+/** The part of a feed that the reads of its account use. */
 export interface AccountReadsFeed {
   readonly state: FeedState;
   readonly ring: TokenRing;

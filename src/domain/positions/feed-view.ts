@@ -1,7 +1,7 @@
 import { Cursors } from './cursors.ts';
 import type { FeedSummary } from './feed-events.ts';
 
-/** What distinguishes one kind of event from another. */
+/** The functions by which one kind of event differs from another. */
 export interface FeedViewOptions<Event, Summary extends FeedSummary> {
   readonly summarize: (cursor: string) => Summary;
   /** The changes since a version, everything where it is 0; null where the version is too old. */

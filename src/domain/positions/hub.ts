@@ -138,7 +138,7 @@ export class PositionsHub {
     return { positions: state.positions, ageMs };
   }
 
-  /** What the viewer's feed shows, however old it is; null without proof, or where no feed has a list. */
+  /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */
   shown(viewer: Viewer): FeedState | null {
     const state = this.#feeds.get(viewer.login)?.state ?? null;
     return state?.list && this.#options.proofs.holds(viewer) ? state : null;

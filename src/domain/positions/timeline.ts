@@ -6,7 +6,7 @@ export interface Delta<T> {
   readonly closed: readonly string[];
 }
 
-/** What a list consists of. */
+/** A member of a list, which its id tells from the others. */
 export interface Item {
   readonly id: string;
 }
@@ -18,7 +18,7 @@ export interface TimelineOptions<T> {
   readonly closingsKept?: number;
 }
 
-/** What an advance changed. */
+/** The kinds of change that an advance made. */
 export interface Advance {
   readonly isContent: boolean;
   /** Items came, left, or are no longer the same holding. */

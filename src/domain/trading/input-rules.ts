@@ -30,7 +30,7 @@ export function level(argument: string, value: unknown): number {
 }
 
 /**
- * What is left out is none. An explicit null is refused: JSON writes NaN as null, so that it may stand for a
+ * A field that is left out counts as none. An explicit null is refused: JSON writes NaN as null, so it may stand for a
  * price that was mistyped, and an order without it would be another order.
  */
 export function optional<Given, Checked>(

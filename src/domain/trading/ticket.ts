@@ -31,7 +31,7 @@ export interface PlaceOrderInput {
   readonly symbol: string;
   readonly side: Side;
   readonly size: RawOneOf<'units' | 'amount'>;
-  /** What the client means to place; left out, the price alone says it. */
+  /** The kind of order that the client means to place; where it is left out, the price alone decides. */
   readonly kind?: 'MARKET' | 'PENDING' | null | undefined;
   readonly price?: number | null | undefined;
   readonly stopLoss?: RawOneOf<'price' | 'amount'> | null | undefined;

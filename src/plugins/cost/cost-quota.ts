@@ -1,4 +1,5 @@
 import type { LRUCache } from 'lru-cache';
+import { after } from '../../lib/eventually.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import {
   BATCH_SHARE,
@@ -57,9 +58,7 @@ export class CostQuota {
 
   charge({ key }: Client, fields: number): void {
     if (fields === 0) return;
-    const taken = this.#counter.take(key, fields);
-    if (taken instanceof Promise) void taken.then((state) => this.#note(key, state));
-    else this.#note(key, taken);
+    void after(this.#counter.take(key, fields), (state) => this.#note(key, state));
   }
 
   #note(key: string, { isOver, resetMs }: RateState): void {

@@ -5,7 +5,7 @@ import { withoutStack } from '../../lib/without-stack.ts';
 import { placesOf } from '../../schema/public-error.ts';
 import type { OperationRecord } from '../operation.ts';
 
-/** What clients are told of a failure. */
+/** The part of a failure that clients are told. */
 export type PublicCause = Pick<GraphQLError, 'message' | 'extensions'>;
 
 export interface ErrorCodesOptions {
@@ -22,7 +22,7 @@ export interface ErrorMetrics {
   refusal(limit: unknown): void;
 }
 
-/** What has failed. */
+/** The operation that has failed. */
 export interface Failing {
   readonly requestId: string;
   readonly record: OperationRecord | null;

@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
-import type { Eventually } from '../../lib/eventually.ts';
+import { after, type Eventually } from '../../lib/eventually.ts';
 import { withoutStack } from '../../lib/without-stack.ts';
 import { withinBudget } from '../cost/budget-end.ts';
 import type { Meter } from '../cost/meter.ts';
@@ -79,9 +79,7 @@ export class CompilingExecutor {
     const run = begin(code, args, meter);
     if (run === null) return this.#reference(args, meter);
     const answer = run.answer(code.root, args.rootValue);
-    return answer instanceof Promise
-      ? answer.then((whole) => this.#completed(whole, run, args))
-      : this.#completed(answer, run, args);
+    return after(answer, (whole) => this.#completed(whole, run, args));
   }
 
   /** Has the reference executor run what the compiled code could not answer. */
@@ -101,9 +99,7 @@ export class CompilingExecutor {
       selectionSet: { kind: Kind.SELECTION_SET, selections },
     };
     const rest = this.#reference({ ...args, operation }, run.meter, run.fieldsBesideLeft);
-    return rest instanceof Promise
-      ? rest.then((settled) => merged(own, settled))
-      : merged(own, rest);
+    return after(rest, (settled) => merged(own, settled));
   }
 
   /** Compiles on the first run, for documents that are known to be used. */
@@ -154,9 +150,7 @@ export class CompilingExecutor {
     const schema = this.#metering.for(meter);
     const result = executeRootSelectionSet({ ...args, schema });
     const isMutation = this.#operation.operation === 'mutation';
-    return result instanceof Promise
-      ? result.then((settled) => withinBudget(settled, meter, isMutation))
-      : withinBudget(result, meter, isMutation);
+    return after(result, (settled) => withinBudget(settled, meter, isMutation));
   }
 }
 

@@ -3,7 +3,7 @@ import type { ExecutionResult } from 'graphql';
 import type { GraphPlugin, OperationContext } from '../plugin.ts';
 import { CachedResult } from '../response-cache/cached-result.ts';
 
-/** What a result has cost. */
+/** The cost of a result. */
 export interface RunCost {
   readonly cost: number;
   readonly fields: number;

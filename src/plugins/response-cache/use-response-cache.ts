@@ -9,7 +9,7 @@ import { jsonBytes, jsonText } from '../results/json-text.ts';
 import { CachedResult } from './cached-result.ts';
 import type { ResponseCache } from './response-cache.ts';
 
-/** What the fields that an operation reads are the same for. */
+/** The content and the audience for which the fields that an operation reads are the same. */
 export interface Validity {
   /** Names the content, and who shares it. */
   readonly version: string;

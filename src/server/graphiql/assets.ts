@@ -36,7 +36,7 @@ export async function loadAssets(): Promise<Assets> {
   return { graphiql: await published(graphiql), page: await published(page) };
 }
 
-/** What `npm run graphiql` has made: packed already, so nothing as large is compressed while somebody waits. */
+/** Reads the files that `npm run graphiql` has made: packed already, so nothing as large is compressed while somebody waits. */
 async function readBundle(): Promise<File[]> {
   const names = (await readdir(BUNDLE_FOLDER)).filter((name) => name.endsWith('.br'));
   return Promise.all(

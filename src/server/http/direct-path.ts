@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
-import type { Eventually } from '../../lib/eventually.ts';
+import { after, type Eventually } from '../../lib/eventually.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
 import type { Body } from '../../lib/pack.ts';
 import type { Operation } from '../../plugins/operation.ts';
@@ -56,10 +56,7 @@ export function sendAnswer(
   media: MediaType,
 ): Eventually<void> {
   if (result instanceof CachedResult) return sendCached(reply, result, media);
-  const text = jsonText(result, meter);
-  return text instanceof Promise
-    ? text.then((written) => sendResult(reply, 200, written, media))
-    : sendResult(reply, 200, text, media);
+  return after(jsonText(result, meter), (text) => sendResult(reply, 200, text, media));
 }
 
 /** Sends a result that may be cached; after a GET the client may cache it for its TTL. */
@@ -80,10 +77,7 @@ export function sendCached(
   const encoding = reply.encodingFor(bytes.length);
   if (encoding === null || packed === null) return sendResult(reply, 200, bytes, media);
   reply.set('content-type', contentTypeOf(media));
-  const body = packed(encoding);
-  return body instanceof Promise
-    ? body.then((compressed) => reply.sendPacked(200, compressed, encoding))
-    : reply.sendPacked(200, body, encoding);
+  return after(packed(encoding), (body) => reply.sendPacked(200, body, encoding));
 }
 
 /** Sends a serialized result as the media type that was negotiated. */

@@ -87,7 +87,7 @@ export class EventStream implements ResultSink {
   }
 
   #write(bytes: Uint8Array, left?: () => void): void {
-    // What cannot be written does not leave: its response closes, and the delivery ends.
+    // Bytes that cannot be written do not leave: the response closes, and the delivery ends.
     if (this.#response.destroyed) return;
     this.#response.write(bytes, (error) => {
       if (error) return;

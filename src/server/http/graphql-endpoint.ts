@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import type { Caller } from '../../gateway/caller.ts';
 import type { EnvelopedOperation } from '../../graph.ts';
 import type { GraphContext } from '../../graph-context.ts';
-import type { Eventually } from '../../lib/eventually.ts';
+import { after, type Eventually } from '../../lib/eventually.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import type { Refusal } from '../../plugins/refusal.ts';
 import { CachedResult } from '../../plugins/response-cache/cached-result.ts';
@@ -37,7 +37,7 @@ export interface EndpointSettings extends ServerSettings {
   readonly onGeneralPath: () => void;
 }
 
-/** Who has sent a request, and what is noted of it. */
+/** The sender of a request, and the notes about it. */
 interface Origin {
   readonly caller: Caller;
   readonly summary: RequestSummary;
@@ -95,10 +95,7 @@ export function createGraphQLEndpoint(
     const ordinary = directPath ? readOrdinary(request, body) : null;
     const context = contextOf(reply, body, from, { sent: ordinary, accepted });
     if (ordinary === null) return answerByYoga(reply, context, accepted);
-    const answerOpened = (opened: EnvelopedOperation | Refusal) =>
-      answerDirectly(reply, context, opened, accepted);
-    const opened = graph.open(context);
-    return opened instanceof Promise ? opened.then(answerOpened) : answerOpened(opened);
+    return after(graph.open(context), (opened) => answerDirectly(reply, context, opened, accepted));
   }
 
   function contextOf(
@@ -138,9 +135,7 @@ export function createGraphQLEndpoint(
     reply.setAll(context.operation.headers);
     if ('errors' in opened) return sendRefusal(reply, opened, accepted.single);
     const result = opened.type === 'subscription' ? opened.subscribe() : opened.execute();
-    return result instanceof Promise
-      ? result.then((settled) => sendOutcome(reply, settled, context, accepted))
-      : sendOutcome(reply, result, context, accepted);
+    return after(result, (settled) => sendOutcome(reply, settled, context, accepted));
   }
 
   function sendOutcome(

@@ -15,7 +15,7 @@ const PART_BYTES = 256;
  * `ws` to find what is malformed.
  */
 export class FrameMeter {
-  /** What `ws` keeps of the message that has not arrived whole. */
+  /** The bytes that `ws` keeps of the message that has not arrived whole. */
   unfinishedBytes = 0;
   /** The frames that have arrived whole. */
   frames = 0;

@@ -21,7 +21,7 @@ export interface ReceiveSums {
   later(buffer: ReceiveBuffer): void;
 }
 
-/** What a WebSocket does about its frames. */
+/** The watch that a WebSocket keeps on its frames. */
 export interface FrameWatcher {
   /** Called before a frame is handed on, or a part of one that is small or comes after much of it. */
   arrived(bytes: number): void;
@@ -44,7 +44,7 @@ const LARGE_PART = 16_384;
  */
 export class ReceiveBuffer {
   readonly socket: Socket;
-  /** What has not arrived whole, or waits for its turn. */
+  /** The bytes that have not arrived whole, or wait for their turn. */
   bytes = 0;
   /** Whether nothing more is handed on. */
   isStopped = false;

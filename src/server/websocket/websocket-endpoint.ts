@@ -41,7 +41,7 @@ export interface WebSocketSettings extends OperationSettings {
 /** An accepted upgrade request. */
 interface AcceptedUpgrade {
   readonly stream: Socket;
-  /** What came behind the request. */
+  /** The bytes that came behind the request. */
   readonly head: Buffer;
   readonly address: string;
   readonly pass: SocketPass;
@@ -57,7 +57,7 @@ export class WebSocketEndpoint implements LastingConnections {
   readonly #server: WebSocketServer;
   readonly #keepAlive: KeepAlive;
   readonly #connections = new Map<WebSocket, Connection>();
-  /** Those that the shutdown has not come to yet. */
+  /** The connections that the shutdown has not come to yet. */
   readonly #remaining = new Set<Connection>();
   readonly #operations: SocketOperations;
   readonly #scratch = new FrameScratch();

@@ -5,7 +5,7 @@ import { redisKeys, STATUS } from './scripts.ts';
 
 export interface RedisOrderStatus {
   readonly held: number;
-  /** Those that have sent a heartbeat lately. */
+  /** The number of replicas that have sent a heartbeat lately. */
   readonly replicas: number;
   /** The reason for which orders are refused; null while they are taken. */
   readonly refusedFor: string | null;

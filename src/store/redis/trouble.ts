@@ -46,7 +46,7 @@ export function redisErrorOf(error: unknown): RedisError {
 }
 
 /**
- * What is wrong with Redis, over all connections to it: each reason has one line of the log until it is over,
+ * Collects the faults of Redis, over all connections to it: each reason has one line of the log until it is over,
  * whoever sees it first, and however many commands fail of it.
  */
 export class RedisTrouble {

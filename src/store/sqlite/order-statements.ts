@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import * as rows from './order-rows.ts';
 
-/** What runs for an order or a question; none of it may read more than its account's rows. */
+/** The statements that run for an order or a question; none may read more than its account's rows. */
 export const SQL = {
   byKey:
     'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ? AND key = ?',

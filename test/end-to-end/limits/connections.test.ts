@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { startTestApp } from '../../support/app.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 import { initializedSocket, openSocket } from '../live/raw-socket.ts';
@@ -18,43 +18,43 @@ const UPGRADE = [
   '\r\n',
 ].join('\r\n');
 
+/** A connection that has been answered. */
+async function healthy(app: TestApp) {
+  const raw = await openRaw(app.url);
+  raw.socket.write(HEALTH);
+  await eventually(() => raw.received.includes('200 OK'));
+  return raw;
+}
+
+async function hasRoom(app: TestApp): Promise<boolean> {
+  using next = await openRaw(app.url);
+  next.socket.write(HEALTH);
+  await eventually(() => next.isClosed || next.received.includes('200 OK'));
+  return next.received.includes('200 OK');
+}
+
 test('a process has a limit of connections; one more is closed, until another disconnects', async () => {
   await using app = await startTestApp({}, { connections: { most: 2 } });
-  using first = await openRaw(app.url);
-  using second = await openRaw(app.url);
-  for (const raw of [first, second]) {
-    raw.socket.write(HEALTH);
-    await eventually(() => raw.received.includes('200 OK'));
-  }
+  using first = await healthy(app);
+  using _second = await healthy(app);
   using third = await openRaw(app.url);
   third.socket.write(HEALTH);
   await eventually(() => third.isClosed);
   expect(third.received).toBe('');
   first.socket.destroy();
-  await eventually(async () => {
-    using next = await openRaw(app.url);
-    next.socket.write(HEALTH);
-    await eventually(() => next.isClosed || next.received.includes('200 OK'));
-    return next.received.includes('200 OK');
-  });
+  await eventually(() => hasRoom(app));
 });
 
 test('an address has a limit of connections that are no sockets; one more is closed', async () => {
   await using app = await startTestApp({}, { connections: { perAddress: 2 } });
-  using first = await openRaw(app.url);
-  using second = await openRaw(app.url);
-  for (const raw of [first, second]) {
-    raw.socket.write(HEALTH);
-    await eventually(() => raw.received.includes('200 OK'));
-  }
+  using first = await healthy(app);
+  using _second = await healthy(app);
   using third = await openRaw(app.url);
   await eventually(() => third.isClosed);
   expect(third.received).toBe('');
   first.socket.write(UPGRADE);
   await eventually(() => first.received.includes('101 Switching Protocols'));
-  using fourth = await openRaw(app.url);
-  fourth.socket.write(HEALTH);
-  await eventually(() => fourth.received.includes('200 OK'));
+  using _fourth = await healthy(app);
 });
 
 test("a trusted proxy's connections are limited for the process alone", async () => {
@@ -62,12 +62,8 @@ test("a trusted proxy's connections are limited for the process alone", async ()
     { TRUSTED_PROXIES: '127.0.0.1' },
     { connections: { perAddress: 1 } },
   );
-  using first = await openRaw(app.url);
-  using second = await openRaw(app.url);
-  for (const raw of [first, second]) {
-    raw.socket.write(HEALTH);
-    await eventually(() => raw.received.includes('200 OK'));
-  }
+  using _first = await healthy(app);
+  using _second = await healthy(app);
 });
 
 test('an address has a limit of unproved sockets; one more is answered 429', async () => {
@@ -119,12 +115,7 @@ test.each([
     kept.write(upgrade);
     const [answer] = await once(kept, 'data');
     expect(String(answer)).toMatch(/^HTTP\/1\.1 40[03] /);
-    await eventually(async () => {
-      using next = await openRaw(app.url);
-      next.socket.write(HEALTH);
-      await eventually(() => next.isClosed || next.received.includes('200 OK'));
-      return next.received.includes('200 OK');
-    });
+    await eventually(() => hasRoom(app));
     kept.destroy();
   },
 );

@@ -80,7 +80,7 @@ function onSubmit(id, submit) {
 }
 
 /**
- * What the token itself says, for display alone.
+ * Reads the claims of the token, for display alone.
  *
  * @param {string} token
  */

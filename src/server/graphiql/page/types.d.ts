@@ -14,7 +14,7 @@ export interface PageConfig {
   readonly token: string | null;
 }
 
-/** Whose token goes with the requests. */
+/** The source of the token that goes with the requests. */
 export interface SignIn {
   /** The value of the Authorization header; null where nobody is signed in. Rejects where the sign-in fails. */
   authorization(): Promise<string | null>;
@@ -29,7 +29,7 @@ export interface Operation {
   readonly operationName?: string | null;
 }
 
-/** What the open tab shows. */
+/** The operation that the open tab shows. */
 export interface ShownOperation {
   readonly query: string;
   /** As it was typed. */
@@ -89,7 +89,7 @@ export interface FetcherOptions {
   readonly headers?: Readonly<Record<string, unknown>>;
 }
 
-/** What the module of GraphiQL exports; the options are the properties of its React component. */
+/** The exports of GraphiQL's module; the options are the properties of its React component. */
 export interface GraphiQLModule {
   renderGraphiQL(element: Element, options: Readonly<Record<string, unknown>>): void;
 }
