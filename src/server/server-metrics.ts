@@ -49,7 +49,7 @@ export class ServerMetrics {
     });
     this.generalPath = registry.counter(
       'http_general_path_total',
-      'Requests that were answered by yoga: other methods than GET and POST, and malformed ones.',
+      'Requests that were answered by yoga: other methods than GET and POST, and malformed query strings.',
     );
     this.#operations = registry.counter(
       'operations_total',

@@ -13,23 +13,37 @@ import { EVENT_STREAM, type MediaType, PLAIN_JSON, RESPONSE_JSON } from './negot
 import { readQueryString } from './query-string.ts';
 import type { Reply } from './reply.ts';
 
-type JsonObject = Readonly<Record<string, unknown>>;
+/** The parameters that a request sends, or why they cannot be read. */
+type Reading = { readonly sent: unknown } | { readonly fault: string };
+
+const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * The parameters of a GET, or of a POST whose body is a JSON object; null for any other request, which yoga
- * reads. Past it lie the web's streams, which cost more than all the rest. Both must answer alike.
+ * The parameters of a GET or a POST; null for any other request, which yoga reads. Past it lie the web's
+ * streams, which cost more than all the rest, for a large body that is no JSON some milliseconds. Both must
+ * answer alike.
  */
 export function readOrdinary(
   { method, url }: IncomingMessage,
   body: Buffer | null,
-): JsonObject | null {
+): Reading | null {
+  if (body !== null) return readBody(body);
+  if (method !== 'GET') return null;
   try {
-    if (method === 'GET') return readQueryString(url ?? '');
-    const params: unknown = body === null ? null : parseExactJson(body.toString());
-    const isObject = typeof params === 'object' && params !== null && !Array.isArray(params);
-    return isObject ? (params as JsonObject) : null;
+    return { sent: readQueryString(url ?? '') };
   } catch {
     return null;
+  }
+}
+
+function readBody(body: Buffer): Reading {
+  try {
+    const text = body.toString();
+    const hasMark = text.charCodeAt(0) === BYTE_ORDER_MARK;
+    const sent = parseExactJson(hasMark ? text.slice(1) : text);
+    return Array.isArray(sent) ? { fault: 'Batching is not supported.' } : { sent };
+  } catch {
+    return { fault: 'The body is not JSON.' };
   }
 }
 

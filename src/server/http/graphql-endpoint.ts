@@ -93,7 +93,9 @@ export function createGraphQLEndpoint(
     const accepted = negotiation.of(request.headers.accept);
     if (accepted === null) return refuseTypes(reply);
     const ordinary = directPath ? readOrdinary(request, body) : null;
-    const context = contextOf(reply, body, from, { sent: ordinary, accepted });
+    if (ordinary !== null && 'fault' in ordinary)
+      return refuseBody(reply, ordinary.fault, accepted);
+    const context = contextOf(reply, body, from, { sent: ordinary?.sent ?? null, accepted });
     if (ordinary === null) return answerByYoga(reply, context, accepted);
     return after(graph.open(context), (opened) => answerDirectly(reply, context, opened, accepted));
   }
@@ -195,7 +197,13 @@ export function createGraphQLEndpoint(
     return reply.sendJson(status, { errors: [error] });
   }
 
-  function refuseBody(error: unknown, reply: Reply): Eventually<void> {
+  function refuseBody(reply: Reply, fault: string, { single }: Accepted): Eventually<void> {
+    const errors = [requestError('GRAPHQL_PARSE_FAILED', fault)];
+    if (reply.summary !== null) graph.refused(errors, reply.summary);
+    return sendRefusal(reply, { status: 400, headers: {}, isWellFormed: false, errors }, single);
+  }
+
+  function refuseUntaken(error: unknown, reply: Reply): Eventually<void> {
     if (error instanceof PayloadTooLargeError) {
       return refuse(reply, 413, 'The body is too large.', 'PAYLOAD_TOO_LARGE');
     }
@@ -223,7 +231,7 @@ export function createGraphQLEndpoint(
       maxBytes: maxBodyBytes,
       received: received.of(request.socket),
       taken: (body) => reply.guard(() => answer(reply, body, summary)),
-      failed: (error) => reply.guard(() => refuseBody(error, reply)),
+      failed: (error) => reply.guard(() => refuseUntaken(error, reply)),
     });
   };
 }

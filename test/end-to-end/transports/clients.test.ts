@@ -105,7 +105,7 @@ describe.each([
   });
 });
 
-test('other methods and malformed requests are counted', async () => {
+test('other methods and malformed query strings are counted, and malformed bodies need no yoga', async () => {
   await using app = await startTestApp({}, { directPath: true });
   const post = (body: string) =>
     fetch(`${app.url}/graphql`, {
@@ -121,5 +121,5 @@ test('other methods and malformed requests are counted', async () => {
     post('null'),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([405, 400, 400, 400, 400]);
-  expect(await generalPathCount(app)).toBe(5);
+  expect(await generalPathCount(app)).toBe(2);
 });
