@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
-import { overLimit } from '../../plugins/limits/over-limit-error.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
 import type { DemoPage } from '../demo-page/demo-page.ts';
@@ -14,6 +13,7 @@ import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { ConnectionSlots } from './connection-slots.ts';
 import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
 import { EventStreams } from './event-streams.ts';
+import { FloodGuard } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import { PipelinedRequests } from './pipelined-requests.ts';
 import { Reply, type ReplyWatcher } from './reply.ts';
@@ -50,7 +50,6 @@ const TIMES = {
 const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
 // Long enough to receive a request that crossed our "connection: close" on the wire.
 const LINGER_MS = 300;
-const FLOOD_RETRY_SECONDS = 10;
 
 /** The public listener. */
 export class HttpServer {
@@ -64,6 +63,7 @@ export class HttpServer {
   #onIdle: (() => void) | null = null;
   readonly #pipelined: PipelinedRequests;
   readonly #connections: ConnectionSlots;
+  readonly #floods: FloodGuard;
   readonly #watcher: ReplyWatcher;
 
   constructor(settings: HttpServerSettings) {
@@ -80,6 +80,7 @@ export class HttpServer {
       }),
     };
     this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
+    this.#floods = new FloodGuard(settings);
     this.#pipelined = new PipelinedRequests(settings.received);
     this.#graphql = createGraphQLEndpoint(settings, this.eventStreams);
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
@@ -129,7 +130,7 @@ export class HttpServer {
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
     const { readiness, origins } = this.#settings;
-    const standing = this.#count(request);
+    const standing = this.#floods.count(request);
     if (standing === null) return;
     const reply = new Reply(request, response, this.#watcher);
     reply.set('vary', VARY);
@@ -139,30 +140,10 @@ export class HttpServer {
     setCorsHeaders(reply, origins);
     this.#inFlight += 1;
     const isRefused = standing === 'over' && !pathOf(request).startsWith('/health/');
-    const begin = () => reply.guard(() => (isRefused ? refuseFlood(reply) : this.#route(reply)));
+    const begin = () =>
+      reply.guard(() => (isRefused ? this.#floods.refuse(reply) : this.#route(reply)));
     if (response.socket !== null) begin();
     else this.#pipelined.wait(request, response, begin);
-  }
-
-  /** Null where the connection is closed, because its client has long been told that it sends too much. */
-  #count(request: IncomingMessage): 'within' | 'over' | null {
-    const { addresses, budgets, maxBodyBytes, received, tokens } = this.#settings;
-    const buffer = received.of(request.socket);
-    if (buffer.isStopped) return null;
-    buffer.requestBegan(request);
-    const { method, headers } = request;
-    if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
-    const hashed = tokens.of(request);
-    const client = { address: addresses.of(request), userAgent: null };
-    const caller = { token: hashed?.token ?? null, hashed, client };
-    // A larger body is refused unread.
-    const bytes = Math.min(Number(headers['content-length'] ?? 0), maxBodyBytes);
-    const standing = budgets.take(caller, bytes);
-    if (standing !== 'far over') return standing;
-    // A proxy's connection carries others' requests as well.
-    if (addresses.isFromProxy(request)) return 'over';
-    received.cut(buffer, 'rate');
-    return null;
   }
 
   #closed(reply: Reply): void {
@@ -253,12 +234,6 @@ function refuseDoubled(reply: Reply): Eventually<void> {
   reply.set('connection', 'close');
   const message = 'A header that may come once comes twice.';
   return reply.sendJson(400, { errors: [requestError('GRAPHQL_PARSE_FAILED', message)] });
-}
-
-function refuseFlood(reply: Reply): Eventually<void> {
-  const { errors, headers } = overLimit('messages', FLOOD_RETRY_SECONDS);
-  reply.setAll(headers);
-  return reply.sendJson(429, { errors });
 }
 
 function sendNotFound(reply: Reply): Eventually<void> {

@@ -253,6 +253,39 @@ describe('requests that are refused', () => {
     await eventually(() => answers(404) === before + 1);
     expect(raw.isClosed).toBe(false);
   });
+
+  test('behind a proxy count by what came, and no more is read of a large body once they are beyond the budget', async () => {
+    await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' });
+    using raw = await openRaw(app.url);
+    const head = `POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n`;
+    const chunked = `${head}x-forwarded-for: 192.0.2.1\r\ntransfer-encoding: chunked\r\n\r\n`;
+    const body = `${`4000\r\n${'x'.repeat(0x4000)}\r\n`.repeat(15)}0\r\n\r\n`;
+    let sent = 0;
+    while (!raw.received.includes('HTTP/1.1 429 ')) {
+      sent += 1;
+      raw.socket.write(chunked + body);
+      const answered = () => raw.received.split('HTTP/1.1 ').length - 1 === sent;
+      await eventually(() => answered() || raw.isClosed);
+    }
+    expect(sent).toBeGreaterThan(100);
+    expect(sent).toBeLessThan(500);
+    await eventually(() => raw.isClosed);
+    expect(raw.received.endsWith('"retryable":true,"retryAfter":10}}]}')).toBe(true);
+    expect(await cuts(app, 'rate')).toBe(1);
+
+    // What is small is read, and the connection stays.
+    using other = await openRaw(app.url);
+    const small = (address: string) =>
+      `${head}x-forwarded-for: ${address}\r\ncontent-length: 2\r\n\r\n{}`;
+    other.socket.write(small('192.0.2.1').repeat(600) + small('192.0.2.2'));
+    await eventually(() => other.received.split('HTTP/1.1 ').length - 1 === 601);
+    expect(other.received).toContain('HTTP/1.1 429 ');
+    expect(other.received.lastIndexOf('HTTP/1.1 400 ')).toBe(
+      other.received.lastIndexOf('HTTP/1.1 '),
+    );
+    expect(other.isClosed).toBe(false);
+    expect(await cuts(app, 'rate')).toBe(1);
+  });
 });
 
 function bodyHead(length: number): string {

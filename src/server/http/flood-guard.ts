@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../../gateway/caller.ts';
+import type { Eventually } from '../../lib/eventually.ts';
+import { overLimit } from '../../plugins/limits/over-limit-error.ts';
+import type { ServerSettings } from '../settings.ts';
+import type { Reply } from './reply.ts';
+
+export type FloodSettings = Pick<
+  ServerSettings,
+  'addresses' | 'budgets' | 'maxBodyBytes' | 'received' | 'tokens'
+>;
+
+const RETRY_SECONDS = 10;
+const LARGE_BYTES = 16_384;
+// Long enough for a proxy to read the answer and to close.
+const LINGER_MS = 300;
+
+/** Counts each request against its client's budget of messages, whatever its answer, and refuses what is beyond it. */
+export class FloodGuard {
+  readonly #settings: FloodSettings;
+
+  constructor(settings: FloodSettings) {
+    this.#settings = settings;
+  }
+
+  /** Null where the connection is closed, because its client has long been told that it sends too much. */
+  count(request: IncomingMessage): 'within' | 'over' | null {
+    const { addresses, budgets, maxBodyBytes, received, tokens } = this.#settings;
+    const buffer = received.of(request.socket);
+    if (buffer.isStopped) return null;
+    buffer.requestBegan(request);
+    const { method } = request;
+    if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
+    const hashed = tokens.of(request);
+    const client = { address: addresses.of(request), userAgent: null };
+    const caller = { token: hashed?.token ?? null, hashed, client };
+    // A larger body is refused unread.
+    const bytes = Math.min(announcedBytes(request), maxBodyBytes);
+    const standing = budgets.take(caller, bytes);
+    if (isChunked(request)) this.#countChunks(request, caller);
+    if (standing !== 'far over') return standing;
+    // A proxy's connection carries others' requests as well.
+    if (addresses.isFromProxy(request)) return 'over';
+    received.cut(buffer, 'rate');
+    return null;
+  }
+
+  refuse(reply: Reply): Eventually<void> {
+    const { addresses, received } = this.#settings;
+    const { request } = reply;
+    const { errors, headers } = overLimit('messages', RETRY_SECONDS);
+    reply.setAll(headers);
+    const isLarge = isChunked(request) || announcedBytes(request) > LARGE_BYTES;
+    if (isLarge && addresses.isFromProxy(request)) {
+      // The proxy would send all of it. Closing the connection at once could lose the answer.
+      received.stop(received.of(request.socket), 'rate');
+      setTimeout(() => request.socket.destroy(), LINGER_MS);
+    }
+    return reply.sendJson(429, { errors });
+  }
+
+  /** What comes in chunks is not announced, and takes up to six times its size on the wire. */
+  #countChunks(request: IncomingMessage, caller: Caller): void {
+    const { socket } = request;
+    const before = socket.bytesRead;
+    request.once('close', () => this.#settings.budgets.take(caller, socket.bytesRead - before));
+  }
+}
+
+function isChunked({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined;
+}
+
+/** Zero where the body comes in chunks. */
+function announcedBytes({ headers }: IncomingMessage): number {
+  return Number(headers['content-length'] ?? 0);
+}
