@@ -7,10 +7,19 @@ import type {
   SessionAnswer,
 } from './answers.ts';
 import type { Caller } from './caller.ts';
+import type { GatewayError } from './errors.ts';
 import type { Answer, Exchange, Send } from './exchange.ts';
-import { contractError, isJsonType, jsonOf, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
+import {
+  contractError,
+  isJsonType,
+  isSuccess,
+  jsonOf,
+  judgeRead,
+  judgeSignIn,
+  judgeWrite,
+} from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
-import type { OperationName } from './operations.ts';
+import { OPERATIONS, type OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
 import type { PathValues } from './path.ts';
 import type { Read } from './read.ts';
@@ -30,6 +39,12 @@ export interface GatewayClientOptions extends RequestSettings {
   readonly directionField: string;
   readonly mobileWallet: string;
   readonly timeUnit: TimeUnit;
+  /** Called with each answer of a read or a sign-in once its body is checked: `contract` where it breaks the interface. */
+  readonly onChecked?: (
+    operation: OperationName,
+    caller: Caller,
+    outcome: 'ok' | 'contract',
+  ) => void;
 }
 
 export interface DeviceRegistration {
@@ -66,9 +81,10 @@ export class GatewayClient {
     { operation, map, expected }: Read<T>,
     path: PathValues,
   ): Promise<T> {
-    const answer = bodyOf(operation, await this.#call(operation, caller, { path }));
+    const answer = this.#bodyOf(operation, caller, await this.#call(operation, caller, { path }));
     const value = map(jsonOf(answer), this.#options.timeUnit);
-    if (value === null) throw contractError(operation, `no ${expected}`);
+    if (value === null) throw this.#broken(operation, caller, `no ${expected}`);
+    this.#whole(operation, caller);
     return value;
   }
 
@@ -82,12 +98,16 @@ export class GatewayClient {
     );
     const sent = sentOf(answer);
     if (answer.status === 304) {
-      if (etag === null) throw contractError(operation, 'an unrequested 304');
+      if (etag === null) throw this.#broken(operation, caller, 'an unrequested 304');
+      this.#whole(operation, caller);
       return { modified: false, headers: answer.headers, ...sent };
     }
+    const instruments = await instrumentsOf(answer);
+    if (instruments === null) throw this.#broken(operation, caller, 'no list of instruments');
+    this.#whole(operation, caller);
     return {
       modified: true,
-      ...(await instrumentsOf(operation, answer)),
+      ...instruments,
       etag: entityTag(answer.headers.etag),
       headers: answer.headers,
       ...sent,
@@ -100,10 +120,11 @@ export class GatewayClient {
     password: string,
   ): Promise<LoginGrant | GatewayRefusal> {
     const operation = 'login';
-    return judgeSignIn(
-      operation,
-      await this.#call(operation, caller, { body: { email, password } }),
-    );
+    const exchange = await this.#call(operation, caller, { body: { email, password } });
+    const verdict = judgeSignIn(operation, exchange);
+    if (verdict === null) throw this.#broken(operation, caller, 'neither a token nor an error');
+    this.#whole(operation, caller);
+    return verdict;
   }
 
   forgotPassword(caller: Caller, email: string): Promise<Acknowledgement> {
@@ -141,9 +162,11 @@ export class GatewayClient {
 
   async getSession(caller: Caller, login: string): Promise<SessionAnswer> {
     const operation = 'getSession';
-    const answer = bodyOf(operation, await this.#call(operation, caller, { path: { login } }));
+    const exchange = await this.#call(operation, caller, { path: { login } });
+    const answer = this.#bodyOf(operation, caller, exchange);
     const session = toSession(jsonOf(answer), login, this.#options.timeUnit);
-    if (session === null) throw contractError(operation, 'no snapshot of this login');
+    if (session === null) throw this.#broken(operation, caller, 'no snapshot of this login');
+    this.#whole(operation, caller);
     return { session, ...sentOf(answer) };
   }
 
@@ -153,12 +176,16 @@ export class GatewayClient {
     previous: PositionsAnswer | null,
   ): Promise<PositionsAnswer> {
     const operation = 'getOpenPositions';
-    const answer = bodyOf(operation, await this.#call(operation, caller));
+    const answer = this.#bodyOf(operation, caller, await this.#call(operation, caller));
     const { bytes } = answer;
-    if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
+    if (previous?.bytes.equals(bytes)) {
+      this.#whole(operation, caller);
+      return { ...previous, ...sentOf(answer) };
+    }
     const body = jsonOf(answer);
     const list = isRow(body) ? toPositions(body.positions, this.#options.timeUnit) : null;
-    if (list === null) throw contractError(operation, 'no whole list of positions');
+    if (list === null) throw this.#broken(operation, caller, 'no whole list of positions');
+    this.#whole(operation, caller);
     return { positions: list, bytes, ...sentOf(answer) };
   }
 
@@ -176,6 +203,21 @@ export class GatewayClient {
     details: CallDetails,
   ): Promise<Acknowledgement> {
     return judgeWrite(operation, await this.#call(operation, caller, details));
+  }
+
+  #bodyOf(operation: OperationName, caller: Caller, exchange: Exchange): Answer {
+    const answer = judgeRead(operation, exchange);
+    if (answer.status === 304) throw this.#broken(operation, caller, 'an unrequested 304');
+    return answer;
+  }
+
+  #whole(operation: OperationName, caller: Caller): void {
+    this.#options.onChecked?.(operation, caller, 'ok');
+  }
+
+  #broken(operation: OperationName, caller: Caller, message: string): GatewayError {
+    this.#options.onChecked?.(operation, caller, 'contract');
+    return contractError(operation, message);
   }
 
   #call(
@@ -197,19 +239,24 @@ export class GatewayClient {
   }
 }
 
-function bodyOf(operation: OperationName, exchange: Exchange): Answer {
-  const answer = judgeRead(operation, exchange);
-  if (answer.status === 304) throw contractError(operation, 'an unrequested 304');
-  return answer;
+/** Whether `onChecked` tells of this answer too: that it is whole shows only in its body. */
+export function isCheckedLater(operation: OperationName, exchange: Exchange): boolean {
+  if (!exchange.sent || !exchange.answered || !hasCheckedBody(operation)) return false;
+  return isSuccess(exchange.status) || exchange.status === 304;
 }
 
-async function instrumentsOf(operation: OperationName, { headers, bytes }: Answer) {
-  const noList = contractError(operation, 'no list of instruments');
-  if (!isJsonType(headers['content-type'])) throw noList;
+export function hasCheckedBody(operation: OperationName): boolean {
+  return OPERATIONS[operation].effect === 'read' || operation === 'login';
+}
+
+/** Null where the body is no list. */
+async function instrumentsOf({ headers, bytes }: Answer) {
+  if (!isJsonType(headers['content-type'])) return null;
   try {
     return await toInstruments(jsonItems(bytes));
   } catch (error) {
-    throw error instanceof SyntaxError ? noList : error;
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 

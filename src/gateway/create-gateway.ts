@@ -3,7 +3,7 @@ import type { Log } from '../lib/log.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import { callOutcome } from './call-outcome.ts';
 import type { CallOutcome } from './caller.ts';
-import { GatewayClient, type GatewayClientOptions } from './client.ts';
+import { GatewayClient, type GatewayClientOptions, isCheckedLater } from './client.ts';
 import { ClockSkew } from './clock-skew.ts';
 import type { Send, WireCall } from './exchange.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
@@ -15,7 +15,7 @@ import { SlowOperations } from './slow-operations.ts';
 import { withSpans } from './traced.ts';
 import { createTransport } from './transport.ts';
 
-export interface GatewayOptions extends Omit<GatewayClientOptions, 'send'> {
+export interface GatewayOptions extends Omit<GatewayClientOptions, 'send' | 'onChecked'> {
   readonly url: string;
   /** The most connections over all areas. */
   readonly connections: number;
@@ -83,11 +83,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     resilience.send(call).then((exchange) => {
       const outcome = callOutcome(call, exchange);
       if (outcome === 'circuit' || outcome === 'busy') reportUnsent(call, outcome, metrics);
-      outages.saw(call, outcome, exchange);
+      if (!isCheckedLater(call.operation, exchange)) outages.saw(call, outcome, exchange);
       return exchange;
     });
   return {
-    client: new GatewayClient({ ...options, send: observed }),
+    client: new GatewayClient({
+      ...options,
+      send: observed,
+      onChecked(operation, caller, outcome) {
+        outages.saw({ operation, caller }, outcome);
+        if (outcome === 'contract') metrics.brokenAnswers.add(operation);
+      },
+    }),
     resilience,
     lastSequence: () => counter.sent,
     clockSkew,

@@ -3,6 +3,7 @@ import type { Distribution } from '../lib/metrics/histogram.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
 import { CALL_OUTCOMES } from './call-outcome.ts';
 import type { CallOutcome } from './caller.ts';
+import { hasCheckedBody } from './client.ts';
 import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 import { type Area, type Backend, byOperation, OPERATION_NAMES, OPERATIONS } from './operations.ts';
@@ -27,6 +28,7 @@ export class GatewayMetrics {
   readonly #ofPolls: CallSeries;
   readonly #retries: Readonly<Record<string, Count | null>>;
   readonly #lost;
+  readonly brokenAnswers;
   readonly #circuits;
   readonly #connections;
   readonly #queued;
@@ -72,6 +74,11 @@ export class GatewayMetrics {
       'gateway_connections_lost_total',
       'Calls of the gateway whose connection could not be made or broke (connect, reset), by the code of the error.',
       { cause: CONNECTION_FAULTS },
+    );
+    this.brokenAnswers = registry.counter(
+      'gateway_answers_broken_total',
+      'Answers with a status of success whose body breaks the interface; those that call themselves JSON are ok in gateway_calls_total.',
+      { operation: OPERATION_NAMES.filter(hasCheckedBody) },
     );
     this.#circuits = registry.gauge(
       'circuit_open',

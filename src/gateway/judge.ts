@@ -31,11 +31,11 @@ export function judgeWrite(operation: OperationName, exchange: Exchange): Acknow
   });
 }
 
-/** Returns a sign-in's grant, or the gateway's refusal of the input. */
+/** Returns a sign-in's grant, or the gateway's refusal of the input; null where the body is neither. */
 export function judgeSignIn(
   operation: OperationName,
   exchange: Exchange,
-): LoginGrant | GatewayRefusal {
+): LoginGrant | GatewayRefusal | null {
   const answer = answerOf(operation, exchange, readGotNoAnswer);
   const common = commonRefusal(operation, answer);
   if (common) throw common;
@@ -45,7 +45,7 @@ export function judgeSignIn(
     if (grant) return grant;
     if (isRow(body) && isSignInRefusal(operation, body)) return toRefusal(body);
     if (isRow(body) && body.passkey === true) return passkeyRefusal(body);
-    throw contractError(operation, 'neither a token nor an error');
+    return null;
   }
   if (isAboutTheRequest(answer.status)) return refusalOf(answer);
   throw statusError(operation, answer);

@@ -12,6 +12,13 @@ export interface OutagesOptions {
   readonly log: Pick<Log, 'warn' | 'info'>;
 }
 
+type EndedCall = Pick<WireCall, 'operation' | 'caller'>;
+
+interface Failure {
+  readonly outcome: CallOutcome;
+  readonly fault: ConnectionFault | null;
+}
+
 interface Outage {
   readonly sinceMs: number;
   failed: number;
@@ -61,12 +68,14 @@ export class Outages {
     this.#options = options;
   }
 
-  /** Called with each call once it has ended, its retries included. */
-  saw(call: WireCall, outcome: CallOutcome, exchange: Exchange): void {
+  /** Called with each call once it has ended, its retries included; without its exchange where its body tells. */
+  saw(call: EndedCall, outcome: CallOutcome, exchange: Exchange | null = null): void {
     const { backend } = OPERATIONS[call.operation];
     const outage = this.#outages.get(backend);
-    if (FAILURES.has(outcome)) this.#failed(backend, call, { outcome, exchange }, outage);
-    else if (outage !== undefined) this.#passed(backend, outcome, outage);
+    if (FAILURES.has(outcome)) {
+      const fault = exchange === null ? null : connectionFault(outcome, exchange);
+      this.#failed(backend, call, { outcome, fault }, outage);
+    } else if (outage !== undefined) this.#passed(backend, outcome, outage);
   }
 
   /** Why connections are lost, where that makes a backend fail now. */
@@ -81,12 +90,11 @@ export class Outages {
 
   #failed(
     backend: Backend,
-    call: WireCall,
-    { outcome, exchange }: { readonly outcome: CallOutcome; readonly exchange: Exchange },
+    call: EndedCall,
+    { outcome, fault }: Failure,
     known: Outage | undefined,
   ): void {
     const nowMs = this.#options.clock.now();
-    const fault = connectionFault(outcome, exchange);
     const outage = known ?? this.#begin(backend, call, { outcome, fault }, nowMs);
     const { operations, outcomes, causes } = outage.minute;
     outage.failed += 1;
@@ -113,8 +121,8 @@ export class Outages {
 
   #begin(
     backend: Backend,
-    { operation }: WireCall,
-    { outcome, fault }: { readonly outcome: CallOutcome; readonly fault: ConnectionFault | null },
+    { operation }: EndedCall,
+    { outcome, fault }: Failure,
     nowMs: number,
   ): Outage {
     this.#options.log.warn(

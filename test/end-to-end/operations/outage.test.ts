@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { linesOf } from './request-lines.ts';
+import { lineOf, linesOf } from './request-lines.ts';
+import { seriesValue } from './scraped.ts';
 
 const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
 const HOME =
@@ -50,4 +51,39 @@ describe('a gateway that is down', () => {
     expect(app.sandbox.calls('getCustomerId')).toBe(calls);
     expect(extensions.gateway).toEqual([]);
   });
+});
+
+describe('an answer with status 200 that breaks the interface', () => {
+  const LOGIN =
+    'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }';
+  test.each([
+    ['reads', 'getSession', '{ session(maxAge: 0) { balance } }', 'garbage'],
+    ['reads', 'getOpenPositions', '{ positions { id } }', 'garbage'],
+    ['reads', 'getAllTickers', '{ catalog { version } }', 'garbage'],
+    ['payments', 'getCustomerId', '{ customerId }', 'garbage'],
+    ['payments', 'getCustomerId', '{ customerId }', 'html'],
+    ['auth', 'login', LOGIN, 'garbage'],
+  ] as const)(
+    'is told with its backend (%s) and operation (%s), once',
+    async (backend, operation, query, kind) => {
+      await using app = await startTestApp();
+      const token = app.sandbox.token({ email: 'demo@example.com' });
+      const broken = () =>
+        seriesValue(app, `gateway_answers_broken_total{operation="${operation}"}`);
+      await app.query(query, { token });
+      expect(await broken()).toBe(0);
+      expect(linesOf(app, 'a backend of the gateway fails')).toEqual([]);
+      app.sandbox.fail({ operation, kind });
+      const other = app.sandbox.token({ email: 'pro@example.com' });
+      const { errors } = await app.query(query, { token: other });
+      expect(errors[0]?.extensions.code).toBe('GATEWAY_CONTRACT');
+      expect(await lineOf(app, 'a backend of the gateway fails')).toMatchObject({
+        backend,
+        operation,
+        outcome: 'contract',
+      });
+      expect(linesOf(app, 'a backend of the gateway fails')).toHaveLength(1);
+      expect(await broken()).toBe(app.sandbox.calls(operation) - 1);
+    },
+  );
 });
