@@ -43,7 +43,7 @@ export class SlowOperations {
 
   isSlow(operation: OperationName): boolean {
     this.#turn();
-    return this.#slowSinceMs.has(operation);
+    return this.#speeds[operation].slowdown !== null;
   }
 
   /** In milliseconds; null where there were too few calls to tell. */
@@ -55,9 +55,10 @@ export class SlowOperations {
 
   degradedReason(): string | null {
     this.#turn();
-    const details = [...this.#slowSinceMs.keys()].map((operation) => {
-      const { now, usual } = this.#speeds[operation];
-      return `${operation}: ${Math.round(now ?? 0)} ms, usually ${Math.round(usual ?? 0)} ms`;
+    const details = OPERATION_NAMES.flatMap((operation) => {
+      const { slowdown } = this.#speeds[operation];
+      if (slowdown === null) return [];
+      return [`${operation}: ${slowdown.medianMs} ms, usually ${slowdown.usualMs} ms`];
     });
     return details.length === 0 ? null : `slow operations of the gateway: ${details.join(', ')}`;
   }
@@ -75,12 +76,12 @@ export class SlowOperations {
 
   #judge(operation: OperationName, speed: Speed, nowMs: number): void {
     const sinceMs = this.#slowSinceMs.get(operation);
-    if (speed.isSlow === (sinceMs !== undefined)) return;
-    if (sinceMs === undefined) {
+    const { slowdown } = speed;
+    if (slowdown !== null) {
+      if (sinceMs !== undefined) return;
       this.#slowSinceMs.set(operation, nowMs);
-      const [medianMs, usualMs] = [Math.round(speed.now ?? 0), Math.round(speed.usual ?? 0)];
-      this.#log.warn({ operation, medianMs, usualMs }, 'an operation of the gateway is slow');
-    } else {
+      this.#log.warn({ operation, ...slowdown }, 'an operation of the gateway is slow');
+    } else if (sinceMs !== undefined) {
       this.#slowSinceMs.delete(operation);
       const seconds = Math.round((nowMs - sinceMs) / 1000);
       this.#log.info({ operation, seconds }, 'an operation of the gateway is slow no more');

@@ -14,13 +14,19 @@ const SLOWER = 2.5;
 const STILL_SLOWER = 2;
 const LEAST_MORE_MS = 50;
 
+/** In milliseconds. */
+export interface Slowdown {
+  readonly medianMs: number;
+  readonly usualMs: number;
+}
+
 /** How long the calls of one operation take: in the last minute, and in the hour before. */
 export class Speed {
   readonly #recent = Array.from({ length: RECENT_SLICES }, () => new Uint32Array(BUCKETS));
   readonly #ages = Array.from({ length: AGES }, () => new Uint32Array(BUCKETS));
   #turns = 0;
   #current = this.#recent[0] as Uint32Array;
-  #isSlow = false;
+  #slowdown: Slowdown | null = null;
   #now: number | null = null;
   #usual: number | null = null;
 
@@ -33,8 +39,9 @@ export class Speed {
     return this.#usual;
   }
 
-  get isSlow(): boolean {
-    return this.#isSlow;
+  /** Null where it is about as quick as usual. */
+  get slowdown(): Slowdown | null {
+    return this.#slowdown;
   }
 
   add(ms: number): void {
@@ -47,21 +54,23 @@ export class Speed {
   turn(): void {
     this.#now = median(this.#recent, LEAST_RECENT);
     this.#usual = median(this.#ages, LEAST_USUAL);
-    this.#isSlow = this.#isSlower(this.#isSlow ? STILL_SLOWER : SLOWER);
+    const factor = this.#slowdown === null ? SLOWER : STILL_SLOWER;
+    this.#slowdown = slowdownOf(this.#now, this.#usual, factor);
     this.#turns += 1;
     const age = this.#ages[Math.floor(this.#turns / SLICES_AN_AGE) % AGES] as Uint32Array;
     if (this.#turns % SLICES_AN_AGE === 0) age.fill(0);
     this.#current = this.#recent[this.#turns % RECENT_SLICES] as Uint32Array;
     // Slow calls are not the usual ones: while they last the hour forgets, and learns nothing.
-    if (!this.#isSlow)
+    if (this.#slowdown === null)
       for (const [at, count] of this.#current.entries()) age[at] = (age[at] as number) + count;
     this.#current.fill(0);
   }
+}
 
-  #isSlower(factor: number): boolean {
-    if (this.#now === null || this.#usual === null) return false;
-    return this.#now >= factor * this.#usual && this.#now - this.#usual >= LEAST_MORE_MS;
-  }
+function slowdownOf(now: number | null, usual: number | null, factor: number): Slowdown | null {
+  if (now === null || usual === null) return null;
+  if (now < factor * usual || now - usual < LEAST_MORE_MS) return null;
+  return { medianMs: Math.round(now), usualMs: Math.round(usual) };
 }
 
 /** In milliseconds; null for fewer than `least`. */
