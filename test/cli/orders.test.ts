@@ -83,15 +83,24 @@ test('no file is made, and none that is something else is touched', async () => 
 
 test('the program knows the command', async () => {
   using stage = await rehearse();
+  expect(await runProgram(['--file', stage.path])).toEqual({
+    code: 0,
+    output: `${stage.path}: 1 order records; orders are taken\n`,
+  });
+});
+
+/** Ends when nothing keeps the process alive any more. */
+async function runProgram(args: readonly string[], environment: Environment = {}) {
   const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
-  const child = spawn(process.execPath, [main, 'orders', 'status', '--file', stage.path]);
+  const env = { ...process.env, ...environment };
+  const child = spawn(process.execPath, [main, 'orders', 'status', ...args], { env });
   let output = '';
   child.stdout.on('data', (text) => {
     output += String(text);
   });
   const [code] = await once(child, 'close');
-  expect([code, output]).toEqual([0, `${stage.path}: 1 order records; orders are taken\n`]);
-});
+  return { code: code as number | null, output };
+}
 
 describeWithRedis('with Redis', (serverPath) => {
   const openRecords = ({ url }: TestRedis) =>
@@ -148,8 +157,17 @@ describeWithRedis('with Redis', (serverPath) => {
     await redis.kill();
     expect(await statusOf()).toEqual({
       code: 1,
-      text: expect.stringMatching(/nothing is known of the order records, and no order is taken/),
+      text: expect.stringMatching(
+        /nothing is known of the order records, and no order is taken\n.*Redis cannot be reached/,
+      ),
     });
+  });
+
+  test('the program ends when it has asked', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const { code, output } = await runProgram([], { REDIS_URL: redis.url });
+    expect(code).toBe(0);
+    expect(output).toContain(`${shown(redis)}: 0 order records, replicas: 0; no order is taken`);
   });
 
   test('a file is marked only where it is named', async () => {

@@ -1,4 +1,4 @@
-import { reasonOf } from '../../lib/reason-of.ts';
+import { RecordsUnavailableError } from '../order-records.ts';
 import { connectRedis } from './connection.ts';
 import { toList } from './epoch.ts';
 import { redisKeys, STATUS } from './scripts.ts';
@@ -48,8 +48,9 @@ export async function readRedisOrderStatus({
       refusedFor: reasons.find((reason) => reason !== null) ?? null,
     };
   } catch (error) {
-    onWarn(reasonOf(error));
-    return null;
+    // The connection has said why.
+    if (error instanceof RecordsUnavailableError) return null;
+    throw error;
   } finally {
     redis.close();
   }
