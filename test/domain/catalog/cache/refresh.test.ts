@@ -175,7 +175,10 @@ test('after its stale-if-error time it is no longer served', async () => {
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
   down(world);
-  await world.clock.advance(HOUR_MS + 10 * MINUTE_MS);
+  await world.clock.advance(HOUR_MS + 10 * MINUTE_MS - 1);
+  expect(world.catalogs.staleGroups).toEqual(['standard-usd']);
+  await world.clock.advance(1);
+  expect(world.catalogs.staleGroups).toEqual([]);
   await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
   world.sandbox.clearFaults();
   expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
@@ -229,5 +232,8 @@ test('a first read that fails caches nothing: the next one calls the gateway aga
   const viewer = world.viewer();
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 500, times: 1 });
   await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+  // Nothing is wrong with a catalog that nobody has.
+  expect(world.catalogs.figures).toEqual([]);
+  expect(world.catalogs.degradedReason()).toBeNull();
   expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
 });
