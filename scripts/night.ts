@@ -1,8 +1,11 @@
 /**
  * A night of faults against three replicas behind haproxy, with a Redis, under a real Prometheus: what tells of each, and
  * when. `npm run night -- [--seed 7] [--faults 10] [words of a title …]` draws from test/support/night/scenes.ts and prints
- * the table of docs/operations.md; an empty cell of it is a failure.
+ * the table of docs/operations.md; an empty cell of it is a failure. With `--drill folder` nothing names a fault: what told
+ * of each goes into a folder of its own, and the table into answers.md.
  */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { haproxyPath, prometheusPath, redisServerPath } from '../test/support/machine.ts';
 import { readRules, timesOf } from '../test/support/night/prometheus.ts';
@@ -19,10 +22,11 @@ const { values, positionals } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Math.floor(Math.random() * 10_000)) },
     faults: { type: 'string', default: String(SCENES.length) },
+    drill: { type: 'string' },
   },
   allowPositionals: true,
 });
-const { seed } = values;
+const { seed, drill } = values;
 const words = positionals.map((word) => word.toLowerCase());
 const fitting = SCENES.filter(({ title }) =>
   words.every((word) => title.toLowerCase().includes(word)),
@@ -30,15 +34,17 @@ const fitting = SCENES.filter(({ title }) =>
 const asked = drawScenes(fitting, seed, Number(values.faults));
 const rules = await readRules();
 process.stderr.write(`seed ${seed}: ${asked.length} faults\n`);
-process.stdout.write(
-  `| Fault | First line, after s | Reason, after s | Alert, after s, and its real times | Runbook | Over after s |
-|---|---|---|---|---|---|
-`,
-);
+const table = [
+  '| Fault | First line, after s | Reason, after s | Alert, after s, and its real times | Runbook | Over after s |',
+  '|---|---|---|---|---|---|',
+];
+const missed: string[] = [];
+if (drill === undefined) process.stdout.write(`${table.join('\n')}\n`);
 for (const [at, scene] of asked.entries()) {
-  const place = `${at + 1}/${asked.length} ${scene.title}`;
+  const place = `${at + 1}/${asked.length}`;
+  const named = drill === undefined ? `${place} ${scene.title}` : place;
   if (scene.needs === 'small disk' && !mayMount) {
-    process.stderr.write(`${place}: left out, it needs root, to mount a small file system\n`);
+    process.stderr.write(`${named}: left out, it needs root, to mount a small file system\n`);
     continue;
   }
   const rehearsal = await rehearse(scene, {
@@ -54,8 +60,20 @@ for (const [at, scene] of asked.entries()) {
   });
   const problems = rehearsal.problems.join('; ');
   if (problems !== '') process.exitCode = 1;
-  process.stderr.write(`${place}: ${problems || 'as expected'}\n`);
-  process.stdout.write(`${row(rehearsal)}\n`);
+  table.push(row(rehearsal));
+  if (problems !== '') missed.push(`- ${place}: ${problems}`);
+  if (drill === undefined) {
+    process.stderr.write(`${named}: ${problems || 'as expected'}\n`);
+    process.stdout.write(`${row(rehearsal)}\n`);
+  } else {
+    const folder = join(drill, String(at + 1).padStart(2, '0'));
+    await mkdir(folder, { recursive: true });
+    for (const [name, text] of Object.entries(rehearsal.evidence)) {
+      await writeFile(join(folder, name), text);
+    }
+    await writeFile(join(drill, 'answers.md'), `${[...table, '', ...missed].join('\n')}\n`);
+    process.stderr.write(`${named}: in ${folder}\n`);
+  }
 }
 
 function row({ scene, alerts, others, lines, reasons, resolvedAfter }: Rehearsal): string {

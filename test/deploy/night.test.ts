@@ -4,6 +4,7 @@ import { haproxyPath, redisServerPath } from '../support/machine.ts';
 import { hastened, readRules, timesOf } from '../support/night/prometheus.ts';
 import { rehearse } from '../support/night/rehearse.ts';
 import { drawScenes, SCENES } from '../support/night/scenes.ts';
+import type { Line } from '../support/night/stage.ts';
 
 /** A minute of the rules is a second here; `npm run night` takes its time. */
 const HASTENED_BY = 60;
@@ -17,11 +18,12 @@ describeWithPrometheus('a night under a real Prometheus', (prometheusPath) => {
       ['Two builds run at once'],
       ['One backend fails, the payments'],
       ['The catalog has lost a fifth of its instruments'],
+      ['The certificate of the gateway expires'],
     ])('tells of the fault, its cause and its end: %s', async (wanted) => {
     if (!tools) throw new Error('it needs haproxy and redis-server');
     const scene = SCENES.find(({ title }) => title === wanted);
     if (scene === undefined) throw new Error(`there is no scene "${wanted}"`);
-    const { problems, alerts, lines, reasons, resolvedAfter } = await rehearse(scene, {
+    const { problems, alerts, lines, reasons, resolvedAfter, evidence } = await rehearse(scene, {
       ...tools,
       prometheusPath,
       seed: wanted,
@@ -35,8 +37,20 @@ describeWithPrometheus('a night under a real Prometheus', (prometheusPath) => {
     for (const cell of [alerts, lines, reasons]) expect(cell.length).toBeGreaterThan(0);
     expect(alerts.map(({ what }) => what)).toEqual(scene.alerts);
     expect(resolvedAfter).toBeGreaterThan(0);
+    // What a drill hands out says all of it, and not what was done.
+    for (const name of scene.alerts) expect(evidence['alerts.txt']).toContain(name);
+    const everything = Object.values(evidence).join('\n');
+    for (const { fits } of scene.lines) expect(linesOf(everything).some(fits)).toBe(true);
+    expect(everything).not.toContain(wanted);
   });
 });
+
+function linesOf(text: string): Line[] {
+  return text
+    .split('\n')
+    .filter((each) => each.startsWith('{'))
+    .map((each) => JSON.parse(each) as Line);
+}
 
 describe('the list of faults', () => {
   test('gives the same night to the same seed, and another one to another', () => {

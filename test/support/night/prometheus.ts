@@ -9,6 +9,7 @@ import { freePort } from '../free-ports.ts';
 export interface FiringAlert {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+  readonly summary: string;
   readonly runbook: string;
 }
 
@@ -77,6 +78,7 @@ export async function startPrometheus(
         .map(({ labels, annotations }) => ({
           name: labels.alertname ?? '',
           labels,
+          summary: annotations.summary ?? '',
           runbook: annotations.runbook_url ?? '',
         }));
     },

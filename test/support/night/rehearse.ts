@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Evidence, NightRecord } from './record.ts';
 import type { Scene } from './scene.ts';
 import { reasonsIn } from './seen-reasons.ts';
 import { mountSmallDisk } from './small-disk.ts';
 import { type Line, Stage, type StageOptions } from './stage.ts';
 
-export interface RehearsalOptions extends Omit<StageOptions, 'environment' | 'disk'> {
+export interface RehearsalOptions
+  extends Omit<StageOptions, 'environment' | 'disk' | 'isGatewayTls'> {
   /** The time for which all is well, before the scene begins. */
   readonly calmMs: number;
   /** The longest time until all is seen, and until the alerts are over. */
@@ -28,6 +30,7 @@ export interface Rehearsal {
   /** Seconds from the end of the fault until its alerts were over; null where they were not. */
   readonly resolvedAfter: number | null;
   readonly problems: readonly string[];
+  readonly evidence: Evidence;
 }
 
 const RUNBOOK = new URL('../../../docs/operations.md', import.meta.url);
@@ -37,13 +40,18 @@ const LOOK_MS = 200;
 export async function rehearse(scene: Scene, options: RehearsalOptions): Promise<Rehearsal> {
   const { withinMs, calmMs } = options;
   await using disk = scene.needs === 'small disk' ? await mountSmallDisk() : null;
-  await using stage = await Stage.open({ ...options, disk, environment: scene.environment ?? {} });
+  await using stage = await Stage.open({
+    ...options,
+    disk,
+    isGatewayTls: scene.needs === 'TLS',
+    environment: scene.environment ?? {},
+  });
   const problems: string[] = [];
   await delay(calmMs);
   for (const { name } of await stage.prometheus.firing()) problems.push(`${name} fired before it`);
 
   const seen = stage.logs.map(({ length }) => length);
-  const newLines = () => stage.logs.flatMap((log, at) => log.slice(seen[at]).map(parseLine));
+  const newLogs = () => stage.logs.map((log, at) => log.slice(seen[at]).map(parseLine));
   const fired = new Map<string, number>();
   const told = new Map<string, number>();
   const reasons = new Map<string, number>();
@@ -51,20 +59,25 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
     if (!where.has(what)) where.set(what, seconds());
   };
   const runbook = await readFile(RUNBOOK, 'utf8');
+  const record = new NightRecord(stage);
+  await record.begin();
   const startedAtMs = performance.now();
   const seconds = () => (performance.now() - startedAtMs) / 1_000;
   await scene.begin(stage);
   await until(withinMs, async () => {
-    for (const alert of await stage.prometheus.firing()) {
+    const firing = await stage.prometheus.firing();
+    for (const alert of firing) {
       const isNew = !fired.has(alert.name);
       note(fired, alert.name);
       if (isNew && !(runbook.includes(`\n### ${alert.name}\n`) && leadsThere(alert))) {
         problems.push(`${alert.name} leads to ${alert.runbook}, which is not there`);
       }
     }
-    const lines = newLines();
+    const lines = newLogs().flat();
+    const healths = await Promise.all(stage.replicas.map((replica) => replica.health()));
+    record.note(firing, healths);
     for (const { says, fits } of scene.lines) if (lines.some(fits)) note(told, says);
-    for (const reason of await reasonsIn(stage, lines)) note(reasons, reason);
+    for (const reason of reasonsIn(healths, lines)) note(reasons, reason);
     return (
       scene.alerts.every((name) => fired.has(name)) &&
       scene.reasons.every((reason) => reasons.has(reason)) &&
@@ -72,6 +85,7 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
     );
   });
 
+  const evidence = await record.end(newLogs());
   await scene.end(stage);
   const endedAtMs = performance.now();
   const isOver = await until(withinMs, async () => {
@@ -107,6 +121,7 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
       .map(([what, at]) => ({ what, seconds: at })),
     resolvedAfter,
     problems,
+    evidence,
   };
 }
 

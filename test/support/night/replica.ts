@@ -7,6 +7,7 @@ type GatewayEnvironment = Environment & { readonly GATEWAY_URL: string };
 /** What the admin port says of a replica. */
 export interface NightHealth {
   readonly reasons?: readonly string[];
+  readonly details?: readonly unknown[];
   readonly revision?: string;
 }
 
@@ -61,6 +62,15 @@ export class NightReplica {
       return (await answer.json()) as NightHealth;
     } catch {
       return null;
+    }
+  }
+
+  /** Empty where nothing answers. */
+  async metrics(): Promise<string> {
+    try {
+      return await (await fetch(`http://${this.adminAddress}/metrics`)).text();
+    } catch {
+      return '';
     }
   }
 }

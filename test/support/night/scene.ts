@@ -11,7 +11,7 @@ export interface Scene {
   /** Of readiness, or where no replica is degraded what the lines name: `seen-reasons.ts`. */
   readonly reasons: readonly string[];
   readonly environment?: Environment;
-  readonly needs?: 'small disk';
+  readonly needs?: 'small disk' | 'TLS';
   begin(stage: Stage): Promise<unknown>;
   end(stage: Stage): Promise<unknown>;
 }

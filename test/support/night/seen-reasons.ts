@@ -1,16 +1,17 @@
-import type { Line, Stage } from './stage.ts';
+import type { NightHealth } from './replica.ts';
+import type { Line } from './stage.ts';
 
 /**
  * What names the cause to whoever is on call: readiness of the admin ports, the builds that run, codes in the
  * lines of requests, and the outcome in the line of a backend that fails.
  */
-export async function reasonsIn(
-  stage: Pick<Stage, 'replicas'>,
+export function reasonsIn(
+  healths: readonly (NightHealth | null)[],
   lines: readonly Line[],
-): Promise<ReadonlySet<string>> {
+): ReadonlySet<string> {
   const found = new Set<string>();
   const revisions = new Set<string>();
-  for (const health of await Promise.all(stage.replicas.map((replica) => replica.health()))) {
+  for (const health of healths) {
     if (health === null) found.add('no answer');
     for (const reason of health?.reasons ?? []) found.add(reason);
     if (health?.revision !== undefined) revisions.add(health.revision);

@@ -6,7 +6,7 @@ import { CONFIGURATION, startHaproxy } from '../replicas.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { NightReplica } from './replica.ts';
 import type { SmallDisk } from './small-disk.ts';
-import { startTlsFront, type TlsFront } from './tls-front.ts';
+import { startTlsGateway, type TlsGateway } from './tls-gateway.ts';
 import { startTraffic } from './traffic.ts';
 
 export interface StageOptions {
@@ -15,6 +15,8 @@ export interface StageOptions {
   readonly redisServerPath: string;
   /** Where the order records are in a file on it, which the replicas share; null where they are in Redis. */
   readonly disk: SmallDisk | null;
+  /** Whether the replicas reach the gateway by TLS, and know who has signed its certificate. */
+  readonly isGatewayTls: boolean;
   readonly environment: Environment;
   /** Decides which replica a fault hits. */
   readonly seed: string;
@@ -35,15 +37,14 @@ export class Stage implements AsyncDisposable {
   readonly disk: SmallDisk | null;
   readonly redis: TestRedis | null;
   readonly random: Random;
-  /** The gateway by TLS, with a certificate that nobody has signed. */
-  readonly tls: TlsFront;
+  readonly tls: TlsGateway;
   #replicas: readonly NightReplica[] = [];
   #sandbox: Sandbox;
   #prometheus: Prometheus | null = null;
 
   private constructor(
     sandbox: Sandbox,
-    tls: TlsFront,
+    tls: TlsGateway,
     redis: TestRedis | null,
     options: StageOptions,
   ) {
@@ -58,8 +59,8 @@ export class Stage implements AsyncDisposable {
     const { redisServerPath, prometheusPath, haproxyPath, hastenedBy, environment, disk } = options;
     const redis = disk === null ? await startTestRedis(redisServerPath) : null;
     const sandbox = await startGateway({ secret: environment.JWT_SECRET });
-    const tls = await startTlsFront(() => stage.gateway.port);
-    const stage: Stage = new Stage(sandbox, tls, redis, options);
+    const tls = await startTlsGateway(sandbox.port);
+    const stage = new Stage(sandbox, tls, redis, options);
     const resources = stage.#resources;
     resources.use(tls);
     if (redis) resources.use(redis);
@@ -72,6 +73,7 @@ export class Stage implements AsyncDisposable {
         TRUSTED_PROXIES: '127.0.0.1',
         ...(disk && { ORDER_STORE: `${disk.folder}/orders.db` }),
         ...(redis && { REDIS_URL: redis.url }),
+        ...(options.isGatewayTls && { GATEWAY_URL: tls.url, NODE_EXTRA_CA_CERTS: tls.authority }),
         ...environment,
       };
       stage.#replicas = await Promise.all(

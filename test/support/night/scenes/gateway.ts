@@ -108,9 +108,22 @@ export const GATEWAY_SCENES: readonly Scene[] = [
     alerts: ['TradingGraphSettingsWrong', 'TradingGraphGatewayUnreachable'],
     lines: [
       settingLooksWrong('GATEWAY_URL'),
-      line('a backend of the gateway fails', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
+      line('a backend of the gateway fails', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
     ],
     reasons: ['settings'],
     ...restartedWith(({ tls }) => ({ GATEWAY_URL: tls.url })),
+  },
+  {
+    title: 'The certificate of the gateway expires',
+    needs: 'TLS',
+    alerts: [
+      'TradingGraphGatewayUnreachable',
+      'TradingGraphErrorShareFast',
+      'TradingGraphBreakerOpen',
+    ],
+    lines: [line('a backend of the gateway fails', 'CERT_HAS_EXPIRED')],
+    reasons: ['gateway'],
+    begin: async ({ tls }) => tls.present('expired'),
+    end: async ({ tls }) => tls.present('valid'),
   },
 ];

@@ -11,6 +11,14 @@ export const STORE_SCENES: readonly Scene[] = [
     end: async ({ redis }) => redis?.start(),
   },
   {
+    title: 'Redis hangs',
+    alerts: ['TradingGraphRedisDown', 'TradingGraphOrderStoreDegraded', 'TradingGraphOrdersUnsent'],
+    lines: [line('Redis cannot be reached')],
+    reasons: ['redis', 'order-store'],
+    begin: async ({ redis }) => redis?.signal('SIGSTOP'),
+    end: async ({ redis }) => redis?.signal('SIGCONT'),
+  },
+  {
     title: 'Redis is full',
     alerts: ['TradingGraphRedisRefuses', 'TradingGraphOrderStoreDegraded'],
     lines: [line('Redis refuses commands', '"reason":"OOM"')],

@@ -21,6 +21,13 @@ export const TOKEN_SCENES: readonly Scene[] = [
     ...gatewayFault({ operation: 'getOpenPositions', kind: 'status', status: 401 }),
   },
   {
+    title: 'Every operation refuses all tokens',
+    alerts: ['TradingGraphTokensRefused'],
+    lines: [line('known tokens are refused', '"operation":"getSession"')],
+    reasons: ['tokens'],
+    ...gatewayFault({ operation: '*', kind: 'status', status: 401 }),
+  },
+  {
     title: 'A wrong name in `GATEWAY_LOGIN_CLAIM`',
     alerts: ['TradingGraphSettingsWrong'],
     lines: [settingLooksWrong('GATEWAY_LOGIN_CLAIM')],
