@@ -1,5 +1,5 @@
 import type { Exchange } from './exchange.ts';
-import type { ReadName } from './interface/answer-shapes.ts';
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from './operations.ts';
 import type { PathValues } from './path.ts';
 import { CONNECT_SHARE, createPools } from './pools.ts';
 import { type RequestSettings, requestTemplates } from './request-templates.ts';
@@ -8,6 +8,17 @@ import { createTransport } from './transport.ts';
 export interface ProbeOptions extends RequestSettings {
   readonly url: string;
 }
+
+type Rows = typeof OPERATIONS;
+
+/** The operations that change nothing. */
+export type ReadName = {
+  [Name in OperationName]: Rows[Name] extends { effect: 'read' } ? Name : never;
+}[OperationName];
+
+export const READ_NAMES = OPERATION_NAMES.filter(
+  (name): name is ReadName => OPERATIONS[name].effect === 'read',
+);
 
 /** The operations that a probe may call: signing in, and those that change nothing. */
 export type ProbeName = ReadName | 'login';

@@ -19,7 +19,7 @@ export interface SandboxClient {
   put(path: string, body?: unknown): Promise<Answer>;
   session(): Promise<WireSession>;
   positions(): Promise<WirePosition[]>;
-  orders(): Promise<WireOrder[]>;
+  orders(): Promise<readonly WireOrder[]>;
   /** Places an order by op 4 and gives its id. */
   order(body: Record<string, unknown>): Promise<string>;
 }

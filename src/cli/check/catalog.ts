@@ -1,12 +1,21 @@
+import { ageSeconds } from '../../domain/catalog/cache/freshness.ts';
+import type { Answer } from '../../gateway/exchange.ts';
 import { toInstruments } from '../../gateway/wire/catalog.ts';
 import { isRow } from '../../gateway/wire/scalars.ts';
-import { type CatalogHeaders, catalogHeaders, headerFindings } from './catalog-headers.ts';
 import { type CheckRun, NEAR_LIMIT } from './check-run.ts';
-import type { Group } from './group-claim.ts';
+import type { Group } from './claims.ts';
+import type { Finding } from './finding.ts';
 import type { Account } from './sign-in.ts';
 
 const OPERATION = 'getAllTickers';
 const ABOUT = { operation: OPERATION } as const;
+const HEADERS = ['age', 'date', 'etag', 'cache-control'] as const;
+
+// The leeway of a token's expiry: beyond it a clock that is wrong locks users out.
+const CLOCK_LEEWAY_MS = 30_000;
+
+/** The headers of the catalog that decide how old it is, by which are there. */
+export type CatalogHeaders = Readonly<Record<(typeof HEADERS)[number], boolean>>;
 
 /** Reads the catalog, and asks for it again by its ETag; null where it was not answered. */
 export async function checkCatalog(
@@ -41,11 +50,8 @@ export async function checkCatalog(
   const { etag } = answer.headers;
   if (etag !== undefined) {
     const conditional = [...headers, 'if-none-match', etag];
-    const { status } = await run.call(OPERATION, 'revalidate', {
-      token,
-      path,
-      headers: conditional,
-    });
+    const again = { token, path, headers: conditional };
+    const { status } = await run.call(OPERATION, 'revalidate', again);
     if (status === 200) {
       const text =
         'There is an ETag, but If-None-Match is not answered with 304: each refresh loads the whole catalog.';
@@ -82,4 +88,34 @@ export function symbolsIn(json: unknown): string[] {
   if (!isRow(json)) return [];
   const rows = [json.positions, json.orders].flatMap((list) => (Array.isArray(list) ? list : []));
   return rows.flatMap((row) => (isRow(row) && typeof row.symbol === 'string' ? [row.symbol] : []));
+}
+
+function catalogHeaders({ headers }: Answer): CatalogHeaders {
+  const there = HEADERS.map((name) => [name, headers[name] !== undefined]);
+  return Object.fromEntries(there) as CatalogHeaders;
+}
+
+function headerFindings({ headers }: Answer, nowMs: number): Finding[] {
+  const findings: Finding[] = [];
+  const note = (level: Finding['level'], text: string) => findings.push({ level, text, ...ABOUT });
+  if (headers.age === undefined) {
+    note(
+      'note',
+      'There is no Age: the catalog may be up to an hour older than `catalog.ageSeconds` says.',
+    );
+  } else if (ageSeconds(headers.age) === null) {
+    note('warning', 'Age is no whole number of seconds, and does not count.');
+  }
+  if (headers.etag === undefined) {
+    note('note', 'There is no ETag: each refresh loads the whole catalog.');
+  }
+  const date = Date.parse(headers.date ?? '');
+  // A cached answer keeps the date at which it was made.
+  if (headers.age === undefined && date - nowMs > CLOCK_LEEWAY_MS) {
+    note(
+      'warning',
+      "The gateway's clock is ahead of this machine's by more than 30 s: is this machine's right?",
+    );
+  }
+  return findings;
 }

@@ -1,11 +1,11 @@
 import type { Config } from '../../config.ts';
 import { UnsafePathError } from '../../gateway/errors.ts';
 import type { Answer } from '../../gateway/exchange.ts';
-import { ANSWER_SHAPES } from '../../gateway/interface/answer-shapes.ts';
-import { type Comparison, compare } from '../../gateway/interface/compare.ts';
 import { OPERATIONS } from '../../gateway/operations.ts';
 import type { Probe, ProbeAnswer, ProbeCall, ProbeName } from '../../gateway/probe.ts';
 import { isRow } from '../../gateway/wire/scalars.ts';
+import { ANSWER_SHAPES } from './answer-shapes.ts';
+import { type Comparison, compare } from './compare.ts';
 import { comparisonFindings } from './comparison-findings.ts';
 import { type Diagnosis, diagnose, statusOf } from './diagnose.ts';
 import type { Finding, SuggestedSettings } from './finding.ts';

@@ -1,5 +1,5 @@
-import type { Comparison, SeenField } from '../../gateway/interface/compare.ts';
 import type { ProbeName } from '../../gateway/probe.ts';
+import type { Comparison, SeenField } from './compare.ts';
 import type { Finding } from './finding.ts';
 
 const COSTS = {

@@ -4,8 +4,8 @@ import { findUnusable, settingProblem } from '../../app/resources.ts';
 import type { SettingName } from '../../config/settings.ts';
 import { shown } from '../../config/shown.ts';
 import { type Config, type Environment, parseEnvironment } from '../../config.ts';
+import { isRow } from '../../gateway/wire/scalars.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
-import { faultOfKeySet } from './key-set.ts';
 
 export interface ConfigurationReport {
   readonly config: Config;
@@ -15,6 +15,7 @@ export interface ConfigurationReport {
   readonly warnings: readonly string[];
 }
 
+const KEY_SET_TIMEOUT_MS = 5_000;
 const IN_USE = /^(ADMIN_)?PORT=.*\(it is in use/;
 
 /** All that would stop a start with this environment, or leave it useless; nothing is made or changed. */
@@ -78,5 +79,28 @@ async function whyNotMade(path: string): Promise<string | null> {
     return null;
   } catch (error) {
     return `ORDER_STORE=${shown(path)}: must be a file that this process can make (${reasonOf(error)})`;
+  }
+}
+
+/** Fetches a key set as the service does, which follows no redirect; null where it holds keys. */
+async function faultOfKeySet(url: string): Promise<string | null> {
+  try {
+    const signal = AbortSignal.timeout(KEY_SET_TIMEOUT_MS);
+    const response = await fetch(url, { redirect: 'manual', signal });
+    const text = await response.text();
+    if (response.status !== 200) return `it is answered with status ${response.status}`;
+    return holdsKeys(text) ? null : 'the answer has no keys';
+  } catch (error) {
+    const { cause } = error as Error;
+    return `it cannot be fetched: ${reasonOf(cause instanceof Error ? cause : error)}`;
+  }
+}
+
+function holdsKeys(text: string): boolean {
+  try {
+    const set: unknown = JSON.parse(text);
+    return isRow(set) && Array.isArray(set.keys) && set.keys.length > 0;
+  } catch {
+    return false;
   }
 }

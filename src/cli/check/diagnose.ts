@@ -16,15 +16,24 @@ import type { Finding } from './finding.ts';
 export type Diagnosis =
   | { readonly kind: 'answered'; readonly answer: Answer; readonly json: unknown }
   | { readonly kind: 'refused'; readonly status: 401 | 403 }
-  | { readonly kind: 'elsewhere' | 'unreachable' | 'failing'; readonly finding: Finding };
+  | Fault;
 
-export function diagnose(operation: ProbeName, probed: ProbeAnswer): Diagnosis {
-  const { exchange } = probed;
-  if (!exchange.sent) {
-    return { kind: 'unreachable', finding: { ...notSent(exchange.cause), operation } };
-  }
-  if (!exchange.answered) return noAnswer(operation, exchange, probed.deadlineMs);
+interface Fault {
+  readonly kind: 'elsewhere' | 'unreachable' | 'failing';
+  readonly finding: Finding;
+}
+
+export function diagnose(operation: ProbeName, { exchange, deadlineMs }: ProbeAnswer): Diagnosis {
+  if (!exchange.sent) return fault(operation)('unreachable', ...notSent(exchange.cause));
+  if (!exchange.answered) return noAnswer(operation, exchange, deadlineMs);
   return ofAnswer(operation, exchange);
+}
+
+function fault(operation: ProbeName) {
+  return (kind: Fault['kind'], text: string, setting?: Finding['setting']): Fault => ({
+    kind,
+    finding: { level: 'problem', text, operation, ...(setting && { setting }) },
+  });
 }
 
 /** True where a whole answer came, whatever it says. */
@@ -34,10 +43,7 @@ export function statusOf(exchange: Exchange): number | null {
 
 function ofAnswer(operation: ProbeName, answer: Answer): Diagnosis {
   const { status } = answer;
-  const found = (kind: 'elsewhere' | 'failing', text: string, setting?: Finding['setting']) => ({
-    kind,
-    finding: { level: 'problem', text, operation, ...(setting && { setting }) } as const,
-  });
+  const found = fault(operation);
   if (status >= 300 && status <= 399 && status !== 304) {
     return found('elsewhere', redirectText(operation, answer), 'GATEWAY_URL');
   }
@@ -105,104 +111,72 @@ function redirectText(operation: ProbeName, { status, headers }: Answer): string
     : `${start}; it leads to ${base}, which may be the base address.`;
 }
 
-function noAnswer(
-  operation: ProbeName,
-  { reason, cause }: NoAnswer,
-  deadlineMs: number,
-): Diagnosis {
+function noAnswer(operation: ProbeName, { reason, cause }: NoAnswer, deadlineMs: number): Fault {
   const isCatalog = OPERATIONS[operation].bounds === 'catalog';
-  const found = (kind: 'unreachable' | 'failing', text: string, setting?: Finding['setting']) => ({
-    kind,
-    finding: { level: 'problem', text, operation, ...(setting && { setting }) } as const,
-  });
+  const found = fault(operation);
+  let text: string;
   switch (reason) {
-    case 'timeout': {
-      const text = `No whole answer came within ${deadlineMs} ms.`;
+    case 'timeout':
+      text = `No whole answer came within ${deadlineMs} ms.`;
       return found('failing', text, isCatalog ? 'CATALOG_TIMEOUT_MS' : 'GATEWAY_TIMEOUT_MS');
-    }
     case 'oversize':
-      return found(
-        'failing',
-        'The answer is larger than is accepted.',
-        isCatalog ? 'CATALOG_MAX_BYTES' : 'GATEWAY_MAX_BYTES',
-      );
+      text = 'The answer is larger than is accepted.';
+      return found('failing', text, isCatalog ? 'CATALOG_MAX_BYTES' : 'GATEWAY_MAX_BYTES');
     case 'encoding':
-      return found(
-        'failing',
-        'The answer is packed in a way that it was not asked for, or is damaged.',
-      );
-    case 'protocol': {
-      const text = 'What answers does not speak HTTP: is the port right, and is it http or https?';
+      text = 'The answer is packed in a way that it was not asked for, or is damaged.';
+      return found('failing', text);
+    case 'protocol':
+      text = 'What answers does not speak HTTP: is the port right, and is it http or https?';
       return found('unreachable', text, 'GATEWAY_URL');
-    }
     case 'connection':
     case 'aborted':
       return found('failing', `The connection broke before the answer was whole${codeIn(cause)}.`);
   }
 }
 
-/** The causes of failed connections by their codes, with the setting to correct. */
-const CONNECT_FAILURES: readonly (readonly [RegExp, string, Finding['setting']])[] = [
-  [
-    /^(ENOTFOUND|EAI_AGAIN|EAI_NODATA|EAI_FAIL)$/,
-    'the name of the host has no address',
-    'GATEWAY_URL',
-  ],
-  [/^ECONNREFUSED$/, 'nothing listens at this host and port', 'GATEWAY_URL'],
-  [
-    /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EPERM)$/,
-    'no way leads to this host',
-    'GATEWAY_URL',
-  ],
+/** The causes of failed connections by their codes; the setting to correct is `GATEWAY_URL` where none is named. */
+const CONNECT_FAILURES: readonly (readonly [RegExp, string, Finding['setting']?])[] = [
+  [/^(ENOTFOUND|EAI_AGAIN|EAI_NODATA|EAI_FAIL)$/, 'the name of the host has no address'],
+  [/^ECONNREFUSED$/, 'nothing listens at this host and port'],
+  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EPERM)$/, 'no way leads to this host'],
   [
     /^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/,
     'the host does not answer: is it the right one, and does a firewall let this machine through?',
-    'GATEWAY_URL',
   ],
   [
     /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/,
     'TLS: what listens there does not speak it; is http meant in place of https?',
-    'GATEWAY_URL',
   ],
-  [/ALTNAME_INVALID/, 'TLS: the certificate is of another host', 'GATEWAY_URL'],
+  [/ALTNAME_INVALID/, 'TLS: the certificate is of another host'],
   [
     /EXPIRED|NOT_YET_VALID/,
     'TLS: the certificate is not valid at this time; it must be renewed at the gateway',
-    'GATEWAY_URL',
   ],
   [
     /SELF_SIGNED|UNABLE_TO|CERT_UNTRUSTED|ISSUER/,
     'TLS: the certificate is of an authority that this machine does not know; name the file of its certificate',
     'NODE_EXTRA_CA_CERTS',
   ],
-  [/^(ERR_SSL|ERR_TLS|EPROTO|CERT_)/, 'TLS: the connection cannot be made safe', 'GATEWAY_URL'],
+  [/^(ERR_SSL|ERR_TLS|EPROTO|CERT_)/, 'TLS: the connection cannot be made safe'],
   [
     /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/,
     'the connection was closed at once: is it http or https?',
-    'GATEWAY_URL',
   ],
 ];
 
-function notSent(cause: unknown): Finding {
+function notSent(cause: unknown): [text: string, setting?: Finding['setting']] {
   if (cause instanceof UnsafePathError) {
-    const text = `The ${cause.parameter} cannot be a part of a path: the service never sends it.`;
-    return { level: 'problem', text };
+    return [`The ${cause.parameter} cannot be a part of a path: the service never sends it.`];
   }
   const code = deepestCode(cause);
   const known = CONNECT_FAILURES.find(([pattern]) => pattern.test(code));
   if (known) {
     const [, text, setting = 'GATEWAY_URL'] = known;
-    return { level: 'problem', text: `The gateway cannot be reached: ${text} (${code}).`, setting };
+    return [`The gateway cannot be reached: ${text} (${code}).`, setting];
   }
-  const why =
-    cause instanceof DeadlineError
-      ? 'no connection within the deadline'
-      : code || 'no reason given';
-  return {
-    level: 'problem',
-    text: `The gateway cannot be reached: ${why}.`,
-    setting: 'GATEWAY_URL',
-  };
+  const isLate = cause instanceof DeadlineError;
+  const why = isLate ? 'no connection within the deadline' : code || 'no reason given';
+  return [`The gateway cannot be reached: ${why}.`, 'GATEWAY_URL'];
 }
 
 function codeIn(cause: unknown): string {

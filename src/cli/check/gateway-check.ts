@@ -1,17 +1,14 @@
-import { READ_NAMES, type ReadName } from '../../gateway/interface/answer-shapes.ts';
-import type { TimeCounts } from '../../gateway/interface/compare.ts';
 import { OPERATIONS } from '../../gateway/operations.ts';
 import type { PathValues } from '../../gateway/path.ts';
-import { checkCatalog, symbolsIn } from './catalog.ts';
-import type { CatalogHeaders } from './catalog-headers.ts';
+import { READ_NAMES, type ReadName } from '../../gateway/probe.ts';
+import { type CatalogHeaders, checkCatalog, symbolsIn } from './catalog.ts';
 import { type CallReport, CheckRun, type CheckRunOptions } from './check-run.ts';
+import { type Group, judgeGroup, readSession, type Session } from './claims.ts';
+import type { TimeCounts } from './compare.ts';
 import type { Credentials } from './credentials.ts';
 import type { Finding, SuggestedSettings } from './finding.ts';
 import { tryForgedToken } from './forged-token.ts';
-import { type Group, judgeGroup } from './group-claim.ts';
-import { readSession, type Session } from './login-claim.ts';
-import { isReached } from './reach.ts';
-import { type Account, signIn } from './sign-in.ts';
+import { type Account, isReached, signIn } from './sign-in.ts';
 import { sumOfTimes, timeFindings } from './times.ts';
 import type { ReadToken } from './token.ts';
 

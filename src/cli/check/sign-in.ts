@@ -3,12 +3,38 @@ import { createVerifier } from '../../domain/auth/verifier.ts';
 import { isRow } from '../../gateway/wire/scalars.ts';
 import type { CheckRun } from './check-run.ts';
 import type { Credentials } from './credentials.ts';
+import type { Diagnosis } from './diagnose.ts';
 import { type ReadToken, readToken } from './token.ts';
 
 /** The account that the check calls for. */
 export interface Account {
   readonly token: string;
   readonly read: ReadToken;
+}
+
+const REACHED_BY = ['getOpenPositions', 'getCustomerId'] as const;
+
+/**
+ * Calls without a token: the gateway says 401, and whatever else may stand there says something else.
+ * False where it is not the gateway, which then gets no password.
+ */
+export async function isReached(run: CheckRun): Promise<boolean> {
+  const failures: Diagnosis[] = [];
+  for (const operation of REACHED_BY) {
+    const { diagnosis } = await run.call(operation, 'reach', { token: null });
+    if (diagnosis.kind === 'refused') return true;
+    if (diagnosis.kind === 'answered') {
+      const text = 'It is answered without a token, where the interface asks for one.';
+      run.find('problem', text, { operation });
+      return true;
+    }
+    failures.push(diagnosis);
+    if (diagnosis.kind === 'unreachable') break;
+  }
+  // Both fail alike, and one of them says why.
+  const [first] = failures;
+  if (first && 'finding' in first) run.findings.push(first.finding);
+  return false;
 }
 
 /** Signs in, at most once, or takes the token; null where there is none that can be called with. */
@@ -64,11 +90,8 @@ async function verifyToken(run: CheckRun, token: string): Promise<void> {
   const setting = jwtSecret === null ? 'JWT_JWKS_URL' : 'JWT_SECRET';
   try {
     if (verify === null || (await verify(token))) return;
-    run.find(
-      'problem',
-      'The key set cannot be fetched, or lacks the key: the token is not verified.',
-      { setting },
-    );
+    const text = 'The key set cannot be fetched, or lacks the key: the token is not verified.';
+    run.find('problem', text, { setting });
   } catch (error) {
     if (!(error instanceof UnauthenticatedError)) throw error;
     const hasMore = jwtIssuer !== null || jwtAudience !== null;

@@ -1,57 +1,44 @@
 import type { Order, OrderKind, Position, Side } from '../model.ts';
-import { flag, instant, integer, isRow, number, type Row, type TimeUnit, text } from './scalars.ts';
+import * as read from './scalars.ts';
+import { isRow, type Row, type TimeUnit } from './scalars.ts';
+import {
+  boolean,
+  each,
+  filledString,
+  nullable,
+  number,
+  object,
+  string,
+  time,
+  vital,
+  type Wire,
+  wholeNumber,
+} from './shape.ts';
+
+const HOLDING = {
+  ...each(vital(filledString), 'id', 'symbol'),
+  ...each(nullable(boolean), 'delayed', 'sharia', 'isBuy'),
+  ...each(nullable(string), 'logo', 'friendlyName', 'comment'),
+  digits: nullable(wholeNumber),
+  ...each(nullable(number), 'units', 'priceOpen', 'priceCurrent', 'leverage', 'rateMargin'),
+  ...each(nullable(number), 'sl', 'tp', 'invested'),
+  ...each(nullable(time), 'timeCreate', 'timeUpdate'),
+};
 
 /** An open position as the gateway sends it. */
-export interface WirePosition {
-  id: string;
-  symbol: string;
-  logo: string;
-  delayed: boolean;
-  sharia: boolean;
-  digits: number;
-  friendlyName: string;
-  units: number;
-  priceOpen: number;
-  priceCurrent: number;
-  timeCreate: number;
-  timeUpdate: number;
-  leverage: number;
-  rateMargin: number;
-  rateProfit: number;
-  isBuy: boolean;
-  sl: number;
-  tp: number;
-  storage: number;
-  comment: string;
-  profit: number;
-  invested: number;
-}
+export const POSITION = object({
+  ...HOLDING,
+  ...each(nullable(number), 'rateProfit', 'storage', 'profit'),
+});
+export type WirePosition = Wire<typeof POSITION>;
 
 /** A pending order as the session snapshot holds it. */
-export interface WireOrder {
-  id: string;
-  symbol: string;
-  logo: string;
-  friendlyName: string;
-  units: number;
-  digits: number;
-  state: number;
-  delayed: boolean;
-  sharia: boolean;
-  priceOpen: number;
-  priceCurrent: number;
-  leverage: number;
-  timeCreate: number;
-  timeUpdate: number;
-  rateMargin: number;
-  isBuy: boolean;
-  isLimit: boolean;
-  sl: number;
-  tp: number;
-  comment: string;
-  invested: number;
-  useMargin: boolean;
-}
+export const ORDER = object({
+  ...HOLDING,
+  state: nullable(number),
+  ...each(nullable(boolean), 'isLimit', 'useMargin'),
+});
+export type WireOrder = Wire<typeof ORDER>;
 
 /**
  * Null where the list is none, or a row has no `id` or `symbol` of its own: a list of an account's
@@ -74,8 +61,8 @@ function wholeList<T extends { readonly id: string }>(
   const mapped: T[] = [];
   for (const row of list) {
     if (!isRow(row)) return null;
-    const id = text(row.id);
-    const symbol = text(row.symbol);
+    const id = read.text(row.id);
+    const symbol = read.text(row.symbol);
     if (!id || !symbol) return null;
     mapped.push(map(row, id, symbol, unit));
   }
@@ -101,25 +88,25 @@ function toPosition(row: Row, id: string, symbol: string, unit: TimeUnit): Posit
     id,
     symbol,
     side: side(row.isBuy),
-    name: text(row.friendlyName),
-    logo: text(row.logo),
-    delayed: flag(row.delayed),
-    sharia: flag(row.sharia),
-    digits: integer(row.digits),
-    units: number(row.units),
-    priceOpen: number(row.priceOpen),
-    priceCurrent: number(row.priceCurrent),
-    createdAt: instant(row.timeCreate, unit),
-    updatedAt: instant(row.timeUpdate, unit),
-    leverage: number(row.leverage),
-    rateMargin: number(row.rateMargin),
-    rateProfit: number(row.rateProfit),
-    stopLoss: number(row.sl),
-    takeProfit: number(row.tp),
-    storage: number(row.storage),
-    comment: text(row.comment),
-    profit: number(row.profit),
-    invested: number(row.invested),
+    name: read.text(row.friendlyName),
+    logo: read.text(row.logo),
+    delayed: read.flag(row.delayed),
+    sharia: read.flag(row.sharia),
+    digits: read.integer(row.digits),
+    units: read.number(row.units),
+    priceOpen: read.number(row.priceOpen),
+    priceCurrent: read.number(row.priceCurrent),
+    createdAt: read.instant(row.timeCreate, unit),
+    updatedAt: read.instant(row.timeUpdate, unit),
+    leverage: read.number(row.leverage),
+    rateMargin: read.number(row.rateMargin),
+    rateProfit: read.number(row.rateProfit),
+    stopLoss: read.number(row.sl),
+    takeProfit: read.number(row.tp),
+    storage: read.number(row.storage),
+    comment: read.text(row.comment),
+    profit: read.number(row.profit),
+    invested: read.number(row.invested),
   };
 }
 
@@ -129,8 +116,8 @@ function toOrder(row: Row, id: string, symbol: string, unit: TimeUnit): Order {
   return {
     ...shared,
     kind: kind(row.isLimit),
-    state: number(row.state),
-    useMargin: flag(row.useMargin),
+    state: read.number(row.state),
+    useMargin: read.flag(row.useMargin),
   };
 }
 

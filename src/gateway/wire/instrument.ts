@@ -1,37 +1,43 @@
 import type { Instrument, ShariaStatus, Swap, TradingHours } from '../model.ts';
 import { isRow, type Row } from './scalars.ts';
+import {
+  boolean,
+  each,
+  filledString,
+  type ListShape,
+  number,
+  object,
+  optional,
+  required,
+  string,
+  type Wire,
+  wholeNumber,
+} from './shape.ts';
 
-/** An instrument as the gateway sends it. */
-export interface WireInstrument {
-  _id: string;
-  logo: string;
-  friendlyName: string;
-  delayed: boolean;
-  desc: string;
-  sharia: boolean;
-  /** One of ShariaStatus, or a word that the interface did not have when this was written. */
-  shariaStatus: string;
-  leverage: number;
-  pdt: boolean;
-  digits: number;
-  session: readonly string[];
-  quotes: readonly string[];
-  tradingHours?: TradingHours | null | undefined;
-  sector: number;
-  industry: number;
-  mode: number;
-  calc: number;
-  swap?: Swap | null | undefined;
-  min: number;
-  max: number;
-  step: number;
-  limit: number;
-  mCurrency: string;
-  pCurrency: string;
-  mFx?: string | null | undefined;
-  pFx?: string | null | undefined;
-  access: readonly string[];
-}
+const strings: ListShape<typeof string> = { kind: 'list', of: string, wrong: 'row' };
+
+/** An instrument as the gateway sends it: the one table of the interface that says which fields are required. */
+export const INSTRUMENT = object({
+  _id: required(filledString),
+  ...each(required(string), 'logo', 'friendlyName', 'desc', 'mCurrency', 'pCurrency'),
+  ...each(required(boolean), 'delayed', 'sharia', 'pdt'),
+  // A word that the interface did not have when this was written is null.
+  shariaStatus: required({ ...string, oneOf: ['QUESTIONABLE', 'COMPLIANT', 'NONCOMPLIANT'] }),
+  ...each(required(number), 'leverage', 'sector', 'industry', 'mode', 'calc'),
+  ...each(required(number), 'min', 'max', 'step', 'limit'),
+  digits: required(wholeNumber),
+  ...each(required(strings), 'session', 'quotes', 'access'),
+  tradingHours: optional(
+    object({
+      timezone: required(string),
+      ...each(required(strings), 'regular', 'preMarket', 'postMarket', 'overnight'),
+      otherExtended: required(strings),
+    }),
+  ),
+  swap: optional(object(each(required(number), 'long', 'short', 'mode', 'tick'))),
+  ...each(optional(string), 'mFx', 'pFx'),
+});
+export type WireInstrument = Wire<typeof INSTRUMENT>;
 
 /** Null where the row breaks the interface's table: such an instrument is left out of the catalog. */
 export function toInstrument(row: unknown): Instrument | null {

@@ -1,6 +1,7 @@
 import type { WithdrawalMethod } from '../model.ts';
 import type { Read } from '../read.ts';
 import { isRow, number, text } from './scalars.ts';
+import * as shape from './shape.ts';
 
 export const withdrawalMethodsRead: Read<readonly WithdrawalMethod[]> = {
   operation: 'getWithdrawalMethods',
@@ -13,6 +14,12 @@ export const customerIdRead: Read<string> = {
   map: (body) => (isRow(body) ? text(body.customerId) : null),
   expected: 'customer id',
 };
+
+export const WITHDRAWAL_METHOD = shape.object({
+  id: shape.nullable(shape.number),
+  ...shape.each(shape.nullable(shape.string), 'title', 'icon', 'type', 'crmType', 'status'),
+  subtitle: shape.nullable(shape.string),
+});
 
 /** The interface nests the list in a list; the outer index is kept, its meaning is not known. */
 function toWithdrawalMethods(body: unknown): readonly WithdrawalMethod[] | null {

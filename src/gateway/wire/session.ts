@@ -1,36 +1,40 @@
 import type { AccountAccess, Session } from '../model.ts';
-import { toOrders, toPositions, type WireOrder, type WirePosition } from './holding.ts';
-import { flag, instant, integer, isRow, number, type TimeUnit, text } from './scalars.ts';
+import { ORDER, POSITION, toOrders, toPositions } from './holding.ts';
+import * as read from './scalars.ts';
+import { isRow, type TimeUnit } from './scalars.ts';
+import {
+  boolean,
+  each,
+  nullable,
+  number,
+  object,
+  string,
+  time,
+  type Wire,
+  wholeList,
+  wholeNumber,
+  wholeOrNone,
+} from './shape.ts';
+
+const ACCESS = object({
+  ...each(nullable(string), 'id', 'name', 'currency'),
+  currencyDigits: nullable(wholeNumber),
+  ...each(nullable(boolean), 'isHedged', 'noPl'),
+});
 
 /** The account snapshot as the gateway sends it. */
-export interface WireSession {
-  login: number;
-  balance: number;
-  credit: number;
-  storage: number;
-  assets: number;
-  prevEquity: number;
-  prevBalance: number;
-  leverage: number;
-  group: string;
-  server: string;
-  createdAt: number;
-  kyc_status: string;
-  equity: number;
-  Invested: number;
-  Profits: number;
-  access: {
-    id: string;
-    name: string;
-    currency: string;
-    currencyDigits: number;
-    isHedged: boolean;
-    noPl: boolean;
-  };
-  positions: WirePosition[];
-  orders: WireOrder[];
-  currency: string;
-}
+export const SESSION = object({
+  // A login of either type is compared with the token's.
+  login: { shape: number, missing: 'nothing', wrong: 'nothing' },
+  ...each(nullable(number), 'balance', 'credit', 'storage', 'assets', 'prevEquity', 'prevBalance'),
+  ...each(nullable(number), 'leverage', 'equity', 'Invested', 'Profits'),
+  ...each(nullable(string), 'group', 'server', 'kyc_status', 'currency'),
+  createdAt: nullable(time),
+  access: nullable(ACCESS),
+  positions: wholeOrNone(wholeList(POSITION)),
+  orders: wholeOrNone(wholeList(ORDER)),
+});
+export type WireSession = Wire<typeof SESSION>;
 
 /**
  * Null where the answer is no snapshot of this login, or a list in it breaks the interface. The
@@ -47,21 +51,21 @@ export function toSession(body: unknown, login: string, unit: TimeUnit): Session
   if (orders === null && body.orders != null) return null;
   return {
     login,
-    group: text(body.group),
-    server: text(body.server),
-    currency: text(body.currency),
-    balance: number(body.balance),
-    credit: number(body.credit),
-    equity: number(body.equity),
-    storage: number(body.storage),
-    assets: number(body.assets),
-    prevEquity: number(body.prevEquity),
-    prevBalance: number(body.prevBalance),
-    leverage: number(body.leverage),
-    invested: number(body.Invested),
-    profits: number(body.Profits),
-    kycStatus: text(body.kyc_status),
-    createdAt: instant(body.createdAt, unit),
+    group: read.text(body.group),
+    server: read.text(body.server),
+    currency: read.text(body.currency),
+    balance: read.number(body.balance),
+    credit: read.number(body.credit),
+    equity: read.number(body.equity),
+    storage: read.number(body.storage),
+    assets: read.number(body.assets),
+    prevEquity: read.number(body.prevEquity),
+    prevBalance: read.number(body.prevBalance),
+    leverage: read.number(body.leverage),
+    invested: read.number(body.Invested),
+    profits: read.number(body.Profits),
+    kycStatus: read.text(body.kyc_status),
+    createdAt: read.instant(body.createdAt, unit),
     access: toAccess(body.access),
     positions,
     orders,
@@ -71,11 +75,11 @@ export function toSession(body: unknown, login: string, unit: TimeUnit): Session
 function toAccess(value: unknown): AccountAccess | null {
   if (!isRow(value)) return null;
   return {
-    id: text(value.id),
-    name: text(value.name),
-    currency: text(value.currency),
-    currencyDigits: integer(value.currencyDigits),
-    isHedged: flag(value.isHedged),
-    noPl: flag(value.noPl),
+    id: read.text(value.id),
+    name: read.text(value.name),
+    currency: read.text(value.currency),
+    currencyDigits: read.integer(value.currencyDigits),
+    isHedged: read.flag(value.isHedged),
+    noPl: read.flag(value.noPl),
   };
 }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { ANSWER_SHAPES, type ReadName } from '../../../src/gateway/interface/answer-shapes.ts';
-import { compare } from '../../../src/gateway/interface/compare.ts';
+import { ANSWER_SHAPES } from '../../../src/cli/check/answer-shapes.ts';
+import { compare } from '../../../src/cli/check/compare.ts';
+import type { ReadName } from '../../../src/gateway/probe.ts';
 import { toInstruments } from '../../../src/gateway/wire/catalog.ts';
 import { toPositions } from '../../../src/gateway/wire/holding.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
 import { isRow } from '../../../src/gateway/wire/scalars.ts';
 import { toSession } from '../../../src/gateway/wire/session.ts';
-import { instrumentRow, positionRow, sessionRow } from '../wire/rows.ts';
+import { instrumentRow, positionRow, sessionRow } from '../../gateway/wire/rows.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 

@@ -9,6 +9,14 @@ export interface Session {
   readonly json: unknown;
 }
 
+export interface Group {
+  readonly name: string;
+  /** The claim that holds it, where one does. */
+  readonly claim: string | null;
+  /** Op 10 names it; else it is only what the token says. */
+  readonly isConfirmed: boolean;
+}
+
 const OPERATION = 'getSession';
 const MOST_CANDIDATES = 5;
 /** By the interface 403; gateways also say that there is no such login. */
@@ -60,10 +68,8 @@ async function searchSession(
     const login = read.loginIn(claim);
     if (login === null || tried.has(login)) continue;
     tried.add(login);
-    const { diagnosis, json } = await run.call(OPERATION, 'find the login', {
-      token,
-      path: { login },
-    });
+    const call = { token, path: { login } };
+    const { diagnosis, json } = await run.call(OPERATION, 'find the login', call);
     if (diagnosis.kind === 'answered') return sessionOf(run, login, claim, json);
   }
   return null;
@@ -76,4 +82,31 @@ function sessionOf(run: CheckRun, login: string, loginClaim: string, json: unkno
     run.find('problem', text, { operation: OPERATION });
   }
   return { login, loginClaim, json };
+}
+
+/** The group as op 10 names it, or as the token does; null where neither does. */
+export function judgeGroup(
+  run: CheckRun,
+  { read }: Account,
+  session: Session | null,
+): Group | null {
+  const configured = run.config.gatewayGroupClaim;
+  const claimed = read.textIn(configured);
+  const group = isRow(session?.json) ? session.json.group : null;
+  if (typeof group !== 'string' || group === '') {
+    return claimed === null ? null : { name: claimed, claim: configured, isConfirmed: false };
+  }
+  if (claimed === group) return { name: group, claim: configured, isConfirmed: true };
+  const setting = { setting: 'GATEWAY_GROUP_CLAIM' } as const;
+  const [claim = null] = read.claimsOf(group);
+  const fault = claimed === null ? 'has no group in' : 'names another group than op 10 in';
+  if (claim === null) {
+    const text = `The token ${fault} the claim ${configured}, and no claim holds the group of op 10: each user's first look at the catalog costs a call of op 10.`;
+    run.find('warning', text, setting);
+  } else {
+    run.settings.GATEWAY_GROUP_CLAIM = claim;
+    const text = `The token ${fault} the claim ${configured}: the claim ${claim} holds it.`;
+    run.find('problem', text, setting);
+  }
+  return { name: group, claim, isConfirmed: true };
 }

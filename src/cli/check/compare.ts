@@ -1,6 +1,6 @@
+import { integer, isRow, number } from '../../gateway/wire/scalars.ts';
+import type { Loss, ScalarShape, Shape } from '../../gateway/wire/shape.ts';
 import { redact } from '../../lib/redact.ts';
-import { integer, isRow, number } from '../wire/scalars.ts';
-import type { Loss, ScalarShape, Shape } from './shape.ts';
 
 /** How one field of the interface was found in an answer, over all its rows; never a value of it. */
 export interface SeenField {

@@ -1,0 +1,32 @@
+import type { ProbeName } from '../../gateway/probe.ts';
+import { POSITION } from '../../gateway/wire/holding.ts';
+import { INSTRUMENT } from '../../gateway/wire/instrument.ts';
+import { WITHDRAWAL_METHOD } from '../../gateway/wire/payments.ts';
+import { SESSION } from '../../gateway/wire/session.ts';
+import {
+  boolean,
+  filledString,
+  nullable,
+  object,
+  type Shape,
+  string,
+  vital,
+  wholeList,
+} from '../../gateway/wire/shape.ts';
+
+/**
+ * The answers with status 200, field by field, each with what the service loses where the field differs. The
+ * readers in `gateway/wire/` drop or null such fields silently; this says what the interface describes.
+ */
+export const ANSWER_SHAPES: Readonly<Record<ProbeName, Shape>> = {
+  getAllTickers: { kind: 'list', of: INSTRUMENT, wrong: 'row' },
+  getSession: SESSION,
+  getWithdrawalMethods: wholeList(wholeList(WITHDRAWAL_METHOD)),
+  getOpenPositions: object({ positions: vital(wholeList(POSITION)) }),
+  getCustomerId: object({ customerId: vital(string) }),
+  login: object({
+    access_token: vital(filledString),
+    passkey: nullable(boolean),
+    refresh_token: nullable(string),
+  }),
+};
