@@ -16,8 +16,10 @@ import {
 } from 'graphql';
 import { ERROR_CODES } from '../src/schema/error-codes.ts';
 import { buildSchema } from '../src/schema/schema.ts';
+import { rowsOf } from './client-rows.ts';
 
 const CLIENT = join(import.meta.dirname, '..', 'client');
+const ROWS = 'src/generated/rows.ts';
 const LINE_WIDTH = 100;
 const HEAD = '// Written by `npm run docs` from the code of the server.\n';
 
@@ -27,9 +29,14 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['src/generated/error-codes.ts', errorCodes()],
     ['src/generated/possible-types.ts', possibleTypes(schema)],
+    [ROWS, rowsFile(schema)],
     ['src/generated/type-policies.ts', typePolicies(schema)],
     ['trusted-documents.json', await trustedDocuments(schema)],
   ]);
+}
+
+function rowsFile(schema = buildSchema()): string {
+  return `${HEAD}\n${rowsOf(schema)}`;
 }
 
 function errorCodes(): string {
@@ -143,6 +150,8 @@ function isText(value: unknown): value is string {
 if (import.meta.main) {
   const isCheck = process.argv.includes('--check');
   mkdirSync(join(CLIENT, 'src', 'generated'), { recursive: true });
+  // The documents of the client's modules, which are imported below, contain what these say.
+  if (!isCheck) writeFileSync(join(CLIENT, ROWS), rowsFile());
   for (const [name, text] of await generatedFiles()) {
     const path = join(CLIENT, name);
     if (!isCheck) writeFileSync(path, text);

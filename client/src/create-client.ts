@@ -1,11 +1,12 @@
 import { browserEnvironment } from './browser-environment.ts';
 import { type CatalogReplica, createCatalog } from './catalog/catalog.ts';
-import type { Instrument, InstrumentField, KeyField } from './catalog/instrument.ts';
+import type { InstrumentField, KeyField } from './catalog/instrument.ts';
 import type { RequestOptions, Result, Sink } from './core.ts';
 import { baseOptions } from './core-options.ts';
 import { createCore } from './create-core.ts';
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
+import type { Instrument } from './generated/rows.ts';
 import { createAccount, type LiveAccount } from './live/account.ts';
 import { createPositions, type Positions } from './live/positions.ts';
 import type { Operation } from './operation.ts';

@@ -1,11 +1,6 @@
 import type { Core } from '../core.ts';
-import {
-  INSTRUMENT_FIELDS,
-  type Instrument,
-  type InstrumentField,
-  KEY_FIELDS,
-  type KeyField,
-} from './instrument.ts';
+import { INSTRUMENT_FIELDS, type Instrument } from '../generated/rows.ts';
+import { type InstrumentField, KEY_FIELDS, type KeyField } from './instrument.ts';
 import { Replica } from './replica.ts';
 
 /** The viewer's catalog, in memory: everything but `load` and `sync` answers at once, without the network. */

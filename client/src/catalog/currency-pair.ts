@@ -1,5 +1,6 @@
+import type { Instrument } from '../generated/rows.ts';
 import { bare, fold } from './fold.ts';
-import type { Instrument, KeyFields } from './instrument.ts';
+import type { KeyFields } from './instrument.ts';
 
 /** The two currencies of a pair, folded. */
 export interface CurrencyPair {

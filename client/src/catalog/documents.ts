@@ -1,5 +1,6 @@
+import { INSTRUMENT_FIELDS } from '../generated/rows.ts';
 import type { TypedText } from '../operation.ts';
-import { INSTRUMENT_FIELDS, type InstrumentField, type KeyFields } from './instrument.ts';
+import type { InstrumentField, KeyFields } from './instrument.ts';
 
 export interface OwnerData {
   readonly session: { readonly login: string; readonly group: string | null } | null;

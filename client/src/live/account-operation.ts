@@ -1,36 +1,11 @@
+import {
+  ORDER_FIELDS,
+  type PendingOrder,
+  POSITION_FIELDS,
+  type Position,
+} from '../generated/rows.ts';
 import type { TypedText } from '../operation.ts';
 import type { ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
-import { POSITION_FIELDS } from './position-fields.ts';
-import type { Position, Side } from './positions-operation.ts';
-
-/** A pending order: every plain field of the server's. Fields that the gateway left out are null. */
-export interface PendingOrder {
-  readonly id: string;
-  readonly symbol: string;
-  readonly name: string | null;
-  readonly logo: string | null;
-  readonly side: Side | null;
-  readonly kind: 'LIMIT' | 'STOP' | null;
-  readonly units: number | null;
-  readonly invested: number | null;
-  readonly leverage: number | null;
-  /** The price at which it is to be carried out. */
-  readonly priceOpen: number | null;
-  readonly priceCurrent: number | null;
-  readonly digits: number | null;
-  readonly stopLoss: number | null;
-  readonly takeProfit: number | null;
-  readonly rateMargin: number | null;
-  readonly useMargin: boolean | null;
-  readonly state: number | null;
-  readonly delayed: boolean | null;
-  readonly sharia: boolean | null;
-  readonly comment: string | null;
-  /** In ISO 8601, as the server writes it. */
-  readonly createdAt: string | null;
-  /** In ISO 8601, as the server writes it. */
-  readonly updatedAt: string | null;
-}
 
 /** The gateway's figures of the account, as of `fetchedAt`. */
 export interface AccountFigures {
@@ -75,8 +50,7 @@ export const ACCOUNT_CHANGES: TypedText<AccountChangesData, LiveVariables> =
     }
     orders {
       upserted {
-        id symbol name logo side kind units invested leverage priceOpen priceCurrent digits
-        stopLoss takeProfit rateMargin useMargin state delayed sharia comment createdAt updatedAt
+        ${ORDER_FIELDS}
       }
       closed fetchedAt
     }

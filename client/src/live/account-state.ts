@@ -1,6 +1,7 @@
-import type { AccountFigures, PendingOrder } from './account-operation.ts';
+import type { PendingOrder, Position } from '../generated/rows.ts';
+import type { AccountFigures } from './account-operation.ts';
 import type { LiveState } from './live-source.ts';
-import type { Position, PositionTotals } from './positions-operation.ts';
+import type { PositionTotals } from './positions-operation.ts';
 
 /** The account as far as it is known; the same object until something changes. */
 export interface AccountState extends LiveState {

@@ -1,4 +1,5 @@
-import type { AccountChanges, AccountFigures, PendingOrder } from './account-operation.ts';
+import type { PendingOrder } from '../generated/rows.ts';
+import type { AccountChanges, AccountFigures } from './account-operation.ts';
 import { type FoldedPositions, foldPositions } from './fold-positions.ts';
 import type { FoldOptions, LiveSum } from './live-source.ts';
 import { applyChanges, withKnownRows } from './rows.ts';

@@ -1,5 +1,6 @@
+import type { Position } from '../generated/rows.ts';
 import type { FoldOptions } from './live-source.ts';
-import type { Position, PositionChanges, PositionTotals } from './positions-operation.ts';
+import type { PositionChanges, PositionTotals } from './positions-operation.ts';
 import { applyChanges, isSame, withKnownRows } from './rows.ts';
 
 /** The result of all events so far. The list and its cursor are one value, so that neither is newer than the other. */

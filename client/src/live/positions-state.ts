@@ -1,5 +1,6 @@
+import type { Position } from '../generated/rows.ts';
 import type { LiveState } from './live-source.ts';
-import type { Position, PositionTotals } from './positions-operation.ts';
+import type { PositionTotals } from './positions-operation.ts';
 
 /** The open positions as far as they are known; the same object until something changes. */
 export interface PositionsState extends LiveState {

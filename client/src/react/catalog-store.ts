@@ -1,5 +1,6 @@
-import type { Instrument, KeyField } from '../catalog/instrument.ts';
+import type { KeyField } from '../catalog/instrument.ts';
 import type { TradingGraphError } from '../errors.ts';
+import type { Instrument } from '../generated/rows.ts';
 import { asTradingGraphError, signedOutError } from '../request/failures.ts';
 import type { AnyClient } from './provider.ts';
 

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
-import type { Instrument, InstrumentField, KeyField } from '../catalog/instrument.ts';
+import type { InstrumentField, KeyField } from '../catalog/instrument.ts';
+import type { Instrument } from '../generated/rows.ts';
 import type { CatalogState } from './catalog-store.ts';
 import { useProvided } from './provider.ts';
 

@@ -5,8 +5,8 @@ import { buildSchema, getNamedType, isLeafType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
-import { INSTRUMENT_FIELDS } from '../../src/catalog/instrument.ts';
 import { createClient } from '../../src/create-client.ts';
+import { INSTRUMENT_FIELDS } from '../../src/generated/rows.ts';
 import { openPhone, PRO, serverCatalog, untilServed } from '../support/catalog-phone.ts';
 import { startCore } from '../support/client.ts';
 

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { buildSchema, getNamedType, isLeafType, isObjectType, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import type { PendingOrder } from '../../src/generated/rows.ts';
 import {
   ACCOUNT_CHANGES,
   type AccountChanges,
   type AccountFigures,
-  type PendingOrder,
 } from '../../src/live/account-operation.ts';
 import { type FoldedAccount, foldAccount } from '../../src/live/fold-account.ts';
 

@@ -2,12 +2,9 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { buildSchema, getNamedType, isLeafType, isObjectType, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import type { Position } from '../../src/generated/rows.ts';
 import { type FoldedPositions, foldPositions } from '../../src/live/fold-positions.ts';
-import {
-  POSITION_CHANGES,
-  type Position,
-  type PositionChanges,
-} from '../../src/live/positions-operation.ts';
+import { POSITION_CHANGES, type PositionChanges } from '../../src/live/positions-operation.ts';
 
 const row = (id: string, profit = 0) => ({ id, symbol: 'AAPL', profit }) as Position;
 

@@ -1,7 +1,8 @@
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import type { Core, Sink } from '../../src/core.ts';
 import { TradingGraphError } from '../../src/errors.ts';
-import type { Position, PositionChangesData } from '../../src/live/positions-operation.ts';
+import type { Position } from '../../src/generated/rows.ts';
+import type { PositionChangesData } from '../../src/live/positions-operation.ts';
 import { createStagedEnvironment } from '../support/staged-environment.ts';
 
 export const ROWS = 50;

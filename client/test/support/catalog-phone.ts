@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
-import { INSTRUMENT_FIELDS } from '../../src/catalog/instrument.ts';
+import { INSTRUMENT_FIELDS } from '../../src/generated/rows.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { startCore, type TestCoreOptions } from './client.ts';
 import { countedEnvironment } from './counted-environment.ts';

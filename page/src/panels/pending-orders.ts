@@ -1,4 +1,4 @@
-import type { PendingOrder } from '../../../client/src/live/account-operation.ts';
+import type { PendingOrder } from '../../../client/src/generated/rows.ts';
 import type { AccountState } from '../../../client/src/live/account-state.ts';
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';

@@ -1,0 +1,192 @@
+// Written by `npm run docs` from the code of the server.
+
+/** The direction of a trade. */
+export type Side = 'BUY' | 'SELL';
+
+/** An open position. With every plain field of the schema; one that the gateway left out is null. */
+export interface Position {
+  /** The note left with it. */
+  readonly comment: string | null;
+  /** When the position was made. */
+  readonly createdAt: string | null;
+  /** Whether its prices come with a delay. */
+  readonly delayed: boolean | null;
+  /** Decimals of its prices. */
+  readonly digits: number | null;
+  /** The gateway’s number of the position. */
+  readonly id: string;
+  /** The money put into it. */
+  readonly invested: number | null;
+  /** Its leverage. */
+  readonly leverage: number | null;
+  /** Where the instrument’s logo is. */
+  readonly logo: string | null;
+  /** The instrument’s name to show. */
+  readonly name: string | null;
+  /** The price now. */
+  readonly priceCurrent: number | null;
+  /** The price at which it was opened. */
+  readonly priceOpen: number | null;
+  /** Its profit or loss now. */
+  readonly profit: number | null;
+  /** The rate that converts its margin into the account’s currency. */
+  readonly rateMargin: number | null;
+  /** The rate that converts its profit into the account’s currency. */
+  readonly rateProfit: number | null;
+  /** Whether the instrument counts as sharia-compliant. */
+  readonly sharia: boolean | null;
+  /** Bought or sold. */
+  readonly side: Side | null;
+  /** The price at which it closes to stop a loss; 0 is the gateway’s own value. */
+  readonly stopLoss: number | null;
+  /** What holding it overnight has cost or brought. */
+  readonly storage: number | null;
+  /** What is traded. */
+  readonly symbol: string;
+  /** The price at which it closes to take a profit; 0 is the gateway’s own value. */
+  readonly takeProfit: number | null;
+  /** Its size in units of the instrument. */
+  readonly units: number | null;
+  /** When the position last changed. */
+  readonly updatedAt: string | null;
+}
+
+export const POSITION_FIELDS =
+  'comment createdAt delayed digits id invested leverage logo name priceCurrent priceOpen profit rateMargin rateProfit sharia side stopLoss storage symbol takeProfit units updatedAt';
+
+/** A pending order. With every plain field of the schema; one that the gateway left out is null. */
+export interface PendingOrder {
+  /** The note left with it. */
+  readonly comment: string | null;
+  /** When the order was made. */
+  readonly createdAt: string | null;
+  /** Whether its prices come with a delay. */
+  readonly delayed: boolean | null;
+  /** Decimals of its prices. */
+  readonly digits: number | null;
+  /** The gateway’s number of the order. */
+  readonly id: string;
+  /** The money put into it. */
+  readonly invested: number | null;
+  /** Limit or stop; what the gateway does not call a limit order counts as a stop. */
+  readonly kind: 'LIMIT' | 'STOP' | null;
+  /** Its leverage. */
+  readonly leverage: number | null;
+  /** Where the instrument’s logo is. */
+  readonly logo: string | null;
+  /** The instrument’s name to show. */
+  readonly name: string | null;
+  /** The price now. */
+  readonly priceCurrent: number | null;
+  /** The price at which it is to be carried out. */
+  readonly priceOpen: number | null;
+  /** The rate that converts its margin into the account’s currency. */
+  readonly rateMargin: number | null;
+  /** Whether the instrument counts as sharia-compliant. */
+  readonly sharia: boolean | null;
+  /** Bought or sold. */
+  readonly side: Side | null;
+  /** The gateway’s code of its state. */
+  readonly state: number | null;
+  /** The price at which it closes to stop a loss; 0 is the gateway’s own value. */
+  readonly stopLoss: number | null;
+  /** What is traded. */
+  readonly symbol: string;
+  /** The price at which it closes to take a profit; 0 is the gateway’s own value. */
+  readonly takeProfit: number | null;
+  /** Its size in units of the instrument. */
+  readonly units: number | null;
+  /** When the order last changed. */
+  readonly updatedAt: string | null;
+  /** Whether it is carried out on margin. */
+  readonly useMargin: boolean | null;
+}
+
+export const ORDER_FIELDS =
+  'comment createdAt delayed digits id invested kind leverage logo name priceCurrent priceOpen rateMargin sharia side state stopLoss symbol takeProfit units updatedAt useMargin';
+
+/** An instrument of the catalog. With every plain field of the schema; one that the gateway left out is null. */
+export interface Instrument {
+  /** Who may trade it, in the gateway’s words. */
+  readonly access: readonly string[];
+  /** The gateway’s code of how its margin is calculated. */
+  readonly calc: number;
+  /** Whether its prices come with a delay. */
+  readonly delayed: boolean;
+  /** What it is, in a sentence. */
+  readonly description: string;
+  /** Decimals of its prices. */
+  readonly digits: number;
+  /** The gateway’s identifier. */
+  readonly id: string;
+  /** The gateway’s code of its industry. */
+  readonly industry: number;
+  /** The leverage for the viewer’s group. */
+  readonly leverage: number;
+  /** Most that may be held of it. */
+  readonly limit: number;
+  /** Where its logo is. */
+  readonly logo: string;
+  /** The currency of its margin. */
+  readonly mCurrency: string;
+  /** The symbol that converts its margin; null where none is needed. */
+  readonly mFx: string | null;
+  /** Largest size of an order. */
+  readonly max: number;
+  /** Smallest size of an order. */
+  readonly min: number;
+  /** The gateway’s code of its trade mode. */
+  readonly mode: number;
+  /** The name to show. */
+  readonly name: string;
+  /** The currency of its profit. */
+  readonly pCurrency: string;
+  /** The symbol that converts its profit; null where none is needed. */
+  readonly pFx: string | null;
+  /** Whether day-trading rules apply to it. */
+  readonly pdt: boolean;
+  /** Its quote sessions, in the gateway’s words. */
+  readonly quotes: readonly string[];
+  /** The gateway’s code of its sector. */
+  readonly sector: number;
+  /** Its trading sessions, in the gateway’s words. */
+  readonly session: readonly string[];
+  /** Whether it counts as sharia-compliant. */
+  readonly sharia: boolean;
+  /** The finer verdict on its sharia compliance. Null where the gateway’s word for it is not in this schema yet. */
+  readonly shariaStatus: 'COMPLIANT' | 'NONCOMPLIANT' | 'QUESTIONABLE' | null;
+  /** Step of an order’s size. */
+  readonly step: number;
+  /** What positions and orders call it; the same as `id`. */
+  readonly symbol: string;
+}
+
+/** The fields of an instrument; those that each copy of the catalog has come first. */
+export const INSTRUMENT_FIELDS: readonly (keyof Instrument)[] = [
+  'id',
+  'symbol',
+  'name',
+  'description',
+  'access',
+  'calc',
+  'delayed',
+  'digits',
+  'industry',
+  'leverage',
+  'limit',
+  'logo',
+  'mCurrency',
+  'mFx',
+  'max',
+  'min',
+  'mode',
+  'pCurrency',
+  'pFx',
+  'pdt',
+  'quotes',
+  'sector',
+  'session',
+  'sharia',
+  'shariaStatus',
+  'step',
+];

@@ -1,0 +1,100 @@
+import {
+  type GraphQLField,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { KEY_FIELDS } from '../client/src/catalog/instrument.ts';
+
+const SCALARS: Readonly<Record<string, string>> = {
+  ID: 'string',
+  String: 'string',
+  DateTime: 'string',
+  Int: 'number',
+  Float: 'number',
+  Boolean: 'boolean',
+};
+
+type Field = GraphQLField<unknown, unknown>;
+
+/**
+ * The rows that the client follows and keeps: their types, and the names of their fields for its documents. A plain
+ * field is one without a selection and without arguments. The viewer's own fields of an instrument are not the
+ * catalog's, and are left out.
+ */
+export function rowsOf(schema: GraphQLSchema): string {
+  const instrument = plainFields(schema, 'Instrument');
+  const other = instrument.map(({ name }) => name).filter((name) => !isKey(name));
+  const sections = [
+    enumType(schema, 'Side'),
+    rowType('Position', 'An open position.', plainFields(schema, 'Position')),
+    fieldText('POSITION_FIELDS', plainFields(schema, 'Position')),
+    rowType('PendingOrder', 'A pending order.', plainFields(schema, 'Order')),
+    fieldText('ORDER_FIELDS', plainFields(schema, 'Order')),
+    rowType('Instrument', 'An instrument of the catalog.', instrument),
+    `/** The fields of an instrument; those that each copy of the catalog has come first. */
+export const INSTRUMENT_FIELDS: readonly (keyof Instrument)[] = [
+${[...KEY_FIELDS, ...other.toSorted()].map((name) => `  '${name}',`).join('\n')}
+];`,
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+function plainFields(schema: GraphQLSchema, name: string): readonly Field[] {
+  const type = schema.getType(name);
+  if (!isObjectType(type)) throw new Error(`the schema has no type ${name}`);
+  return Object.values(type.getFields()).filter(
+    (field) =>
+      isLeafType(getNamedType(field.type)) &&
+      field.args.length === 0 &&
+      field.extensions.sharing !== undefined,
+  );
+}
+
+function isKey(name: string): boolean {
+  return KEY_FIELDS.some((key) => key === name);
+}
+
+function enumType(schema: GraphQLSchema, name: string): string {
+  const type = schema.getType(name);
+  if (!isEnumType(type)) throw new Error(`the schema has no enum ${name}`);
+  return `/** ${type.description} */\nexport type ${name} = ${wordsOf(type)};`;
+}
+
+function wordsOf(type: { getValues(): readonly { readonly name: string }[] }): string {
+  return type
+    .getValues()
+    .map(({ name }) => `'${name}'`)
+    .join(' | ');
+}
+
+function rowType(name: string, what: string, fields: readonly Field[]): string {
+  const rows = fields.flatMap((field) => [
+    `  /** ${field.description} */`,
+    `  readonly ${field.name}: ${typeText(field.type)};`,
+  ]);
+  const plain = 'With every plain field of the schema; one that the gateway left out is null.';
+  return [`/** ${what} ${plain} */`, `export interface ${name} {`, ...rows, '}'].join('\n');
+}
+
+function typeText(type: GraphQLOutputType): string {
+  if (!isNonNullType(type)) return `${innerText(type)} | null`;
+  return innerText(type.ofType);
+}
+
+function innerText(type: GraphQLOutputType): string {
+  if (isListType(type)) return `readonly ${typeText(type.ofType)}[]`;
+  if (isEnumType(type)) return type.name === 'Side' ? 'Side' : wordsOf(type);
+  const text = SCALARS[String(type)];
+  if (text === undefined) throw new Error(`a client knows no ${type}`);
+  return text;
+}
+
+function fieldText(name: string, fields: readonly Field[]): string {
+  return `export const ${name} =\n  '${fields.map((field) => field.name).join(' ')}';`;
+}
