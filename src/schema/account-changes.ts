@@ -28,6 +28,11 @@ import { perAccount } from './sharing.ts';
 type Changes = AccountChanges | PositionChanges;
 type Stream = PullStream<AccountChanges> | PullStream<PositionChanges>;
 
+/** The fields for which op 10 has to be read as well. */
+const OF_SNAPSHOT: Readonly<
+  Record<Exclude<keyof AccountChanges, keyof PositionChanges | 'positions'>, true>
+> = { orders: true, session: true };
+
 const ChangedPositionsRef = builder.objectRef<Delta<Position>>('ChangedPositions').implement({
   description: 'What turns the list of positions that the client holds into the present one.',
   fields: (t) => ({
@@ -142,7 +147,9 @@ builder.subscriptionField('accountChanges', (t) =>
     subscribe: async (_root, { after, intervalMs }, context, info): Promise<Stream> =>
       watching(context, intervalMs, async (hub, proof, viewer): Promise<Stream> => {
         const options = { after, intervalMs };
-        if (!selects(info, ['orders', 'session'])) return hub.watchChanges(proof, viewer, options);
+        if (!selects(info, Object.keys(OF_SNAPSHOT))) {
+          return hub.watchChanges(proof, viewer, options);
+        }
         await context.services.catchUp(proof.login);
         return hub.watchAccount(proof, viewer, options);
       }),

@@ -186,9 +186,13 @@ function isEmpty(event: Omit<Delta<unknown>, 'opened'> & { readonly snapshot: bo
   return !event.snapshot && event.upserted.length === 0 && event.closed.length === 0;
 }
 
+type ListName = {
+  [Name in keyof Session]: NonNullable<Session[Name]> extends readonly unknown[] ? Name : never;
+}[keyof Session];
+
+/** Each list has a timeline of its own; a snapshot is compared without them. */
+const NO_LISTS: Readonly<Record<ListName, null>> = { positions: null, orders: null };
+
 function sameFigures(a: Session, b: Session): boolean {
-  return isDeepStrictEqual(
-    { ...a, positions: null, orders: null },
-    { ...b, positions: null, orders: null },
-  );
+  return isDeepStrictEqual({ ...a, ...NO_LISTS }, { ...b, ...NO_LISTS });
 }
