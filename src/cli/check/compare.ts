@@ -1,5 +1,5 @@
 import { integer, isRow, number } from '../../gateway/wire/scalars.ts';
-import type { Loss, ScalarShape, Shape } from '../../gateway/wire/shape.ts';
+import type { FieldShape, Loss, ScalarShape, Shape } from '../../gateway/wire/shape.ts';
 import { redact } from '../../lib/redact.ts';
 
 /** How one field of the interface was found in an answer, over all its rows; never a value of it. */
@@ -27,110 +27,62 @@ export type TimeCounts = Readonly<Record<TimeMeaning, number>>;
 
 export type TimeMeaning = 's' | 'ms' | 'us' | 'zero' | 'none';
 
-/** Compares a JSON value with its description. */
-export function compare(shape: Shape, value: unknown, nowMs: number): Comparison {
-  const comparing = new Comparing(nowMs);
-  comparing.enter(shape, value, { path: '', missing: 'answer', wrong: 'answer' });
-  return comparing.result();
-}
-
-interface Place {
-  readonly path: string;
-  readonly missing: Loss;
-  readonly wrong: Loss;
-}
-
-interface Tally {
-  readonly expected: string;
-  readonly seen: Map<string, number>;
-  loss: Loss;
-  isWrong: boolean;
-}
-
 const LOSSES: readonly Loss[] = ['nothing', 'value', 'row', 'answer'];
 const MISSING = 'missing';
 const ANOTHER_WORD = 'another string';
 
-class Comparing {
-  readonly #nowMs: number;
-  readonly #tallies = new Map<string, Tally>();
-  readonly #unknown = new Map<string, string>();
-  readonly #times: Record<TimeMeaning, number> = { s: 0, ms: 0, us: 0, zero: 0, none: 0 };
+type Tally = { -readonly [Name in keyof SeenField]: SeenField[Name] };
 
-  constructor(nowMs: number) {
-    this.#nowMs = nowMs;
-  }
+/** Compares a JSON value with its description. */
+export function compare(described: Shape, answer: unknown, nowMs: number): Comparison {
+  const tallies = new Map<string, Tally>();
+  const unknown = new Map<string, string>();
+  const times = { s: 0, ms: 0, us: 0, zero: 0, none: 0 };
 
-  enter(shape: Shape, value: unknown, { path, missing, wrong }: Place): void {
-    const tally = this.#tally(path, shape);
+  // The fields of lists without a row are listed too, with nothing seen.
+  const list = (shape: Shape, path: string): void => {
+    const nothing = { path, seen: {}, loss: 'nothing', isWrong: false } as const;
+    tallies.set(path, { ...nothing, expected: nameOf(shape) });
+    if (shape.kind === 'list') list(shape.of, `${path}[]`);
+    if (shape.kind === 'object')
+      for (const [name, field] of Object.entries(shape.fields))
+        list(field.shape, below(path, name));
+  };
+
+  const enter = ({ shape, missing, wrong }: FieldShape, value: unknown, path: string): void => {
+    const tally = tallies.get(path) as Tally;
     const type = typeIn(shape, value);
-    tally.seen.set(type, (tally.seen.get(type) ?? 0) + 1);
+    tally.seen = { ...tally.seen, [type]: (tally.seen[type] ?? 0) + 1 };
     const isMissing = type === MISSING || type === 'null';
-    const fits = !isMissing && type === nameOf(shape);
-    if (!fits) {
+    if (isMissing || type !== nameOf(shape)) {
       // A word that an enum lacks is null, and costs no more than itself.
       const lossOfWrong = type === ANOTHER_WORD ? 'value' : wrong;
       tally.loss = worse(tally.loss, isMissing ? missing : lossOfWrong);
-      if (!isMissing) tally.isWrong = true;
-      return;
-    }
-    if (shape.kind === 'list') {
-      const place = { path: `${path}[]`, missing: shape.wrong, wrong: shape.wrong };
-      for (const entry of value as readonly unknown[]) this.enter(shape.of, entry, place);
+      tally.isWrong ||= !isMissing;
+    } else if (shape.kind === 'list') {
+      const entry = { shape: shape.of, missing: shape.wrong, wrong: shape.wrong };
+      for (const one of value as readonly unknown[]) enter(entry, one, `${path}[]`);
     } else if (shape.kind === 'object') {
-      this.#enterObject(shape.fields, value as Readonly<Record<string, unknown>>, path);
-    } else if (shape.isTime) {
-      this.#times[meaningOf(value as number, this.#nowMs)] += 1;
-    }
-  }
+      const row = value as Readonly<Record<string, unknown>>;
+      for (const [name, field] of Object.entries(shape.fields))
+        enter(field, Object.hasOwn(row, name) ? row[name] : undefined, below(path, name));
+      for (const [name, one] of Object.entries(row))
+        if (!Object.hasOwn(shape.fields, name))
+          unknown.set(below(path, shownName(name)), plainTypeOf(one));
+    } else if (shape.isTime) times[meaningOf(value as number, nowMs)] += 1;
+  };
 
-  result(): Comparison {
-    return {
-      fields: [...this.#tallies].map(([path, { seen, ...tally }]) => ({
-        path,
-        ...tally,
-        seen: Object.fromEntries(seen),
-      })),
-      unknown: [...this.#unknown].map(([path, type]) => ({ path, type })),
-      times: this.#times,
-    };
-  }
+  list(described, '');
+  enter({ shape: described, missing: 'answer', wrong: 'answer' }, answer, '');
+  return {
+    fields: [...tallies.values()],
+    unknown: [...unknown].map(([path, type]) => ({ path, type })),
+    times,
+  };
+}
 
-  #enterObject(
-    fields: Extract<Shape, { kind: 'object' }>['fields'],
-    row: Readonly<Record<string, unknown>>,
-    path: string,
-  ): void {
-    const prefix = path === '' ? '' : `${path}.`;
-    for (const [name, { shape, missing, wrong }] of Object.entries(fields)) {
-      const value = Object.hasOwn(row, name) ? row[name] : undefined;
-      this.enter(shape, value, { path: prefix + name, missing, wrong });
-    }
-    for (const name of Object.keys(row)) {
-      if (Object.hasOwn(fields, name)) continue;
-      this.#unknown.set(prefix + shownName(name), plainTypeOf(row[name]));
-    }
-  }
-
-  /** The fields of lists without a row are listed too, with nothing seen. */
-  #tally(path: string, shape: Shape): Tally {
-    const known = this.#tallies.get(path);
-    if (known) return known;
-    const tally: Tally = {
-      expected: nameOf(shape),
-      seen: new Map(),
-      loss: 'nothing',
-      isWrong: false,
-    };
-    this.#tallies.set(path, tally);
-    if (shape.kind === 'list') this.#tally(`${path}[]`, shape.of);
-    if (shape.kind === 'object') {
-      for (const [name, field] of Object.entries(shape.fields)) {
-        this.#tally(path === '' ? name : `${path}.${name}`, field.shape);
-      }
-    }
-    return tally;
-  }
+function below(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
 }
 
 function worse(one: Loss, other: Loss): Loss {
