@@ -1,6 +1,7 @@
 /**
- * The worst that one signed-in account can do to the others, found by a search over the schema.
- * `node bench/hostile.ts [--quick | --full] [--seed 1] [--set NAME=value] [--documents]` prints Markdown.
+ * The worst that one signed-in account can do to the others: documents that searches over the schema have found, and with
+ * `--search` the worst of a new search.
+ * `node bench/hostile.ts [--search] [--quick | --full] [--seed 1] [--set NAME=value] [--documents]` prints Markdown.
  * `--kind bytes` is about what is sent instead: fragments, chunks, control frames, pipelines. With it go `--through haproxy`
  * or `nginx` (three replicas), `--source` (another checkout), `--only` (a part of a sender's name), `--seconds`, `--sink`.
  */
@@ -19,6 +20,7 @@ const PACES = {
 
 const { values } = parseArgs({
   options: {
+    search: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
@@ -50,6 +52,7 @@ else throw new Error(`--kind ${values.kind}: must be bytes, or be left out`);
 async function printDocuments(): Promise<void> {
   const { findings, text } = await runHostile({
     ...common,
+    searchMs: values.search ? common.searchMs : 0,
     holdings: {
       instruments: Number(values.instruments),
       positions: Number(values.positions),
@@ -61,9 +64,7 @@ async function printDocuments(): Promise<void> {
   );
   print(text);
   if (!values.documents) return;
-  for (const { kind, document } of findings) {
-    if (document) print(`${kind}:\n\n${document.text}\n\n${JSON.stringify(document.variables)}`);
-  }
+  for (const { name, document } of findings) print(`${name}:\n\n${document.text}`);
 }
 
 async function printBytes(): Promise<void> {

@@ -5,14 +5,7 @@ import type { Trial } from '../../bench/support/hostile/trial-ground.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
 
 const LIMIT = 40;
-const SELECTION: Selection = {
-  on: 'Query',
-  name: 'customerId',
-  args: [],
-  below: [],
-  form: 'plain',
-  times: 1,
-};
+const SELECTION: Selection = { on: 'Query', name: 'customerId', args: {}, below: [], times: 1 };
 const allowed: Trial = {
   ...{ verdict: 'allowed', codes: [], harm: 0 },
   ...{ holdMs: 1, cpuMs: 1, bytes: 1, fields: 1 },

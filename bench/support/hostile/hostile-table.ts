@@ -1,15 +1,13 @@
 import { table } from '../markdown.ts';
 import type { Damage } from './damage.ts';
+import type { HostileDocument } from './draft.ts';
 import type { Climb } from './hill-climb.ts';
 import { type Kind, PLANS } from './kinds.ts';
-import type { HostileDocument } from './write-document.ts';
 
 export interface Finding {
-  readonly kind: Kind;
-  readonly climb: Climb;
-  /** Null where the search found nothing that is allowed. */
-  readonly document: HostileDocument | null;
-  readonly damage: Damage | null;
+  readonly name: string;
+  readonly document: HostileDocument;
+  readonly damage: Damage;
 }
 
 const SHOWN = 160;
@@ -22,11 +20,11 @@ const FATES: Readonly<Record<Damage['fate'], string>> = {
 };
 
 export function damageTable(findings: readonly Finding[], quiet: Damage): string {
-  const rows = findings.map(({ kind, document, damage }) =>
-    damage && document
-      ? [kind, shortened(document), ...cellsOf(damage)]
-      : [kind, 'nothing that is allowed', '', '', '', ''],
-  );
+  const rows = findings.map(({ name, document, damage }) => [
+    name,
+    shortened(document),
+    ...cellsOf(damage),
+  ]);
   return table(
     [
       'kind',
@@ -40,7 +38,9 @@ export function damageTable(findings: readonly Finding[], quiet: Damage): string
   );
 }
 
-export function searchTable(findings: readonly Finding[]): string {
+export function searchTable(
+  searches: readonly { readonly kind: Kind; readonly climb: Climb }[],
+): string {
   return table(
     [
       'kind',
@@ -52,7 +52,7 @@ export function searchTable(findings: readonly Finding[]): string {
       'MB',
       'longest hold of a refused one, ms',
     ],
-    findings.map(({ kind, climb: { worst, tried, refused, longestRefusedMs } }) => {
+    searches.map(({ kind, climb: { worst, tried, refused, longestRefusedMs } }) => {
       const trial = worst[0]?.trial;
       const isStuck = trial?.verdict === 'stuck';
       return [

@@ -4,13 +4,14 @@ import { type HostileFacade, type Settings, startHostileFacade } from './hostile
 import { type Holdings, type HostileGateway, startHostileGateway } from './hostile-gateway.ts';
 import { damageTable, type Finding, searchTable } from './hostile-table.ts';
 import { KINDS, type Kind } from './kinds.ts';
-import { Search, writerOf } from './search.ts';
+import { KNOWN_DOCUMENTS, knownWriter } from './known-documents.ts';
+import { searchWorst, writerOf } from './search.ts';
 import { TrialGround } from './trial-ground.ts';
 
 export interface HostileOptions {
   readonly seed: string;
   readonly holdings: Holdings;
-  /** The time of the search for the worst document of each kind. */
+  /** The time of the search for the worst document of each kind; at 0 the known ones alone are measured. */
   readonly searchMs: number;
   readonly leastTries: number;
   /** The time for which each of them is used. */
@@ -21,6 +22,7 @@ export interface HostileOptions {
 
 export interface HostileReport {
   readonly findings: readonly Finding[];
+  readonly searches: readonly { readonly kind: Kind; readonly climb: Climb }[];
   readonly text: string;
 }
 
@@ -31,39 +33,42 @@ const UNPACED = {
   POSITIONS_POLL_MS: '100',
 };
 const QUIET_MS = 2_000;
-/** Looks for the worst that one account can do in each way, then measures what it does to the others. */
+
+/** Measures what the known documents do to the others, and the worst that a search finds in each way. */
 export async function runHostile(options: HostileOptions): Promise<HostileReport> {
-  const { holdings, settings } = options;
+  const { holdings, settings, damageMs } = options;
   await using gateway = await startHostileGateway(holdings);
-  const sought = await search(gateway, options);
+  const searches = options.searchMs > 0 ? await search(gateway, options) : [];
   const start = () => startHostileFacade(gateway, settings);
-  const quiet = await inflict(start, gateway, null, Math.min(QUIET_MS, options.damageMs));
+  const quiet = await inflict(start, gateway, null, Math.min(QUIET_MS, damageMs));
+  const known = KNOWN_DOCUMENTS.map(({ name, kind, text }) => ({
+    name,
+    worst: { kind, write: knownWriter(text) },
+  }));
+  const found = searches.flatMap(({ kind, climb: { worst } }) =>
+    worst.slice(0, 1).map(({ draft }) => ({
+      name: `${kind}, found`,
+      worst: { kind, write: writerOf(kind, draft) },
+    })),
+  );
   const findings: Finding[] = [];
-  for (const { kind, climb } of sought) {
-    const [worst] = climb.worst;
-    if (!worst) {
-      findings.push({ kind, climb, document: null, damage: null });
-      continue;
-    }
-    const write = writerOf(kind, worst.draft);
-    const damage = await inflict(start, gateway, { kind, write }, options.damageMs);
-    findings.push({ kind, climb, document: write(), damage });
+  for (const { name, worst } of [...known, ...found]) {
+    const damage = await inflict(start, gateway, worst, damageMs);
+    findings.push({ name, document: worst.write(), damage });
   }
-  const text = [damageTable(findings, quiet), searchTable(findings)].join('\n\n');
-  return { findings, text };
+  const tables = [damageTable(findings, quiet)];
+  if (searches.length > 0) tables.push(searchTable(searches));
+  return { findings, searches, text: tables.join('\n\n') };
 }
 
 async function search(
   gateway: HostileGateway,
   { settings, seed, searchMs, leastTries }: HostileOptions,
-): Promise<{ kind: Kind; climb: Climb }[]> {
+): Promise<{ readonly kind: Kind; readonly climb: Climb }[]> {
   await using ground = new TrialGround(gateway.hostile, () =>
     startHostileFacade(gateway, { ...settings, ...UNPACED }),
   );
-  const looking = await Search.begin({ ground, seed, searchMs, leastTries });
-  const found = [];
-  for (const kind of KINDS) found.push({ kind, climb: await looking.worstOf(kind) });
-  return found;
+  return await searchWorst({ ground, seed, searchMs, leastTries }, KINDS);
 }
 
 async function inflict(

@@ -2,14 +2,11 @@ import { readFileSync } from 'node:fs';
 import { buildSchema, type OperationTypeNode } from 'graphql';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { ArgumentValues } from './argument-values.ts';
-import { Composer } from './composer.ts';
-import type { Draft } from './draft.ts';
+import { DocumentMaker } from './document-maker.ts';
+import { type Draft, writeDocument } from './draft.ts';
 import { type Climb, climb } from './hill-climb.ts';
 import { type Kind, PLANS } from './kinds.ts';
-import { Mutator } from './mutator.ts';
 import type { TrialGround, Write } from './trial-ground.ts';
-import { Vocabulary } from './vocabulary.ts';
-import { writeDocument } from './write-document.ts';
 
 export interface SearchOptions {
   readonly ground: TrialGround;
@@ -32,61 +29,43 @@ const schema = buildSchema(
 );
 
 /** Searches the worst document of one kind after the other, each from the findings before. */
-export class Search {
-  readonly #options: SearchOptions;
-  readonly #vocabulary = new Vocabulary();
-  readonly #introspects: boolean;
-  readonly #found = new Map<OperationTypeNode, Draft[]>();
-
-  private constructor(options: SearchOptions, lesson: unknown, introspects: boolean) {
-    this.#options = options;
-    this.#introspects = introspects;
-    this.#vocabulary.learn(lesson);
-  }
-
-  static async begin(options: SearchOptions): Promise<Search> {
-    const { ground } = options;
-    const lesson = await ground.read(LESSON);
-    const introspected = await ground.read('{ __schema { queryType { name } } }');
-    return new Search(options, lesson, introspected !== null);
-  }
-
-  async worstOf(kind: Kind): Promise<Climb> {
-    const { ground, seed, searchMs, leastTries } = this.#options;
+export async function searchWorst(
+  { ground, seed, searchMs, leastTries }: SearchOptions,
+  kinds: readonly Kind[],
+): Promise<{ readonly kind: Kind; readonly climb: Climb }[]> {
+  const lesson = await ground.read(LESSON);
+  const introspects = (await ground.read('{ __schema { queryType { name } } }')) !== null;
+  const found = new Map<OperationTypeNode, Draft[]>();
+  const results = [];
+  for (const kind of kinds) {
     const { operation } = PLANS[kind];
     const random = createRandom(`${seed}/${kind}`);
-    const values = new ArgumentValues(random, this.#vocabulary);
-    const composer = new Composer({
-      schema,
-      operation,
-      random,
-      values,
-      introspects: this.#introspects,
-    });
-    const mutator = new Mutator(composer, random, values);
+    const values = new ArgumentValues(random, lesson);
+    const maker = new DocumentMaker({ schema, operation, random, values, introspects });
     const startedAtMs = performance.now();
     let tries = 0;
-    const seeds = this.#found.get(operation) ?? [];
+    const seeds = found.get(operation) ?? [];
     const result = await climb({
       random,
       seeds,
-      compose: () => composer.draft(),
-      mutate: (draft) => mutator.mutate(draft),
-      shrink: (draft) => mutator.shrink(draft),
+      compose: () => maker.draft(),
+      mutate: (draft) => maker.mutate(draft),
+      shrink: (draft) => maker.shrink(draft),
       measure: (draft) => {
         tries += 1;
         return ground.try(kind, writerOf(kind, draft));
       },
       elapsed: () => Math.min((performance.now() - startedAtMs) / searchMs, tries / leastTries),
     });
-    const worst = result.worst.slice(0, 1).map(({ draft }) => draft);
-    this.#found.set(operation, [...seeds, ...worst]);
-    return result;
+    found.set(operation, [...seeds, ...result.worst.slice(0, 1).map(({ draft }) => draft)]);
+    results.push({ kind, climb: result });
   }
+  return results;
 }
 
 let written = 0;
 
+/** Writes the document under another name each time, so that no cache serves it again. */
 export function writerOf(kind: Kind, draft: Draft): Write {
   const { operation } = PLANS[kind];
   return () => {

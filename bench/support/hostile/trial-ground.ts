@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProcessEndedError } from '../probed-process.ts';
+import type { HostileDocument } from './draft.ts';
 import { HostileClient, type HostileReply, isRefused, NO_REPLY } from './hostile-client.ts';
 import type { HostileFacade } from './hostile-facade.ts';
 import { HostileSocket } from './hostile-socket.ts';
 import { type Kind, type Measured, PLANS } from './kinds.ts';
 import { ResidentWatch } from './resident-watch.ts';
-import type { HostileDocument } from './write-document.ts';
 
 /** The same document under another name each time, so that no cache serves it again. */
 export type Write = () => HostileDocument;
