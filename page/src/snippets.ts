@@ -1,3 +1,5 @@
+import { apollo, curl } from '../../src/server/graphiql/page/snippets.js';
+
 /** An operation of a panel, and how a front end has it done. */
 export interface Example {
   /** The text that every GraphQL client takes. */
@@ -14,11 +16,16 @@ export interface Snippet {
 
 /** The operation, and the same as code that runs when it is pasted: with the endpoint and the token of now. */
 export function snippetsOf(example: Example, endpoint: string, token: string): readonly Snippet[] {
+  const { document, variables } = example;
+  const kind = (['mutation', 'subscription'] as const).find((each) => document.startsWith(each));
+  const shown = { document, variables, kind: kind ?? ('query' as const) };
+  const onOneLine = { ...shown, document: document.replace(/\s+/g, ' ') };
+  const withToken = (code: string) => code.replaceAll('$TOKEN', () => token);
   return [
     { title: 'Operation', code: operation(example) },
-    { title: 'curl', code: curl(example, endpoint, token) },
+    { title: 'curl', code: withToken(curl(onOneLine, endpoint)) },
     { title: 'Client', code: ownClient(example, endpoint, token) },
-    { title: 'Apollo Client', code: apollo(example, endpoint, token) },
+    { title: 'Apollo Client', code: withToken(apollo(shown, endpoint)) },
   ];
 }
 
@@ -34,15 +41,6 @@ function operation({ document, variables }: Example): string {
   return `${document}\n\n# variables\n${JSON.stringify(variables, null, 2)}`;
 }
 
-function curl({ document, variables }: Example, endpoint: string, token: string): string {
-  const body = JSON.stringify({ query: document.replace(/\s+/g, ' '), variables });
-  const isStream = document.startsWith('subscription');
-  return `curl ${isStream ? '-N ' : ''}${endpoint} \\
-  -H 'content-type: application/json' \\${isStream ? "\n  -H 'accept: text/event-stream' \\" : ''}
-  -H 'authorization: Bearer ${token}' \\
-  -d '${body.replaceAll("'", "'\\''")}'`;
-}
-
 function ownClient({ client }: Example, endpoint: string, token: string): string {
   return `import { createClient } from 'trading-graph-client';
 
@@ -52,44 +50,4 @@ const client = createClient({
 });
 
 ${client}`;
-}
-
-function apollo({ document, variables }: Example, endpoint: string, token: string): string {
-  const options = variables === undefined ? '' : `, variables: ${inCode(variables)}`;
-  const gql = `gql\`${document}\``;
-  if (document.startsWith('subscription')) {
-    return `import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
-import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-import { createClient } from 'graphql-ws';
-
-const apollo = new ApolloClient({
-  cache: new InMemoryCache(),
-  link: new GraphQLWsLink(createClient({
-    url: '${endpoint.replace(/^http/, 'ws')}',
-    connectionParams: { authorization: 'Bearer ${token}' },
-  })),
-});
-
-apollo.subscribe({ query: ${gql}${options} })
-  .subscribe(({ data }) => console.log(data));`;
-  }
-  const [verb, key] = document.startsWith('mutation') ? ['mutate', 'mutation'] : ['query', 'query'];
-  return `import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
-
-const apollo = new ApolloClient({
-  cache: new InMemoryCache(),
-  link: new HttpLink({
-    uri: '${endpoint}',
-    headers: { authorization: 'Bearer ${token}' },
-  }),
-});
-
-const { data } = await apollo.${verb}({ ${key}: ${gql}${options} });`;
-}
-
-function inCode(value: unknown): string {
-  return JSON.stringify(value)
-    .replace(/"(\w+)":/g, ' $1: ')
-    .replaceAll('"', "'")
-    .replaceAll('}', ' }');
 }

@@ -1,9 +1,4 @@
-/**
- * @typedef {object} Shown An operation, and what it is sent with.
- * @property {string} document
- * @property {Readonly<Record<string, unknown>> | undefined} variables
- * @property {'query' | 'mutation' | 'subscription'} kind
- */
+/** @typedef {import('./snippets.d.ts').Shown} Shown */
 
 /**
  * The operation as code that runs once `$TOKEN` is replaced: a token that is shown gets copied, and stays in files.
@@ -26,7 +21,7 @@ export function snippetsOf(shown, endpoint) {
  * @param {Shown} shown
  * @param {string} endpoint
  */
-function curl({ document, variables, kind }, endpoint) {
+export function curl({ document, variables, kind }, endpoint) {
   const body = JSON.stringify({ query: document, variables });
   const isStream = kind === 'subscription';
   return `curl ${isStream ? '-N ' : ''}${endpoint} \\
@@ -85,7 +80,7 @@ ${call}`;
  * @param {Shown} shown
  * @param {string} endpoint
  */
-function apollo({ document, variables, kind }, endpoint) {
+export function apollo({ document, variables, kind }, endpoint) {
   const options = variables ? ', variables ' : ' ';
   const isStream = kind === 'subscription';
   const packages = isStream
