@@ -11,23 +11,18 @@ const FAULTS: readonly (readonly [GatewayFault, string])[] = [
   ['reset', 'resets connections'],
 ];
 const FAILURES_EACH = 10;
-// The line of a request is part of its cost.
-const OURS = { name: 'ours', environment: { LOG_LEVEL: 'info' } };
 
 /** The CPU of a home screen while the gateway fails, beside a healthy one in turn. */
 export async function outageTable(field: Field, pace: Pace): Promise<string> {
   const { surroundings, workloads, gateway } = field;
   const home = workloads.find(({ name }) => name === 'home');
   if (home === undefined) throw new Error('there is no home screen');
-  const healthy = await startOurs(surroundings, OURS);
+  const healthy = await startOurs(surroundings);
   await using _healthy = healthy.process;
   const rows: string[][] = [];
   for (const [fault, title] of FAULTS) {
     await using failing = await startGateway(surroundings.instruments, surroundings.tokens.length);
-    const stricken = await startOurs(
-      { ...surroundings, ...failing, gatewayUrl: failing.url },
-      OURS,
-    );
+    const stricken = await startOurs({ ...surroundings, ...failing, gatewayUrl: failing.url });
     await using _stricken = stricken.process;
     // The catalog and the session are in memory when it begins.
     await stricken.ask(home.next());

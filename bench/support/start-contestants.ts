@@ -47,7 +47,6 @@ export async function startOurs(
       NODE_ENV: 'production',
       ADMIN_PORT: '0',
       ORDER_STORE: 'memory',
-      LOG_LEVEL: 'warn',
       RATE_LIMIT_PER_MINUTE: '1000000000',
       COST_LIMIT_PER_MINUTE: '1000000000000',
       MAX_COST: '10000000',

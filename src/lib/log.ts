@@ -1,5 +1,6 @@
 import pino from 'pino';
 import { type BufferedOutput, standardOutput } from './log-output.ts';
+import { momentText } from './moment-text.ts';
 import { redactTokens } from './redact.ts';
 import { redactRecord } from './redact-record.ts';
 
@@ -73,8 +74,7 @@ export function openLogOutput(format: LogFormat): BufferedOutput {
 }
 
 function jsonLine(level: Level, members: string, message: string): string {
-  const time = new Date().toISOString();
-  return `{"level":"${level}","time":"${time}",${members},"msg":${JSON.stringify(message)}}\n`;
+  return `{"level":"${level}","time":"${momentText(Date.now())}",${members},"msg":${JSON.stringify(message)}}\n`;
 }
 
 function inFormat(format: LogFormat, json: string): string {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { BufferedOutput } from '../../src/lib/log-output.ts';
 import { eventually } from '../support/eventually.ts';
@@ -38,9 +39,10 @@ function openOutput(maxBytes = 100) {
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
 
-test('the lines of a turn are written together, and those that come meanwhile after them', async () => {
+test('the lines of several turns are written together, and those that come meanwhile after them', async () => {
   const { output, attempts, succeed, attempt } = openOutput();
   output.write('a\n');
+  await setImmediate();
   output.write('b\nc\n');
   expect(attempts).toHaveLength(0);
   await attempt(0);
