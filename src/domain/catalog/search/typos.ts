@@ -14,10 +14,6 @@ interface Spellings {
   readonly letters: Int32Array;
 }
 
-export function lettersOf(words: readonly string[]): Int32Array {
-  return Int32Array.from(words, lettersIn);
-}
-
 /**
  * Finds the words within one or two edits of the given one: a letter too many, too few, wrong, or two
  * swapped. One edit removes at most one letter, so the bit sets of letters rule out nearly all words; the
@@ -46,7 +42,8 @@ export function findTypos(
   }
 }
 
-function lettersIn(word: string): number {
+/** A bit for each letter of the word. */
+export function lettersIn(word: string): number {
   let letters = 0;
   for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31);
   return letters;

@@ -1,21 +1,29 @@
 import type { Pace } from '../sorting.ts';
 import { compareText, firstWhere, sortInSlices } from '../sorting.ts';
-import { lettersOf } from './typos.ts';
+import { lettersIn } from './typos.ts';
 
 export type Visit = (ordinal: number) => void;
+
+interface WordIndexParts {
+  readonly words: readonly string[];
+  readonly letters: Int32Array;
+  readonly starts: Uint32Array;
+  readonly postings: Uint32Array;
+}
 
 /** An inverted index of the instruments by word. Words are sorted, so that those with one prefix are adjacent. */
 export class WordIndex {
   readonly words: readonly string[];
+  /** The letters of each word as bits. */
   readonly letters: Int32Array;
   /** The start of each word's postings; one more entry ends the last. */
   readonly #starts: Uint32Array;
   // All postings are in one array, so that those of a prefix are one range of it.
   readonly #postings: Uint32Array;
 
-  constructor(words: readonly string[], starts: Uint32Array, postings: Uint32Array) {
+  constructor({ words, letters, starts, postings }: WordIndexParts) {
     this.words = words;
-    this.letters = lettersOf(words);
+    this.letters = letters;
     this.#starts = starts;
     this.#postings = postings;
   }
@@ -61,6 +69,7 @@ export class WordIndexBuilder {
 
   async build(pace: Pace): Promise<WordIndex> {
     const words = await sortInSlices([...this.#ordinals.keys()], compareText, pace);
+    const letters = new Int32Array(words.length);
     const starts = new Uint32Array(words.length + 1);
     const postings = new Uint32Array(this.#count);
     let end = 0;
@@ -70,7 +79,8 @@ export class WordIndexBuilder {
       postings.set(ordinals, end);
       end += ordinals.length;
       starts[at + 1] = end;
+      letters[at] = lettersIn(word);
     }
-    return new WordIndex(words, starts, postings);
+    return new WordIndex({ words, letters, starts, postings });
   }
 }

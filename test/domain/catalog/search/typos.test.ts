@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findTypos, lettersOf } from '../../../../src/domain/catalog/search/typos.ts';
+import { findTypos, lettersIn } from '../../../../src/domain/catalog/search/typos.ts';
 
 /** Optimal string alignment distance, computed over the full table. */
 function distance(a: string, b: string): number {
@@ -40,7 +40,7 @@ test('finds exactly the words within the edits that a length allows', () => {
     fc.property(fc.uniqueArray(word, { maxLength: 40 }), word, (list, typed) => {
       const words = list.toSorted();
       const found: string[] = [];
-      findTypos({ words, letters: lettersOf(words) }, typed, (at) =>
+      findTypos({ words, letters: Int32Array.from(words, lettersIn) }, typed, (at) =>
         found.push(words[at] as string),
       );
       expect(found).toEqual(expected(words, typed));
@@ -50,7 +50,9 @@ test('finds exactly the words within the edits that a length allows', () => {
 });
 
 test('a word longer than the limit finds none', () => {
-  findTypos({ words: ['a'.repeat(40)], letters: lettersOf(['a'.repeat(40)]) }, 'a'.repeat(40), () =>
-    expect.unreachable(),
+  findTypos(
+    { words: ['a'.repeat(40)], letters: Int32Array.of(lettersIn('a'.repeat(40))) },
+    'a'.repeat(40),
+    () => expect.unreachable(),
   );
 });
