@@ -21,6 +21,15 @@ export interface OrderRecords {
   close(): Promise<void>;
 }
 
+/** The bounds of a store of order records. */
+export interface RecordBounds {
+  readonly max: number;
+  /** The most records of one account; left out, an account may have all. */
+  readonly maxPerAccount?: number;
+  /** Called with the number of records of an account at each reservation of its. */
+  readonly onAccountHeld?: ((login: string, held: number) => void) | undefined;
+}
+
 export interface ReserveRequest {
   readonly login: string;
   readonly key: string;
@@ -51,6 +60,16 @@ export interface OrderRecord {
    * because the clocks of two processes differ and one process's clock may jump.
    */
   readonly pendingMs: number;
+}
+
+/** An outcome ends the time for which a record may be pending. */
+export function toOrderRecord(
+  { id, canonical, reservedAtMs }: Omit<OrderRecord, 'outcome' | 'pendingMs'>,
+  outcome: RecordedOutcome | null,
+  leftMs: number,
+): OrderRecord {
+  const pendingMs = outcome === null ? Math.max(0, leftMs) : 0;
+  return { id, canonical, reservedAtMs, outcome, pendingMs };
 }
 
 /** Plain JSON, so that it reads the same from a file, from Redis and from memory. */

@@ -67,8 +67,8 @@ export class Orders {
       const inFlight = this.#inFlight.get(id);
       if (!inFlight) return this.#take(id, detached(viewer), ticket, digest);
       if (inFlight.canonical !== digest) {
+        // False once it is over, and in flight no more.
         if (await inFlight.isFirst) throw otherInput();
-        await inFlight.done.catch(() => {});
         continue;
       }
       try {

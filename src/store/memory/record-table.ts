@@ -3,21 +3,14 @@ import {
   AccountRecordsFullError,
   type OrderRecord,
   RECORD_LIFE_MS,
+  type RecordBounds,
   type RecordedOutcome,
   RecordsUnavailableError,
   type Reservation,
   rank,
   recordId,
+  toOrderRecord,
 } from '../order-records.ts';
-
-/** The bounds of a store of order records. */
-export interface RecordBounds {
-  readonly max: number;
-  /** The most records of one account; left out, an account may have all. */
-  readonly maxPerAccount?: number;
-  /** Called with the number of records of an account at each reservation of its. */
-  readonly onAccountHeld?: ((login: string, held: number) => void) | undefined;
-}
 
 export interface RecordTableOptions extends RecordBounds {
   /**
@@ -134,9 +127,7 @@ export class RecordTable {
   }
 
   #view({ reservation, outcome, pendingUntilMs }: TableRecord): OrderRecord {
-    const { id, canonical, reservedAtMs } = reservation;
-    const leftMs = Math.max(0, pendingUntilMs - this.#options.uptimeMs());
-    return { id, canonical, reservedAtMs, outcome, pendingMs: outcome === null ? leftMs : 0 };
+    return toOrderRecord(reservation, outcome, pendingUntilMs - this.#options.uptimeMs());
   }
 
   #forgetOld(): void {

@@ -3,13 +3,13 @@ import { within } from '../../lib/within.ts';
 import type { AccountVersion, AccountVersions } from '../account-versions.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';
+import type { OrderScripts } from './order-scripts.ts';
 import { VERSIONS } from './scripts.ts';
 
 export interface RedisAccountVersionsOptions {
   readonly redis: RedisConnection;
   readonly clock: Clock;
-  readonly marker: string;
-  readonly keyOf: (login: string) => string;
+  readonly scripts: Pick<OrderScripts, 'marker' | 'versionOf'>;
 }
 
 type Waiting = PromiseWithResolvers<AccountVersion>;
@@ -26,8 +26,7 @@ const BATCH = 200;
 export function createRedisAccountVersions({
   redis,
   clock,
-  marker,
-  keyOf,
+  scripts,
 }: RedisAccountVersionsOptions): AccountVersions {
   /** A Redis that comes back may have lost its last writes, so each connection is an epoch of its own. */
   let connection = 0;
@@ -40,7 +39,7 @@ export function createRedisAccountVersions({
   async function ask(batch: readonly (readonly [string, Waiting])[]): Promise<void> {
     const asked = connection;
     try {
-      const keys = [marker, ...batch.map(([login]) => keyOf(login))];
+      const keys = [scripts.marker, ...batch.map(([login]) => scripts.versionOf(login))];
       const answer = await within(clock, TIMEOUT_MS, redis.run(VERSIONS, keys, []));
       if (!Array.isArray(answer)) throw new RecordsUnavailableError('Redis did not answer in time');
       const [epoch, ...versions] = answer.map(String);

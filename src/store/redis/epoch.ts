@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { RedisConnection } from './connection.ts';
-import { BEAT, JOIN, LEAVE, RESTORED, type RedisKeys } from './scripts.ts';
+import type { OrderScripts } from './order-scripts.ts';
+import { BEAT, JOIN, LEAVE, RESTORED } from './scripts.ts';
 
 export interface RedisTiming {
   readonly beatMs: number;
@@ -22,8 +23,8 @@ export const REDIS_TIMING: RedisTiming = {
 };
 
 export interface RedisEpochOptions {
-  readonly redis: RedisConnection;
-  readonly keys: RedisKeys;
+  readonly redis: Pick<RedisConnection, 'onReady'>;
+  readonly scripts: OrderScripts;
   readonly clock: Clock;
   readonly timing: RedisTiming;
   /** Writes this replica's records back, as far as the epoch lasts. */
@@ -85,18 +86,18 @@ export class RedisEpoch {
     this.#closed = true;
     this.#cancelBeat();
     await this.#joining?.catch(() => {});
-    await this.#run(LEAVE, [this.member]).catch(() => {});
+    await this.#options.scripts.run(LEAVE, [this.member]).catch(() => {});
   }
 
   async #join(): Promise<void> {
     const { timing, restore, onWarn } = this.#options;
     const { graceMs, leaseMs } = timing;
     const args = [this.member, randomUUID(), graceMs, leaseMs, ...this.#peers];
-    const [, epoch] = await this.#run(JOIN, args);
+    const [, epoch] = await this.#options.scripts.run(JOIN, args);
     if (epoch === this.#epoch) return;
     if (this.#epoch !== null) onWarn('Redis may have lost order records: they are written back');
     await restore(String(epoch));
-    await this.#run(RESTORED, [this.member, String(epoch)]);
+    await this.#options.scripts.run(RESTORED, [this.member, String(epoch)]);
     // Where that is over by now, the next script says so.
     this.#epoch = String(epoch);
     await this.#beat();
@@ -104,7 +105,11 @@ export class RedisEpoch {
 
   async #beat(): Promise<void> {
     const { timing, onBeat } = this.#options;
-    const answer = await this.#run(BEAT, [this.member, this.#epoch ?? '', timing.leaseMs]);
+    const answer = await this.#options.scripts.run(BEAT, [
+      this.member,
+      this.#epoch ?? '',
+      timing.leaseMs,
+    ]);
     const [status, held, ...members] = answer;
     this.observe(String(status));
     if (status === 'open') this.#peers = members.map(String);
@@ -125,15 +130,4 @@ export class RedisEpoch {
       this.#beatLater();
     });
   }
-
-  async #run(script: string, args: readonly (string | number)[]): Promise<readonly unknown[]> {
-    const { redis, keys } = this.#options;
-    return toList(
-      await redis.run(script, [keys.marker, keys.members, keys.expected, keys.index], args),
-    );
-  }
-}
-
-export function toList(reply: unknown): readonly unknown[] {
-  return Array.isArray(reply) ? reply : [];
 }

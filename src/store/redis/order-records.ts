@@ -3,18 +3,14 @@ import type { Clock } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { AccountVersions } from '../account-versions.ts';
 import { createFillWarning } from '../fill-warning.ts';
-import {
-  type RecordBounds,
-  RecordTable,
-  type RecordTableOptions,
-  type TableRecord,
-} from '../memory/record-table.ts';
+import { RecordTable, type RecordTableOptions, type TableRecord } from '../memory/record-table.ts';
 import {
   AccountRecordsFullError,
   mayHaveChanged,
   type OrderRecord,
   type OrderRecords,
   RECORD_LIFE_MS,
+  type RecordBounds,
   type RecordedOutcome,
   RecordsUnavailableError,
   type Reservation,
@@ -22,6 +18,7 @@ import {
   type ReserveRequest,
   rank,
   recordId,
+  toOrderRecord,
 } from '../order-records.ts';
 import { createRedisAccountVersions } from './account-versions.ts';
 import {
@@ -31,16 +28,9 @@ import {
   RedisSilentError,
   warnOfSettings,
 } from './connection.ts';
-import { REDIS_TIMING, RedisEpoch, type RedisTiming, toList } from './epoch.ts';
-import {
-  FIND,
-  MERGE,
-  RELEASE,
-  RESERVE,
-  type RedisKeys,
-  redisKeys,
-  redisPrefix,
-} from './scripts.ts';
+import { REDIS_TIMING, RedisEpoch, type RedisTiming } from './epoch.ts';
+import { OrderScripts } from './order-scripts.ts';
+import { FIND, MERGE, RELEASE, RESERVE } from './scripts.ts';
 
 export interface RedisOrderRecordsOptions
   extends Omit<RecordTableOptions, 'onWarn'>,
@@ -75,8 +65,7 @@ class RedisOrderRecords implements OrderRecords {
   readonly #clock: Clock;
   readonly #bounds: RecordBounds & { readonly maxPerAccount: number };
   readonly #timing: RedisTiming;
-  readonly #prefix: string;
-  readonly #keys: RedisKeys;
+  readonly #scripts: OrderScripts;
   readonly #own: RecordTable;
   readonly #epoch: RedisEpoch;
   readonly #warnOfFill: (held: number) => void;
@@ -104,17 +93,15 @@ class RedisOrderRecords implements OrderRecords {
     this.#warnOfFill = createFillWarning(max, onWarn);
     // The count that matters is Redis's: the own copies are a part of it and never warn.
     this.#own = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs, onWarn: () => {} });
-    this.#prefix = redisPrefix(prefix);
-    this.#keys = redisKeys(prefix);
+    this.#scripts = new OrderScripts(redis, prefix);
     this.versions = createRedisAccountVersions({
       redis,
       clock,
-      marker: this.#keys.marker,
-      keyOf: (login) => this.#versionKey(login),
+      scripts: this.#scripts,
     });
     this.#epoch = new RedisEpoch({
       redis,
-      keys: this.#keys,
+      scripts: this.#scripts,
       clock,
       timing,
       restore: (epoch) => this.#restore(epoch),
@@ -158,7 +145,8 @@ class RedisOrderRecords implements OrderRecords {
     // First, or it could be written back to Redis behind the release.
     this.#own.release(reservation);
     const record = recordId(login, key);
-    const [status] = await this.#run(RELEASE, this.#keysOf(reservation), [record, id]);
+    const keys = this.#scripts.keysOf(reservation);
+    const [status] = await this.#scripts.run(RELEASE, [record, id], keys);
     if (status !== 'late') return;
     this.#own.adopt(reservation, null, Math.max(0, this.#clock.now() - reservation.reservedAtMs));
   }
@@ -166,9 +154,9 @@ class RedisOrderRecords implements OrderRecords {
   async find(login: string, key: string): Promise<OrderRecord | null> {
     const own = this.#own.get(login, key);
     if (own) return own;
-    const record = recordId(login, key);
+    const keys = this.#scripts.keysOf({ login, key });
     const answer = await this.#inOpenEpoch((epoch) =>
-      this.#run(FIND, this.#keysOf({ login, key }), [epoch, record]),
+      this.#scripts.run(FIND, [epoch, recordId(login, key)], keys),
     );
     if (answer[0] === 'held') return toRecord(answer);
     if (answer[0] === 'none') return null;
@@ -193,15 +181,14 @@ class RedisOrderRecords implements OrderRecords {
 
   async #reserveOnce(reservation: Reservation, epoch: string): Promise<readonly unknown[]> {
     const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
-    const record = recordId(login, key);
-    const { member } = this.#epoch;
     const { max, maxPerAccount, onAccountHeld } = this.#bounds;
-    const values = [member, id, canonical, reservedAtMs, pendingMs, RECORD_LIFE_MS, max];
+    const args = [
+      ...[epoch, recordId(login, key), this.#epoch.member, id, canonical, reservedAtMs],
+      ...[pendingMs, RECORD_LIFE_MS, max, maxPerAccount],
+    ];
     try {
-      const answer = await this.#run(RESERVE, this.#keysOf(reservation), [
-        ...[epoch, record, ...values],
-        maxPerAccount,
-      ]);
+      const keys = this.#scripts.keysOf(reservation);
+      const answer = await this.#scripts.run(RESERVE, args, keys);
       if (answer[0] === 'account-full') onAccountHeld?.(login, maxPerAccount);
       if (answer[0] === 'reserved') {
         // Before any later script is answered: an epoch that begins next gets it written back.
@@ -256,11 +243,11 @@ class RedisOrderRecords implements OrderRecords {
       const { id, login, key, canonical, reservedAtMs } = reservation;
       const pendingMs = Math.ceil(this.#own.get(login, key)?.pendingMs ?? 0);
       const restMs = Math.floor(RECORD_LIFE_MS - this.#own.ageMs(record));
-      keys.push(...this.#keysOf(reservation));
+      keys.push(...this.#scripts.keysOf(reservation));
       args.push(recordId(login, key), id, canonical, reservedAtMs, pendingMs, restMs);
       args.push(rank(outcome), JSON.stringify(outcome), mayHaveChanged(outcome) ? 1 : 0);
     }
-    const [, conflicts] = await this.#run(MERGE, keys, args);
+    const [, conflicts] = await this.#scripts.run(MERGE, args, keys);
     if (Number(conflicts) > 0) {
       this.#onWarn(`${conflicts} order keys were reserved twice while Redis had lost them`);
     }
@@ -280,38 +267,12 @@ class RedisOrderRecords implements OrderRecords {
     this.#held = held;
     this.#warnOfFill(held);
   }
-
-  async #run(script: string, records: readonly string[], args: readonly (string | number)[]) {
-    const { marker, members, expected, index } = this.#keys;
-    return toList(
-      await this.#redis.run(script, [marker, members, expected, index, ...records], args),
-    );
-  }
-
-  /** The keys of the record, of its account's records, and of its account's version. */
-  #keysOf({ login, key }: Pick<Reservation, 'login' | 'key'>): [string, string, string] {
-    return [
-      `${this.#prefix}:record:${recordId(login, key)}`,
-      `${this.#prefix}:account:${encodeURIComponent(login)}`,
-      this.#versionKey(login),
-    ];
-  }
-
-  #versionKey(login: string): string {
-    return `${this.#prefix}:version:${encodeURIComponent(login)}`;
-  }
 }
 
 function toRecord(answer: readonly unknown[]): OrderRecord {
   const [, id, canonical, reservedAtMs, pendingMs, outcome] = answer;
-  const settled: RecordedOutcome | null = JSON.parse(String(outcome));
-  return {
-    id: String(id),
-    canonical: String(canonical),
-    reservedAtMs: Number(reservedAtMs),
-    outcome: settled,
-    pendingMs: settled === null ? Number(pendingMs) : 0,
-  };
+  const of = { id: String(id), canonical: String(canonical), reservedAtMs: Number(reservedAtMs) };
+  return toOrderRecord(of, JSON.parse(String(outcome)), Number(pendingMs));
 }
 
 function refusalText(status: unknown): string {

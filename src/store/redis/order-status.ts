@@ -1,7 +1,7 @@
 import { RecordsUnavailableError } from '../order-records.ts';
 import { connectRedis } from './connection.ts';
-import { toList } from './epoch.ts';
-import { redisKeys, STATUS } from './scripts.ts';
+import { OrderScripts } from './order-scripts.ts';
+import { STATUS } from './scripts.ts';
 
 export interface RedisOrderStatus {
   readonly held: number;
@@ -32,9 +32,9 @@ export async function readRedisOrderStatus({
 }: RedisOrderStatusOptions): Promise<RedisOrderStatus | null> {
   const redis = await connectRedis({ url, onWarn });
   try {
-    const keys = redisKeys(prefix);
-    const names = [keys.marker, keys.members, keys.expected, keys.index, `${keys.marker}:probe`];
-    const [status, held, replicas, refusal] = toList(await redis.run(STATUS, names, []));
+    const scripts = new OrderScripts(redis, prefix);
+    const probe = `${scripts.marker}:probe`;
+    const [status, held, replicas, refusal] = await scripts.run(STATUS, [], [probe]);
     const isFull = Number(held) >= max;
     const reasons = [
       refusal ? `Redis refuses to write: ${refusal}` : null,

@@ -1,33 +1,7 @@
 /**
- * The scripts of the Redis store. Each runs as one step, by Redis's own clock. Their KEYS begin with
- * the same four (see `RedisKeys`); each answers with a status word first.
+ * The scripts of the order records. Each runs as one step, by Redis's own clock. Their KEYS begin with
+ * the same four (see `OrderScripts`); each answers with a status word first.
  */
-
-export interface RedisKeys {
-  /** Hash: which epoch this is, of which run of Redis, and when its reservations begin. */
-  readonly marker: string;
-  /** Sorted set: replicas by the time of their last heartbeat. */
-  readonly members: string;
-  /** Sorted set: the replicas of this epoch; 1 while one has to write its records back, 0 once it has. */
-  readonly expected: string;
-  /** Sorted set: every record's id by the time it ends. Each account has one of its own as well. */
-  readonly index: string;
-}
-
-/** In braces: all keys of a script on one node, should Redis be a cluster behind a proxy. */
-export function redisPrefix(prefix: string): string {
-  return `${prefix}{orders}`;
-}
-
-export function redisKeys(prefix: string): RedisKeys {
-  const own = redisPrefix(prefix);
-  return {
-    marker: `${own}:epoch`,
-    members: `${own}:members`,
-    expected: `${own}:expected`,
-    index: `${own}:index`,
-  };
-}
 
 // `run`: a Redis that was restarted, or took over from another, may have lost the last writes even
 // where the marker survived. Its run id shows it; where INFO is forbidden the marker alone has to.

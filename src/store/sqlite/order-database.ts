@@ -1,3 +1,4 @@
+import type { SQLOutputValue } from 'node:sqlite';
 import {
   type OrderRecord,
   RECORD_LIFE_MS,
@@ -8,19 +9,14 @@ import {
   recordId,
 } from '../order-records.ts';
 import { ageMs, type MachineClock, momentOf } from './machine-clock.ts';
+import { incompleteSince, OrderFile, type OrderFileOptions } from './order-file.ts';
 import * as rows from './order-rows.ts';
-import { prepare, SQL_ENTRIES, type Statements } from './order-statements.ts';
 import { type SqliteFileError, toFileError } from './sqlite-errors.ts';
-import { type FileState, incompleteSince, TrackedFile } from './tracked-file.ts';
 
-export interface OrderDatabaseOptions {
-  readonly path: string;
-  readonly mustExist?: boolean;
+export interface OrderDatabaseOptions extends OrderFileOptions {
   readonly max: number;
   /** The most records of one account; left out, an account may have all. */
   readonly maxPerAccount?: number;
-  readonly clock: MachineClock;
-  readonly onWarn: (message: string) => void;
 }
 
 /** Plain data, since it is cloned to the worker thread and back. */
@@ -30,13 +26,8 @@ export type Task =
   | { readonly do: 'find'; readonly login: string; readonly key: string }
   | { readonly do: 'check' };
 
-/** The account has as many records as it may, the oldest of them for so long. */
-export interface AccountFull {
-  readonly freeInMs: number;
-}
-
-/** The record there is, null, or why the task is refused: by a sentence, or for its account alone. */
-export type Answer = OrderRecord | null | string | AccountFull;
+/** The record there is, null, or why the task is refused: by a sentence, or until its account has room. */
+export type Answer = OrderRecord | null | string | { readonly freeInMs: number };
 
 export interface Batch {
   readonly answers: readonly Answer[];
@@ -49,64 +40,53 @@ export interface Batch {
 // Well within the deadline of an order that waits for its reservation.
 const PATIENCE_MS = 2_000;
 const FORGOTTEN_AT_ONCE = 10;
+const ROWS_AT_ONCE = 2_000;
+const PROGRESS_MS = 1_000;
 const INCOMPLETE = 'the order records may be incomplete (trading-graph orders --help)';
 
 /** The order records in their file. A key whose state cannot be known is refused, never taken for new. */
 export class OrderDatabase {
   readonly #options: OrderDatabaseOptions;
-  readonly #tracked: TrackedFile;
-  readonly #statements: Statements;
+  readonly #clock: MachineClock;
+  readonly #file: OrderFile;
+  readonly #statements: rows.Statements;
   readonly #damagedRows: number[] = [];
   /** Keys of intact rows that an index lacks: a row missing from both indexes would look absent. */
   readonly #unindexedKeys = new Set<string>();
-  readonly #problems: readonly string[];
+  readonly #isDamaged: boolean;
+  /** Of the accounts of the present batch's reservations. */
+  #accounts = new Map<string, number>();
   #failure: SqliteFileError | null = null;
   /** All rows up to this id are damaged, and stay. */
   #keptUpTo = Number.NEGATIVE_INFINITY;
 
   /** Throws a SqliteFileError where the file is damaged, or is none. */
   constructor(options: OrderDatabaseOptions) {
-    const { path, onWarn } = options;
     this.#options = options;
-    this.#tracked = new TrackedFile({ ...FILE, ...options });
-    const { file } = this.#tracked;
-    this.#statements = prepare(file.database);
-    const ahead: number[] = [];
-    const problems = this.#surplusEntries();
-    for (const portion of file.portions<rows.OrderRow>(rows.SELECT_ROWS, onWarn)) {
-      for (const row of portion) {
-        if (row.digest !== rows.rowDigest(row)) this.#damagedRows.push(row.id);
-        if (rows.isFarAhead(row, options.clock)) ahead.push(row.id);
-      }
-      for (const { id, login, key } of this.#unindexed(portion)) {
-        this.#unindexedKeys.add(recordId(login, key));
-        problems.push(`row ${id} is missing from an index`);
-      }
-    }
-    problems.push(...this.#damagedRows.map((id) => `row ${id} does not match its digest`));
-    if (ahead.length > 0) this.#countFromNow(ahead);
-    this.#problems = problems;
-    if (this.#problems.length > 0) {
-      const some = this.#problems.slice(0, 10).join(', ');
-      onWarn(`${path} has damaged records, whose keys are refused: ${some}`);
+    this.#clock = options.clock;
+    this.#file = new OrderFile(options);
+    this.#statements = rows.prepare(this.#file.database);
+    const problems = this.#scan();
+    this.#isDamaged = problems.length > 0;
+    if (this.#isDamaged) {
+      const some = problems.slice(0, 10).join(', ');
+      options.onWarn(`${options.path} has damaged records, whose keys are refused: ${some}`);
     }
   }
 
   /** In one transaction: where that fails no answer counts. */
   run(tasks: readonly Task[]): Batch {
     const { path, onWarn } = this.#options;
+    const mode = tasks.every((task) => task.do === 'find') ? 'DEFERRED' : 'IMMEDIATE';
     let answers: readonly Answer[];
-    let accounts: ReadonlyMap<string, number> = new Map();
     try {
       if (this.#failure?.isDamage) throw this.#failure;
-      const mode = tasks.every((task) => task.do === 'find') ? 'DEFERRED' : 'IMMEDIATE';
-      answers = this.#tracked.transact(mode, PATIENCE_MS, (state) => {
-        if (mode === 'IMMEDIATE') this.#forgetOld(state, tasks.length);
+      answers = this.#file.transact(mode, PATIENCE_MS, () => {
+        this.#accounts = new Map();
+        if (mode === 'IMMEDIATE') this.#forgetOld(tasks.length);
         // Only a change shows whether the file can be written again.
-        if (mode === 'IMMEDIATE' && this.#failure) state.writes += 1;
-        const held = new Map<string, number>();
-        accounts = held;
-        return tasks.map((task) => this.#answer(task, state, held));
+        if (mode === 'IMMEDIATE' && this.#failure) this.#file.state.writes += 1;
+        return tasks.map((task) => this.#answer(task));
       });
       if (mode === 'IMMEDIATE' && this.#failure) {
         this.#failure = null;
@@ -116,72 +96,103 @@ export class OrderDatabase {
       const failure = toFileError(error);
       if (failure.message !== this.#failure?.message) onWarn(`${path} ${failure.message}`);
       this.#failure = failure;
+      this.#accounts = new Map();
       answers = tasks.map(() => `the file of the order records ${failure.message}`);
-      accounts = new Map();
     }
-    return {
-      answers,
-      held: this.#tracked.state.rows,
-      accounts: [...accounts],
-      degradedReason: this.#degradedReason(),
-    };
+    const { rows: held } = this.#file.state;
+    const degradedReason = this.#degradedReason();
+    return { answers, held, accounts: [...this.#accounts], degradedReason };
   }
 
   /** The operator's mark that records are missing. */
   declareIncomplete(): void {
-    const incompleteFrom = JSON.stringify(momentOf(this.#options.clock));
-    this.#tracked.change((state) => void Object.assign(state, { incompleteFrom }));
+    this.#file.change(() => {
+      this.#file.state.incompleteFrom = JSON.stringify(momentOf(this.#clock));
+    });
   }
 
   /** The operator's mark that orders whose records are missing or damaged may be sent again. */
   declareComplete(): void {
-    this.#tracked.change((state) => {
+    this.#file.change(() => {
       // First: a row cannot be taken out of an index that does not have it.
-      this.#tracked.file.database.exec('REINDEX');
-      for (const id of this.#damagedRows) this.#delete({ id }, state);
+      this.#file.database.exec('REINDEX');
+      for (const id of this.#damagedRows) this.#delete(id);
       this.#unindexedKeys.clear();
       this.#keptUpTo = Number.NEGATIVE_INFINITY;
-      state.incompleteFrom = null;
+      this.#file.state.incompleteFrom = null;
     });
   }
 
   close(): void {
-    this.#tracked.close();
+    this.#file.close();
+  }
+
+  /** Reads all rows at the start, in portions, or another process's commits would wait for the last row. */
+  #scan(): string[] {
+    const { path, onWarn } = this.#options;
+    const problems: string[] = [];
+    const ahead: number[] = [];
+    let toldAtMs = performance.now();
+    let lastId = Number.NEGATIVE_INFINITY;
+    for (let count = ROWS_AT_ONCE; ; count += ROWS_AT_ONCE) {
+      const portion = this.#file.read(() => this.#statements.after.all(lastId, ROWS_AT_ONCE));
+      for (const row of portion as unknown as rows.OrderRow[]) {
+        lastId = row.id;
+        if (!rows.isIntact(row)) {
+          this.#damagedRows.push(row.id);
+          problems.push(`row ${row.id} does not match its digest`);
+        }
+        if (!row.isIndexed) {
+          this.#unindexedKeys.add(recordId(row.login, row.key));
+          problems.push(`row ${row.id} is missing from an index`);
+        }
+        if (rows.isFarAhead(row, this.#clock)) ahead.push(row.id);
+      }
+      if (portion.length < ROWS_AT_ONCE) break;
+      if (performance.now() - toldAtMs < PROGRESS_MS) continue;
+      toldAtMs = performance.now();
+      onWarn(`${count} rows of ${path} are verified so far`);
+    }
+    if (ahead.length > 0) this.#countFromNow(ahead);
+    return problems;
   }
 
   /** A record dated far ahead would not expire, and would keep all younger ones from expiring. */
   #countFromNow(ids: readonly number[]): void {
-    this.#tracked.change(() => {
+    this.#file.change(() => {
       for (const id of ids) {
-        const row = this.#statements.byId.get(id) as unknown as rows.OrderRow | undefined;
-        if (!row || row.digest !== rows.rowDigest(row)) continue;
-        const { boot, uptimeMs, digest } = rows.madeNow(row, this.#options.clock);
-        this.#statements.countFromNow.run(boot, uptimeMs, digest, id);
+        const row = this.#byId(id);
+        if (!row || !rows.isIntact(row)) continue;
+        // Its date stays, since it may be the correct one.
+        this.#update({ ...row, ...momentOf(this.#clock), at: row.at });
       }
     });
   }
 
   #degradedReason(): string | null {
     if (this.#failure) return `the file of the order records ${this.#failure.message}`;
-    if (this.#isIncomplete(this.#tracked.state)) return INCOMPLETE;
-    if (this.#tracked.state.rows >= this.#options.max) return 'all order records are in use';
-    return this.#problems.length > 0 ? 'order records are damaged' : null;
+    if (this.#isIncomplete()) return INCOMPLETE;
+    if (this.#file.state.rows >= this.#options.max) return 'all order records are in use';
+    return this.#isDamaged ? 'order records are damaged' : null;
   }
 
-  #answer(task: Task, state: FileState, accounts: Map<string, number>): Answer {
+  #answer(task: Task): Answer {
     try {
-      switch (task.do) {
-        case 'reserve':
-          return this.#reserve(task.reservation, state, accounts);
-        case 'settle':
-          return this.#settle(task.reservation, task.outcome, state);
-        case 'release':
-          return this.#release(task.reservation, state);
-        case 'find':
-          return this.#record(task.login, task.key, state);
-        case 'check':
-          return null;
+      if (task.do === 'check') return null;
+      if (task.do === 'find') return this.#record(task);
+      if (task.do === 'reserve') return this.#reserve(task.reservation);
+      const row = this.#row(task.reservation);
+      if (row?.reservation !== task.reservation.id) return null;
+      const { outcome, pendingMs } = rows.toRecord(row, this.#clock);
+      if (task.do === 'settle') {
+        if (rank(task.outcome) <= rank(outcome)) return null;
+        this.#update({ ...row, outcome: JSON.stringify(task.outcome) });
+        this.#file.state.writes += 1;
+      } else if (pendingMs > 0) {
+        // Past its time clients may have received `unknown` for it.
+        this.#delete(row.id);
       }
+      return null;
     } catch (error) {
       if (!(error instanceof RecordsUnavailableError)) throw error;
       // The outcome of a damaged record has nowhere to go, however often it is retried.
@@ -189,67 +200,45 @@ export class OrderDatabase {
     }
   }
 
-  #reserve(
-    reservation: Reservation,
-    state: FileState,
-    accounts: Map<string, number>,
-  ): OrderRecord | AccountFull | null {
-    const { max, clock } = this.#options;
-    const record = this.#record(reservation.login, reservation.key, state);
+  #reserve(reservation: Reservation): Answer {
+    const { max } = this.#options;
+    const record = this.#record(reservation);
     if (record) return record;
     const old = this.#row(reservation);
-    if (old) this.#delete(old, state);
+    if (old) this.#delete(old.id);
+    const { state } = this.#file;
     if (state.rows >= max) throw new RecordsUnavailableError(`all ${max} order records are in use`);
-    const row = rows.toRow(reservation, clock);
-    const { held, freeInMs } = this.#makeRoom(row.login, state);
-    accounts.set(row.login, held);
+    const content = rows.toContent(reservation, this.#clock);
+    const { held, freeInMs } = this.#makeRoom(content.login);
+    this.#accounts.set(content.login, held);
     if (freeInMs !== null) return { freeInMs };
-    this.#statements.insert.run({ ...row });
+    this.#statements.insert.run({ ...content, digest: rows.rowDigest(content) });
     state.rows += 1;
     state.writes += 1;
     return null;
   }
 
   /** The account's rows are counted themselves: a count kept beside them could drift. */
-  #makeRoom(login: string, state: FileState): { held: number; freeInMs: number | null } {
-    const { clock, maxPerAccount = Number.POSITIVE_INFINITY } = this.#options;
-    const { account, byId } = this.#statements;
+  #makeRoom(login: string): { held: number; freeInMs: number | null } {
+    const { maxPerAccount = Number.POSITIVE_INFINITY } = this.#options;
     for (let tries = 0; ; tries += 1) {
-      const { held, oldest } = account.get(login) as { held: number; oldest: number | null };
+      const account = this.#statements.account.get(login);
+      const { held, oldest } = account as { held: number; oldest: number | null };
       if (held < maxPerAccount) return { held: held + 1, freeInMs: null };
-      const row = byId.get(oldest) as unknown as rows.OrderRow | undefined;
+      const row = oldest === null ? undefined : this.#byId(oldest);
       // The age of a damaged row cannot be known; within a day another one's turn comes.
-      if (!row || this.#isDamaged(row)) return { held, freeInMs: RECORD_LIFE_MS };
-      const freeInMs = Math.max(0, RECORD_LIFE_MS - ageMs(row, clock));
+      if (!row?.isIndexed || !rows.isIntact(row)) return { held, freeInMs: RECORD_LIFE_MS };
+      const freeInMs = Math.max(0, RECORD_LIFE_MS - ageMs(row, this.#clock));
       if (freeInMs > 0 || tries >= FORGOTTEN_AT_ONCE) return { held, freeInMs };
       // Its turn among all accounts' rows may come much later.
-      this.#delete(row, state);
+      this.#delete(row.id);
     }
   }
 
-  #settle(reservation: Reservation, outcome: RecordedOutcome, state: FileState): null {
-    const row = this.#row(reservation);
-    if (row?.reservation !== reservation.id) return null;
-    if (rank(outcome) <= rank(rows.toRecord(row, this.#options.clock).outcome)) return null;
-    const settled = rows.withOutcome(row, outcome);
-    this.#statements.settle.run(settled.outcome, settled.digest, settled.id);
-    state.writes += 1;
-    return null;
-  }
-
-  #release(reservation: Reservation, state: FileState): null {
-    const row = this.#row(reservation);
-    if (row?.reservation !== reservation.id) return null;
-    // Past its time clients may have received `unknown` for it.
-    if (rows.toRecord(row, this.#options.clock).pendingMs > 0) this.#delete(row, state);
-    return null;
-  }
-
-  #record(login: string, key: string, state: FileState): OrderRecord | null {
-    const { clock } = this.#options;
-    const row = this.#row({ login, key });
-    if (row && !rows.isOver(row, clock)) return rows.toRecord(row, clock);
-    if (!row && this.#isIncomplete(state)) throw new RecordsUnavailableError(INCOMPLETE);
+  #record(of: { login: string; key: string }): OrderRecord | null {
+    const row = this.#row(of);
+    if (row && !rows.isOver(row, this.#clock)) return rows.toRecord(row, this.#clock);
+    if (!row && this.#isIncomplete()) throw new RecordsUnavailableError(INCOMPLETE);
     return null;
   }
 
@@ -257,74 +246,51 @@ export class OrderDatabase {
   #row(of: { login: string; key: string }): rows.OrderRow | null {
     const [login, key] = rows.wellFormed(of);
     if (this.#unindexedKeys.has(recordId(login, key))) throw new DamagedRecordError();
-    const { byKey, byHash, byId } = this.#statements;
+    const { byKey, byHash } = this.#statements;
     const found = byKey.get(login, key)?.id;
     if (found !== byHash.get(rows.keyHash(login, key))?.id) throw new DamagedRecordError();
     if (found === undefined) return null;
-    const row = byId.get(found) as unknown as rows.OrderRow | undefined;
-    if (!row || row.login !== login || row.key !== key || row.digest !== rows.rowDigest(row)) {
+    const row = this.#byId(found);
+    if (row?.login !== login || row.key !== key || !rows.isIntact(row)) {
       throw new DamagedRecordError();
     }
     return row;
   }
 
-  #surplusEntries(): string[] {
-    const { file } = this.#tracked;
-    const counts = file.read(() => file.database.prepare(SQL_ENTRIES).get()) ?? {};
-    const { held, ...entries } = counts;
-    return Object.entries(entries)
-      .filter(([, count]) => Number(count) > Number(held))
-      .map(([index, count]) => `${index} has ${count} entries for ${held} rows`);
-  }
-
-  #unindexed(portion: readonly rows.OrderRow[]): readonly rows.OrderRow[] {
-    const { file } = this.#tracked;
-    const range = [portion[0]?.id ?? 0, portion.at(-1)?.id ?? 0];
-    return file.read(() => this.#statements.unindexed.all(...range)) as unknown as rows.OrderRow[];
-  }
-
-  #isDamaged(row: rows.OrderRow): boolean {
-    try {
-      return this.#row(row)?.id !== row.id;
-    } catch (error) {
-      if (!(error instanceof DamagedRecordError)) throw error;
-      return true;
-    }
+  #byId(id: SQLOutputValue): rows.OrderRow | undefined {
+    return this.#statements.byId.get(id) as unknown as rows.OrderRow | undefined;
   }
 
   /** The oldest have the lowest ids. Deletes at least as many as may be added, or expired rows would fill the bound. */
-  #forgetOld(state: FileState, coming: number): void {
+  #forgetOld(coming: number): void {
     for (let left = coming + FORGOTTEN_AT_ONCE; left > 0; left -= 1) {
-      const oldest = this.#statements.oldest.get(this.#keptUpTo);
+      const oldest = this.#statements.after.get(this.#keptUpTo, 1);
       if (!oldest) return;
       const row = oldest as unknown as rows.OrderRow;
       // Its age cannot be known, and SQLite deletes no row that an index lacks.
-      if (this.#isDamaged(row)) this.#keptUpTo = row.id;
-      else if (rows.isOver(row, this.#options.clock)) this.#delete(row, state);
+      if (!row.isIndexed || !rows.isIntact(row)) this.#keptUpTo = row.id;
+      else if (rows.isOver(row, this.#clock)) this.#delete(row.id);
       else return;
     }
   }
 
-  #delete({ id }: Pick<rows.OrderRow, 'id'>, state: FileState): void {
-    // Another process may have deleted it since it was read.
-    state.rows -= Number(this.#statements.delete.run(id).changes);
-    state.writes += 1;
+  #update(row: rows.OrderRow): void {
+    const { id, outcome, boot, uptimeMs } = row;
+    this.#statements.update.run({ id, outcome, boot, uptimeMs, digest: rows.rowDigest(row) });
   }
 
-  #isIncomplete(state: FileState): boolean {
-    const since = incompleteSince(state);
-    return since !== null && !rows.isOver(since, this.#options.clock);
+  #delete(id: number): void {
+    // Another process may have deleted it since it was read.
+    this.#file.state.rows -= Number(this.#statements.delete.run(id).changes);
+    this.#file.state.writes += 1;
+  }
+
+  #isIncomplete(): boolean {
+    const since = incompleteSince(this.#file.state);
+    return since !== null && !rows.isOver(since, this.#clock);
   }
 }
 
 class DamagedRecordError extends RecordsUnavailableError {
   override readonly message = 'the record of this key is damaged';
 }
-
-const FILE = {
-  // `TGOR`.
-  applicationId: 0x54474f52,
-  version: 1,
-  schema: rows.SCHEMA,
-  count: 'SELECT count(*) FROM orders NOT INDEXED',
-};

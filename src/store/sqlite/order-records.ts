@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../lib/clock.ts';
 import { createFillWarning } from '../fill-warning.ts';
-import type { RecordBounds } from '../memory/record-table.ts';
 import {
   AccountRecordsFullError,
   type OrderRecords,
+  type RecordBounds,
   RecordsUnavailableError,
 } from '../order-records.ts';
-import { BatchingThread } from './batching-thread.ts';
-import type { Batch, Task } from './order-database.ts';
+import type { Answer, Task } from './order-database.ts';
 import { SqliteFileError } from './sqlite-errors.ts';
+import type { FromThread } from './thread.ts';
 
 export interface SqliteOrderRecordsOptions extends RecordBounds {
   readonly path: string;
@@ -17,9 +19,15 @@ export interface SqliteOrderRecordsOptions extends RecordBounds {
   readonly onWarn: (message: string) => void;
 }
 
+interface Waiting extends PromiseWithResolvers<Answer> {
+  readonly task: Task;
+}
+
 const CHECK_MS = 1_000;
 // The thread gives up on a locked file earlier, but nothing ends a system call that hangs.
 const PATIENCE_MS = 5_000;
+// A longer batch would delay other processes that use the file.
+const BATCH_TASKS = 200;
 const TOO_LATE = 'the order records take too long to answer';
 
 /**
@@ -37,27 +45,44 @@ export async function openSqliteOrderRecords({
   const warnOfFill = createFillWarning(max, onWarn);
   let held = 0;
   let degradedReason: string | null = null;
-  const thread = await BatchingThread.start<Task, Batch>({
-    script: new URL('./thread.ts', import.meta.url),
-    workerData: { path, max, maxPerAccount },
-    onWarn,
-    onEnd() {
-      degradedReason = 'the thread of the order records has ended';
-    },
-    onResult(batch) {
-      ({ held, degradedReason } = batch);
-      warnOfFill(held);
-      for (const [login, count] of batch.accounts) onAccountHeld?.(login, count);
-    },
-  }).catch((error: Error) => {
-    throw new SqliteFileError(error.message, { cause: error });
+  let state: 'open' | 'closing' | 'ended' = 'open';
+  /** Tasks that are queued during one batch form the next. */
+  const queue: Waiting[] = [];
+  let underWay: Waiting[] = [];
+  const opening = Promise.withResolvers<void>();
+  const workerData = { path, max, maxPerAccount };
+  const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
+  thread.on('message', (message: FromThread) => {
+    if ('warning' in message) return onWarn(message.warning);
+    if ('refusal' in message) return opening.reject(new SqliteFileError(message.refusal));
+    ({ held, degradedReason } = message);
+    warnOfFill(held);
+    for (const [login, count] of message.accounts) onAccountHeld?.(login, count);
+    opening.resolve();
+    for (const [n, { resolve }] of underWay.entries()) resolve(message.answers[n] ?? null);
+    post();
   });
+  thread.on('error', (error) => onWarn(`a thread has failed: ${error}`));
+  thread.on('exit', () => {
+    state = 'ended';
+    degradedReason = 'the thread of the order records has ended';
+    opening.reject(new SqliteFileError('the thread has ended'));
+    for (const { reject } of [...underWay, ...queue.splice(0)]) reject(closed());
+  });
+  await opening.promise;
+
+  function post() {
+    underWay = queue.splice(0, BATCH_TASKS);
+    if (underWay.length > 0) thread.postMessage(underWay.map(({ task }) => task));
+    else if (state === 'closing') thread.postMessage(null);
+  }
 
   async function ask(task: Task) {
-    const [batch, index] = await thread.ask(task).catch((cause: unknown) => {
-      throw new RecordsUnavailableError('the order records are closed', { cause });
-    });
-    const answer = batch.answers[index] ?? null;
+    if (state !== 'open') throw closed();
+    const waiting = { task, ...Promise.withResolvers<Answer>() };
+    queue.push(waiting);
+    if (underWay.length === 0) post();
+    const answer = await waiting.promise;
     if (typeof answer === 'string') throw new RecordsUnavailableError(answer);
     if (answer && 'freeInMs' in answer) {
       throw new AccountRecordsFullError(maxPerAccount, answer.freeInMs);
@@ -75,10 +100,9 @@ export async function openSqliteOrderRecords({
   }
 
   // Detects without an order that the file is damaged, or can be used again.
-  let isClosed = false;
   let cancelCheck = clock.after(CHECK_MS, function check() {
     const again = () => {
-      if (!isClosed) cancelCheck = clock.after(CHECK_MS, check);
+      if (state === 'open') cancelCheck = clock.after(CHECK_MS, check);
     };
     const onLate = () => {
       degradedReason = TOO_LATE;
@@ -101,10 +125,17 @@ export async function openSqliteOrderRecords({
     find: (login, key) => askInTime({ do: 'find', login, key }),
     held: () => held,
     degradedReason: () => degradedReason,
+    /** Tasks that were queued before are still answered. */
     async close() {
-      isClosed = true;
       cancelCheck();
-      await thread.close();
+      if (state === 'ended') return;
+      state = 'closing';
+      if (underWay.length === 0) post();
+      await once(thread, 'exit');
     },
   };
+}
+
+function closed() {
+  return new RecordsUnavailableError('the order records are closed');
 }

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   type OrderRecord,
   RECORD_LIFE_MS,
-  type RecordedOutcome,
   type Reservation,
+  toOrderRecord,
 } from '../order-records.ts';
 import { ageMs, type MachineClock, type Moment, momentOf } from './machine-clock.ts';
 
@@ -21,11 +22,40 @@ CREATE TABLE orders (
 CREATE UNIQUE INDEX orders_key ON orders (login, key);
 CREATE UNIQUE INDEX orders_hash ON orders (keyHash)`;
 
-export const SELECT_ROWS = `SELECT CAST(id AS REAL) AS id, login, key, keyHash, reservation, input,
-  pendingMs, outcome, at, boot, uptimeMs, digest FROM orders NOT INDEXED`;
+const SELECT = `SELECT CAST(id AS REAL) AS id, login, key, keyHash, reservation, input, pendingMs,
+  outcome, at, boot, uptimeMs, digest,
+  EXISTS (SELECT 1 FROM orders AS other INDEXED BY orders_key
+    WHERE other.login = one.login AND other.key = one.key AND other.rowid = one.rowid)
+  AND EXISTS (SELECT 1 FROM orders AS other INDEXED BY orders_hash
+    WHERE other.keyHash = one.keyHash AND other.rowid = one.rowid) AS isIndexed
+  FROM orders AS one NOT INDEXED`;
 
-export interface OrderRow extends Moment {
-  readonly id: number;
+/** The statements that run for an order or a question; none may read more than its account's rows. */
+export const SQL = {
+  byKey:
+    'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ? AND key = ?',
+  byHash: 'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_hash WHERE keyHash = ?',
+  byId: `${SELECT} WHERE id = ?`,
+  account: `SELECT count(*) AS held, CAST(min(id) AS REAL) AS oldest
+    FROM orders INDEXED BY orders_key WHERE login = ?`,
+  // By the row id: the `id` that is selected is computed, and would be sorted, all rows for each order.
+  after: `${SELECT} WHERE id > ? ORDER BY rowid LIMIT ?`,
+  insert: `INSERT INTO orders VALUES (NULL, :login, :key, :keyHash, :reservation, :input, :pendingMs,
+    :outcome, :at, :boot, :uptimeMs, :digest)`,
+  update:
+    'UPDATE orders SET outcome = :outcome, boot = :boot, uptimeMs = :uptimeMs, digest = :digest WHERE id = :id',
+  delete: 'DELETE FROM orders WHERE id = ?',
+};
+
+export type Statements = Readonly<Record<keyof typeof SQL, StatementSync>>;
+
+export function prepare(database: DatabaseSync): Statements {
+  const prepared = Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql)]);
+  return Object.fromEntries(prepared);
+}
+
+/** The columns that are written of an order. */
+interface OrderContent extends Moment {
   readonly login: string;
   readonly key: string;
   readonly keyHash: number;
@@ -34,22 +64,27 @@ export interface OrderRow extends Moment {
   readonly pendingMs: number;
   /** JSON; null while pending. */
   readonly outcome: string | null;
-  readonly digest: string;
 }
 
-export function toRow(reservation: Reservation, clock: MachineClock): Omit<OrderRow, 'id'> {
+export interface OrderRow extends OrderContent {
+  readonly id: number;
+  readonly digest: string;
+  /** 1 where both indexes lead to it. */
+  readonly isIndexed: number;
+}
+
+export function toContent(reservation: Reservation, clock: MachineClock): OrderContent {
   const { id, canonical, pendingMs, reservedAtMs } = reservation;
   const [login, key] = wellFormed(reservation);
-  const row = {
+  return {
     ...{ login, key, keyHash: keyHash(login, key), reservation: id, input: canonical },
     ...{ pendingMs: Math.ceil(pendingMs), outcome: null, ...momentOf(clock, reservedAtMs) },
   };
-  return { ...row, digest: rowDigest(row) };
 }
 
-export function withOutcome(row: OrderRow, outcome: RecordedOutcome): OrderRow {
-  const settled = { ...row, outcome: JSON.stringify(outcome) };
-  return { ...settled, digest: rowDigest(settled) };
+export function toRecord(row: OrderRow, clock: MachineClock): OrderRecord {
+  const of = { id: row.reservation, canonical: row.input, reservedAtMs: Date.parse(row.at) };
+  return toOrderRecord(of, JSON.parse(row.outcome ?? 'null'), row.pendingMs - ageMs(row, clock));
 }
 
 /** From before a restart of the machine, and dated so far ahead that one of the two dates is wrong. */
@@ -57,27 +92,12 @@ export function isFarAhead({ at, boot }: OrderRow, clock: MachineClock): boolean
   return boot !== clock.boot && Date.parse(at) - clock.nowMs() > RECORD_LIFE_MS;
 }
 
-/** Its age counts from now; its date stays, since it may be the correct one. */
-export function madeNow(row: OrderRow, clock: MachineClock): OrderRow {
-  const { boot, uptimeMs } = momentOf(clock);
-  const moved = { ...row, boot, uptimeMs };
-  return { ...moved, digest: rowDigest(moved) };
-}
-
-export function toRecord(row: OrderRow, clock: MachineClock): OrderRecord {
-  const outcome = JSON.parse(row.outcome ?? 'null') as RecordedOutcome | null;
-  return {
-    ...{ id: row.reservation, canonical: row.input, reservedAtMs: Date.parse(row.at), outcome },
-    pendingMs: outcome === null ? Math.max(0, row.pendingMs - ageMs(row, clock)) : 0,
-  };
-}
-
 export function isOver(moment: Moment, clock: MachineClock): boolean {
   return ageMs(moment, clock) >= RECORD_LIFE_MS;
 }
 
 /** As SQLite gives it back, which is what digests have to be of. */
-export function wellFormed({ login, key }: { login: string; key: string }): [string, string] {
+export function wellFormed({ login, key }: Pick<OrderContent, 'login' | 'key'>): [string, string] {
   return [login.toWellFormed(), key.toWellFormed()];
 }
 
@@ -86,8 +106,13 @@ export function keyHash(login: string, key: string): number {
   return Number.parseInt(digest([login, key]).slice(0, 13), 16);
 }
 
-/** Over account, key and content: detects a change by anything but this program. */
-export function rowDigest(row: Omit<OrderRow, 'id' | 'digest'>): string {
+/** False where anything but this program has changed it. */
+export function isIntact(row: OrderRow): boolean {
+  return row.digest === rowDigest(row);
+}
+
+/** Over account, key and content. */
+export function rowDigest(row: OrderContent): string {
   const { login, key, reservation, input, pendingMs, outcome, at, boot, uptimeMs } = row;
   const content = [reservation, input, pendingMs, outcome, at, boot, uptimeMs];
   return digest([login, key, row.keyHash, ...content]);

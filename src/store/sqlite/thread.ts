@@ -1,11 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { FromThread } from './batching-thread.ts';
 import { machineClock } from './machine-clock.ts';
 import { type Batch, OrderDatabase, type Task } from './order-database.ts';
 
+/** A batch's result, of which the first says that the thread is ready, or why it is not. */
+export type FromThread = Batch | { readonly refusal: string } | { readonly warning: string };
+
 /** The worker thread in which order records wait for the disk, so that no other request does. */
 function serve(port: NonNullable<typeof parentPort>): void {
-  const say = (message: FromThread<Batch>) => port.postMessage(message);
+  const say = (message: FromThread) => port.postMessage(message);
   const onWarn = (warning: string) => say({ warning });
   let database: OrderDatabase;
   try {
@@ -16,14 +18,13 @@ function serve(port: NonNullable<typeof parentPort>): void {
     return;
   }
   port.on('message', (tasks: readonly Task[] | null) => {
-    if (tasks !== null) say({ result: database.run(tasks) });
+    if (tasks !== null) say(database.run(tasks));
     else {
       database.close();
       port.close();
     }
   });
-  say({ result: database.run([]) });
-  say({ ready: true });
+  say(database.run([]));
 }
 
 if (parentPort) serve(parentPort);

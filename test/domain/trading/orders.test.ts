@@ -166,6 +166,7 @@ describe('an order', () => {
     last(calls).end(acceptedAs('o-1'));
     await placed;
     expect(events).toEqual(['known', 'answered']);
+    expect(log.lines).toEqual(['the listener for changed accounts failed']);
   });
 });
 

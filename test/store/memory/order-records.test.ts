@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
+import { RecordTable } from '../../../src/store/memory/record-table.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { accepted, itKeepsOrderRecords, request, reserved } from '../order-records-contract.ts';
 
@@ -28,6 +29,16 @@ describe('order records in memory', () => {
     expect(await records.find('1', 'late')).not.toBe(null);
     await reserved(records, '1', 'early');
     expect(records.held()).toBe(2);
+  });
+
+  test('a record of the day before is not among those that a replica writes back', async () => {
+    let uptimeMs = 0;
+    const table = new RecordTable({ max: 9, uptimeMs: () => uptimeMs, onWarn() {} });
+    table.add({ ...request('1', 'early'), id: 'early' });
+    uptimeMs = 1_000;
+    table.add({ ...request('1', 'late'), id: 'late' });
+    uptimeMs = RECORD_LIFE_MS;
+    expect([...table.values()].map(({ reservation }) => reservation.id)).toEqual(['late']);
   });
 
   test('an account has room when its oldest record expires, and is told when', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
-import type { RecordBounds } from '../../../src/store/memory/record-table.ts';
+import type { RecordBounds } from '../../../src/store/order-records.ts';
 import {
   AccountRecordsFullError,
   RECORD_LIFE_MS,

@@ -2,9 +2,12 @@ import {
   chmodSync,
   copyFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,7 +18,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
-import { SQL } from '../../../src/store/sqlite/order-statements.ts';
+import { SQL } from '../../../src/store/sqlite/order-rows.ts';
 import {
   acceptedAs,
   createFolder,
@@ -248,6 +251,19 @@ describe('the file', () => {
     expect(readFileSync(folder.path)).toEqual(before);
   });
 
+  test.runIf(existsSync('/proc/self/fd'))('is let go of when it is closed, with its mark', () => {
+    using folder = createFolder();
+    const opened = () =>
+      readdirSync('/proc/self/fd').filter((fd) => {
+        const target = join('/proc/self/fd', fd);
+        return existsSync(target) && readlinkSync(target).startsWith(folder.folder);
+      });
+    const database = openDatabase(folder.path);
+    expect(opened().length).toBeGreaterThanOrEqual(2);
+    database.close();
+    expect(opened()).toEqual([]);
+  });
+
   test('is brought back from a write-ahead log to a rollback journal', () => {
     using folder = createFolder();
     fill(folder.path, ['key']);
@@ -315,6 +331,19 @@ describe('a copy', () => {
     expect(reserve(database, 'second')).toBe(null);
     database.declareIncomplete();
     expect(reserve(database, 'third')).toEqual(INCOMPLETE);
+  });
+
+  test('that lacks one order, the last, is noticed as well', () => {
+    using folder = createFolder();
+    let copy: Buffer;
+    {
+      using database = openDatabase(folder.path);
+      copy = readFileSync(folder.path);
+      expect(reserve(database, 'last')).toBe(null);
+    }
+    writeFileSync(folder.path, copy);
+    using database = openDatabase(folder.path);
+    expect(reserve(database, 'last')).toEqual(INCOMPLETE);
   });
 
   test('of the whole folder is noticed as well', () => {

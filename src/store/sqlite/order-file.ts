@@ -1,0 +1,252 @@
+import { hash } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { connect, makeFile, patiently, START_PATIENCE_MS, transact } from './connection.ts';
+import { type MachineClock, type Moment, momentOf } from './machine-clock.ts';
+import { networkFileSystem } from './network-file-system.ts';
+import { SCHEMA } from './order-rows.ts';
+import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
+
+export interface OrderFileOptions {
+  readonly path: string;
+  /** When true, a missing file is an error and is not created. */
+  readonly mustExist?: boolean;
+  readonly clock: MachineClock;
+  readonly onWarn: (message: string) => void;
+}
+
+export interface FileState {
+  /** The number of changes, incremented by each: a file with fewer is an older copy. */
+  writes: number;
+  /** The number of rows: a smaller count is a loss. */
+  rows: number;
+  /** The file's inode and birth time, which a copy does not share. */
+  file: string;
+  /** The moment, as JSON, since which rows may be missing; null where none are. */
+  incompleteFrom: string | null;
+}
+
+type StoredState = FileState & { readonly digest: string };
+
+// `TGOR`.
+const APPLICATION_ID = 0x54474f52;
+const VERSION = 1;
+// The column is REAL because a damaged integer may be more than JavaScript can read.
+const WHOLE_SCHEMA = `${SCHEMA};
+CREATE TABLE state (
+  writes REAL NOT NULL, rows REAL NOT NULL, file TEXT NOT NULL, incompleteFrom TEXT,
+  digest TEXT NOT NULL
+) STRICT`;
+const MARK_DIGITS = 16;
+
+/** The file of the order records, which detects lost data: an older copy of itself, or missing rows. */
+export class OrderFile {
+  readonly database: DatabaseSync;
+  /** As of the last transaction; within one, `work` may change it. */
+  state: FileState = { writes: 0, rows: 0, file: '', incompleteFrom: null };
+  readonly #path: string;
+  /** Changes when another file replaces this one at the path. */
+  readonly #inode: string;
+  /**
+   * A count of the file's changes, kept beside it: a file with fewer is an older copy. It is written after
+   * each commit without fsync, so it may lag behind and is never ahead.
+   */
+  readonly #mark: number;
+  readonly #get: StatementSync;
+  readonly #set: StatementSync;
+  readonly #opened: DisposableStack;
+
+  /** Creates the file where there is none; throws a SqliteFileError where it cannot be used. */
+  constructor(options: OrderFileOptions) {
+    const { path, mustExist, onWarn } = options;
+    this.#path = path;
+    using opened = new DisposableStack();
+    try {
+      if (mustExist && inodeOf(path) === null) throw new SqliteFileError('does not exist');
+      prepareFolder(dirname(path), onWarn);
+      if (inodeOf(path) === null) makeFile(path, fill);
+      // SQLite would treat an empty file as a new database.
+      if (statSync(path).size === 0) {
+        throw new SqliteFileError('is empty: restore it, or move it away');
+      }
+      this.#inode = inodeOf(path) ?? '';
+      this.database = opened.adopt(connect(path, APPLICATION_ID), (each) => each.close());
+      verify(this.database);
+      // Only after the file is identified as this program's: the path may be misconfigured.
+      // Always, because it makes the ctime differ from the birth time, which are equal right after a copy.
+      chmodSync(path, 0o600);
+      const flags = constants.O_RDWR | constants.O_CREAT;
+      this.#mark = opened.adopt(openSync(`${path}.mark`, flags, 0o600), closeSync);
+      this.#get = this.database.prepare('SELECT * FROM state');
+      this.#set = this.database.prepare(`UPDATE state SET writes = :writes, rows = :rows,
+        file = :file, incompleteFrom = :incompleteFrom, digest = :digest`);
+      this.change(() => this.#begin(options));
+    } catch (error) {
+      throw toFileError(error);
+    }
+    this.#opened = opened.move();
+  }
+
+  /** Throws a SqliteFileError. */
+  transact<T>(mode: 'DEFERRED' | 'IMMEDIATE', patienceMs: number, work: () => T): T {
+    const former = this.state;
+    try {
+      const result = transact(this.database, mode, patienceMs, () => {
+        const row = this.#get.get() as unknown as StoredState | undefined;
+        if (row?.digest !== digestOf(row)) throw new SqliteFileError(DAMAGED, { isDamage: true });
+        if (row.writes < former.writes) {
+          throw new SqliteFileError('was replaced by an older copy: restart', { isDamage: true });
+        }
+        const { digest: _, ...state } = row;
+        this.state = state;
+        const done = work();
+        if (state.writes > row.writes) this.#set.run({ ...state, digest: digestOf(state) });
+        return done;
+      });
+      // Checked after the commit: a process that opens the path from now on must not miss this commit.
+      if (inodeOf(this.#path) !== this.#inode) throw new SqliteFileError(MOVED);
+      if (this.state.writes > former.writes) this.#writeMark();
+      return result;
+    } catch (error) {
+      this.state = former;
+      throw toFileError(error);
+    }
+  }
+
+  /** Runs one statement outside of a transaction. */
+  read<T>(statement: () => T): T {
+    try {
+      return patiently(START_PATIENCE_MS, statement);
+    } catch (error) {
+      throw toFileError(error);
+    }
+  }
+
+  /** At the start, or for an operator. */
+  change(work: () => void): void {
+    this.transact('IMMEDIATE', START_PATIENCE_MS, () => {
+      this.state.writes += 1;
+      work();
+    });
+  }
+
+  close(): void {
+    this.#opened.dispose();
+  }
+
+  /** A first change, which checks that the file is writable and that it is the original. */
+  #begin({ path, clock, onWarn }: OrderFileOptions): void {
+    const { state } = this;
+    const counted = this.database.prepare('SELECT count(*) AS rows FROM orders NOT INDEXED').get();
+    if (counted?.rows !== state.rows) {
+      throw new SqliteFileError(`has ${counted?.rows} rows of ${state.rows}, so it ${DAMAGED}`);
+    }
+    const marked = this.#readMark();
+    const file = identityOf(path);
+    if (marked >= state.writes || !isSameFile(file, state.file)) {
+      onWarn(`${path} is a copy, perhaps an older one: what it does not know counts as unknown`);
+      state.incompleteFrom = JSON.stringify(momentOf(clock));
+    }
+    state.file = file;
+    state.writes = Math.max(marked + 1, state.writes);
+  }
+
+  /** Returns 0 where there is none. */
+  #readMark(): number {
+    const bytes = Buffer.alloc(MARK_DIGITS);
+    readSync(this.#mark, bytes, 0, MARK_DIGITS, 0);
+    return Number.parseInt(bytes.toString('latin1'), 10) || 0;
+  }
+
+  #writeMark(): void {
+    try {
+      writeSync(this.#mark, String(this.state.writes).padStart(MARK_DIGITS, '0'), 0);
+    } catch {
+      // The commit itself is durable, and a mark that lags behind only detects less.
+    }
+  }
+}
+
+export function incompleteSince({ incompleteFrom }: FileState): Moment | null {
+  return JSON.parse(incompleteFrom ?? 'null');
+}
+
+function prepareFolder(folder: string, onWarn: (message: string) => void): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const network = networkFileSystem(folder);
+  if (network?.isCertain) {
+    throw new SqliteFileError(`is on ${network.name}, a network: use a disk of this machine`);
+  }
+  if (network) onWarn(`${folder} is on ${network.name}: a network's locks cannot be relied on`);
+}
+
+function fill(database: DatabaseSync, draft: string): void {
+  database.exec(`${WHOLE_SCHEMA}; PRAGMA application_id = ${APPLICATION_ID};
+    PRAGMA user_version = ${VERSION}`);
+  const state = { writes: 0, rows: 0, file: inodeOf(draft) ?? '', incompleteFrom: null };
+  database
+    .prepare('INSERT INTO state VALUES (:writes, :rows, :file, :incompleteFrom, :digest)')
+    .run({ ...state, digest: digestOf(state) });
+}
+
+/**
+ * Leaves it to the caller to compare indexes with their table, in portions: `integrity_check` does so
+ * under one lock, which for two million rows keeps other processes from writing for many seconds.
+ */
+function verify(database: DatabaseSync): void {
+  const get = (sql: string) => {
+    const row = patiently(START_PATIENCE_MS, () => database.prepare(sql).get());
+    return Object.values(row ?? {})[0];
+  };
+  if (get('PRAGMA quick_check') !== 'ok') throw new SqliteFileError(DAMAGED);
+  if (get('PRAGMA user_version') !== VERSION) {
+    throw new SqliteFileError('is of another version of this program: use that, or move it away');
+  }
+  using expected = new DatabaseSync(':memory:');
+  expected.exec(WHOLE_SCHEMA);
+  // A flipped bit in the schema can change what a comparison means.
+  if (patiently(START_PATIENCE_MS, () => schemaOf(database)) !== schemaOf(expected)) {
+    throw new SqliteFileError(DAMAGED);
+  }
+}
+
+function schemaOf(database: DatabaseSync): string {
+  return JSON.stringify(
+    database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all(),
+  );
+}
+
+function digestOf(state: FileState | undefined): string {
+  const { writes, rows, file, incompleteFrom } = state ?? {};
+  return hash('sha256', JSON.stringify([writes, rows, file, incompleteFrom]));
+}
+
+/**
+ * Inode and birth time, because the inode of a removed file is reused. Where the file system keeps
+ * no birth time, Node answers 0 or the ctime.
+ */
+function identityOf(path: string): string {
+  const { ino, birthtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  return `${ino} ${birthtimeNs === ctimeNs ? 0 : birthtimeNs}`;
+}
+
+/** Birth times are compared where both are known. */
+function isSameFile(one: string, other: string): boolean {
+  const [inode, born = '0'] = one.split(' ');
+  const [otherInode, otherBorn = '0'] = other.split(' ');
+  return inode === otherInode && (born === otherBorn || born === '0' || otherBorn === '0');
+}
+
+function inodeOf(path: string): string | null {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino.toString() ?? null;
+}
