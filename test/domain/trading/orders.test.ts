@@ -326,6 +326,22 @@ describe('when the records', () => {
     expect(await records.find('1001', 'k')).toMatchObject({ outcome: { kind: 'accepted' } });
   });
 
+  test('take a while to write an outcome, its client is answered after that', async () => {
+    const written = Promise.withResolvers<void>();
+    const { calls, begin, clock } = stage(() => ({ settle: () => written.promise }));
+    const { placed } = await begin('k');
+    let isAnswered = false;
+    const answer = placed.then((outcome) => {
+      isAnswered = true;
+      return outcome;
+    });
+    last(calls).end(acceptedAs('o-1'));
+    await clock.advance(1_000);
+    expect(isAnswered).toBe(false);
+    written.resolve();
+    expect(await answer).toMatchObject({ outcome: { orderId: 'o-1' } });
+  });
+
   test('hang after sending, the client does not', async () => {
     const { calls, begin, clock } = stage(() => ({ settle: () => new Promise(() => {}) }));
     const { placed } = await begin('k');

@@ -103,6 +103,11 @@ export function survey(path: string, keys: readonly string[]): Survey {
     return { stopped: true, refused: [], lost: [] };
   }
   using _ = database;
+  return { stopped: false, ...verdicts(database, keys) };
+}
+
+/** The keys that an open database refuses, and those that it handles wrongly, of orders that were accepted. */
+export function verdicts(database: OrderDatabase, keys: readonly string[]) {
   const refused: string[] = [];
   const lost: string[] = [];
   for (const key of keys) {
@@ -114,7 +119,7 @@ export function survey(path: string, keys: readonly string[]): Survey {
     )
       lost.push(key);
   }
-  return { stopped: false, refused, lost };
+  return { refused, lost };
 }
 
 /** The file with its companions, to be put back before each damage. */
