@@ -24,6 +24,7 @@ const USAGE = `npm run bench -- [options] [what]
             replicas: one, two and three processes behind haproxy; --quick alone (bench/replicas.ts)
             connections: what idle ones of clients cost; --count, --quick (bench/connections.ts)
             start: what a start costs, and an idle process holds; --no-peers, --rounds (bench/start.ts)
+            warm: the first requests of a process beside later ones; --source, --rounds (bench/warm.ts)
             memory: resident memory, idle, with sockets, and after many users' first screens; --no-peers, --users (bench/memory.ts)
             pipeline: an operation and a refusal in one process, without HTTP; --source, --quick (bench/pipeline.ts)
             lines: what a user of the client sees on bad lines; --quick, --write (bench/lines.ts)
@@ -39,7 +40,16 @@ const ROWS_OF_CLIENTS = ['home', 'positions', 'customer-id'];
 
 const given = process.argv.slice(2);
 // Benches of their own have options of their own.
-const BENCHES = ['hostile', 'memory', 'replicas', 'start', 'connections', 'lines', 'pipeline'];
+const BENCHES = [
+  'hostile',
+  'memory',
+  'replicas',
+  'start',
+  'warm',
+  'connections',
+  'lines',
+  'pipeline',
+];
 const alone = BENCHES.find((name) => name === given[0]);
 const { values, positionals } = parseArgs({
   args: alone ? [] : given,

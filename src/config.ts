@@ -19,6 +19,7 @@ type Settled =
   | 'orderRecordsMax'
   | 'introspection'
   | 'graphiql'
+  | 'warmUp'
   | 'corsOrigins'
   | 'otelExporterOtlpEndpoint';
 
@@ -37,6 +38,8 @@ export interface Config extends Omit<Values, Settled> {
   readonly orderRecordsMax: number;
   readonly introspection: boolean;
   readonly graphiql: boolean;
+  /** Queries are run before the service is ready, so that its first requests find compiled code. */
+  readonly warmUp: boolean;
   /** The demonstration page, which never is part of production. */
   readonly demoPage: boolean;
   readonly corsOrigins: { readonly origins: readonly string[]; readonly anyLocalhost: boolean };
@@ -128,6 +131,7 @@ function settle({
     introspection: values.introspection ?? sandbox,
     graphiql: values.graphiql ?? sandbox,
     demoPage: sandbox && nodeEnv !== 'production',
+    warmUp: values.warmUp ?? nodeEnv === 'production',
     corsOrigins: {
       origins: values.corsOrigins ?? [],
       anyLocalhost: sandbox && values.corsOrigins === null,

@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../config.ts';
 import type { Log } from '../lib/log.ts';
 import type { BufferedOutput } from '../lib/log-output.ts';
+import type { Documents } from '../plugins/documents/documents.ts';
 import type { OtherPlugin } from '../plugins/plugin.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { createAppLog, openAppLogOutput } from './log.ts';
@@ -14,6 +15,8 @@ export interface AppOptions {
   readonly directPath?: boolean;
   /** The schema to serve in place of the whole one. */
   readonly schema?: GraphQLSchema;
+  /** Of the service in this process that this one warms up. */
+  readonly documents?: Documents;
   /** The maximum bytes of prepared documents and of cached catalog responses; a default where left out. */
   readonly cacheBytes?: { readonly documents?: number; readonly answers?: number };
   readonly connections?: ConnectionLimits;
@@ -57,6 +60,7 @@ export function withDefaults(
     logOutput,
     directPath = true,
     schema = buildSchema(),
+    documents,
     cacheBytes = {},
     connections,
     speedSliceMs,
@@ -75,6 +79,7 @@ export function withDefaults(
     logOutput,
     directPath,
     schema,
+    documents,
     cacheBytes,
     connections: limits,
     speedSliceMs,

@@ -38,6 +38,7 @@ export async function openResources(
   const { log, schema, cacheBytes, speedSliceMs } = options;
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
+  if (options.documents === undefined) metrics.registry.countProcess();
   const memory = new MemoryWatch({ clock: systemClock, log });
   started.defer(() => memory.close());
   const tracing = await openConfiguredTracing(config, metrics, log);
@@ -51,13 +52,15 @@ export async function openResources(
     tracing,
   });
   started.defer(() => gateway.close());
-  const documents = new Documents({
-    schema,
-    limits: config,
-    introspection: config.introspection,
-    reads: metrics.graph.cacheReads.document,
-    ...(cacheBytes.documents && { maxBytes: cacheBytes.documents }),
-  });
+  const documents =
+    options.documents ??
+    new Documents({
+      schema,
+      limits: config,
+      introspection: config.introspection,
+      reads: metrics.graph.cacheReads.document,
+      ...(cacheBytes.documents && { maxBytes: cacheBytes.documents }),
+    });
   const { stores, trusted, fullest } = await openState(
     config,
     options,

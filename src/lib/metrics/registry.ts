@@ -17,7 +17,8 @@ export class Registry {
   readonly #process = new ProcessRegistry();
   readonly contentType = this.#process.contentType;
 
-  constructor() {
+  /** Observers of the process are never given back, so only one registry of it has them. */
+  countProcess(): void {
     collectDefaultMetrics({ register: this.#process });
   }
 

@@ -76,6 +76,8 @@ const LONGEST_LOGGED_NAME = 80;
 /** Parses, limits and validates each document once, whichever transport received it. */
 export class Documents {
   readonly compiledCode = new CompiledCodeCache();
+  /** False while the service warms up, whose requests are nobody's. */
+  countsReads = true;
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
   readonly #sizes: ListSizes;
@@ -109,11 +111,8 @@ export class Documents {
 
   prepare(text: string): DocumentResult {
     const known = this.#prepared.get(text);
-    if (known) {
-      this.#options.reads?.hit.add();
-      return known;
-    }
-    this.#options.reads?.miss.add();
+    if (this.countsReads) this.#options.reads?.[known ? 'hit' : 'miss'].add();
+    if (known) return known;
     const result = this.#check(text);
     this.#prepared.set(text, result);
     return result;

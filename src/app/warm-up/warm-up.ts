@@ -1,0 +1,155 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { GraphQLSchema } from 'graphql';
+import type { Config } from '../../config.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { createLog } from '../../lib/log.ts';
+import { within } from '../../lib/within.ts';
+import type { Documents } from '../../plugins/documents/documents.ts';
+import type { AppOptions, StartOptions } from '../app-options.ts';
+import { startEmbeddedSandbox } from '../embedded-sandbox.ts';
+import type { Resources } from '../open-resources.ts';
+import { Connection } from './connection.ts';
+import { USUAL_DOCUMENTS } from './documents.ts';
+import { RecordedGateway } from './recorded-gateway.ts';
+import { sampleVariables } from './sample-variables.ts';
+
+// Readiness waits for it; what is not warm by then becomes so with the first requests.
+const MOST_MS = 2_800;
+const ENOUGH_MS = 2_300;
+// More than a fast machine gets through until then.
+const ENOUGH_ROUNDS = 250;
+const MOST_TRUSTED = 100;
+const CONNECTIONS = 4;
+const INSTRUMENTS = 300;
+const EMAIL = 'pro@example.com';
+const INSTRUMENT = 'AAPL';
+// Lines are formatted as the service's own are, and dropped.
+const UNSEEN = { level: 'info', format: 'json', destination: { write() {} } } as const;
+const UNLIMITED = 1_000_000_000_000;
+
+interface Started {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Has Node load and compile what the first requests need, by queries to a second service in this process. That has
+ * this one's schema and prepared documents, but a gateway, stores, limits, metrics and a log of its own, so nothing
+ * of it is seen outside. It never stops a start.
+ */
+export async function warmUp(
+  config: Config,
+  { log, schema }: Pick<StartOptions, 'log' | 'schema'>,
+  { documents, trusted }: Pick<Resources, 'documents' | 'trusted'>,
+  start: (isolated: Config, options: AppOptions) => Promise<Started>,
+): Promise<void> {
+  documents.countsReads = false;
+  try {
+    const bodies = [...USUAL_DOCUMENTS, ...(trusted?.texts(MOST_TRUSTED) ?? [])].flatMap((text) =>
+      bodiesOf(text, schema, documents),
+    );
+    // What is no object takes the way by yoga.
+    const warming = runQueries(config, [...bodies, '[]'], (isolated) =>
+      start(isolated, { log: createLog(UNSEEN), schema, documents }),
+    );
+    await within(systemClock, MOST_MS, warming);
+    collectGarbage();
+  } catch (error) {
+    log.warn({ err: error }, 'the warm-up failed: the first requests are slower');
+  } finally {
+    documents.countsReads = true;
+  }
+}
+
+/** What the warm-up leaves would be collected in one long pause while clients wait. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  setFlagsFromString('--no-expose-gc');
+}
+
+async function runQueries(
+  config: Config,
+  bodies: readonly string[],
+  start: (isolated: Config) => Promise<Started>,
+): Promise<void> {
+  const endMs = performance.now() + ENOUGH_MS;
+  await using opened = new AsyncDisposableStack();
+  const sandbox = opened.use(
+    await startEmbeddedSandbox({ ...config, sandboxInstruments: INSTRUMENTS }),
+  );
+  const gateway = opened.use(await RecordedGateway.start(sandbox));
+  const app = await start(isolated(config, gateway.url, sandbox.secret));
+  opened.defer(() => app.close());
+  const connections: Connection[] = [];
+  for (let at = 0; at < CONNECTIONS; at += 1) {
+    connections.push(opened.use(await Connection.open(app.url)));
+  }
+  for (let round = 0; round < ENOUGH_ROUNDS; round += 1) {
+    // Another token each time, whose session has to be read.
+    const token = sandbox.token({ email: EMAIL, expiresInSeconds: 3_600 + round });
+    for (const body of bodies) {
+      if (performance.now() > endMs) return;
+      const request = requestOf(token, body);
+      await Promise.all(connections.map((connection) => connection.ask(request)));
+    }
+  }
+}
+
+/** The bodies of requests for each query of a document. */
+function bodiesOf(query: string, schema: GraphQLSchema, documents: Documents): string[] {
+  const prepared = documents.prepare(query);
+  if ('errors' in prepared) return [];
+  return [...prepared.operations.values()]
+    .filter(({ node }) => node.operation === 'query')
+    .map(({ node }) =>
+      JSON.stringify({
+        query,
+        operationName: node.name?.value,
+        variables: sampleVariables(schema, node, INSTRUMENT),
+      }),
+    );
+}
+
+/** The configuration of a service that reaches nothing but `gatewayUrl`, and refuses nothing. */
+function isolated(config: Config, gatewayUrl: string, secret: string): Config {
+  const verifies = config.jwtSecret !== null || config.jwtJwksUrl !== null;
+  return {
+    ...config,
+    warmUp: false,
+    sandbox: false,
+    gatewayUrl,
+    gatewayHeaders: {},
+    graphiql: false,
+    demoPage: false,
+    host: '127.0.0.1',
+    port: 0,
+    adminHost: '127.0.0.1',
+    adminPort: 0,
+    redisUrl: null,
+    orderStore: 'memory',
+    persistedDocuments: null,
+    persistedDocumentsOnly: 'off',
+    jwtSecret: verifies ? secret : null,
+    jwtJwksUrl: null,
+    jwtIssuer: null,
+    jwtAudience: null,
+    rateLimitPerMinute: UNLIMITED,
+    costLimitPerMinute: UNLIMITED,
+    tracing: null,
+    shutdownDelayMs: 0,
+  };
+}
+
+function requestOf(token: string, body: string): Buffer {
+  const head = [
+    'POST /graphql HTTP/1.1',
+    'host: localhost',
+    'content-type: application/json',
+    'accept: application/graphql-response+json, application/json',
+    `authorization: Bearer ${token}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

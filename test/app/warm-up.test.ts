@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { USUAL_DOCUMENTS } from '../../src/app/warm-up/documents.ts';
+import { startTestApp } from '../support/app.ts';
+import { readMetrics } from '../support/leaks.ts';
+
+const WARM = { NODE_ENV: 'production', SANDBOX: 'on', WARM_UP: 'on' };
+
+/** The lines of a metric whose value is not 0. */
+async function counted(adminUrl: string, name: string): Promise<string[]> {
+  const lines = (await readMetrics(adminUrl)).split('\n');
+  return lines.filter((line) => line.startsWith(`trading_graph_${name}`) && !line.endsWith(' 0'));
+}
+
+test('a service that has warmed up has its documents, and nothing else has happened in it', async () => {
+  await using app = await startTestApp(WARM);
+  expect(await counted(app.adminUrl, 'cache_bytes{cache="compiled_code"}')).toHaveLength(1);
+  expect(app.sandbox.calls()).toBe(0);
+  for (const name of [
+    'http_requests_total',
+    'operations_total',
+    'gateway_calls_total',
+    'cache_reads_total',
+    'order_records ',
+    'refusals_total',
+    'cache_bytes{cache="session"}',
+    'cache_bytes{cache="token"}',
+  ]) {
+    expect(await counted(app.adminUrl, name)).toEqual([]);
+  }
+  expect(app.logged).toEqual([]);
+  const { data } = await app.query('{ session { login } }', { token: await app.signIn() });
+  expect(data).toEqual({ session: { login: expect.any(String) } });
+});
+
+test('nothing is warmed outside of production, or where it is off', async () => {
+  await using development = await startTestApp({ WARM_UP: undefined });
+  await using off = await startTestApp({ ...WARM, WARM_UP: 'off' });
+  for (const { adminUrl } of [development, off]) {
+    expect(await counted(adminUrl, 'cache_bytes{cache="compiled_code"}')).toEqual([]);
+  }
+});
+
+test('trusted queries are warmed with the rest, mutations are left out', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-warm-up-'));
+  const file = join(folder, 'manifest.json');
+  const mutation =
+    'mutation M { login(input: { email: "demo@example.com", password: "no" }) { __typename } }';
+  await writeFile(
+    file,
+    JSON.stringify({ q: 'query Q($id: ID!) { instrument(id: $id) { name } }', m: mutation }),
+  );
+  try {
+    await using app = await startTestApp({ ...WARM, PERSISTED_DOCUMENTS: file });
+    expect(app.sandbox.calls()).toBe(0);
+    expect(app.logged.map((line) => JSON.parse(line).msg)).toEqual(['trusted documents']);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("all queries of the client's package are among those that are run", () => {
+  const { operations } = JSON.parse(readFileSync('client/trusted-documents.json', 'utf8'));
+  const queries = operations.filter(({ type }: { type: string }) => type === 'query');
+  expect(queries.length).toBeGreaterThan(0);
+  for (const { body } of queries) expect(USUAL_DOCUMENTS).toContain(body);
+});
