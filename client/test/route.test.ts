@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { routedUrl, routeHint } from '../src/route.ts';
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
 
 const hashed = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 4);
 

@@ -3,12 +3,16 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
+import { compileCache } from '../support/compile-cache.ts';
 import { runCli } from '../support/run-cli.ts';
 
 test('the service starts with its sandbox, and drains after a SIGTERM', async () => {
   const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
   const child = spawn(process.execPath, [main, 'start'], {
-    env: { PATH: process.env.PATH, PORT: '0', ADMIN_PORT: '0', SANDBOX_INSTRUMENTS: '10' },
+    env: {
+      ...compileCache(),
+      ...{ PATH: process.env.PATH, PORT: '0', ADMIN_PORT: '0', SANDBOX_INSTRUMENTS: '10' },
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../src/config.ts';
+import { compileCache } from './compile-cache.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
 import { PROGRAM } from './program.ts';
 
@@ -94,10 +95,4 @@ export async function startFacadeProcess(
       assertNoLeak('log', logged);
     },
   };
-}
-
-/** The cache of the tests themselves: a start from the sources costs a second of both cores without it. */
-function compileCache(): Environment {
-  const { NODE_COMPILE_CACHE } = process.env;
-  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }

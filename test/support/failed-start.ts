@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import type { Environment } from '../../src/config.ts';
+import { compileCache } from './compile-cache.ts';
 import { PROGRAM } from './program.ts';
 
 export interface FailedStart {
@@ -17,7 +18,7 @@ const PATIENCE_MS = 30_000;
 /** Starts the program as operators do, with nothing else in its environment, and waits until it has given up. */
 export async function failedStart(environment: Environment): Promise<FailedStart> {
   const child = spawn(process.execPath, [PROGRAM], {
-    env: { PORT: '0', ADMIN_PORT: '0', ...environment },
+    env: { PORT: '0', ADMIN_PORT: '0', ...compileCache(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: PATIENCE_MS,
     killSignal: 'SIGKILL',

@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
 /**
  * Suites that take minutes: pages and guides in a browser beside those that the other suites load, and rehearsals that repeat with
  * random faults or for long what other suites show once. `npm test` leaves them out, CI and `npm run test:all` run them.
@@ -11,10 +14,38 @@ export const LONG_SUITES: readonly string[] = [
   'test/deploy/{compose,night,one-machine}.test.ts',
   'test/end-to-end/chaos/**',
   'test/end-to-end/limits/{send-buffers,soak}.test.ts',
-  'test/end-to-end/sandbox/{demo-on-*,graphiql-page}.test.ts',
+  'test/end-to-end/sandbox/{demo-on-*,demo-standing,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/**',
   'test/end-to-end/transports/two-paths.test.ts',
   'test/plugins/execution/differential*.test.ts',
   'test/packaging/dockerfile.test.ts',
   'test/store/sqlite/order-file-damage.test.ts',
 ];
+
+/** Suites of what developers run, with what they are about: `npm test` runs them where something of that changed. */
+const TOOL_SUITES = [
+  { suites: 'test/bench/**', about: ['bench', 'test/bench'] },
+  {
+    suites: 'test/toolchain/{machine,packages,schema-changes,setup,sum-report}.test.ts',
+    about: ['scripts', 'test/toolchain', 'test/support', 'package-lock.json', 'vitest.config.ts'],
+  },
+];
+
+/** What this run leaves out; nothing in CI, and nothing of the tools where a file or folder is named. */
+export function leftOut(): readonly string[] {
+  if (process.env.CI) return [];
+  const isNamed = process.argv.some((argument) => argument.startsWith('test/'));
+  const tools = isNamed ? [] : TOOL_SUITES.filter(({ about }) => !hasChanged(about));
+  return [...LONG_SUITES, ...tools.map(({ suites }) => suites)];
+}
+
+/** Since what was pushed; what nobody can tell counts as changed. */
+function hasChanged(paths: readonly string[]): boolean {
+  const git = (...args: readonly string[]) =>
+    spawnSync('git', [...args, '--', ...paths], {
+      cwd: join(import.meta.dirname, '..', '..'),
+      encoding: 'utf8',
+    });
+  const committed = git('diff', '--name-only', '@{upstream}...');
+  return committed.status !== 0 || committed.stdout + git('status', '--porcelain').stdout !== '';
+}

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { compileCache } from './compile-cache.ts';
 
 export interface CommandResult {
   readonly code: number | null;
@@ -17,7 +18,7 @@ export async function runCli(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<CommandResult> {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env.PATH, ...environment },
+    env: { PATH: process.env.PATH, ...compileCache(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [out, err, [code]] = await Promise.all([

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { compileCache } from '../support/compile-cache.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -25,7 +26,7 @@ function start(...args: string[]) {
   symlinkSync(bin, link);
   return spawn(process.execPath, [link, ...args], {
     cwd: folder,
-    env: { PATH: process.env.PATH, SANDBOX_INSTRUMENTS: '10' },
+    env: { PATH: process.env.PATH, ...compileCache(), SANDBOX_INSTRUMENTS: '10' },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
 }

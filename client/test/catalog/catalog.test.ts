@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { buildSchema, getNamedType, isLeafType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { inFull } from '../../../test/support/in-full.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { createClient } from '../../src/create-client.ts';
 import { INSTRUMENT_FIELDS } from '../../src/generated/rows.ts';
@@ -173,7 +174,7 @@ describe('syncing', () => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
       return (seed >>> 8) % (most + 1);
     };
-    for (let round = 0; round < 8; round += 1) {
+    for (let round = 0; round < inFull(8, 4); round += 1) {
       for (let changes = upTo(3); changes >= 0; changes -= 1) {
         own.sandbox.changeCatalog({ change: 1 + upTo(9), add: upTo(12), remove: upTo(12) });
       }

@@ -254,6 +254,7 @@ describe('a line that nobody knows to be slow', () => {
 
   test('is left for parts when the whole takes long', async () => {
     using phone = openPhone(app, {
+      hurry: (ms) => (ms <= 5_000 ? Math.min(ms, 10) : ms),
       network: ({ name }, send, signal) =>
         name === 'TradingGraphCatalog' ? untilLeft(signal) : send(),
     });
@@ -298,6 +299,7 @@ describe('who waits for it', () => {
     const limit = { parts: 1 };
     using phone = openPhone(app, {
       ...SLOW,
+      hurry: (ms) => (ms === 5_000 ? 1_500 : ms),
       network: ({ name }, send, signal) => {
         if (name !== PART) return send();
         limit.parts -= 1;

@@ -5,7 +5,7 @@ import { createCatalog } from '../../src/catalog/catalog.ts';
 import { INSTRUMENT_FIELDS } from '../../src/generated/rows.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { startCore, type TestCoreOptions } from './client.ts';
-import { countedEnvironment } from './counted-environment.ts';
+import { type CountedEnvironmentOptions, countedEnvironment } from './counted-environment.ts';
 
 export const DEMO = 'demo@example.com';
 export const FRESH = 'fresh@example.com';
@@ -29,6 +29,7 @@ export interface PhoneOptions {
   readonly now?: () => number;
   readonly uptime?: () => number;
   readonly isSlowLine?: () => boolean;
+  readonly hurry?: CountedEnvironmentOptions['hurry'];
 }
 
 /** An app on a phone, with a catalog on the real facade. */
@@ -41,13 +42,15 @@ export function openPhone(
     now,
     uptime,
     isSlowLine,
+    hurry = (ms) => (ms < 5_000 ? Math.min(ms, 10) : ms),
   }: PhoneOptions = {},
 ) {
   const sent: SentRequest[] = [];
   let token = email === null ? null : app.sandbox.token({ email });
   const environment = countedEnvironment({
-    // No test waits for a pause between repetitions, or for a limit of time.
-    hurry: (ms) => (ms < 5_000 ? Math.min(ms, 10) : ms),
+    // No test waits for a pause between repetitions, none of which is as long as the shortest limit of time.
+    random: () => Math.random() / 2,
+    hurry,
     ...(now && { now }),
     ...(uptime && { uptime }),
     ...(isSlowLine && { isSlowLine }),

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { GatewayErrorKind } from '../../../src/gateway/errors.ts';
+import { inFull } from '../../support/in-full.ts';
 import { AccountReader } from './account-reader.ts';
 import { AccountWorld } from './account-world.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError } from './scripted-gateway.ts';
 
 const READERS = 3;
-const HISTORIES = Number(process.env.ACCOUNT_HISTORIES ?? 60);
+const HISTORIES = inFull(1_000, 60);
 const POLL_MS = 1_000;
 
 const at = fc.nat(9);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inFull } from '../../support/in-full.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 import { CHANGES, webSocketClient } from '../live/watcher.ts';
 import { codesOf, TRANSPORTS } from './every-transport.ts';
@@ -204,7 +205,7 @@ describe('tokens that the gateway refuses', () => {
     expect(app.sandbox.calls('getSession')).toBe(1);
   });
 
-  test('ten thousand of them reach neither the gateway nor the limits of the login they name', async () => {
+  test('thousands of them reach neither the gateway nor the limits of the login they name', async () => {
     await using app = await startTestApp({
       RATE_LIMIT_PER_MINUTE: '1000000',
       POSITIONS_POLL_MS: '100',
@@ -217,7 +218,7 @@ describe('tokens that the gateway refuses', () => {
     const quota = remaining((await app.query('{ __typename }', { token })).headers);
     app.sandbox.clearCalls();
 
-    const codes = await flood(app, 10_000);
+    const codes = await flood(app, inFull(10_000, 1_000));
     expect(codes).toEqual(new Set(['UNAUTHENTICATED', 'RATE_LIMITED']));
     expect(app.sandbox.calls('getSession')).toBeLessThanOrEqual(120);
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { networkAddress } from '../../../src/app/network-address.ts';
 import { postQuery } from '../../support/app.ts';
+import { compileCache } from '../../support/compile-cache.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 
@@ -12,7 +13,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
 test('the start prints what to open, what to query and how to sign in, and all of it works', async () => {
   const child = spawn(process.execPath, ['src/main.ts'], {
     cwd: root,
-    env: { PORT: '0', ADMIN_PORT: '0', SANDBOX_SEED: 'tests' },
+    env: { ...compileCache(), PORT: '0', ADMIN_PORT: '0', SANDBOX_SEED: 'tests' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {

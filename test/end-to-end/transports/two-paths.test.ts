@@ -6,11 +6,12 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { expectedFor } from '../../support/accept-oracle.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { inFull } from '../../support/in-full.ts';
 import { randomDocument } from '../../support/random-documents.ts';
 import { inSeconds, withClaims } from '../../support/tokens.ts';
 import { type RandomRequest, randomRequest } from './random-requests.ts';
 
-const REQUESTS = Number(process.env.TWO_PATHS_REQUESTS ?? 2_500);
+const REQUESTS = inFull(10_000, 2_500);
 const AT_A_TIME = 8;
 const EVENT_STREAM = 'text/event-stream';
 

@@ -5,9 +5,10 @@ import { createRandom } from '../../../src/sandbox/random.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { EXAMPLES, type Example } from '../../../src/server/graphiql/examples.ts';
 import { type GraphQLAnswer, startTestApp, type TestApp } from '../../support/app.ts';
+import { inFull } from '../../support/in-full.ts';
 import { type DocumentTaste, randomDocument } from '../../support/random-documents.ts';
 
-const DOCUMENTS = Number(process.env.RANDOM_DOCUMENTS ?? 75);
+const DOCUMENTS = inFull(1_000, 75);
 
 const schema = buildSchema();
 const taste: DocumentTaste = {

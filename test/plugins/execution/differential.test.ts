@@ -1,11 +1,12 @@
 import { parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createRandom, type Random } from '../../../src/sandbox/random.ts';
+import { inFull } from '../../support/in-full.ts';
 import { randomDocument } from '../../support/random-documents.ts';
 import { ask, shown } from './both-executors.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
 
-const DOCUMENTS = Number(process.env.RANDOM_DOCUMENTS ?? 400);
+const DOCUMENTS = inFull(1_000, 400);
 
 describe('generated documents', () => {
   test.each([

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { keyHash } from '../../../src/store/sqlite/order-rows.ts';
+import { inFull } from '../../support/in-full.ts';
 import {
   createFolder,
   createMachineClock,
@@ -38,8 +39,8 @@ function meet(path: string, restores: Iterable<() => void>) {
   return met;
 }
 
-// Every byte takes a minute of both cores: ORDER_FILE_STRIDE=1 npm test -- test/store/sqlite/order-file-damage.test.ts
-const STRIDE = Number(process.env.ORDER_FILE_STRIDE ?? 5);
+// Every byte takes a minute of both cores.
+const STRIDE = inFull(1, 5);
 const WHOLLY_FLIPPED_BYTES = 1_000;
 // SQLite's own: where it is damaged the file is refused as a whole.
 const HEADER_BYTES = 100;
