@@ -22,6 +22,8 @@ export interface AppOptions {
   readonly connections?: ConnectionLimits;
   /** A sixth of the minute that slow operations are judged by; tests shorten it. */
   readonly speedSliceMs?: number | undefined;
+  /** How long a subscription is silent at most; tests shorten it. */
+  readonly heartbeatMs?: number | undefined;
   /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
   readonly plugins?: readonly OtherPlugin[];
 }
@@ -64,6 +66,7 @@ export function withDefaults(
     cacheBytes = {},
     connections,
     speedSliceMs,
+    heartbeatMs,
     plugins = [],
   }: AppOptions,
 ) {
@@ -83,6 +86,7 @@ export function withDefaults(
     cacheBytes,
     connections: limits,
     speedSliceMs,
+    heartbeatMs,
     plugins,
   };
 }

@@ -35,7 +35,7 @@ export async function openResources(
   options: StartOptions,
   started: AsyncDisposableStack,
 ) {
-  const { log, schema, cacheBytes, speedSliceMs } = options;
+  const { log, schema, cacheBytes, speedSliceMs, heartbeatMs } = options;
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
   if (options.documents === undefined) metrics.registry.countProcess();
@@ -78,6 +78,7 @@ export async function openResources(
     log,
     verify: await createVerifier({ ...config, log }),
     settings: config,
+    heartbeatMs,
   });
   started.defer(() => domain.hub.close());
   return {

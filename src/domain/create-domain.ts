@@ -54,6 +54,7 @@ export interface DomainParts {
   /** Null where no key is configured. */
   readonly verify: Verify | null;
   readonly settings: DomainSettings;
+  readonly heartbeatMs?: number | undefined;
 }
 
 export interface ConfigurationSigns {
@@ -72,6 +73,7 @@ export function createDomain({
   log,
   verify,
   settings,
+  heartbeatMs,
 }: DomainParts) {
   const { records, versions, accountVersions, counters } = stores;
   const clock = systemClock;
@@ -191,6 +193,7 @@ export function createDomain({
     pollMaxMs: settings.positionsPollMaxMs,
     logicalClock,
     sessionMaxAgeMs: settings.sessionMaxAgeSeconds * 1000,
+    heartbeatMs,
     pollsPerSecond: settings.gatewayPollsPerSecond,
     gatewayTimeoutMs: settings.gatewayTimeoutMs,
     onEvent(merged) {

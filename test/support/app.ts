@@ -52,6 +52,7 @@ export interface TestAppOptions {
   readonly schema?: GraphQLSchema;
   readonly connections?: ConnectionLimits;
   readonly speedSliceMs?: number;
+  readonly heartbeatMs?: number;
   readonly plugins?: readonly OtherPlugin[];
 }
 
@@ -67,6 +68,7 @@ export async function startTestApp(
     schema,
     connections = {},
     speedSliceMs,
+    heartbeatMs,
     plugins = [],
   }: TestAppOptions = {},
 ): Promise<TestApp> {
@@ -91,6 +93,7 @@ export async function startTestApp(
     directPath,
     connections,
     speedSliceMs,
+    heartbeatMs,
     plugins,
     ...(schema && { schema }),
   });

@@ -18,7 +18,7 @@ export interface PositionsHubOptions
   extends Omit<FeedOptions, Defaulted | 'scheduler' | 'onPoll'>,
     Partial<Pick<FeedOptions, Defaulted>> {
   readonly pollsPerSecond: number;
-  readonly heartbeatMs?: number;
+  readonly heartbeatMs?: number | undefined;
   /** Called when a poll failed for a reason that is not the gateway's. */
   readonly onUnexpected?: (error: unknown) => void;
   /** Called with each event, and with the number of changes that are merged into it. */

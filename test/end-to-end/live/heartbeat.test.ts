@@ -3,10 +3,12 @@ import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { LIST, sseClient, VIEWS, webSocketClient } from './watcher.ts';
 
+const HEARTBEAT_MS = 3_000;
 const SLACK_MS = 3_000;
 
-test('in a market that stands still an event comes every 15 seconds, on both views and transports', async () => {
-  await using app = await startTestApp();
+// That 15 seconds are kept without this option the feed's own tests say, on a clock of theirs.
+test('in a market that stands still an event comes with each heartbeat, on both views and transports', async () => {
+  await using app = await startTestApp({}, { heartbeatMs: HEARTBEAT_MS });
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const clients = [webSocketClient(app, token), sseClient(app, token)];
   const changes = clients.flatMap((client) => VIEWS.map(([, view]) => client.watch({}, view)));
@@ -17,21 +19,21 @@ test('in a market that stands still an event comes every 15 seconds, on both vie
   await eventually(() => allReceived(1));
   const beganAtMs = performance.now();
   await eventually(() => allReceived(2));
-  // 15 seconds are promised; a busy machine may measure more.
-  expect(performance.now() - beganAtMs).toBeLessThan(15_000 + SLACK_MS);
+  // A busy machine may measure more.
+  expect(performance.now() - beganAtMs).toBeLessThan(HEARTBEAT_MS + SLACK_MS);
   for (const { events, list } of changes) {
     const [first, beat] = events;
     expect(beat).toMatchObject({ snapshot: false, upserted: [], opened: [], closed: [] });
     expect(beat?.cursor).toBe(first?.cursor);
     // The list is unchanged, and confirmed by each poll in between.
-    expect(Date.parse(beat?.asOf ?? '')).toBeGreaterThan(Date.parse(first?.asOf ?? '') + 10_000);
+    expect(Date.parse(beat?.asOf ?? '')).toBeGreaterThan(Date.parse(first?.asOf ?? '') + 1_000);
     expect(list).toHaveLength(6);
   }
   for (const client of clients) client.dispose();
-}, 90_000);
+});
 
 test('while the feed is delayed the events repeat it, and `asOf` stands still', async () => {
-  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { heartbeatMs: 1_500 });
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const client = webSocketClient(app, token);
   const watcher = client.watch();
@@ -39,13 +41,13 @@ test('while the feed is delayed the events repeat it, and `asOf` stands still', 
   app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
   await eventually(() => watcher.last?.status === 'DELAYED');
   const delayed = watcher.events.length;
-  await eventually(() => watcher.events.length > delayed, { withinMs: 60_000 });
+  await eventually(() => watcher.events.length > delayed);
   expect(watcher.last).toEqual(watcher.events[delayed - 1]);
   client.dispose();
-}, 90_000);
+});
 
 test('an event stream’s headers are sent immediately, before there is any event', async () => {
-  await using app = await startTestApp({ GATEWAY_TIMEOUT_MS: '8000' });
+  await using app = await startTestApp({ GATEWAY_TIMEOUT_MS: '4000' });
   app.sandbox.fail({ operation: 'getOpenPositions', kind: 'hang' });
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const beganAtMs = performance.now();
@@ -59,7 +61,7 @@ test('an event stream’s headers are sent immediately, before there is any even
     },
     body: JSON.stringify({ query: 'subscription { positionChanges { cursor } }' }),
   });
-  expect(performance.now() - beganAtMs).toBeLessThan(7_500);
+  expect(performance.now() - beganAtMs).toBeLessThan(3_500);
   expect(response.status).toBe(200);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'content-type': expect.stringMatching(/^text\/event-stream/),
