@@ -78,7 +78,7 @@ test.each<[string, Omit<Fault, 'operation'>]>([
   const { changes, list } = await watchers();
   const [shown] = changes.map((watcher) => watcher.list);
   const listsBefore = list.lists.length;
-  const beganAtMs = Date.now();
+  app.sandbox.clearCalls();
   fail(fault);
   app.sandbox.tick();
   await status(changes, 'DELAYED');
@@ -96,7 +96,8 @@ test.each<[string, Omit<Fault, 'operation'>]>([
   }
   expect(list.lists.length).toBe(listsBefore + 1);
   // The backoff grows between two failures, and no poll falls into it.
-  const polls = pollsSince(beganAtMs).slice(-(fault.times ?? 1) - 1);
+  // A busy machine may see more polls after them.
+  const polls = pollsSince(0).slice(0, (fault.times ?? 1) + 1);
   for (let failures = 1; failures < polls.length; failures += 1) {
     const pauseMs = (polls[failures] as number) - (polls[failures - 1] as number);
     // Measured at the gateway, where a busy machine may record the first of the two too late.
