@@ -1,5 +1,5 @@
 import { Prover } from '../../../src/domain/account/prover.ts';
-import { Sessions } from '../../../src/domain/account/sessions.ts';
+import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { ProofAttempts } from '../../../src/domain/auth/proof-attempts.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
@@ -20,8 +20,13 @@ export interface OpenCall {
   answer(body: unknown, status?: number): void;
 }
 
+export interface AccountWorldOptions {
+  readonly maxBytes?: number;
+  readonly freshness?: SessionsOptions['freshness'];
+}
+
 /** Sessions over the real client, whose calls a test answers in any order. */
-export function openAccountWorld({ maxBytes }: { maxBytes?: number } = {}) {
+export function openAccountWorld({ maxBytes, freshness }: AccountWorldOptions = {}) {
   // The client takes the time of answers from the system clock.
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
@@ -71,6 +76,7 @@ export function openAccountWorld({ maxBytes }: { maxBytes?: number } = {}) {
     logicalClock,
     maxAgeMs: MAX_AGE_MS,
     ...bounded,
+    ...(freshness && { freshness }),
   });
   const prover = new Prover(ledger, sessions, logicalClock);
   return { clock, logicalClock, ledger, gateway, sessions, prover, calls };

@@ -27,6 +27,7 @@ test.each([
   expect(membership.contradicts('x', 6, positions(...ids))).toBe(contradicts);
   // The list sent later is the newer one, and another account has none.
   expect(membership.contradicts('x', 8, positions(...ids))).toBe(false);
+  expect(membership.contradicts('x', 7, positions(...ids))).toBe(false);
   expect(membership.contradicts('y', 6, positions(...ids))).toBe(false);
 });
 

@@ -100,6 +100,32 @@ describe('an account’s proof', () => {
     await expect(asked).rejects.toMatchObject({ kind: 'unauthenticated' });
   });
 
+  test('that a 401 undid meanwhile is given by a later acceptance', async () => {
+    const { prover, calls, ledger, clock } = openAccountWorld();
+    const asked = prover.account(demo);
+    await clock.advance(0);
+    ledger.refused(demo);
+    calls[0]?.answer(snapshot(1));
+    await clock.advance(0);
+    calls[1]?.answer(snapshot(2));
+    expect((await asked).login).toBe('1001');
+  });
+
+  test('that is known is given in the same turn of the event loop', async () => {
+    const { prover, calls, clock } = openAccountWorld();
+    const asked = prover.account(demo);
+    await clock.advance(0);
+    calls[0]?.answer(snapshot(1));
+    await asked;
+    let hasTurned = false;
+    setImmediate(() => {
+      hasTurned = true;
+    });
+    await prover.account(demo);
+    await prover.group(demo);
+    expect(hasTurned).toBe(false);
+  });
+
   test.each([401, 403, 404, 500])('is not given for a %s', async (status) => {
     const { prover, calls, ledger, clock } = openAccountWorld();
     const asked = prover.account(demo);
@@ -111,6 +137,23 @@ describe('an account’s proof', () => {
 });
 
 describe('a group’s proof', () => {
+  test('that has lapsed is renewed by a read of the same request at no further cost', async () => {
+    const { prover, gateway, calls, clock } = openAccountWorld();
+    const asking = { ...demo, provingReads: new Set<Promise<void>>() };
+    const first = prover.group(asking);
+    await clock.advance(0);
+    calls[0]?.answer(snapshot(1));
+    await first;
+    await clock.advance(PROOF_MS);
+    const again = prover.group(asking);
+    const read = gateway.read(asking, customerIdRead);
+    await clock.advance(0);
+    calls[1]?.answer({ customerId: 'c1' });
+    await read;
+    expect((await again)?.group).toBe('standard');
+    expect(calls).toHaveLength(2);
+  });
+
   test('is given with the snapshot that names the group', async () => {
     const { prover, calls, clock } = openAccountWorld();
     const asked = prover.group(demo);

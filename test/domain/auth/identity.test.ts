@@ -175,3 +175,20 @@ test('a token that could not be verified has no proof, however often it is sent'
     expect(ledger.isAccepted(viewer)).toBe(isVerified);
   }
 });
+
+test('a verified token is verified once, also where the ledger has forgotten it', async () => {
+  const clock = createScriptedClock(NOW_MS);
+  const ledger = new ProofLedger({ clock, proofMs: 1_000, maxTokens: 1 });
+  let checks = 0;
+  const verify = async () => {
+    checks += 1;
+    return true;
+  };
+  const claimNames = { login: 'login', group: 'group' };
+  const identify = createIdentity({ clock, ledger, claimNames, verify });
+  for (const login of [1, 2, 1]) {
+    const viewer = await identify({ token: unsignedToken({ login }) });
+    expect(ledger.account(viewer)?.login).toBe(String(login));
+  }
+  expect(checks).toBe(2);
+});

@@ -226,6 +226,65 @@ describe('a token that was verified here', () => {
   });
 });
 
+describe('proof that has lapsed', () => {
+  test('is the account’s, where only time has closed it', async () => {
+    const { clock, ledger, answers } = setUp();
+    expect(ledger.accountHasLapsed(demo)).toBe(false);
+    answers.other(demo);
+    await clock.advance(PROOF_MS);
+    expect(ledger.accountHasLapsed(demo)).toBe(false);
+    answers.session(demo);
+    expect(ledger.accountHasLapsed(demo)).toBe(false);
+    await clock.advance(PROOF_MS);
+    expect(ledger.accountHasLapsed(demo)).toBe(true);
+    ledger.refused(demo);
+    expect(ledger.accountHasLapsed(demo)).toBe(false);
+  });
+
+  test('is the group’s, where its catalog or a snapshot that names it was read', async () => {
+    const { clock, ledger, answers } = setUp();
+    const nameless = viewer('nameless', { claimedGroup: null });
+    expect(ledger.groupHasLapsed(demo)).toBe(false);
+    answers.other(demo);
+    answers.session(nameless, null);
+    await clock.advance(PROOF_MS);
+    expect(ledger.groupHasLapsed(demo)).toBe(false);
+    expect(ledger.groupHasLapsed(nameless)).toBe(false);
+    answers.catalog(demo);
+    expect(ledger.groupHasLapsed(demo)).toBe(false);
+    await clock.advance(PROOF_MS);
+    expect(ledger.groupHasLapsed(demo)).toBe(true);
+    ledger.refused(demo);
+    expect(ledger.groupHasLapsed(demo)).toBe(false);
+  });
+});
+
+test('a verdict is told when it is news: the first acceptance, and each refusal after one', () => {
+  const told: string[] = [];
+  const ledger = new ProofLedger({
+    clock: createScriptedClock(),
+    proofMs: PROOF_MS,
+    onJudged: (verdict, { login }) => void told.push(`${verdict} ${login}`),
+  });
+  const accept = () => ledger.answered(demo, 'getCustomerId', ledger.beginCall());
+  const said = () => told.splice(0).join();
+  accept();
+  accept();
+  expect(said()).toBe('accepted 1001');
+  ledger.refused(demo);
+  ledger.refused(demo);
+  expect(said()).toBe('refused 1001');
+  accept();
+  ledger.refused(demo);
+  expect(said()).toBe('accepted 1001,refused 1001');
+  const verified = viewer('verified', { login: '7' });
+  ledger.verified(verified);
+  ledger.refused(verified);
+  ledger.refused(verified);
+  ledger.refused(viewer('unknown', { login: '8' }));
+  expect(said()).toBe('refused 7,refused 8');
+});
+
 test('evicting a token loses its proof, and no other token’s', () => {
   const ledger = new ProofLedger({ clock: createScriptedClock(), proofMs: PROOF_MS, maxTokens: 2 });
   for (const token of ['a', 'b', 'c']) {

@@ -140,6 +140,15 @@ describe('a 401 of', () => {
   });
 });
 
+test.each([
+  ['token', '..'],
+  ['session', 'standard'],
+])('a group that cannot be a path segment is blamed on the %s', async (source, claimedGroup) => {
+  const refused = world.gateway.getAllTickers({ ...demo, claimedGroup }, '..', null);
+  await expect(refused).rejects.toMatchObject({ name: 'UnsafePathError', source });
+  expect(world.calls).toEqual([]);
+});
+
 test('a 304 of the catalog proves nothing, since it may come from a cache', async () => {
   const { gateway, calls, clock, ledger } = world;
   const asked = gateway.getAllTickers(demo, 'standard', '"etag"');

@@ -70,6 +70,15 @@ test('accounts that were accepted earlier than a minute ago no longer count', as
   expect(refusals.degradedReason()).not.toBeNull();
 });
 
+test('a refusal counts for a whole minute, and not a second longer', async () => {
+  const { clock, refuse, refusals } = open();
+  for (let login = 1; login <= 5; login += 1) refuse(login);
+  await clock.advance(60_000);
+  expect(refusals.isRefusing('getSession')).toBe(true);
+  await clock.advance(1_000);
+  expect(refusals.isRefusing('getSession')).toBe(false);
+});
+
 test('it lasts while those that it hit go on being refused, though their tokens are proved no more', async () => {
   const { clock, refuse, accept, refusals, taken } = open();
   for (let login = 1; login <= 6; login += 1) refuse(login);

@@ -28,6 +28,7 @@ export interface WorldOptions {
   readonly maxBytes?: number;
   readonly maxGroups?: number;
   readonly versions?: VersionStore;
+  readonly onRead?: (source: 'memory' | 'wait') => void;
 }
 
 export interface LogLine {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CatalogView } from '../../../../src/domain/catalog/catalog-view.ts';
 import { startTestApp } from '../../../support/app.ts';
-import { HOUR_MS, MINUTE_MS, openCatalogWorld } from '../catalog-world.ts';
+import { DEMO, HOUR_MS, MINUTE_MS, openCatalogWorld, PRO } from '../catalog-world.ts';
 
 test('a catalog is served without a call until its maximum age', async () => {
   await using world = await openCatalogWorld();
@@ -82,6 +82,18 @@ test('its age counts from the Date header', async () => {
   expect(view.ageSeconds).toBe(600);
 });
 
+test('a Date counts from a whole second on, which is its resolution', async () => {
+  await using world = await openCatalogWorld();
+  const ageFrom = async (email: string, agoMs: number) => {
+    const date = new Date(world.clock.now() - agoMs).toUTCString();
+    world.sandbox.changeCatalog({ headers: { date } });
+    return (await world.catalogs.read(world.viewer({ email }))).ageSeconds;
+  };
+  expect(await ageFrom(DEMO, 1_000)).toBe(1);
+  await world.clock.advance(999);
+  expect(await ageFrom(PRO, 999)).toBe(0);
+});
+
 test('without either it counts from when it was received', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
@@ -149,4 +161,28 @@ test('a view has the TTL for answers made of it', async () => {
   expect(await world.catalogs.read(viewer)).toMatchObject({ freshSeconds: 3_600 });
   await world.clock.advance(10 * MINUTE_MS);
   expect(await world.catalogs.read(viewer)).toMatchObject({ freshSeconds: 3_000 });
+});
+
+test('the figures of all catalogs are those of the oldest, and of the one that ends first', async () => {
+  const sources: string[] = [];
+  await using world = await openCatalogWorld({ onRead: (source) => void sources.push(source) });
+  const { catalogs, clock } = world;
+  expect(catalogs.stats()).toEqual({
+    count: 0,
+    unknownValues: 0,
+    ageSeconds: 0,
+    leftSeconds: null,
+  });
+  expect(catalogs.heldSize).toBe(0);
+  const viewer = world.viewer();
+  await catalogs.read(viewer);
+  expect(catalogs.stats()).toMatchObject({ count: 1, ageSeconds: 0, leftSeconds: 7_200 });
+  await clock.advance(10 * MINUTE_MS);
+  await catalogs.read(world.viewer({ email: PRO }));
+  catalogs.read(viewer);
+  expect(catalogs.stats()).toMatchObject({ count: 2, ageSeconds: 600, leftSeconds: 6_600 });
+  expect(catalogs.heldSize).toBe(60);
+  expect(sources).toEqual(['wait', 'wait', 'memory']);
+  await clock.advance(3 * HOUR_MS);
+  expect(catalogs.stats()).toMatchObject({ count: 2, leftSeconds: 0 });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CatalogVersion } from '../../../../src/domain/catalog/catalog-version.ts';
 import { buildVersion } from '../../../../src/domain/catalog/catalog-version.ts';
+import { encodeCursor } from '../../../../src/domain/catalog/paging/cursor.ts';
 import type { InstrumentOrder } from '../../../../src/domain/catalog/paging/instrument-order.ts';
 import { pageOf } from '../../../../src/domain/catalog/paging/page.ts';
 import type { PageRequest } from '../../../../src/domain/catalog/paging/page-request.ts';
@@ -123,6 +124,11 @@ test.each(WRONG)('%j is refused for %s', async (request, argument) => {
       message: expect.stringMatching(new RegExp(`^${argument} .*\\.$`)),
     }),
   );
+});
+
+test('a cursor is what former releases and other replicas made of its place', () => {
+  const cursor = 'OWZkNDg5MWRbIlNZTUJPTCIsIkFBUEwiLCJBQVBMIl0';
+  expect(encodeCursor('SYMBOL', { key: ['AAPL'], id: 'AAPL' })).toBe(cursor);
 });
 
 test('a cursor is refused after a change of any one letter', async () => {

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import type { AccountVersion } from '../../../src/store/account-versions.ts';
+
+/** What a store says, or how it fails. */
+type Stored = AccountVersion | Error;
+
+function follow() {
+  const told: string[] = [];
+  const state: { stored: Stored } = { stored: new Error('not asked yet') };
+  const freshness = new AccountFreshness({
+    versions: {
+      async read() {
+        if (state.stored instanceof Error) throw state.stored;
+        return state.stored;
+      },
+    },
+    onChanged: (login) => void told.push(login),
+    onAnyChanged: () => void told.push('any'),
+  });
+  return {
+    freshness,
+    /** What is told of the account 1 once the store says this. */
+    async after(stored: Stored) {
+      state.stored = stored;
+      const isCertain = await freshness.catchUp('1');
+      return [isCertain, ...told.splice(0)];
+    },
+  };
+}
+
+test('without a shared store everything in memory is fresh, and is known to be at once', () => {
+  const freshness = new AccountFreshness({
+    versions: null,
+    onChanged: () => expect.unreachable(),
+    onAnyChanged: () => expect.unreachable(),
+  });
+  expect(freshness.catchUp('1')).toBe(true);
+});
+
+test('an order of another replica is told once, and so is the end of its record', async () => {
+  const { after } = follow();
+  // The first answer may follow orders of which nobody has told this process.
+  expect(await after({ epoch: 'a', version: null })).toEqual([true, 'any']);
+  expect(await after({ epoch: 'a', version: null })).toEqual([true]);
+  expect(await after({ epoch: 'a', version: 'v1' })).toEqual([true, '1']);
+  expect(await after({ epoch: 'a', version: 'v1' })).toEqual([true]);
+  expect(await after({ epoch: 'a', version: 'v2' })).toEqual([true, '1']);
+  expect(await after({ epoch: 'a', version: null })).toEqual([true, '1']);
+  expect(await after({ epoch: 'a', version: null })).toEqual([true]);
+});
+
+test('a store that has lost what it held may have lost orders of any account', async () => {
+  const { after, freshness } = follow();
+  await after({ epoch: 'a', version: 'v1' });
+  expect(freshness.byteSize).toBeGreaterThan(0);
+  expect(await after({ epoch: 'b', version: 'v1' })).toEqual([true, 'any', '1']);
+  expect(await after({ epoch: 'c', version: null })).toEqual([true, 'any']);
+  expect(freshness.byteSize).toBe(0);
+});
+
+test('while the store cannot be read nothing is certain, and nothing is told', async () => {
+  const { after } = follow();
+  expect(await after(new Error('away'))).toEqual([false]);
+  expect(await after({ epoch: 'a', version: null })).toEqual([true, 'any']);
+  expect(await after(new Error('away'))).toEqual([false]);
+  expect(await after({ epoch: 'a', version: null })).toEqual([true]);
+});
