@@ -45,3 +45,18 @@ test('the first account that becomes known is none', async () => {
   expect(await core.account()).toBe('700001');
   expect(changes).toBe(0);
 });
+
+test('a server that does not answer is asked for the account a few times, not for ever', async () => {
+  await using app = await startTestApp();
+  let asked = 0;
+  const environment = countedEnvironment({
+    hurry: (ms) => (ms < 10_000 ? 0 : ms),
+    fetch: async () => {
+      asked += 1;
+      throw new TypeError('the connection was lost');
+    },
+  });
+  using core = startCore(app, { environment });
+  await expect(core.account()).rejects.toMatchObject({ code: 'NETWORK' });
+  expect(asked).toBe(3);
+});

@@ -266,5 +266,6 @@ test('after dispose nothing is left, and a new listener is told so', async () =>
   positions(late.listener)();
   positions(late.listener);
   await eventually(() => late.last?.error?.code === 'DISPOSED');
+  expect(late.last?.error?.retryable).toBe(false);
   await eventually(() => environment.pending === 0);
 });

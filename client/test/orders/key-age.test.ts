@@ -14,7 +14,7 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
     phone.clockMs = 25 * HOUR_MS;
     expect(await ticket.place(buying('yesterday'))).toMatchObject({
       status: 'unknown',
-      error: { code: 'KEY_EXPIRED' },
+      error: { code: 'KEY_EXPIRED', retryable: false },
     });
     expect(app.sent.at(-1)).toEqual({ key: ticket.idempotencyKey });
     expect(phone.app.sandbox.orders()).toEqual([]);
