@@ -9,8 +9,7 @@ import { pageOf } from '../src/domain/catalog/paging/page.ts';
 import type { PageRequest } from '../src/domain/catalog/paging/page-request.ts';
 import { CatalogHistory } from '../src/domain/catalog/sync/history.ts';
 import type { Instrument } from '../src/gateway/model.ts';
-import { toInstruments } from '../src/gateway/wire/catalog.ts';
-import type { WireInstrument } from '../src/gateway/wire/instrument.ts';
+import { toInstruments, type WireInstrument } from '../src/gateway/wire/instrument.ts';
 import { createInstruments } from '../src/sandbox/instruments.ts';
 
 const count = Number(process.argv[2] ?? 5_000);

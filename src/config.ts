@@ -10,7 +10,7 @@ import type { Setting } from './config/setting.ts';
 import { camelCase, SETTINGS, type SettingName, type Values } from './config/settings.ts';
 import { readTracing } from './config/tracing.ts';
 import { warnOfUnknownNames } from './config/unknown-names.ts';
-import type { TracingSettings } from './lib/tracing/tracing-settings.ts';
+import type { TracingSettings } from './lib/tracing/tracing.ts';
 
 type Settled =
   | 'nodeEnv'

@@ -11,36 +11,33 @@ import type { Caller } from './gateway/caller.ts';
 import { type EventContext, GraphContext } from './graph-context.ts';
 import { after, type Eventually } from './lib/eventually.ts';
 import type { FairScheduler } from './lib/fair-scheduler.ts';
-import type { CostQuota } from './plugins/cost/cost-quota.ts';
-import { useCostBudget } from './plugins/cost/use-cost-budget.ts';
+import { type CostQuota, useCostBudget } from './plugins/cost/cost-quota.ts';
 import { useCostLimit } from './plugins/cost/use-cost-limit.ts';
 import type { Documents } from './plugins/documents/documents.ts';
 import { useAgeLimits } from './plugins/documents/use-age-limits.ts';
 import { usePreparedDocuments } from './plugins/documents/use-prepared-documents.ts';
 import { useVariables } from './plugins/documents/use-variables.ts';
-import type { ErrorCodes, Failing } from './plugins/errors/error-codes.ts';
-import { refusalOf } from './plugins/errors/thrown-errors.ts';
-import { useErrorCodes } from './plugins/errors/use-error-codes.ts';
+import { type ErrorCodes, type Failing, useErrorCodes } from './plugins/errors/error-codes.ts';
 import { useCompiledExecution } from './plugins/execution/use-compiled-execution.ts';
 import { useFairTurns } from './plugins/execution/use-fair-turns.ts';
-import type { SubscriptionSlotsOptions } from './plugins/limits/subscription-slots.ts';
 import { useClientKey } from './plugins/limits/use-client-key.ts';
 import { useMemoryLimit } from './plugins/limits/use-memory-limit.ts';
 import { type RequestLimitOptions, useRequestLimit } from './plugins/limits/use-request-limit.ts';
-import { useSubscriptionLimit } from './plugins/limits/use-subscription-limit.ts';
+import {
+  type SubscriptionSlotsOptions,
+  useSubscriptionLimit,
+} from './plugins/limits/use-subscription-limit.ts';
 import { useTransportRules } from './plugins/limits/use-transport-rules.ts';
-import { useVariableLimits } from './plugins/limits/use-variable-limits.ts';
 import type { EventPace } from './plugins/live/event-pace.ts';
 import { type Subscribed, useLiveResults } from './plugins/live/use-live-results.ts';
 import type { Client, Operation, OperationRecord, TransportContext } from './plugins/operation.ts';
 import { useParams } from './plugins/params/use-params.ts';
 import { createAdmission, type GraphPlugin, type OtherPlugin } from './plugins/plugin.ts';
 import { type ReceiptOf, type RunCost, useReceipts } from './plugins/receipts/use-receipts.ts';
-import type { Refusal } from './plugins/refusal.ts';
+import { type Refusal, refusalOf } from './plugins/refusal.ts';
 import type { ResponseCache } from './plugins/response-cache/response-cache.ts';
 import { useResponseCache } from './plugins/response-cache/use-response-cache.ts';
-import type { TraceOptions } from './plugins/traces/operation-trace.ts';
-import { useTraces } from './plugins/traces/use-traces.ts';
+import { type TraceOptions, useTraces } from './plugins/traces/use-traces.ts';
 import {
   type TrustedDocumentsOptions,
   useTrustedDocuments,
@@ -103,7 +100,6 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
     // The cost of a client's answers in a minute; that of one answer is limited once its document is known.
     useCostBudget(costs),
     useParams(),
-    useVariableLimits(),
     useTrustedDocuments(options.trusted),
     usePreparedDocuments({ documents, scheduler }),
     useTransportRules(),

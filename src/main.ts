@@ -1,8 +1,8 @@
-import { createAppLog, openAppLogOutput } from './app/log.ts';
+import { createAppLog, openAppLogOutput } from './app/app-options.ts';
 import { networkAddress } from './app/network-address.ts';
 import { findUnusable } from './app/resources.ts';
 import { type App, startApp } from './app.ts';
-import { withoutPassword } from './config/shown.ts';
+import { withoutPassword } from './config/setting.ts';
 import { type Config, ConfigError, parseEnvironment } from './config.ts';
 import { createLog, openLogOutput } from './lib/log.ts';
 import { DemoPage } from './server/demo-page/demo-page.ts';

@@ -1,11 +1,16 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../config.ts';
-import type { Log } from '../lib/log.ts';
+import {
+  createLog,
+  type Log,
+  type LogDestination,
+  type LogFormat,
+  openLogOutput,
+} from '../lib/log.ts';
 import type { BufferedOutput } from '../lib/log-output.ts';
 import type { Documents } from '../plugins/documents/documents.ts';
 import type { OtherPlugin } from '../plugins/plugin.ts';
 import { buildSchema } from '../schema/schema.ts';
-import { createAppLog, openAppLogOutput } from './log.ts';
 
 export interface AppOptions {
   readonly log?: Log;
@@ -89,4 +94,16 @@ export function withDefaults(
     heartbeatMs,
     plugins,
   };
+}
+
+export function createAppLog(config: Config, destination: LogDestination): Log {
+  return createLog({ level: config.logLevel, format: formatOf(config), destination });
+}
+
+export function openAppLogOutput(config: Config): BufferedOutput {
+  return openLogOutput(formatOf(config));
+}
+
+function formatOf({ sandbox }: Config): LogFormat {
+  return sandbox ? 'compact' : 'json';
 }

@@ -1,15 +1,17 @@
 import type { Config } from '../config.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
+import { createGateway, type Gateway, type GatewayOptions } from '../gateway/create-gateway.ts';
 import { steadyClock, systemClock } from '../lib/clock.ts';
 import type { Eventually } from '../lib/eventually.ts';
+import type { Log } from '../lib/log.ts';
 import { MemoryWatch } from '../lib/memory-watch.ts';
+import type { Tracing } from '../lib/tracing/tracing.ts';
 import { Documents } from '../plugins/documents/documents.ts';
 import { FullestAccounts } from '../store/fullest-accounts.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StartOptions } from './app-options.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
-import { createConfiguredGateway } from './gateway.ts';
 import { Metrics } from './metrics.ts';
 import {
   openAll,
@@ -17,7 +19,6 @@ import {
   openConfiguredStores,
   withAddressProblems,
 } from './resources.ts';
-import { openConfiguredTracing } from './tracing.ts';
 import { WrongSettings } from './wrong-settings.ts';
 
 interface Closable {
@@ -130,4 +131,40 @@ async function openState(
   ]).catch(withAddressProblems(config, 'public', 'admin'));
   const records = measuredOrderRecords(stores.records, metrics.store);
   return { stores: { ...stores, records }, trusted, fullest };
+}
+
+/** The client of the gateway that the configuration describes; `url` is the embedded one's in sandbox mode. */
+function createConfiguredGateway(
+  config: Config,
+  parts: Pick<GatewayOptions, 'url' | 'metrics' | 'log' | 'tracing' | 'speedSliceMs'>,
+): Gateway {
+  return createGateway({
+    ...parts,
+    connections: config.gatewayConnections,
+    headers: config.gatewayHeaders,
+    forwardClient: config.gatewayForwardClient,
+    directionField: config.gatewayDirectionField,
+    mobileWallet: config.gatewayMobileWallet,
+    timeUnit: config.gatewayTimeUnit,
+    timeoutMs: config.gatewayTimeoutMs,
+    orderTimeoutMs: config.orderTimeoutMs,
+    catalogTimeoutMs: config.catalogTimeoutMs,
+    maxBytes: config.gatewayMaxBytes,
+    catalogMaxBytes: config.catalogMaxBytes,
+  });
+}
+
+/** Null where tracing is off. OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on. */
+async function openConfiguredTracing(
+  { tracing: settings }: Config,
+  metrics: Metrics,
+  log: Log,
+): Promise<Tracing | null> {
+  if (settings === null) return null;
+  const { SdkTracing } = await import('../lib/tracing/sdk-tracing.ts');
+  return new SdkTracing({
+    settings,
+    log,
+    onDropped: (reason, spans) => metrics.spansDropped.register(reason).add(spans),
+  });
 }

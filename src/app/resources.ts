@@ -1,5 +1,5 @@
+import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';
-import { shown } from '../config/shown.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { ManifestError, readManifests } from '../plugins/trusted-documents/manifest.ts';

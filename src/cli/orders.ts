@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { withoutPassword } from '../config/shown.ts';
+import { withoutPassword } from '../config/setting.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { readRedisOrderStatus } from '../store/redis/order-status.ts';
 import { machineClock } from '../store/sqlite/machine-clock.ts';

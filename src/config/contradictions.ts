@@ -1,5 +1,5 @@
+import { shown } from './setting.ts';
 import type { SettingName, Values } from './settings.ts';
-import { shown } from './shown.ts';
 
 export interface Contradiction {
   readonly about: readonly SettingName[];

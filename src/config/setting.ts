@@ -1,5 +1,22 @@
 import type { Kind } from './kinds.ts';
 
+const LONGEST = 120;
+
+/** Quotes a value in a problem: on one line, short, without the password of a URL. */
+export function shown(value: string): string {
+  const clean = withoutPassword(value);
+  return JSON.stringify(clean.length > LONGEST ? `${clean.slice(0, LONGEST)}…` : clean);
+}
+
+export function withoutPassword(address: string): string {
+  return (
+    address
+      // Up to the last @, since an unencoded password may contain one as well.
+      .replace(/^([a-z][a-z\d+.-]*:(?:\/\/)?)?[\s\S]*@/i, '$1***@')
+      .replace(/\?[\s\S]*/, '?***')
+  );
+}
+
 export interface Setting<T> {
   readonly kind: Kind<T>;
   /** The default of an unset variable; null where there is none, or where other settings determine it. */

@@ -1,4 +1,3 @@
-import { environmentName } from './environment-name.ts';
 import { GATEWAY_SETTINGS } from './gateway-settings.ts';
 import {
   clientNames,
@@ -13,10 +12,27 @@ import {
   share,
   sharedSecret,
   text,
+  textWhere,
   webUrl,
   wholeNumber,
 } from './kinds.ts';
 import { type Setting, setting, unset } from './setting.ts';
+import { editDistance } from './unknown-names.ts';
+
+const PRODUCTION = 'production';
+const MOST_EDITS = 2;
+
+/** A word that was probably meant for `production` is refused: with it the rules of production would not hold. */
+const environmentName = textWhere(
+  (text) => text === PRODUCTION || !isMeantForProduction(text),
+  '`production`, written exactly so, or a word that is not close to it',
+);
+
+function isMeantForProduction(text: string): boolean {
+  const letters = text.toLowerCase().replace(/[^a-z]/g, '');
+  if (letters === 'prod' || letters === 'prd' || letters.startsWith(PRODUCTION)) return true;
+  return editDistance(letters, PRODUCTION) <= MOST_EDITS;
+}
 
 const port = wholeNumber(0, 65_535);
 const ms = wholeNumber(1, LONGEST_MS);

@@ -1,4 +1,4 @@
-import type { SamplerSettings, TracingSettings } from '../lib/tracing/tracing-settings.ts';
+import type { SamplerSettings, TracingSettings } from '../lib/tracing/tracing.ts';
 import type { Variables } from './given-value.ts';
 import { LONGEST_MS } from './kinds.ts';
 

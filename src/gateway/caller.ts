@@ -5,21 +5,27 @@ import type { OperationName } from './operations.ts';
 /** Where an answer came from: a call of this request, the cache, or another request's in-flight call. */
 export type ReceiptSource = 'call' | 'cache' | 'shared';
 
-/** The result of a call on the wire, however it is judged; `circuit` and `busy`: it was not even begun. */
-export type CallOutcome =
-  | 'ok'
-  | 'connect'
-  | 'reset'
-  | 'timeout'
-  | 'contract'
-  | '401'
-  | '403'
-  | '429'
-  | '4xx'
-  | '5xx'
-  | 'circuit'
-  | 'busy'
-  | 'cancelled';
+/**
+ * The results of a call on the wire, however it is judged; `circuit` and `busy`: it was not even begun. Each has
+ * its counter from the start.
+ */
+export const CALL_OUTCOMES = [
+  'ok',
+  'connect',
+  'reset',
+  'timeout',
+  'contract',
+  '401',
+  '403',
+  '429',
+  '4xx',
+  '5xx',
+  'circuit',
+  'busy',
+  'cancelled',
+] as const;
+
+export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 
 export interface ReceiptEntry {
   readonly operation: OperationName;

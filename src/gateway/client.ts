@@ -3,6 +3,7 @@ import type {
   Acknowledgement,
   CatalogAnswer,
   PositionsAnswer,
+  Read,
   Sent,
   SessionAnswer,
 } from './answers.ts';
@@ -21,16 +22,15 @@ import {
 import type { LimitOrder, MarketOrder } from './model.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
-import type { PathValues } from './path.ts';
-import type { Read } from './read.ts';
 import {
+  type PathValues,
   type RequestSettings,
   type RequestTemplate,
   requestTemplates,
 } from './request-templates.ts';
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
-import { toInstruments } from './wire/catalog.ts';
 import { toPositions } from './wire/holding.ts';
+import { toInstruments } from './wire/instrument.ts';
 import { isRow, type TimeUnit } from './wire/scalars.ts';
 import { toSession } from './wire/session.ts';
 

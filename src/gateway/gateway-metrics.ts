@@ -1,10 +1,9 @@
 import type { Count } from '../lib/metrics/counter.ts';
 import type { Distribution } from '../lib/metrics/histogram.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
-import { CALL_OUTCOMES } from './call-outcome.ts';
-import type { CallOutcome } from './caller.ts';
+import { CONNECTION_FAULTS, connectionFault } from './call-outcome.ts';
+import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { hasCheckedBody } from './client.ts';
-import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 import { type Area, type Backend, byOperation, OPERATION_NAMES, OPERATIONS } from './operations.ts';
 import type { Pools } from './pools.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { type ConnectionFault, connectionFault } from './call-outcome.ts';
 import type { CallOutcome } from './caller.ts';
-import { type ConnectionFault, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 import { type Backend, OPERATIONS } from './operations.ts';
 import { accountOf } from './resilience/breakers.ts';

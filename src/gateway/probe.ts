@@ -1,8 +1,7 @@
 import type { Exchange } from './exchange.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from './operations.ts';
-import type { PathValues } from './path.ts';
 import { CONNECT_SHARE, createPools } from './pools.ts';
-import { type RequestSettings, requestTemplates } from './request-templates.ts';
+import { type PathValues, type RequestSettings, requestTemplates } from './request-templates.ts';
 import { createTransport } from './transport.ts';
 
 export interface ProbeOptions extends RequestSettings {

@@ -1,5 +1,10 @@
-import { Dispatch } from './dispatch.ts';
-import type { Exchange, ObserveCall, Send } from './exchange.ts';
+import { performance } from 'node:perf_hooks';
+import { type Dispatcher, errors } from 'undici';
+import { ByteCollector } from '../lib/byte-collector.ts';
+import { OversizeError, unpack } from '../lib/unpack.ts';
+import { callOutcome } from './call-outcome.ts';
+import { DeadlineError } from './errors.ts';
+import type { Answer, Exchange, NoAnswer, ObserveCall, Send, WireCall } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Pools } from './pools.ts';
 
@@ -30,4 +35,228 @@ export function createTransport(
     }
     return promise;
   };
+}
+
+type Headers = Record<string, string | string[] | undefined>;
+
+/** A gateway that is slow may say so every second. */
+const MOST_INTERIMS = 100;
+const CHUNKS_A_TURN = 1_000;
+const EMPTY = Buffer.alloc(0);
+const NO_HEADERS: Answer['headers'] = Object.freeze({});
+
+/** One dispatch through undici, which ends exactly once. */
+class Dispatch implements Dispatcher.DispatchHandler {
+  readonly #call: WireCall;
+  /** The number of dispatches so far, which orders them. */
+  readonly #counter: { sent: number };
+  readonly #observe: ObserveCall;
+  // The promise's own function: a closure kept here would tie each dispatch to the next one's.
+  readonly #resolve: (exchange: Exchange) => void;
+  readonly #signal: AbortSignal | undefined;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #startedAt = performance.now();
+  // A function: for an object as a listener Node keeps a closure of its own, and no dispatch would die young.
+  readonly #onAbort = () => this.fail('aborted', new Error('the request was aborted'));
+  #controller: Dispatcher.DispatchController | null = null;
+  #sentAtMs = 0;
+  #sequence = 0;
+  /** The informational answers so far. */
+  #interims = 0;
+  #status = 0;
+  #headers = NO_HEADERS;
+  /** Most answers come in one chunk. */
+  #first: Buffer = EMPTY;
+  /** All chunks, once there is a second. */
+  #collector: ByteCollector | null = null;
+  #chunks = 0;
+  #ended = false;
+
+  constructor(
+    call: WireCall,
+    counter: { sent: number },
+    observe: ObserveCall,
+    resolve: (exchange: Exchange) => void,
+  ) {
+    this.#call = call;
+    this.#counter = counter;
+    this.#observe = observe;
+    this.#resolve = resolve;
+    // A write is never aborted: a client that disconnects cannot make its outcome unknown.
+    const signal = OPERATIONS[call.operation].effect === 'read' ? call.caller.signal : undefined;
+    this.#signal = signal;
+    this.#deadline = setTimeout(expire, call.deadlineMs, this);
+    if (signal?.aborted) this.#onAbort();
+    else signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  get isOver(): boolean {
+    return this.#ended;
+  }
+
+  expire(): void {
+    this.fail('timeout', new DeadlineError(this.#call.deadlineMs));
+  }
+
+  /**
+   * undici writes the head in the same tick, right after this: from here on the gateway may have
+   * acted. What is thrown here stops it before a byte is written, and leaves the connection whole.
+   */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#ended) throw new Error('given up before it was sent');
+    if (this.#controller !== null) {
+      // undici reserves the right to resend a request after a lost connection; an order must not be resent.
+      const error = new Error('the connection was lost');
+      this.fail('connection', error);
+      throw error;
+    }
+    this.#controller = controller;
+    this.#counter.sent += 1;
+    this.#sequence = this.#counter.sent;
+    this.#sentAtMs = Date.now();
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Headers,
+  ): void {
+    if (status < 200) {
+      this.#interims += 1;
+      if (this.#interims > MOST_INTERIMS) this.fail('protocol', new Error('it sends no answer'));
+      return;
+    }
+    this.#status = status;
+    this.#headers = flatten(headers);
+    const announced = Number(this.#headers['content-length'] ?? 0);
+    if (announced > this.#call.maxBytes) this.fail('oversize', new OversizeError('announced'));
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#ended) return;
+    this.#chunks += 1;
+    if (this.#chunks === 1) {
+      this.#first = chunk;
+      if (chunk.length > this.#call.maxBytes) this.#failReceived();
+      return;
+    }
+    if (this.#collector === null) {
+      this.#collector = this.#newCollector();
+      this.#collector.add(this.#first);
+    }
+    if (this.#collector.add(chunk) !== 'kept') this.#failReceived();
+    // One read of a socket can hold hundreds of thousands of chunks; others have their turn in between.
+    else if (this.#chunks % CHUNKS_A_TURN === 0) {
+      controller.pause();
+      setImmediate(resume, controller);
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#end({
+      sent: true,
+      answered: true,
+      status: this.#status,
+      headers: this.#headers,
+      bytes: this.#collector?.take() ?? this.#first,
+      sequence: this.#sequence,
+      sentAtMs: this.#sentAtMs,
+    });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    const noHead =
+      error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError;
+    // Behind a good head, a parser's complaint is most often a body that broke off.
+    this.fail(noHead && this.#status === 0 ? 'protocol' : 'connection', error);
+  }
+
+  fail(reason: NoAnswer['reason'], cause: unknown): void {
+    if (this.#ended) return;
+    const controller = this.#controller;
+    if (controller === null) {
+      this.#end({ sent: false, cause });
+      return;
+    }
+    this.#end({
+      sent: true,
+      answered: false,
+      reason,
+      cause,
+      sequence: this.#sequence,
+      sentAtMs: this.#sentAtMs,
+    });
+    controller.abort(new Error(reason, { cause }));
+  }
+
+  #newCollector(): ByteCollector {
+    return new ByteCollector({
+      maxBytes: this.#call.maxBytes,
+      announcedBytes: Number(this.#headers['content-length'] ?? 0),
+      // A gateway may write its answer in pieces as small as it likes: they cost time, in turns, and no memory.
+      freePieces: Number.POSITIVE_INFINITY,
+    });
+  }
+
+  #failReceived(): void {
+    this.fail('oversize', new OversizeError('received'));
+  }
+
+  #end(exchange: Exchange): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearTimeout(this.#deadline);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    const packed = packedAnswer(exchange);
+    if (packed === null) this.#settle(exchange);
+    else unpacked(packed, this.#call.maxBytes).then((whole) => this.#settle(whole));
+  }
+
+  #settle(exchange: Exchange): void {
+    const { operation, caller } = this.#call;
+    const endedAtMs = performance.now();
+    const ms = endedAtMs - this.#startedAt;
+    const outcome = callOutcome(this.#call, exchange);
+    this.#resolve(exchange);
+    this.#observe(this.#call, outcome, ms, exchange, endedAtMs);
+    caller.receipt?.({ operation, ms, source: 'call', outcome });
+  }
+}
+
+function resume(controller: Dispatcher.DispatchController): void {
+  controller.resume();
+}
+
+function expire(dispatch: Dispatch): void {
+  dispatch.expire();
+}
+
+/** Hardly any header occurs twice, so undici's own object serves as it is. */
+function flatten(headers: Headers): Answer['headers'] {
+  for (const name in headers) if (Array.isArray(headers[name])) return joined(headers);
+  return headers as Answer['headers'];
+}
+
+function joined(headers: Headers): Answer['headers'] {
+  const flat: Record<string, string | undefined> = Object.create(null);
+  for (const [name, value] of Object.entries(headers)) {
+    flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return flat;
+}
+
+function packedAnswer(exchange: Exchange): Answer | null {
+  if (!exchange.sent || !exchange.answered || exchange.bytes.length === 0) return null;
+  return exchange.headers['content-encoding'] === undefined ? null : exchange;
+}
+
+async function unpacked(answer: Answer, maxBytes: number): Promise<Exchange> {
+  try {
+    const bytes = await unpack(answer.bytes, answer.headers['content-encoding'], maxBytes);
+    return { ...answer, bytes };
+  } catch (cause) {
+    const { sequence, sentAtMs } = answer;
+    const reason = cause instanceof OversizeError ? 'oversize' : 'encoding';
+    return { sent: true, answered: false, reason, cause, sequence, sentAtMs };
+  }
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { drainedOrClosed } from '../lib/drained-or-closed.ts';
 import type { Fault, FaultKind } from './faults.ts';
 import { json, type Reply } from './http.ts';
 import { reset, respond } from './respond.ts';
@@ -157,4 +157,17 @@ function gzipBomb(response: ServerResponse, reply: Reply, bytes: number): void {
 
 function typed(headers: Reply['headers']) {
   return { 'content-type': 'application/json; charset=utf-8', ...headers };
+}
+
+/** Resolves when a stream takes more data, or never will. */
+export function drainedOrClosed(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done);
+      stream.off('close', done);
+      resolve();
+    };
+    stream.on('drain', done);
+    stream.on('close', done);
+  });
 }

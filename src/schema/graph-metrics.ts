@@ -1,6 +1,5 @@
 import { OPERATION_NAMES } from '../gateway/operations.ts';
-import type { CacheReads } from '../lib/metrics/cache-reads.ts';
-import type { Count } from '../lib/metrics/counter.ts';
+import type { CacheReads, Count } from '../lib/metrics/counter.ts';
 import type { Gauge } from '../lib/metrics/gauge.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';

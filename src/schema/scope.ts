@@ -6,10 +6,9 @@ import { pageOf } from '../domain/catalog/paging/page.ts';
 import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
 import { type PositionTotals, totalsOf } from '../domain/positions/totals.ts';
-import type { SessionAnswer } from '../gateway/answers.ts';
+import type { Read, SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';
-import type { Read } from '../gateway/read.ts';
 import { after, type Eventually } from '../lib/eventually.ts';
 import type { Services } from './services.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
-import { createPath } from '../../src/gateway/path.ts';
+import { createPath } from '../../src/gateway/request-templates.ts';
 import { customerIdRead } from '../../src/gateway/wire/payments.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BusyTime } from '../../src/lib/busy-time.ts';
+import { BusyTime } from '../../src/server/request/request-summary.ts';
 
 test('spans that overlap are counted once', () => {
   const busy = new BusyTime();

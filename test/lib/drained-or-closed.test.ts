@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { drainedOrClosed } from '../../src/lib/drained-or-closed.ts';
+import { drainedOrClosed } from '../../src/sandbox/spoil.ts';
 
 function startFullStream() {
   let take = () => {};

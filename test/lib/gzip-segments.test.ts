@@ -1,7 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { GzipSegments } from '../../src/lib/gzip-segments.ts';
-import { PackedText } from '../../src/lib/packed-text.ts';
+import { GzipSegments, PackedText } from '../../src/lib/packed-text.ts';
 
 test('packed and stored pieces are one gzip stream, whose checksum holds', async () => {
   const texts = ['Привет, 世界 🐟 '.repeat(100), 'x'.repeat(70_000)];

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { StacklessError } from '../../src/lib/stackless-error.ts';
-import { withoutStack } from '../../src/lib/without-stack.ts';
+import { StacklessError, withoutStack } from '../../src/lib/stackless-error.ts';
 
 test('its stack is its message alone, and other errors keep theirs', () => {
   expect(new StacklessError('gone', { cause: 1 })).toMatchObject({ message: 'gone', cause: 1 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
-import { createPath } from '../../src/gateway/path.ts';
+import { createPath } from '../../src/gateway/request-templates.ts';
 import { createRouter, createRoutes } from '../../src/sandbox/routes.ts';
 
 // The values that the gateway's paths are filled with, one that has to be encoded among them.

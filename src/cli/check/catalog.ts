@@ -1,6 +1,6 @@
 import { ageSeconds } from '../../domain/catalog/cache/freshness.ts';
 import type { Answer } from '../../gateway/exchange.ts';
-import { toInstruments } from '../../gateway/wire/catalog.ts';
+import { toInstruments } from '../../gateway/wire/instrument.ts';
 import { isRow } from '../../gateway/wire/scalars.ts';
 import { type CheckRun, NEAR_LIMIT } from './check-run.ts';
 import type { Group } from './claims.ts';

@@ -1,8 +1,8 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { findUnusable, settingProblem } from '../../app/resources.ts';
+import { shown } from '../../config/setting.ts';
 import type { SettingName } from '../../config/settings.ts';
-import { shown } from '../../config/shown.ts';
 import { type Config, type Environment, parseEnvironment } from '../../config.ts';
 import { isRow } from '../../gateway/wire/scalars.ts';
 import { reasonOf } from '../../lib/reason-of.ts';

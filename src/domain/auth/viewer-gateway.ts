@@ -2,6 +2,7 @@ import type {
   Acknowledgement,
   CatalogAnswer,
   PositionsAnswer,
+  Read,
   SessionAnswer,
 } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
@@ -15,7 +16,6 @@ import {
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../gateway/model.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
-import type { Read } from '../../gateway/read.ts';
 import type { ProofLedger } from './proof.ts';
 import type { ProofAttempts } from './proof-attempts.ts';
 import type { TokenRefusals } from './token-refusals.ts';

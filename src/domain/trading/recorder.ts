@@ -1,6 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, within } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { within } from '../../lib/within.ts';
 import {
   type OrderRecord,
   type OrderRecords,

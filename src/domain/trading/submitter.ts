@@ -1,6 +1,6 @@
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
-import { within } from '../../lib/within.ts';
+import { within } from '../../lib/clock.ts';
 import {
   RecordsUnavailableError,
   type Reservation,

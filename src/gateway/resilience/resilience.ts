@@ -4,8 +4,7 @@ import { type Backend, OPERATION_NAMES, OPERATIONS } from '../operations.ts';
 import { withBreakers } from './breakers.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { PollBulkhead, withPollBulkhead } from './poll-bulkhead.ts';
-import { withRetries } from './retries.ts';
-import { RetryBudget } from './retry-budget.ts';
+import { RetryBudget, withRetries } from './retries.ts';
 
 export interface ResilienceOptions {
   /** A monotonic clock. */

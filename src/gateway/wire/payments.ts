@@ -1,5 +1,5 @@
+import type { Read } from '../answers.ts';
 import type { WithdrawalMethod } from '../model.ts';
-import type { Read } from '../read.ts';
 import { isRow, number, text } from './scalars.ts';
 import * as shape from './shape.ts';
 

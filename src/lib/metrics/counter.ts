@@ -34,3 +34,9 @@ export class Counter<Name extends string = never> extends Family<Name, Count> im
     }
   }
 }
+
+/** Whether a cache had what was looked up. */
+export interface CacheReads {
+  readonly hit: Count;
+  readonly miss: Count;
+}

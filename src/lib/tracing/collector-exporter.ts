@@ -3,7 +3,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Log } from '../log.ts';
 import { reasonOf } from '../reason-of.ts';
-import type { TracingSettings } from './tracing-settings.ts';
+import type { TracingSettings } from './tracing.ts';
 
 export interface CollectorExporterOptions {
   readonly settings: TracingSettings;

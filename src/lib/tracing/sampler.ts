@@ -7,7 +7,7 @@ import {
   type SamplingResult,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
-import type { SamplerSettings } from './tracing-settings.ts';
+import type { SamplerSettings } from './tracing.ts';
 
 /** Set on the context of what is sampled whatever the ratio, and whatever a parent decided. */
 export const ALWAYS_SAMPLED = createContextKey('always sampled');

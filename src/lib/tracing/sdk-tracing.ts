@@ -33,8 +33,8 @@ import type {
   SpanStart,
   Trace,
   Tracing,
+  TracingSettings,
 } from './tracing.ts';
-import type { TracingSettings } from './tracing-settings.ts';
 
 export interface SdkTracingOptions {
   readonly settings: TracingSettings;

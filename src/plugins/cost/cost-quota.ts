@@ -1,3 +1,4 @@
+import type { ExecutionResult } from 'graphql';
 import type { LRUCache } from 'lru-cache';
 import { after } from '../../lib/eventually.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
@@ -8,7 +9,8 @@ import {
   type RateState,
 } from '../../store/rate-counters.ts';
 import { overLimit } from '../limits/over-limit-error.ts';
-import type { Client } from '../operation.ts';
+import type { Client, Operation } from '../operation.ts';
+import type { GraphPlugin } from '../plugin.ts';
 import type { Refusal } from '../refusal.ts';
 
 export interface CostQuotaOptions {
@@ -64,4 +66,25 @@ export class CostQuota {
   #note(key: string, { isOver, resetMs }: RateState): void {
     if (isOver) this.#fullUntilMs.set(key, this.#uptimeMs() + resetMs);
   }
+}
+
+/** Refuses a client whose budget of the minute is used up, and charges what its answers contain. */
+export function useCostBudget(quota: CostQuota): GraphPlugin {
+  return {
+    onAdmit: ({ operation: { client } }) => quota.refusal(client),
+    onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
+      const { operation } = contextValue;
+      const charged = <Result>(result: Result): Result => {
+        quota.charge(operation.client, operation.meter.fields);
+        return result;
+      };
+      setExecuteFn((args) => after(refusalOf(quota, operation) ?? executeFn(args), charged));
+    },
+  };
+}
+
+/** Hundreds of costly operations may have been admitted before the first of them was charged. */
+function refusalOf(quota: CostQuota, { client, meter }: Operation): ExecutionResult | null {
+  const refusal = meter.isCostly ? quota.refusal(client) : null;
+  return refusal && { errors: refusal.errors };
 }

@@ -11,14 +11,14 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { CacheReads } from '../../lib/metrics/cache-reads.ts';
+import type { CacheReads } from '../../lib/metrics/counter.ts';
 import { redact } from '../../lib/redact.ts';
 import { located, requestError } from '../../schema/public-error.ts';
 import type { Amount } from '../cost/amount.ts';
 import { costOf } from '../cost/cost.ts';
 import { ListSizes } from '../cost/list-sizes.ts';
 import { Metering } from '../cost/metering.ts';
-import { CompiledCodeCache } from '../execution/compiled-code-cache.ts';
+import { CompiledCodeCache } from '../execution/compiled-code.ts';
 import { CompilingExecutor } from '../execution/compiling-executor.ts';
 import { type StructureLimits, structureErrors } from '../limits/structure.ts';
 

@@ -3,9 +3,9 @@ import { INEXACT } from '../../lib/exact-json.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { GraphPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
-import { blamedArgument, isAboutNullMember, nullMemberError } from './blamed-argument.ts';
 import type { PreparedDocument } from './documents.ts';
 import { redactTexts, textsIn } from './redact-literals.ts';
+import { blamedArgument, isAboutNullMember, nullMemberError } from './refused-literals.ts';
 
 /** Coerces the variables once, for the cost and for the executors. */
 export function useVariables(): GraphPlugin {

@@ -1,9 +1,10 @@
-import { GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Log } from '../../lib/log.ts';
 import { redact } from '../../lib/redact.ts';
-import { withoutStack } from '../../lib/without-stack.ts';
+import { withoutStack } from '../../lib/stackless-error.ts';
 import { placesOf } from '../../schema/public-error.ts';
 import type { OperationRecord } from '../operation.ts';
+import { type GraphPlugin, onEachResult } from '../plugin.ts';
 
 /** The part of a failure that clients are told. */
 export type PublicCause = Pick<GraphQLError, 'message' | 'extensions'>;
@@ -112,4 +113,15 @@ export class ErrorCodes {
 /** True for errors whose messages are written for clients. */
 function isPublic({ originalError, extensions }: GraphQLError): boolean {
   return originalError === undefined && typeof extensions.retryable === 'boolean';
+}
+
+/** Masks the errors of results. It stands before all whose hooks are to see no other errors. */
+export function useErrorCodes(codes: ErrorCodes): GraphPlugin {
+  const { executed, subscribed } = onEachResult(({ args: { contextValue }, result, setResult }) => {
+    const { errors } = result as ExecutionResult;
+    if (errors === undefined) return;
+    const masked = codes.masked(errors, contextValue.operation.transport);
+    setResult({ ...(result as ExecutionResult), errors: masked });
+  });
+  return { onExecute: () => executed, onSubscribe: () => subscribed };
 }

@@ -7,13 +7,11 @@ import {
   type ValidatedExecutionArgs,
 } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
-import { withoutStack } from '../../lib/without-stack.ts';
-import { withinBudget } from '../cost/budget-end.ts';
-import type { Meter } from '../cost/meter.ts';
+import { withoutStack } from '../../lib/stackless-error.ts';
+import { type Meter, withinBudget } from '../cost/meter.ts';
 import type { Metering } from '../cost/metering.ts';
 import type { Selections } from '../documents/selections.ts';
-import { CompiledCode, readFlags } from './compiled-code.ts';
-import type { CompiledCodeCache } from './compiled-code-cache.ts';
+import { CompiledCode, type CompiledCodeCache, readFlags } from './compiled-code.ts';
 import type { Flags } from './operation-ir.ts';
 import { Run } from './run.ts';
 

@@ -1,7 +1,15 @@
-import type { GraphQLFieldResolver, GraphQLLeafType } from 'graphql';
-import { leafOf, NOT_WHOLE, type ReadLeaf } from './leaves.ts';
+import {
+  GraphQLBoolean,
+  type GraphQLFieldResolver,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
+  type GraphQLLeafType,
+  GraphQLString,
+} from 'graphql';
+import { extraForText } from '../cost/meter.ts';
 import type { FieldIr, ObjectIr, OperationIr, ResolverIr, ValueIr } from './operation-ir.ts';
-import type { RunRoot } from './run.ts';
+import type { Run, RunRoot } from './run.ts';
 
 export interface GeneratedCode {
   readonly root: RunRoot;
@@ -202,4 +210,61 @@ const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 function quoted(name: string): string {
   if (!NAME.test(name)) throw new Error('not a name of the language');
   return `"${name}"`;
+}
+
+type ReadLeaf = (value: unknown, run: Run) => unknown;
+
+/**
+ * Thrown by compiled code where an answer would be incomplete; the reference executor then reports
+ * the error.
+ */
+class NotWholeError extends Error {
+  override readonly name = 'NotWholeError';
+}
+
+// A singleton without a message: capturing a stack trace would cost more than the field.
+const NOT_WHOLE = new NotWholeError();
+
+/**
+ * Serializes a leaf as its type does. Values that serialize to themselves, which is nearly all,
+ * skip the type's own function.
+ */
+function leafOf(type: GraphQLLeafType): ReadLeaf {
+  const asked: ReadLeaf = (value) => ask(type, value);
+  switch (type) {
+    case GraphQLString:
+    case GraphQLID:
+      return (value, run) => (typeof value === 'string' ? text(value, run) : asked(value, run));
+    case GraphQLFloat:
+      return (value) =>
+        typeof value === 'number' && Number.isFinite(value) ? value : ask(type, value);
+    case GraphQLInt:
+      return (value) => (isInt(value) ? value : ask(type, value));
+    case GraphQLBoolean:
+      return (value) => (typeof value === 'boolean' ? value : ask(type, value));
+    default:
+      return asked;
+  }
+}
+
+function text(value: string, run: Run): string {
+  const extra = extraForText(value.length);
+  if (extra > 0) run.count(extra);
+  return value;
+}
+
+function ask(type: GraphQLLeafType, value: unknown): unknown {
+  if (value == null || value instanceof Error || isDeferred(value)) throw NOT_WHOLE;
+  const shown = type.coerceOutputValue(value);
+  if (shown == null) throw NOT_WHOLE;
+  return shown;
+}
+
+function isInt(value: unknown): value is number {
+  return typeof value === 'number' && (value | 0) === value;
+}
+
+/** Promises and methods are left to the reference executor: no leaf of this schema is either. */
+function isDeferred(value: NonNullable<unknown>): boolean {
+  return typeof value === 'function' || typeof (value as { then?: unknown }).then === 'function';
 }

@@ -9,8 +9,7 @@ import { located, requestError } from '../../schema/public-error.ts';
 import { redactTexts } from '../documents/redact-literals.ts';
 import { type Fragments, fragmentsOf, unfold } from '../documents/selections.ts';
 import { mostSelected } from '../field-extensions.ts';
-import { repeatedPairs } from './repeats.ts';
-import { SelectionMeasure, type SelectionSize } from './selection-size.ts';
+import { repeatedPairs, SelectionMeasure, type SelectionSize } from './selection-size.ts';
 
 export interface StructureLimits {
   readonly maxTokens: number;

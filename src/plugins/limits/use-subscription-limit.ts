@@ -1,6 +1,7 @@
+import { Slots } from '../../lib/slots.ts';
+import type { Client } from '../operation.ts';
 import type { GraphPlugin } from '../plugin.ts';
 import { overLimit } from './over-limit-error.ts';
-import { SubscriptionSlots, type SubscriptionSlotsOptions } from './subscription-slots.ts';
 
 // A client at the limit has to close a subscription before it can open another.
 const RETRY_SECONDS = 5;
@@ -22,4 +23,44 @@ export function useSubscriptionLimit(options: SubscriptionSlotsOptions): GraphPl
       }
     },
   };
+}
+
+export interface SubscriptionSlotsOptions {
+  readonly perAccount: number;
+  /** The limit for clients that are not proved yet: a network has many people behind one address. */
+  readonly perAddress: number;
+}
+
+/** Limits the concurrent subscriptions of a client, over all its sockets and event streams. */
+export class SubscriptionSlots {
+  readonly #options: SubscriptionSlotsOptions;
+  readonly #slots = new Slots();
+
+  constructor(options: SubscriptionSlotsOptions) {
+    this.#options = options;
+  }
+
+  isFull(client: Client): boolean {
+    return this.#slots.held(client.key) >= this.#most(client);
+  }
+
+  /**
+   * Null where all slots are taken; else a function that releases the slot, as an abort of the
+   * signal does.
+   */
+  take(client: Client, signal?: AbortSignal): (() => void) | null {
+    const giveBack = this.#slots.take(client.key, this.#most(client));
+    if (giveBack === null) return null;
+    const release = () => {
+      signal?.removeEventListener('abort', release);
+      giveBack();
+    };
+    if (signal?.aborted) release();
+    else signal?.addEventListener('abort', release);
+    return release;
+  }
+
+  #most({ kind }: Client): number {
+    return kind === 'address' ? this.#options.perAddress : this.#options.perAccount;
+  }
 }

@@ -6,9 +6,8 @@ import { Meter } from '../cost/meter.ts';
 import type { Failing } from '../errors/error-codes.ts';
 import type { RunCost } from '../receipts/use-receipts.ts';
 import { type JsonText, jsonText } from '../results/json-text.ts';
-import { FollowedEvents } from './delivery.ts';
+import { type EventText, FollowedEvents, packResult } from './delivery.ts';
 import type { EventPace } from './event-pace.ts';
-import { type EventText, packResult } from './packed-results.ts';
 import { type MadeResult, SharedResults, type SharingOperation } from './shared-results.ts';
 
 /** The context of one event, which records what its fields have read. */

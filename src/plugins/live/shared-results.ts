@@ -11,7 +11,7 @@ import type { PreparedOperation } from '../documents/documents.ts';
 import { Selections } from '../documents/selections.ts';
 import { marksOf } from '../documents/sharing-marks.ts';
 import type { JsonText } from '../results/json-text.ts';
-import type { EventText } from './packed-results.ts';
+import type { EventText } from './delivery.ts';
 
 export interface MadeResult {
   readonly result: ExecutionResult;

@@ -1,7 +1,13 @@
 import { GraphQLError } from 'graphql';
+import { tooComplex } from '../limits/structure.ts';
 import type { GraphPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
 import { readParams } from './params.ts';
+
+// No form nests deeper than this.
+const MAX_DEPTH = 100;
+// This counts the keys of all objects together, because messages print an unfit value repeatedly.
+const MAX_KEYS = 10_000;
 
 /** Checks the parameters, which yoga checks again for what it knows, and which sockets do not check. */
 export function useParams(): GraphPlugin {
@@ -10,7 +16,31 @@ export function useParams(): GraphPlugin {
       const params = readParams(operation.sent);
       if (params instanceof GraphQLError) return { ...refused([params]), isWellFormed: false };
       operation.params = params;
-      return null;
+      const error = variablesError(params.variables);
+      return error === null ? null : refused([error]);
     },
   };
+}
+
+/**
+ * Bounds the variables before anything recurses into them. Coercion does, and a body of any size can nest
+ * deeply enough to overflow the stack; this check is iterative.
+ */
+function variablesError(variables: Readonly<Record<string, unknown>>): GraphQLError | null {
+  let level: object[] = [variables];
+  let keys = 0;
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return tooComplex('depth of variables', depth, MAX_DEPTH);
+    const below: object[] = [];
+    for (const one of level) {
+      const values = Object.values(one);
+      if (!Array.isArray(one)) keys += values.length;
+      for (const value of values) {
+        if (typeof value === 'object' && value !== null) below.push(value);
+      }
+    }
+    if (keys > MAX_KEYS) return tooComplex('keys of variables', keys, MAX_KEYS);
+    level = below;
+  }
+  return null;
 }

@@ -1,7 +1,7 @@
 import type { OnExecuteHookResult } from '@envelop/core';
 import type { ExecutionResult } from 'graphql';
 import type { GraphPlugin, OperationContext } from '../plugin.ts';
-import { CachedResult } from '../response-cache/cached-result.ts';
+import { CachedResult } from '../response-cache/response-cache.ts';
 
 /** The cost of a result. */
 export interface RunCost {

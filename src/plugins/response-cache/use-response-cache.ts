@@ -6,8 +6,7 @@ import type { CatalogUse } from '../documents/sharing-marks.ts';
 import type { Operation } from '../operation.ts';
 import type { GraphPlugin, OperationContext } from '../plugin.ts';
 import { jsonBytes, jsonText } from '../results/json-text.ts';
-import { CachedResult } from './cached-result.ts';
-import type { ResponseCache } from './response-cache.ts';
+import { CachedResult, type ResponseCache } from './response-cache.ts';
 
 /** The content and the audience for which the fields that an operation reads are the same. */
 export interface Validity {

@@ -1,9 +1,8 @@
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Meter } from '../cost/meter.ts';
 import { JsonWriter } from './json-writer.ts';
-import { WrittenResult } from './written-result.ts';
 
 /**
  * A result as JSON: a string, or chunks of UTF-8 where it is large, which the heap does not hold and
@@ -50,4 +49,25 @@ async function joinInSlices(
     at += chunk.copy(bytes, at);
   }
   return bytes;
+}
+
+/**
+ * A large result with its text, in chunks of UTF-8 that nobody copies into one piece. Lists in its data
+ * may be serialized already, so that only the text has all of them.
+ */
+export class WrittenResult implements ExecutionResult {
+  declare readonly data?: Record<string, unknown> | null;
+  declare readonly errors?: readonly GraphQLError[];
+  declare readonly extensions?: Record<string, unknown>;
+  readonly chunks: readonly Buffer[];
+
+  constructor(result: ExecutionResult, chunks: readonly Buffer[]) {
+    Object.assign(this, result);
+    this.chunks = chunks;
+  }
+
+  /** Called by yoga in place of its own serialization. */
+  stringify(): string {
+    return Buffer.concat(this.chunks).toString();
+  }
 }

@@ -1,5 +1,3 @@
-import type { TextBlocks } from './text-blocks.ts';
-
 // JSON.stringify writes this many nodes within some tens of microseconds.
 const NODES_AT_ONCE = 256;
 const CHUNK_LENGTH = 65_536;
@@ -113,4 +111,30 @@ function nodesIn(value: unknown, limit: number): number {
     if (nodes > limit) break;
   }
   return nodes;
+}
+
+const BLOCK_BYTES = 65_536;
+const encoder = new TextEncoder();
+const NONE = Buffer.alloc(0);
+
+/**
+ * Encodes texts into blocks of one size. Buffers of many sizes that live as long as an answer would
+ * fragment the allocator's memory, which then stays resident.
+ */
+export class TextBlocks {
+  #block = NONE;
+  #used = 0;
+
+  /** Adds the text's bytes to the chunks. */
+  append(text: string, chunks: Buffer[]): void {
+    for (let rest = text; rest !== ''; ) {
+      const { read, written } = encoder.encodeInto(rest, this.#block.subarray(this.#used));
+      if (written > 0) chunks.push(this.#block.subarray(this.#used, this.#used + written));
+      this.#used += written;
+      rest = rest.slice(read);
+      if (rest === '') return;
+      this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      this.#used = 0;
+    }
+  }
 }

@@ -1,9 +1,8 @@
 import type { OnExecuteHookResult } from '@envelop/core';
 import type { ExecutionResult } from 'graphql';
 import type { GraphPlugin, OperationContext } from '../plugin.ts';
-import { CachedResult } from '../response-cache/cached-result.ts';
-import { chunksInSlices } from './json-text.ts';
-import { WrittenResult } from './written-result.ts';
+import { CachedResult } from '../response-cache/response-cache.ts';
+import { chunksInSlices, WrittenResult } from './json-text.ts';
 
 /** Serializes large results in slices, where a transport would do it in one piece. It comes last. */
 export function useWrittenResults(): GraphPlugin {

@@ -1,5 +1,15 @@
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import type { OperationTrace, SpanAttributes } from '../../lib/tracing/tracing.ts';
+import { isAlwaysTraced } from '../field-extensions.ts';
+import type { Operation } from '../operation.ts';
 import { type GraphPlugin, type OperationContext, onEachResult } from '../plugin.ts';
-import { beginTrace, faultOf, type TraceOptions } from './operation-trace.ts';
 
 /** Records the span of each operation, which its calls of the gateway continue. */
 export function useTraces(options: TraceOptions): GraphPlugin {
@@ -19,4 +29,64 @@ export function useTraces(options: TraceOptions): GraphPlugin {
       return subscribed;
     },
   };
+}
+
+export interface TraceOptions {
+  readonly schema: GraphQLSchema;
+  /** True for the code of an error of which neither the client nor the user is the cause. */
+  readonly isFault: (code: unknown) => boolean;
+}
+
+/**
+ * Begins the span of an operation; null where tracing is off. It has no document and no variables,
+ * which may hold a password, and a name only from a manifest: others are any client's to choose.
+ */
+function beginTrace(
+  { prepared: { node }, document, transport: { requestTrace, record } }: Operation,
+  { schema }: TraceOptions,
+): OperationTrace | null {
+  if (requestTrace === null) return null;
+  const attributes: SpanAttributes = {
+    'graphql.operation.type': node.operation,
+    ...(record.isTrusted && node.name && { 'graphql.operation.name': node.name.value }),
+  };
+  const isAlwaysSampled =
+    document !== null &&
+    node.operation === 'mutation' &&
+    selectsTraced(schema, document.document, node);
+  return requestTrace.operation({ name: node.operation, attributes, isAlwaysSampled });
+}
+
+/** The code of the first error that is a fault; other errors are an answer like any other. */
+function faultOf(result: unknown, { isFault }: TraceOptions): string | null {
+  const errors = (result as ExecutionResult).errors ?? [];
+  const code = errors.find(({ extensions }) => isFault(extensions?.code))?.extensions?.code;
+  return typeof code === 'string' ? code : null;
+}
+
+/** Whether it may select a field that is always traced, whatever `@skip` and `@include` leave of it. */
+function selectsTraced(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  node: OperationDefinitionNode,
+): boolean {
+  const fields = schema.getMutationType()?.getFields() ?? {};
+  const visited = new Set<SelectionSetNode>();
+  const isIn = (set: SelectionSetNode): boolean => {
+    if (visited.has(set)) return false;
+    visited.add(set);
+    return set.selections.some((selection) => {
+      if (selection.kind === Kind.FIELD) {
+        const field = fields[selection.name.value];
+        return field !== undefined && isAlwaysTraced(field);
+      }
+      if (selection.kind === Kind.INLINE_FRAGMENT) return isIn(selection.selectionSet);
+      const fragment = document.definitions.find(
+        (each) =>
+          each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === selection.name.value,
+      );
+      return fragment?.kind === Kind.FRAGMENT_DEFINITION && isIn(fragment.selectionSet);
+    });
+  };
+  return isIn(node.selectionSet);
 }

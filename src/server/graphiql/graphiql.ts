@@ -1,8 +1,7 @@
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import type { Reply } from '../http/reply.ts';
 import { sendFile } from '../http/static-file.ts';
-import { loadAssets } from './assets.ts';
-import { Documentation } from './documentation.ts';
+import { Documentation, loadAssets } from './assets.ts';
 import { CONTENT_SECURITY_POLICY, type SandboxUser, shell } from './shell.ts';
 
 export interface GraphiQLOptions {

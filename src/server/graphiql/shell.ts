@@ -1,7 +1,5 @@
-import type { Assets } from './assets.ts';
-import { CONFIRMED_FIELDS } from './confirmed-fields.ts';
-import type { DocumentationPage } from './documentation.ts';
-import { EXAMPLES } from './examples.ts';
+import type { Assets, DocumentationPage } from './assets.ts';
+import { CONFIRMED_FIELDS, EXAMPLES } from './examples.ts';
 
 /** An account of the sandbox to sign in with. */
 export interface SandboxUser {

@@ -5,7 +5,7 @@ import { parseExactJson } from '../../lib/exact-json.ts';
 import type { Body } from '../../lib/pack.ts';
 import type { Operation } from '../../plugins/operation.ts';
 import type { Refusal } from '../../plugins/refusal.ts';
-import { CachedResult } from '../../plugins/response-cache/cached-result.ts';
+import { CachedResult } from '../../plugins/response-cache/response-cache.ts';
 import { isNamed } from '../../plugins/response-cache/use-response-cache.ts';
 import { jsonText } from '../../plugins/results/json-text.ts';
 import { asOnlyEvent } from './event-stream.ts';

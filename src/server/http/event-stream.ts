@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { GzipSegments } from '../../lib/gzip-segments.ts';
 import { type Body, isChunks } from '../../lib/pack.ts';
-import { PackedText } from '../../lib/packed-text.ts';
-import type { FollowedEvents, ResultSink } from '../../plugins/live/delivery.ts';
-import type { EventText } from '../../plugins/live/packed-results.ts';
+import { GzipSegments, PackedText } from '../../lib/packed-text.ts';
+import type { EventText, FollowedEvents, ResultSink } from '../../plugins/live/delivery.ts';
 import type { SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
 

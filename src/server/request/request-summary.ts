@@ -1,7 +1,6 @@
 import type { OperationTypeNode } from 'graphql';
 import type { CallOutcome, ReceiptEntry, ReceiptSource } from '../../gateway/caller.ts';
 import type { OperationName } from '../../gateway/operations.ts';
-import { BusyTime } from '../../lib/busy-time.ts';
 import { type Code, ERROR_CODES } from '../../schema/error-codes.ts';
 
 export type Transport = 'http' | 'sse' | 'websocket';
@@ -127,5 +126,32 @@ export class RequestSummary {
   sent(bytes: number): void {
     this.results += 1;
     this.bytesOut += bytes;
+  }
+}
+
+/**
+ * Measures how long at least one of several overlapping spans lasted. Spans are added when they
+ * end, so each one ends after all before it, but may have begun before them.
+ */
+export class BusyTime {
+  /** Starts and ends alternate; the spans are disjoint and in order. */
+  readonly #spans: number[] = [];
+
+  get ms(): number {
+    let sum = 0;
+    for (let at = 0; at < this.#spans.length; at += 2) {
+      sum += (this.#spans[at + 1] as number) - (this.#spans[at] as number);
+    }
+    return sum;
+  }
+
+  add(startMs: number, endMs: number): void {
+    const spans = this.#spans;
+    let from = startMs;
+    while (spans.length > 0 && (spans.at(-1) as number) >= from) {
+      spans.pop();
+      from = Math.min(from, spans.pop() as number);
+    }
+    spans.push(from, endMs);
   }
 }

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { PackedText, storedBlocks } from '../../lib/packed-text.ts';
-import type { EventText } from '../../plugins/live/packed-results.ts';
+import type { EventText } from '../../plugins/live/delivery.ts';
 
 const FINAL_TEXT = 0x81;
 /** RSV1 marks a message as packed (RFC 7692). */

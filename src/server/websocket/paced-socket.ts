@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../gateway/caller.ts';
-import type { ResultSink } from '../../plugins/live/delivery.ts';
-import type { EventText } from '../../plugins/live/packed-results.ts';
+import type { EventText, ResultSink } from '../../plugins/live/delivery.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { SendBuffers } from '../back-pressure/send-buffers.ts';
 import type { RequestSummary } from '../request/request-summary.ts';

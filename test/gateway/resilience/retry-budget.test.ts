@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RetryBudget } from '../../../src/gateway/resilience/retry-budget.ts';
+import { RetryBudget } from '../../../src/gateway/resilience/retries.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const FLOOR = 10;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toInstruments } from '../../../src/gateway/wire/catalog.ts';
-import { toInstrument } from '../../../src/gateway/wire/instrument.ts';
+import { toInstrument, toInstruments } from '../../../src/gateway/wire/instrument.ts';
 import { instrumentRow, wrongFor } from './rows.ts';
 
 const OPTIONAL = ['tradingHours', 'swap', 'mFx', 'pFx'] as const;

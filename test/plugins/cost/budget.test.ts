@@ -1,7 +1,7 @@
 import { executeRootSelectionSet, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { COSTLY_FIELDS, type Meter } from '../../../src/plugins/cost/meter.ts';
-import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code-cache.ts';
+import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code.ts';
 import { createRandom, type Random } from '../../../src/sandbox/random.ts';
 import { randomDocument } from '../../support/random-documents.ts';
 import {

@@ -8,7 +8,7 @@ import {
 import { expect, test } from 'vitest';
 import { Metering } from '../../../src/plugins/cost/metering.ts';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
-import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code-cache.ts';
+import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code.ts';
 import { CompilingExecutor } from '../../../src/plugins/execution/compiling-executor.ts';
 import { meterFor } from '../execution/both-executors.ts';
 

@@ -15,7 +15,7 @@ import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { COSTLY_FIELDS, Meter } from '../../../src/plugins/cost/meter.ts';
 import { Metering } from '../../../src/plugins/cost/metering.ts';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
-import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code-cache.ts';
+import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code.ts';
 import { CompilingExecutor } from '../../../src/plugins/execution/compiling-executor.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';

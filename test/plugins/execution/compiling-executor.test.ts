@@ -1,6 +1,6 @@
 import { executeRootSelectionSet, type ValidatedExecutionArgs } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code-cache.ts';
+import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code.ts';
 import { argsOf, askValid, compiledFrom, meterFor, shown } from './both-executors.ts';
 
 describe('what a client writes', () => {

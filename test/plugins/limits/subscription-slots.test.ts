@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ClientKey } from '../../../src/domain/auth/client-key.ts';
-import { SubscriptionSlots } from '../../../src/plugins/limits/subscription-slots.ts';
+import { SubscriptionSlots } from '../../../src/plugins/limits/use-subscription-limit.ts';
 
 const account: ClientKey = { kind: 'account', key: 'account 1' };
 const claim: ClientKey = { kind: 'claim at address', key: 'claim 1 at 192.0.2.1' };

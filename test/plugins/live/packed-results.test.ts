@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { PackedText } from '../../../src/lib/packed-text.ts';
-import { packResult } from '../../../src/plugins/live/packed-results.ts';
+import { packResult } from '../../../src/plugins/live/delivery.ts';
 
 const TEXT = JSON.stringify({ text: 'x'.repeat(2_000) });
 

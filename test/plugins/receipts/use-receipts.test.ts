@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import { expect, test } from 'vitest';
 import type { OperationContext } from '../../../src/plugins/plugin.ts';
 import { type RunCost, useReceipts } from '../../../src/plugins/receipts/use-receipts.ts';
-import { CachedResult } from '../../../src/plugins/response-cache/cached-result.ts';
+import { CachedResult } from '../../../src/plugins/response-cache/response-cache.ts';
 
 const contextValue = {
   operation: { cost: 7, meter: { fields: 5 } },

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { COSTLY_FIELDS, Meter } from '../../../src/plugins/cost/meter.ts';
 import type { OperationContext } from '../../../src/plugins/plugin.ts';
-import { CachedResult } from '../../../src/plugins/response-cache/cached-result.ts';
-import { ResponseCache } from '../../../src/plugins/response-cache/response-cache.ts';
+import { CachedResult, ResponseCache } from '../../../src/plugins/response-cache/response-cache.ts';
 import {
   isNamed,
   useResponseCache,

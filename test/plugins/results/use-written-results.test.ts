@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { COSTLY_FIELDS, Meter } from '../../../src/plugins/cost/meter.ts';
 import type { OperationContext } from '../../../src/plugins/plugin.ts';
-import { CachedResult } from '../../../src/plugins/response-cache/cached-result.ts';
+import { CachedResult } from '../../../src/plugins/response-cache/response-cache.ts';
+import { WrittenResult } from '../../../src/plugins/results/json-text.ts';
 import { useWrittenResults } from '../../../src/plugins/results/use-written-results.ts';
-import { WrittenResult } from '../../../src/plugins/results/written-result.ts';
 
 /** What yoga is handed for a result of an operation with this estimate. */
 async function written(result: ExecutionResult, estimate: number): Promise<ExecutionResult> {
