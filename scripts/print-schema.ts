@@ -2,8 +2,7 @@
 // `--check` nothing is written: it fails where the file and the code differ.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { printedSchema } from '../src/schema/printed-schema.ts';
-import { buildSchema } from '../src/schema/schema.ts';
+import { buildSchema, printedSchema } from '../src/schema/schema.ts';
 
 const PATH = join(import.meta.dirname, '..', 'schema.graphql');
 

@@ -6,8 +6,8 @@ import { Operation, type OperationRecord, type TransportContext } from './plugin
 import type { RunCost } from './plugins/receipts/use-receipts.ts';
 import type { Validity } from './plugins/response-cache/use-response-cache.ts';
 import { type CallRecord, Context } from './schema/context.ts';
-import { EventScope } from './schema/event-scope.ts';
 import { cachedSize, sizeOf } from './schema/list-sizes.ts';
+import { EventScope } from './schema/scope.ts';
 import type { Services } from './schema/services.ts';
 
 /** The context of one operation: what its resolvers read with, and what plugins ask about trading. */

@@ -7,7 +7,7 @@ import { CostQuota } from '../plugins/cost/cost-quota.ts';
 import { ErrorCodes } from '../plugins/errors/error-codes.ts';
 import { EventPace } from '../plugins/live/event-pace.ts';
 import { ResponseCache } from '../plugins/response-cache/response-cache.ts';
-import { PersistedTexts } from '../plugins/trusted-documents/persisted-texts.ts';
+import { PersistedTexts } from '../plugins/trusted-documents/use-trusted-documents.ts';
 import { isFault } from '../schema/error-codes.ts';
 import { publicCause, reasonOf } from '../schema/public-error.ts';
 import type { StartOptions } from './app-options.ts';

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { steadyClock, systemClock } from '../lib/clock.ts';
-import { printedSchema } from '../schema/printed-schema.ts';
+import { printedSchema } from '../schema/schema.ts';
 import { Readiness } from '../server/admin/readiness.ts';
 import { SendBuffers } from '../server/back-pressure/send-buffers.ts';
 import { DemoPage } from '../server/demo-page/demo-page.ts';

@@ -1,6 +1,5 @@
 import { introspectionFromSchema } from 'graphql';
-import { printedSchema } from '../schema/printed-schema.ts';
-import { buildSchema } from '../schema/schema.ts';
+import { buildSchema, printedSchema } from '../schema/schema.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, EXIT_OK, EXIT_USAGE } from './dispatch.ts';
 

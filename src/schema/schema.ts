@@ -1,4 +1,4 @@
-import type { GraphQLSchema } from 'graphql';
+import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import './account-changes.ts';
 import './acknowledge.ts';
 import './catalog.ts';
@@ -18,4 +18,9 @@ import { builder } from './builder.ts';
 /** The whole graph. The imports above are its table of contents. */
 export function buildSchema(): GraphQLSchema {
   return builder.toSchema();
+}
+
+/** The schema as text (SDL), in an order that does not depend on the code's. */
+export function printedSchema(schema: GraphQLSchema): string {
+  return printSchema(lexicographicSortSchema(schema));
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildClientSchema, type IntrospectionQuery } from 'graphql';
 import { expect, test } from 'vitest';
-import { printedSchema } from '../../src/schema/printed-schema.ts';
+import { printedSchema } from '../../src/schema/schema.ts';
 import { runCli } from '../support/run-cli.ts';
 
 const SDL = readFileSync(join(import.meta.dirname, '..', '..', 'schema.graphql'), 'utf8');

@@ -4,7 +4,7 @@ import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
 import type { SpanAttributes } from '../../src/lib/tracing/tracing.ts';
 import { COSTLY_FIELDS } from '../../src/plugins/cost/meter.ts';
 import type { FollowedEvents } from '../../src/plugins/live/delivery.ts';
-import { PersistedTexts } from '../../src/plugins/trusted-documents/persisted-texts.ts';
+import { PersistedTexts } from '../../src/plugins/trusted-documents/use-trusted-documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { client, smallGraph, smallSchema } from '../support/small-graph.ts';
 

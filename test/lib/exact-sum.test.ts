@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exactSum } from '../../src/lib/exact-sum.ts';
+import { exactSum } from '../../src/domain/positions/totals.ts';
 
 test.each([
   ['no figure', [], 0],

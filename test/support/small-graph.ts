@@ -19,7 +19,7 @@ import { ErrorCodes } from '../../src/plugins/errors/error-codes.ts';
 import { EventPace } from '../../src/plugins/live/event-pace.ts';
 import type { TransportContext } from '../../src/plugins/operation.ts';
 import { ResponseCache } from '../../src/plugins/response-cache/response-cache.ts';
-import { PersistedTexts } from '../../src/plugins/trusted-documents/persisted-texts.ts';
+import { PersistedTexts } from '../../src/plugins/trusted-documents/use-trusted-documents.ts';
 import { perInstrument } from '../../src/schema/list-sizes.ts';
 import { publicCause, reasonOf } from '../../src/schema/public-error.ts';
 import type { Services } from '../../src/schema/services.ts';

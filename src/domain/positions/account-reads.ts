@@ -1,10 +1,10 @@
 import type { SessionAnswer } from '../../gateway/answers.ts';
+import type { Position } from '../../gateway/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { FeedState } from './feed-state.ts';
 import type { PollScheduler, PollTurn } from './poll-scheduler.ts';
 import { restMs } from './rest-ms.ts';
-import { sameMembers } from './same-members.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
 
 /** Op 10 for a feed, which like its polls must not be retried. */
@@ -244,4 +244,21 @@ export class AccountReads {
     this.#feed.state.accountChanges.isWithheld = false;
     this.#feed.wake();
   }
+}
+
+/**
+ * Whether a snapshot was taken while the account had these positions, of these sizes. Null, for a snapshot
+ * without a list, agrees with none. The interface promises no order; no list has an id twice.
+ */
+function sameMembers(snapshot: readonly Position[] | null, list: readonly Position[]): boolean {
+  if (snapshot?.length !== list.length) return false;
+  if (snapshot.every((position, at) => isSame(position, list[at]))) return true;
+  const byId = new Map(list.map((position) => [position.id, position]));
+  return snapshot.every((position) => isSame(position, byId.get(position.id)));
+}
+
+/** A size that either of them lacks says nothing. */
+function isSame(a: Position, b: Position | undefined): boolean {
+  if (b === undefined || a.id !== b.id) return false;
+  return a.units === b.units || a.units === null || b.units === null;
 }

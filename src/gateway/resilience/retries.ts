@@ -1,8 +1,8 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { retryAfterSeconds } from '../../lib/retry-after.ts';
 import { RollingWindow } from '../../lib/rolling-window.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
+import { retryAfterSeconds } from '../judge.ts';
 import { type Backend, byOperation } from '../operations.ts';
 import { isWorthRepeating, wasNotAttempted } from './verdict.ts';
 

@@ -1,5 +1,4 @@
-import { Family } from './family.ts';
-import { braced, type Labels, type Metric, type MetricOptions } from './series.ts';
+import { braced, Family, type Labels, type Metric, type MetricOptions } from './series.ts';
 
 /** One time series of a counter. Whoever counts keeps it, so that counting is an addition. */
 export class Count {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Attributes,
   type Context,
+  createContextKey,
   createTraceState,
   ROOT_CONTEXT,
   type Span,
@@ -13,10 +14,18 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  type Sampler,
+  SamplingDecision,
+  type SamplingResult,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import type { Log } from '../log.ts';
 import { CollectorExporter, countQueueDrops } from './collector-exporter.ts';
-import { ALWAYS_SAMPLED, RequestSampler } from './sampler.ts';
 import {
   readBaggage,
   readTraceContext,
@@ -29,6 +38,7 @@ import type {
   OperationTrace,
   ReceivedRequest,
   RequestTrace,
+  SamplerSettings,
   SpanEnd,
   SpanStart,
   Trace,
@@ -229,4 +239,47 @@ function endSpan(span: Span, stopwatch: Stopwatch, { errorType, attributes }: Sp
     span.setStatus({ code: SpanStatusCode.ERROR });
   }
   span.end(stopwatch.now());
+}
+
+/** Set on the context of what is sampled whatever the ratio, and whatever a parent decided. */
+const ALWAYS_SAMPLED = createContextKey('always sampled');
+
+const SAMPLED: SamplingResult = { decision: SamplingDecision.RECORD_AND_SAMPLED };
+const NOT_SAMPLED: SamplingResult = { decision: SamplingDecision.NOT_RECORD };
+
+/** The sampler that the settings name, with what is always sampled on top of a ratio. */
+class RequestSampler implements Sampler {
+  readonly #isParentBased: boolean;
+  readonly #samplesAlways: boolean;
+  readonly #root: Sampler;
+
+  constructor({ root, isParentBased, ratio }: SamplerSettings) {
+    this.#isParentBased = isParentBased;
+    this.#samplesAlways = root !== 'always_off';
+    this.#root = {
+      always_on: () => new AlwaysOnSampler(),
+      always_off: () => new AlwaysOffSampler(),
+      traceidratio: () => new TraceIdRatioBasedSampler(ratio),
+    }[root]();
+  }
+
+  shouldSample(context: Context, traceId: string, ...rest: RestOfSampling): SamplingResult {
+    const parent = trace.getSpanContext(context);
+    // All spans of one request are sampled, or none.
+    if (parent && !parent.isRemote) return decisionOf(parent.traceFlags);
+    if (this.#samplesAlways && context.getValue(ALWAYS_SAMPLED) === true) return SAMPLED;
+    if (parent && this.#isParentBased) return decisionOf(parent.traceFlags);
+    return this.#root.shouldSample(context, traceId, ...rest);
+  }
+
+  toString(): string {
+    return `RequestSampler{${this.#root.toString()}}`;
+  }
+}
+
+type RestOfSampling =
+  Parameters<Sampler['shouldSample']> extends [unknown, unknown, ...infer Rest] ? Rest : never;
+
+function decisionOf(flags: number): SamplingResult {
+  return (flags & TraceFlags.SAMPLED) === 0 ? NOT_SAMPLED : SAMPLED;
 }

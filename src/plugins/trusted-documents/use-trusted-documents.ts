@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { GraphPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
-import type { PersistedTexts } from './persisted-texts.ts';
 import type { TrustedDocument, TrustedDocuments } from './trusted-documents.ts';
 
 /** The policy for a document that is in no manifest. */
@@ -87,4 +87,28 @@ function required(): GraphQLError {
 /** Clients with automatic persisted queries match this message, and then send the text. */
 function notFound(): GraphQLError {
   return requestError('PERSISTED_DOCUMENT_NOT_FOUND', 'PersistedQueryNotFound');
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+// The measured overhead of an entry, so that a flood of tiny texts counts at its true size.
+const BYTES_PER_TEXT = 150;
+
+/** Automatic persisted queries: texts that clients have registered under their hashes. */
+export class PersistedTexts {
+  readonly #texts = new LRUCache<string, string>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: (text, id) => BYTES_PER_TEXT + 2 * text.length + id.length,
+  });
+
+  get byteSize(): number {
+    return this.#texts.calculatedSize;
+  }
+
+  get(id: string): string | undefined {
+    return this.#texts.get(id);
+  }
+
+  register(id: string, text: string): void {
+    if (!this.#texts.has(id)) this.#texts.set(id, text);
+  }
 }

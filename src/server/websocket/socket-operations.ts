@@ -5,6 +5,8 @@ import type { ClientKeys } from '../../domain/auth/client-key.ts';
 import { TokenEndedError } from '../../domain/positions/token-ended-error.ts';
 import type { EnvelopedOperation } from '../../graph.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
+import type { TraceHeaders } from '../../lib/tracing/trace-context.ts';
+import type { Trace } from '../../lib/tracing/tracing.ts';
 import { OverLimitError } from '../../plugins/limits/over-limit-error.ts';
 import { tooComplex } from '../../plugins/limits/structure.ts';
 import type { ResultSink } from '../../plugins/live/delivery.ts';
@@ -13,11 +15,12 @@ import type { Operation } from '../../plugins/operation.ts';
 import { type JsonText, jsonText } from '../../plugins/results/json-text.ts';
 import { bearerToken } from '../request/bearer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';
-import type { RequestSummary } from '../request/request-summary.ts';
+import type { ClientNaming, RequestSummary } from '../request/request-summary.ts';
 import { socketOperation } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
-import type { Connection } from './connection.ts';
-import { PacedResults } from './paced-socket.ts';
+import type { PingTarget } from './keep-alive.ts';
+import { PacedResults, type PacedSocket } from './paced-socket.ts';
+import type { SocketPass } from './socket-limits.ts';
 
 export interface OperationSettings extends ServerSettings {
   readonly clients: ClientKeys;
@@ -255,4 +258,23 @@ function closesFor(socket: WebSocket): (error: unknown) => boolean {
     if (hasEnded) socket.close(CloseCode.Forbidden, error.code);
     return hasEnded;
   };
+}
+
+/** The state of one socket; graphql-ws carries it as `extra`. */
+export interface Connection extends PingTarget, Record<PropertyKey, unknown> {
+  readonly paced: PacedSocket;
+  readonly pass: SocketPass;
+  readonly requestId: string | string[] | undefined;
+  /** The upgrade's, to which operations are linked; or, where tracing is off, what is sent on of them. */
+  readonly traceHeaders: TraceHeaders;
+  readonly forwarded: Trace | undefined;
+  /** The ids of operations other than subscriptions whose answer is still to be sent. */
+  readonly inFlight: Set<string>;
+  /** Of all operations that have not ended, by their ids. */
+  readonly summaries: Map<string, RequestSummary>;
+  client: ClientNaming | null;
+  /** The size of the message that is handled now. */
+  bytesIn: number;
+  /** The request that the message begins. */
+  begun: RequestSummary | null;
 }

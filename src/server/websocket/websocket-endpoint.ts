@@ -10,7 +10,6 @@ import { isAllowedPage } from '../http/cors.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
 import { forwardedFrom, traceHeaders } from '../request/request-trace.ts';
-import type { Connection } from './connection.ts';
 import { FrameScratch } from './frame-writer.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { PacedSocket } from './paced-socket.ts';
@@ -22,7 +21,7 @@ import {
 } from './packed-messages.ts';
 import { isOfTooManyPieces, LARGEST_IN_PIECES, SenderWatch } from './sender-watch.ts';
 import type { SocketLimits, SocketPass } from './socket-limits.ts';
-import { type OperationSettings, SocketOperations } from './socket-operations.ts';
+import { type Connection, type OperationSettings, SocketOperations } from './socket-operations.ts';
 import { readMessage } from './subscribe-message.ts';
 
 export interface WebSocketSettings extends OperationSettings {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Cursors } from '../../../src/domain/positions/cursors.ts';
+import { Cursors } from '../../../src/domain/positions/feed-view.ts';
 
 test('a cursor identifies a version of the feed that wrote it', () => {
   const cursors = new Cursors();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { samePosition, sameSize } from '../../../src/domain/positions/same-position.ts';
+import { samePosition, sameSize } from '../../../src/domain/positions/feed-state.ts';
 import { type Delta, Timeline } from '../../../src/domain/positions/timeline.ts';
 import type { Position } from '../../../src/gateway/model.ts';
 import { position } from './scripted-gateway.ts';

@@ -4,9 +4,11 @@ import { expect, test } from 'vitest';
 import { Documents } from '../../../src/plugins/documents/documents.ts';
 import { Operation, type TransportContext } from '../../../src/plugins/operation.ts';
 import type { OperationContext } from '../../../src/plugins/plugin.ts';
-import { PersistedTexts } from '../../../src/plugins/trusted-documents/persisted-texts.ts';
 import type { TrustedDocuments } from '../../../src/plugins/trusted-documents/trusted-documents.ts';
-import { useTrustedDocuments } from '../../../src/plugins/trusted-documents/use-trusted-documents.ts';
+import {
+  PersistedTexts,
+  useTrustedDocuments,
+} from '../../../src/plugins/trusted-documents/use-trusted-documents.ts';
 
 const limits = { maxTokens: 4_000, maxDepth: 15, maxAliases: 30, maxDirectives: 20 };
 const documents = new Documents({
