@@ -50,7 +50,7 @@ export interface Config extends Omit<Values, Settled> {
 export type Environment = Variables;
 
 /** The parsed environment, valid or not. */
-export interface ParsedEnvironment {
+interface ParsedEnvironment {
   /** Contains the default in place of each value that is wrong. */
   readonly config: Config;
   readonly problems: readonly string[];

@@ -7,7 +7,7 @@ import { closeInSlices } from '../server/closing-in-slices.ts';
 import type { HttpServer } from '../server/http/http-server.ts';
 import type { WebSocketEndpoint } from '../server/websocket/websocket-endpoint.ts';
 
-export interface ShutdownOptions {
+interface ShutdownOptions {
   /** How long the service goes on accepting requests, for balancers to notice that it is not ready. */
   readonly delayMs: number;
   /** How long requests in flight may take after that. */

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { RollingWindow } from '../lib/rolling-window.ts';
 
-export interface WrongSettingsOptions {
+interface WrongSettingsOptions {
   /** A monotonic clock. */
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'info'>;

@@ -1,7 +1,7 @@
 import { shown } from './setting.ts';
 import type { SettingName, Values } from './settings.ts';
 
-export interface Contradiction {
+interface Contradiction {
   readonly about: readonly SettingName[];
   readonly problem: string;
 }

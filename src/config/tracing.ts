@@ -2,7 +2,7 @@ import type { SamplerSettings, TracingSettings } from '../lib/tracing/tracing.ts
 import type { Variables } from './given-value.ts';
 import { LONGEST_MS } from './kinds.ts';
 
-export interface ReadTracing {
+interface ReadTracing {
   /** Null where tracing is off. */
   readonly tracing: TracingSettings | null;
   /** The mistakes in the variables; OpenTelemetry specifies that none of them stops a start. */

@@ -10,7 +10,7 @@ export interface Sent {
   readonly receivedAtMs: number;
 }
 
-export type AnswerHeaders = Readonly<Record<string, string | undefined>>;
+type AnswerHeaders = Readonly<Record<string, string | undefined>>;
 
 export type CatalogAnswer = ModifiedCatalog | UnmodifiedCatalog;
 
@@ -26,7 +26,7 @@ export interface ModifiedCatalog extends Sent {
   readonly headers: AnswerHeaders;
 }
 
-export interface UnmodifiedCatalog extends Sent {
+interface UnmodifiedCatalog extends Sent {
   readonly modified: false;
   readonly headers: AnswerHeaders;
 }

@@ -47,7 +47,7 @@ export interface GatewayClientOptions extends RequestSettings {
   ) => void;
 }
 
-export interface DeviceRegistration {
+interface DeviceRegistration {
   readonly deviceId: string;
   readonly token?: string;
   readonly platform?: string;

@@ -1,7 +1,7 @@
 import type { Log } from '../lib/log.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 
-export interface ClockSkewOptions {
+interface ClockSkewOptions {
   /** The clock of this machine, which is compared. */
   readonly now?: () => number;
   readonly log: Pick<Log, 'warn' | 'info'>;

@@ -21,7 +21,7 @@ export type GatewayErrorKind =
   | 'timeout'
   | 'contract';
 
-export interface GatewayErrorDetails {
+interface GatewayErrorDetails {
   /** Absent where no status line was read. */
   readonly status?: number;
   readonly refusal?: GatewayRefusal;

@@ -24,7 +24,7 @@ export type Proves = 'login' | 'token' | 'group' | 'nothing';
  * order's `{success, err, message}`; a sign-in also answers `{error, ok}`, with a 200 too, and its 401
  * and 403 are about the input.
  */
-export type ErrorShape = 'details' | 'plain' | 'message' | 'submit' | 'sign-in';
+type ErrorShape = 'details' | 'plain' | 'message' | 'submit' | 'sign-in';
 
 interface Common {
   readonly number: number;

@@ -6,7 +6,7 @@ import type { Exchange, WireCall } from './exchange.ts';
 import { type Backend, OPERATIONS } from './operations.ts';
 import { accountOf } from './resilience/breakers.ts';
 
-export interface OutagesOptions {
+interface OutagesOptions {
   /** A monotonic clock. */
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'info'>;

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
 import type { Area } from './operations.ts';
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly gatewayUrl: string;
   /** The most connections over all areas. */
   readonly connections: number;

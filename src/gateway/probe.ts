@@ -4,7 +4,7 @@ import { CONNECT_SHARE, createPools } from './pools.ts';
 import { type PathValues, type RequestSettings, requestTemplates } from './request-templates.ts';
 import { createTransport } from './transport.ts';
 
-export interface ProbeOptions extends RequestSettings {
+interface ProbeOptions extends RequestSettings {
   readonly url: string;
 }
 

@@ -3,7 +3,7 @@ import type { Log } from '../lib/log.ts';
 import type { CallOutcome } from './caller.ts';
 import { byOperation, OPERATION_NAMES, type OperationName } from './operations.ts';
 
-export interface SlowOperationsOptions {
+interface SlowOperationsOptions {
   /** A monotonic clock. */
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'info'>;

@@ -2,7 +2,7 @@ import type { CallTrace, SpanEnd, Tracing } from '../lib/tracing/tracing.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
 import { byOperation, OPERATIONS } from './operations.ts';
 
-export interface TracedOptions {
+interface TracedOptions {
   readonly tracing: Tracing;
   readonly url: string;
   /** False where GATEWAY_HEADERS fixes the headers of the trace. */

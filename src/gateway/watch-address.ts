@@ -2,7 +2,7 @@ import { connect, isIP } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 
-export interface AddressWatch {
+interface AddressWatch {
   readonly gatewayUrl: string;
   readonly clock: Clock;
   readonly onReachable: () => void;

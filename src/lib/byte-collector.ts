@@ -1,4 +1,4 @@
-export interface ByteCollectorOptions {
+interface ByteCollectorOptions {
   readonly maxBytes: number;
   /** The size that was announced: the buffer grows no further, but it is not allocated for a mere announcement. */
   readonly announcedBytes?: number;

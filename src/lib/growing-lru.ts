@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-export interface GrowingLruOptions<Value> {
+interface GrowingLruOptions<Value> {
   readonly maxEntries: number;
   /** The measured memory of an entry with its key, so that `calculatedSize` is the cache's in bytes. */
   readonly entryBytes: number;

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
-export interface MemoryWatchOptions {
+interface MemoryWatchOptions {
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'info'>;
 }

@@ -9,7 +9,7 @@ export type Encoding = 'br' | 'gzip';
 export type Body = string | Buffer | readonly Buffer[];
 
 /** Compression level: low for one reader, high where many share the result. */
-export type Effort = 'quick' | 'thorough';
+type Effort = 'quick' | 'thorough';
 
 /** Below this the saving is less than the cost. */
 export const PACK_FROM_BYTES = 1024;

@@ -1,4 +1,4 @@
-export interface PullStreamOptions<T> {
+interface PullStreamOptions<T> {
   /** Called once, by the first pull: a stream that is never read opens nothing. */
   readonly open: () => void;
   /** Returns the next value; undefined where the reader must wait until it is woken. */

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-export interface RollingWindowOptions<Slice> {
+interface RollingWindowOptions<Slice> {
   /** A monotonic clock: a step of the wall clock would expire everything, or nothing for hours. */
   readonly clock: Clock;
   readonly spanMs: number;

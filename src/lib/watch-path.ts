@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from './clock.ts';
 
-export interface WatchPathOptions {
+interface WatchPathOptions {
   /** A file, or a folder whose files are watched. */
   readonly path: string;
   readonly clock: Clock;

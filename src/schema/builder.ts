@@ -2,7 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import type { Moment } from '../gateway/model.ts';
 import type { Context } from './context.ts';
 
-export interface SchemaTypes {
+interface SchemaTypes {
   Context: Context;
   Scalars: {
     ID: { Input: string; Output: string };

@@ -10,7 +10,7 @@ const USUAL_HOLDINGS = 50;
 const USUAL_CATALOG = 1_000;
 
 /** Sizes that are known, by the same names; 0 for what is not. */
-export type KnownSize = (name: string) => number;
+type KnownSize = (name: string) => number;
 
 export function sizeOf(name: string, known: KnownSize): number {
   return name === perInstrument.listSize

@@ -16,7 +16,7 @@ const MOST_LOCATIONS = 3;
 
 type Places = Partial<Pick<GraphQLError, 'nodes' | 'source' | 'positions'>>;
 
-export interface PublicExtensions extends Record<string, unknown> {
+interface PublicExtensions extends Record<string, unknown> {
   readonly code: Code;
   readonly retryable: boolean;
 }

@@ -8,7 +8,7 @@ export interface LastingConnections {
   closeOldest(count: number): void;
 }
 
-export interface SlicesOptions {
+interface SlicesOptions {
   readonly clock: Clock;
   readonly overMs: number;
   /** True: a few connections take less than `overMs`. False: the closing takes all of it, even of none. */

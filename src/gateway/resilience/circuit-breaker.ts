@@ -3,9 +3,9 @@ import { RollingWindow } from '../../lib/rolling-window.ts';
 import type { Verdict } from './verdict.ts';
 
 /** `half-open`: the next call is admitted, or one is in flight, to see whether the backend has recovered. */
-export type CircuitState = 'closed' | 'open' | 'half-open';
+type CircuitState = 'closed' | 'open' | 'half-open';
 
-export interface CircuitBreakerOptions extends FailureShareOptions {
+interface CircuitBreakerOptions extends FailureShareOptions {
   readonly clock: Clock;
   /** The time between two probes, from the start of each. */
   readonly pauseMs: number;

@@ -6,7 +6,7 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 import { PollBulkhead, withPollBulkhead } from './poll-bulkhead.ts';
 import { RetryBudget, withRetries } from './retries.ts';
 
-export interface ResilienceOptions {
+interface ResilienceOptions {
   /** A monotonic clock. */
   readonly clock: Clock;
   /** From 0 up to 1; for jitter. */

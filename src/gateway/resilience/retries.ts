@@ -6,7 +6,7 @@ import { retryAfterSeconds } from '../judge.ts';
 import { type Backend, byOperation } from '../operations.ts';
 import { isWorthRepeating, wasNotAttempted } from './verdict.ts';
 
-export interface RetryOptions {
+interface RetryOptions {
   readonly clock: Clock;
   /** From 0 up to 1. */
   readonly random: () => number;

@@ -46,7 +46,7 @@ export function toLoginGrant(body: unknown): LoginGrant | null {
 }
 
 /** The answer to ops 4 and 5: nothing in it is guaranteed, `{}` is one of the documented bodies. */
-export interface SubmitResult {
+interface SubmitResult {
   readonly success: boolean | null;
   readonly orderId: string | null;
   readonly error: string | null;

@@ -25,12 +25,12 @@ export interface ListShape<Of extends Shape = Shape> {
   readonly wrong: Loss;
 }
 
-export interface ObjectShape<Fields extends FieldShapes = FieldShapes> {
+interface ObjectShape<Fields extends FieldShapes = FieldShapes> {
   readonly kind: 'object';
   readonly fields: Fields;
 }
 
-export type FieldShapes = Readonly<Record<string, FieldShape>>;
+type FieldShapes = Readonly<Record<string, FieldShape>>;
 
 export interface FieldShape<Of extends Shape = Shape> {
   readonly shape: Of;
@@ -62,7 +62,7 @@ export type Wire<Of extends Shape> =
             : never;
 
 /** An object as the gateway sends it. A field that is optional may as well be null. */
-export type WireRow<Fields extends FieldShapes> = {
+type WireRow<Fields extends FieldShapes> = {
   -readonly [Name in keyof Fields as IsOptional<Fields[Name]> extends true ? never : Name]: Wire<
     Fields[Name]['shape']
   >;

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import { reasonOf } from '../reason-of.ts';
 import type { TracingSettings } from './tracing.ts';
 
-export interface CollectorExporterOptions {
+interface CollectorExporterOptions {
   readonly settings: TracingSettings;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly onFailed: (spans: number) => void;

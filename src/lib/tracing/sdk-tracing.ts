@@ -46,7 +46,7 @@ import type {
   TracingSettings,
 } from './tracing.ts';
 
-export interface SdkTracingOptions {
+interface SdkTracingOptions {
   readonly settings: TracingSettings;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly onDropped: (reason: 'queue_full' | 'export', spans: number) => void;

@@ -13,7 +13,7 @@ import type { Client, Operation } from '../operation.ts';
 import type { GraphPlugin } from '../plugin.ts';
 import type { Refusal } from '../refusal.ts';
 
-export interface CostQuotaOptions {
+interface CostQuotaOptions {
   readonly counters: RateCounters;
   readonly fieldsPerMinute: number;
   /** Milliseconds of a monotonic clock. */

@@ -20,7 +20,7 @@ const ENTRIES_PER_FIELD = 8;
 /** An error takes some hundred characters of the answer, and longer to make than many a field. */
 export const FIELDS_PER_ERROR = 16;
 
-export interface MeterOptions {
+interface MeterOptions {
   /** The budget of the answer, in fields. */
   readonly maxFields: number;
   readonly scheduler: FairScheduler;

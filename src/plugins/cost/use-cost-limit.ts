@@ -5,7 +5,7 @@ import { refused } from '../refusal.ts';
 import { type CostInputs, evaluate } from './amount.ts';
 import { Meter } from './meter.ts';
 
-export interface CostLimitOptions<Context> {
+interface CostLimitOptions<Context> {
   /** The most fields that an answer may contain. */
   readonly maxCost: number;
   readonly inputsOf: (context: Context) => CostInputs;

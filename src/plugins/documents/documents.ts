@@ -62,7 +62,7 @@ export interface PreparedOperation {
   readonly logName: string | null;
 }
 
-export type DocumentResult = PreparedDocument | { readonly errors: readonly GraphQLError[] };
+type DocumentResult = PreparedDocument | { readonly errors: readonly GraphQLError[] };
 
 const MAX_BYTES = 32 * 1024 * 1024;
 // A prepared document weighs 37 to 45 times its text, as measured.

@@ -22,7 +22,7 @@ const ANY_OPERATION: OperationDefinitionNode = {
 };
 
 /** The executor's arguments that the operations of a document share. */
-export interface DocumentArguments {
+interface DocumentArguments {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly hideSuggestions: boolean;

@@ -32,7 +32,7 @@ export interface SelectedField extends Selecting {
 }
 
 /** The value of `if` in `@skip` or `@include`, or a function that reads it from a request. */
-export type ReadValue = (node: ValueNode) => unknown | ((inputs: CostInputs) => unknown);
+type ReadValue = (node: ValueNode) => unknown | ((inputs: CostInputs) => unknown);
 
 export function fragmentsOf({ definitions }: DocumentNode): Fragments {
   const fragments = definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION);

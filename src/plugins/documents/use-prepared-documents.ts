@@ -6,7 +6,7 @@ import type { GraphPlugin } from '../plugin.ts';
 import { type Refusal, refused } from '../refusal.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from './documents.ts';
 
-export interface PreparedDocumentsOptions {
+interface PreparedDocumentsOptions {
   readonly documents: Documents;
   readonly scheduler: FairScheduler;
 }

@@ -7,9 +7,9 @@ import type { OperationRecord } from '../operation.ts';
 import { type GraphPlugin, onEachResult } from '../plugin.ts';
 
 /** The part of a failure that clients are told. */
-export type PublicCause = Pick<GraphQLError, 'message' | 'extensions'>;
+type PublicCause = Pick<GraphQLError, 'message' | 'extensions'>;
 
-export interface ErrorCodesOptions {
+interface ErrorCodesOptions {
   /** Only what it passes on is shown to clients. */
   readonly describe: (cause: unknown) => PublicCause;
   /** A word for the log where the code does not say why; its details are logged elsewhere. */
@@ -18,7 +18,7 @@ export interface ErrorCodesOptions {
   readonly metrics: ErrorMetrics;
 }
 
-export interface ErrorMetrics {
+interface ErrorMetrics {
   error(code: unknown, operation: unknown): void;
   refusal(limit: unknown): void;
 }

@@ -63,7 +63,7 @@ export type ValueIr = { readonly isNonNull: boolean } & (
   | { readonly kind: 'object'; readonly object: ObjectIr }
 );
 
-export type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unknown>>;
+type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unknown>>;
 
 export interface ResolverIr {
   readonly resolve: GraphQLFieldResolver<unknown, unknown>;

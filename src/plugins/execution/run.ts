@@ -14,13 +14,8 @@ import type { RootField } from './operation-ir.ts';
 export type Complete = (run: Run, value: unknown) => unknown;
 export type RunRoot = (run: Run, source: unknown) => Record<string, unknown>;
 /** Completes the rest of a list, from an index on. */
-export type CompleteRest = (
-  run: Run,
-  values: readonly unknown[],
-  items: unknown[],
-  at: number,
-) => unknown;
-export type Resolve = (source: unknown, args: never, context: unknown) => unknown;
+type CompleteRest = (run: Run, values: readonly unknown[], items: unknown[], at: number) => unknown;
+type Resolve = (source: unknown, args: never, context: unknown) => unknown;
 
 type Target = Record<string, unknown>;
 

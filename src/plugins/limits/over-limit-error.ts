@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import { publicExtensions } from '../../schema/public-error.ts';
 import { type Refusal, refused } from '../refusal.ts';
 
-export interface LimitedBy {
+interface LimitedBy {
   /** The limit's name for operators; it is no part of the answer. */
   readonly limit: string;
   readonly retryAfterSeconds: number;

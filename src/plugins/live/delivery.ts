@@ -15,7 +15,7 @@ export interface ResultSink {
   send(result: EventText, left: () => void): void;
 }
 
-export interface ResultSource {
+interface ResultSource {
   /** The result as JSON, or packed; subscribers who receive the same event share one text. */
   readonly text: (event: unknown, isPacked: boolean) => Eventually<EventText>;
   /** Converts a failure to a last result, or to null where nothing is sent. */

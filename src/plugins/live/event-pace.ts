@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 
-export interface EventPaceOptions {
+interface EventPaceOptions {
   readonly fieldsPerMinute: number;
   readonly clock: Clock;
 }

@@ -11,7 +11,7 @@ import type { GraphPlugin, OperationContext } from '../plugin.ts';
 import type { FollowedEvents } from './delivery.ts';
 import { EventResults, type EventResultsOptions, type ReadingContext } from './event-results.ts';
 
-export interface LiveResultsOptions<Context, EachContext extends ReadingContext>
+interface LiveResultsOptions<Context, EachContext extends ReadingContext>
   extends EventResultsOptions<EachContext> {
   /** Makes the contexts of a subscription's events, which outlive the operation's own. */
   readonly eventContexts: (context: Context) => () => EachContext;

@@ -5,7 +5,7 @@ import type { CacheReads } from '../../lib/metrics/counter.ts';
 import { type Encoding, pack } from '../../lib/pack.ts';
 import type { CatalogUse } from '../documents/sharing-marks.ts';
 
-export interface CachedResponse {
+interface CachedResponse {
   readonly etag: string;
   /** Null where the bytes are not cached: they are too large, or differ for each request. */
   readonly plain: Buffer | null;
@@ -115,7 +115,7 @@ function alone(bytes: Buffer): Buffer {
   return copy;
 }
 
-export interface ResultBytes {
+interface ResultBytes {
   readonly etag: string;
   readonly freshSeconds: number;
   /** Null means 304: the client already has this very response. */

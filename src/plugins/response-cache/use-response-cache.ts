@@ -17,7 +17,7 @@ export interface Validity {
   readonly freshSeconds: number;
 }
 
-export interface ResponseCacheOptions<Context> {
+interface ResponseCacheOptions<Context> {
   readonly cache: ResponseCache;
   /** Proves the viewer before anything cached is sent; throws or rejects where execution reports why. */
   readonly validityFor: (context: Context) => Eventually<Validity>;

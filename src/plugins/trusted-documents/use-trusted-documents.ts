@@ -9,7 +9,7 @@ import { refused } from '../refusal.ts';
 import type { TrustedDocument, TrustedDocuments } from './trusted-documents.ts';
 
 /** The policy for a document that is in no manifest. */
-export type Untrusted = 'off' | 'log' | 'on';
+type Untrusted = 'off' | 'log' | 'on';
 
 export interface TrustedDocumentsOptions {
   readonly trusted: TrustedDocuments | null;

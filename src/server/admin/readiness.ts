@@ -13,9 +13,9 @@ export const DEGRADED_CODES = [
   'memory',
 ] as const;
 
-export type DegradedCode = (typeof DEGRADED_CODES)[number];
+type DegradedCode = (typeof DEGRADED_CODES)[number];
 
-export interface DegradedReason {
+interface DegradedReason {
   readonly code: DegradedCode;
   readonly detail: string;
 }

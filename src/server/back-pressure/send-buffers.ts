@@ -5,9 +5,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { type BufferSums, type ClientBytes, type Recipient, SendBuffer } from './send-buffer.ts';
 
 /** The reason why a slow reader was cut: no progress, or too much unread for its client or for the process. */
-export type CutReason = 'idle' | 'client' | 'process';
+type CutReason = 'idle' | 'client' | 'process';
 
-export interface SendBuffersOptions {
+interface SendBuffersOptions {
   /** The maximum of unread bytes of all connections. */
   readonly maxBytes: number;
   readonly clients: Pick<ClientKeys, 'of'>;

@@ -7,7 +7,7 @@ export interface SandboxUser {
   readonly about: string;
 }
 
-export interface ShellContent {
+interface ShellContent {
   readonly assets: Assets;
   /** Null without the sandbox: then one signs in with an account of one's own, or pastes a token. */
   readonly users: readonly SandboxUser[] | null;

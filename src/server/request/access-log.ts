@@ -7,7 +7,7 @@ import { redactTokens } from '../../lib/redact.ts';
 import { tokenHash } from '../../lib/token-hash.ts';
 import { type CallSummary, type RequestOrigin, RequestSummary } from './request-summary.ts';
 
-export interface AccessLogOptions {
+interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
   /** The share of healthy, quick requests that is logged. */
   readonly sample: number;

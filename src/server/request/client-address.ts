@@ -4,7 +4,7 @@ import { plainAddress } from '../../lib/address-key.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
-export interface ClientAddressesOptions {
+interface ClientAddressesOptions {
   /** Addresses and networks whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../lib/clock.ts';
 
-export interface KeepAliveOptions {
+interface KeepAliveOptions {
   readonly clock: Clock;
   readonly pingMs: number;
   /** The time without a byte before a socket is cut; a client may stop reading for a minute. */

@@ -7,7 +7,7 @@ import type { SendBuffers } from '../back-pressure/send-buffers.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
 import { type FrameScratch, FrameWriter } from './frame-writer.ts';
 
-export interface PacedSocketOptions {
+interface PacedSocketOptions {
   readonly socket: WebSocket;
   readonly stream: Socket;
   readonly caller: Caller;

@@ -5,7 +5,7 @@ import type { FrameWatcher, ReceiveBuffer, SendFault } from '../receive/receive-
 import type { ReceiveBuffers } from '../receive/receive-buffers.ts';
 import type { PacedSocket } from './paced-socket.ts';
 
-export interface SenderWatchOptions {
+interface SenderWatchOptions {
   readonly socket: WebSocket;
   readonly paced: PacedSocket;
   readonly buffer: ReceiveBuffer;

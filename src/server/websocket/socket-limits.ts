@@ -1,7 +1,7 @@
 import { addressKey } from '../../lib/address-key.ts';
 import { Slots } from '../../lib/slots.ts';
 
-export interface SocketLimitsOptions {
+interface SocketLimitsOptions {
   readonly perAccount: number;
   /** The limit for sockets whose account is not proved. */
   readonly perAddress: number;

@@ -24,7 +24,7 @@ import type { SocketLimits, SocketPass } from './socket-limits.ts';
 import { type Connection, type OperationSettings, SocketOperations } from './socket-operations.ts';
 import { readMessage } from './subscribe-message.ts';
 
-export interface WebSocketSettings extends OperationSettings {
+interface WebSocketSettings extends OperationSettings {
   readonly limits: SocketLimits;
   readonly onSocketClosed: (code: number) => void;
   /** Called where a client has too many sockets, before or after the upgrade. */
