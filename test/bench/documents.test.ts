@@ -41,10 +41,10 @@ test.each(['query', 'subscription'] as const)(
   },
 );
 
-test.each(KNOWN_DOCUMENTS)('$name: it is still valid', ({ kind, text }) => {
-  const document = parse(knownWriter(text)().text);
+test.each(KNOWN_DOCUMENTS)('$name: it is still valid', ({ kind, ...known }) => {
+  const document = parse(knownWriter(known)().text);
   expect(validate(schema, document)).toEqual([]);
-  expect(document.definitions).toMatchObject([{ operation: PLANS[kind].operation }]);
+  expect(document.definitions[0]).toMatchObject({ operation: PLANS[kind].operation });
 });
 
 test('the documents vary in fields, arguments and types', () => {

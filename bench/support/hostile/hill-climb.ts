@@ -39,88 +39,61 @@ const PATIENCE = 20;
 
 /** Looks for the document that does most harm. */
 export async function climb<D>(slope: Slope<D>): Promise<Climb<D>> {
-  const climber = new Climber(slope);
-  await climber.climb();
-  return climber;
-}
-
-class Climber<D> implements Climb<D> {
-  readonly worst: Found<D>[] = [];
-  tried = 0;
-  refused = 0;
-  longestRefusedMs = 0;
-  mostFields = 0;
-  readonly #slope: Slope<D>;
+  const { random, seeds, compose, mutate, shrink, measure, elapsed } = slope;
+  const worst: Found<D>[] = [];
+  const counts = { tried: 0, refused: 0, longestRefusedMs: 0, mostFields: 0 };
   /** The hill that is climbed at the moment, and the number of steps in vain. */
-  #hill: Found<D> | null = null;
-  #inVain = 0;
+  let hill = null as Found<D> | null;
+  let inVain = 0;
 
-  constructor(slope: Slope<D>) {
-    this.#slope = slope;
-  }
+  const attempt = async (draft: D): Promise<Trial> => {
+    const trial = await measure(draft);
+    const { verdict, holdMs, fields } = trial;
+    counts.tried += 1;
+    if (verdict === 'refused') {
+      counts.refused += 1;
+      counts.longestRefusedMs = Math.max(counts.longestRefusedMs, holdMs);
+    } else counts.mostFields = Math.max(counts.mostFields, fields);
+    return trial;
+  };
 
-  async climb(): Promise<void> {
-    const { seeds, elapsed } = this.#slope;
-    for (const seed of seeds) if (!this.#hasEnough) await this.#step(seed);
-    while (elapsed() < EXPLORING && !this.#hasEnough) await this.#step(this.#nextOnHill());
-    while (elapsed() < 1 && !this.#hasEnough) await this.#step(this.#nextOfWorst());
-  }
-
-  /** Nothing is worse than a process that does not come back. */
-  get #hasEnough(): boolean {
-    return this.worst[0]?.trial.verdict === 'stuck';
-  }
-
-  #nextOnHill(): D {
-    const { compose, mutate } = this.#slope;
-    if (this.#inVain > PATIENCE) this.#hill = null;
-    return this.#hill ? mutate(this.#hill.draft) : compose();
-  }
-
-  #nextOfWorst(): D {
-    const { random, compose, mutate } = this.#slope;
-    const parent = this.worst[Math.floor(random() ** 2 * this.worst.length)];
-    return parent && random() > NEW_SHARE ? mutate(parent.draft) : compose();
-  }
-
-  async #step(first: D): Promise<void> {
-    const { shrink, elapsed } = this.#slope;
+  const step = async (first: D): Promise<void> => {
     let draft = first;
-    let trial = await this.#attempt(draft);
+    let trial = await attempt(draft);
     // A refused document shrinks until it passes: that leads along the edge of the limits.
     for (let left = SHRINKINGS; isTooComplex(trial) && left > 0 && elapsed() < 1; left -= 1) {
       draft = shrink(draft);
-      trial = await this.#attempt(draft);
+      trial = await attempt(draft);
     }
-    this.#inVain += 1;
+    inVain += 1;
     if (trial.verdict === 'refused') return;
-    if (trial.verdict === 'allowed' && trial.harm > (this.worst[0]?.trial.harm ?? 0)) {
+    if (trial.verdict === 'allowed' && trial.harm > (worst[0]?.trial.harm ?? 0)) {
       // Measured twice, and the lesser counts: garbage collection may have hit one of them.
-      const again = await this.#attempt(draft);
+      const again = await attempt(draft);
       if (again.harm < trial.harm) trial = again;
     }
-    this.#keep({ draft, trial });
-  }
-
-  #keep(found: Found<D>): void {
-    if (!this.#hill || found.trial.harm > this.#hill.trial.harm) {
-      this.#hill = found;
-      this.#inVain = 0;
+    const found = { draft, trial };
+    if (!hill || trial.harm > hill.trial.harm) {
+      hill = found;
+      inVain = 0;
     }
-    this.worst.push(found);
-    this.worst.sort((a, b) => b.trial.harm - a.trial.harm);
-    this.worst.length = Math.min(this.worst.length, KEPT);
-  }
+    worst.push(found);
+    worst.sort((a, b) => b.trial.harm - a.trial.harm);
+    worst.length = Math.min(worst.length, KEPT);
+  };
 
-  async #attempt(draft: D): Promise<Trial> {
-    const trial = await this.#slope.measure(draft);
-    this.tried += 1;
-    if (trial.verdict === 'refused') {
-      this.refused += 1;
-      this.longestRefusedMs = Math.max(this.longestRefusedMs, trial.holdMs);
-    } else this.mostFields = Math.max(this.mostFields, trial.fields);
-    return trial;
+  // Nothing is worse than a process that does not come back.
+  const hasEnough = () => worst[0]?.trial.verdict === 'stuck';
+  for (const seed of seeds) if (!hasEnough()) await step(seed);
+  while (elapsed() < EXPLORING && !hasEnough()) {
+    if (inVain > PATIENCE) hill = null;
+    await step(hill ? mutate(hill.draft) : compose());
   }
+  while (elapsed() < 1 && !hasEnough()) {
+    const parent = worst[Math.floor(random() ** 2 * worst.length)];
+    await step(parent && random() > NEW_SHARE ? mutate(parent.draft) : compose());
+  }
+  return { worst, ...counts };
 }
 
 function isTooComplex({ codes }: Trial): boolean {

@@ -41,9 +41,9 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
   const searches = options.searchMs > 0 ? await search(gateway, options) : [];
   const start = () => startHostileFacade(gateway, settings);
   const quiet = await inflict(start, gateway, null, Math.min(QUIET_MS, damageMs));
-  const known = KNOWN_DOCUMENTS.map(({ name, kind, text }) => ({
+  const known = KNOWN_DOCUMENTS.map(({ name, kind, ...document }) => ({
     name,
-    worst: { kind, write: knownWriter(text) },
+    worst: { kind, write: knownWriter(document) },
   }));
   const found = searches.flatMap(({ kind, climb: { worst } }) =>
     worst.slice(0, 1).map(({ draft }) => ({
