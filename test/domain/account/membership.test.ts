@@ -20,6 +20,7 @@ test.each([
   ['one more', ['a', 'b', 'c'], true],
   ['one less', ['a'], true],
   ['another one', ['a', 'c'], true],
+  ['others alone', ['c', 'd'], true],
   ['none', [], true],
 ])('a list sent before the last one was, with %s', (_, ids, contradicts) => {
   const membership = new Membership();
