@@ -66,8 +66,7 @@ export async function openSqliteOrderRecords({
   thread.on('exit', () => {
     state = 'ended';
     degradedReason = 'the thread of the order records has ended';
-    opening.reject(new SqliteFileError('the thread has ended'));
-    for (const { reject } of [...underWay, ...queue.splice(0)]) reject(closed());
+    for (const { reject } of [opening, ...underWay, ...queue.splice(0)]) reject(closed());
   });
   await opening.promise;
 

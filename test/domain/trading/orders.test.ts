@@ -219,10 +219,11 @@ describe('an error', () => {
 
 describe('when the gateway call outlives its own deadline', () => {
   test('the order is unknown, until a late answer has its outcome', async () => {
-    const { orders, calls, begin, clock } = stage();
+    const { orders, calls, begin, clock, acceptances } = stage();
     const { placed } = await begin('k');
     await clock.advance(orderTimeoutMs + 1_000);
     expect(await placed).toMatchObject({ outcome: { outcome: 'unknown' }, replayed: false });
+    expect(acceptances).toEqual([demo.login]);
     last(calls).end(acceptedAs('late'));
     await clock.advance(0);
     expect(await orders.place(demo, demoProof, ticketOf('k'))).toMatchObject({
@@ -272,35 +273,43 @@ describe('when the records', () => {
     expect(orders.underWay).toBe(0);
   });
 
-  test('answer after the process was frozen, the order is not sent past its time', async () => {
-    let jumpMs = 0;
-    const { records, log } = stage();
-    const { gateway, calls } = createScriptedGateway();
-    const scripted = createScriptedClock();
-    const clock = { ...scripted, now: () => scripted.now() + jumpMs };
-    const frozen = {
-      ...records,
-      reserve: async (request: Parameters<OrderRecords['reserve']>[0]) => {
-        const answer = await records.reserve(request);
-        jumpMs += 60_000;
-        return answer;
-      },
-    };
-    const orders = new Orders({
-      gateway,
-      records: frozen,
-      clock,
-      orderTimeoutMs,
-      onAccountChanged() {},
-      log,
-    });
-    await expect(orders.place(demo, demoProof, ticketOf('k'))).rejects.toThrow(
-      RecordsUnavailableError,
-    );
-    await orders.drain();
-    expect(await records.find('1001', 'k')).toBe(null);
-    expect(calls).toHaveLength(0);
-  });
+  test.each([
+    ['sent in', 5_000, 1],
+    ['not sent past', 5_001, 0],
+    ['not sent past', 60_000, 0],
+  ])(
+    'answer after the process was frozen, the order is %s its time (%d ms)',
+    async (_, ms, sent) => {
+      let jumpMs = 0;
+      const { records, log } = stage();
+      const { gateway, calls } = createScriptedGateway();
+      const scripted = createScriptedClock();
+      const clock = { ...scripted, now: () => scripted.now() + jumpMs };
+      const frozen = {
+        ...records,
+        reserve: async (request: Parameters<OrderRecords['reserve']>[0]) => {
+          const answer = await records.reserve(request);
+          jumpMs += ms;
+          return answer;
+        },
+      };
+      const orders = new Orders({
+        gateway,
+        records: frozen,
+        clock,
+        orderTimeoutMs,
+        onAccountChanged() {},
+        log,
+      });
+      const placed = orders.place(demo, demoProof, ticketOf('k')).catch((error: unknown) => error);
+      await scripted.advance(0);
+      expect(calls).toHaveLength(sent);
+      for (const call of calls) call.end(acceptedAs('o-1'));
+      await orders.drain();
+      if (sent === 0) expect(await placed).toBeInstanceOf(RecordsUnavailableError);
+      expect((await records.find('1001', 'k')) === null).toBe(sent === 0);
+    },
+  );
 
   test('are unavailable after sending, the client gets the true outcome and it is recorded later', async () => {
     let away = true;
@@ -324,6 +333,16 @@ describe('when the records', () => {
     await clock.advance(5_000);
     await drain;
     expect(await records.find('1001', 'k')).toMatchObject({ outcome: { kind: 'accepted' } });
+  });
+
+  test('are unavailable after sending, a question for the outcome gets the true one too', async () => {
+    const { orders, calls, begin } = stage(() => ({
+      settle: () => Promise.reject(new RecordsUnavailableError('away')),
+    }));
+    await begin('k');
+    const asked = orders.placed(demoProof, 'k');
+    last(calls).end(acceptedAs('o-1'));
+    expect(await asked).toMatchObject({ outcome: { orderId: 'o-1' }, replayed: true });
   });
 
   test('take a while to write an outcome, its client is answered after that', async () => {

@@ -142,6 +142,10 @@ describe('the outcome of an order', () => {
     const long = 'x'.repeat(1_000_000);
     const accepted = judgeOrder('openPosition', answer(200, { ...yes, orderId: long }));
     expect(accepted).toEqual({ outcome: 'accepted', orderId: null, message: 'done' });
+    const longest = 'x'.repeat(255);
+    expect(judgeOrder('openPosition', answer(200, { ...yes, orderId: longest }))).toMatchObject({
+      orderId: longest,
+    });
     expect(judgeOrder('openPosition', answer(400, { message: long })).message?.length).toBe(501);
   });
 });

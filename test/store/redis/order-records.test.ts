@@ -375,8 +375,12 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await using a = await openReplica(redis.url);
     await reserved(a.records, '1', 'k');
     await expect.poll(() => a.warnings.join('\n')).toContain('noeviction');
+    await expect.poll(() => a.warnings.join('\n')).toContain('appendonly no');
     await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1kb');
     await expect(a.records.reserve(request('1', 'new'))).rejects.toThrow(RecordsUnavailableError);
+    // An epoch that cannot be begun refuses the order that notices it.
+    await redis.command('DEL', 'trading-graph:{orders}:epoch');
+    await expect(a.records.reserve(request('1', 'new'))).rejects.toThrow('OOM');
     await redis.command('CONFIG', 'SET', 'maxmemory', '0');
     await reserved(a.records, '1', 'new');
   });

@@ -202,6 +202,18 @@ describe('a record', () => {
     expect(database.run([{ do: 'reserve', reservation }]).answers).toMatchObject([{ outcome }]);
   });
 
+  test('is not written by a question for it', () => {
+    using folder = createFolder();
+    using database = openDatabase(folder.path);
+    reserve(database, 'key');
+    // SQLite's own count of commits.
+    const commits = () => readFileSync(folder.path).readUInt32BE(24);
+    const before = commits();
+    expect(find(database, 'key')).toMatchObject({ outcome: null });
+    expect(find(database, 'other')).toBe(null);
+    expect(commits()).toBe(before);
+  });
+
   test('can be read by an operator', () => {
     using folder = createFolder();
     fill(folder.path, ['key']);
