@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Caller } from '../../gateway/caller.ts';
+import { acceptedBytes } from '../private-fields.ts';
 
 /** The client of a connection. */
 export interface Recipient {
@@ -92,15 +93,4 @@ export class SendBuffer {
   release(): void {
     if (this.bytes > 0) this.#sums.changed(this, 0);
   }
-}
-
-interface StreamHandle {
-  readonly bytesWritten: number;
-  readonly writeQueueSize: number;
-}
-
-/** Node's own socket timeout reads the same counters; they have no public API. */
-function acceptedBytes(socket: Socket): number {
-  const { _handle: handle } = socket as unknown as { readonly _handle: StreamHandle | null };
-  return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }

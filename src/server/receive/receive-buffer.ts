@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
+import { isPausedByNode } from '../private-fields.ts';
 import { FrameMeter } from './frame-meter.ts';
 
 /**
@@ -257,8 +258,3 @@ export class ReceiveBuffer {
 }
 
 function ignore(): void {}
-
-/** Whether the HTTP server waits for its answers to be read. Node has no public API that says so. */
-function isPausedByNode(socket: Socket): boolean {
-  return (socket as unknown as { readonly _paused?: boolean })._paused === true;
-}

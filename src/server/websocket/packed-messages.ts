@@ -1,5 +1,6 @@
 import { constants, inflateRawSync } from 'node:zlib';
 import type { PerMessageDeflateOptions, WebSocket } from 'ws';
+import { type MessageUnpacker, replaceUnpacker, type Unpacked } from '../private-fields.ts';
 
 /** Each message is packed by itself, in both directions, so that nothing is kept for a socket in between. */
 export const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {
@@ -39,20 +40,6 @@ export class UnpackedSizes {
   }
 }
 
-type Unpacked = (error: Error | null, bytes?: Buffer) => void;
-
-/** The part of the extension in `ws` that its receiver and the end of a socket call. */
-interface Extension {
-  decompress(data: Buffer, isLast: boolean, done: Unpacked): void;
-  cleanup(): void;
-}
-
-interface Negotiated {
-  /** Private to `ws`: where another version lacks it, messages are unpacked as `ws` does. */
-  readonly _extensions?: Record<string, Extension | undefined>;
-}
-
-const NAME = 'permessage-deflate';
 const NOTHING = Buffer.alloc(0);
 // The length of the empty block at its end, which a packed message leaves out.
 const TRAILER = Buffer.from([0x00, 0x00, 0xff, 0xff]);
@@ -62,17 +49,15 @@ const TRAILER = Buffer.from([0x00, 0x00, 0xff, 0xff]);
  * the CPU, and keep its inflater for the socket's next message; it has no public API to choose.
  */
 export function unpackAtOnce(socket: WebSocket, maxBytes: number): void {
-  const { _extensions: extensions } = socket as unknown as Negotiated;
-  const own = extensions?.[NAME];
-  if (extensions && own) extensions[NAME] = new Unpacker(own, maxBytes);
+  replaceUnpacker(socket, (own) => new Unpacker(own, maxBytes));
 }
 
-class Unpacker implements Extension {
-  readonly #own: Extension;
+class Unpacker implements MessageUnpacker {
+  readonly #own: MessageUnpacker;
   readonly #maxBytes: number;
   #fragments: Buffer[] = [];
 
-  constructor(own: Extension, maxBytes: number) {
+  constructor(own: MessageUnpacker, maxBytes: number) {
     this.#own = own;
     this.#maxBytes = maxBytes;
   }

@@ -65,7 +65,3 @@ test('what would unpack to too much is left to the library, which closes the soc
   expect(await unpack(' '.repeat(1_000))).toBe(1_000);
   expect(await unpack(' '.repeat(1_001))).toBe('left');
 });
-
-test('a version of the library without the private field unpacks by itself', () => {
-  expect(() => unpackAtOnce({} as WebSocket, 1_000)).not.toThrow();
-});

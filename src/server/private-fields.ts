@@ -1,0 +1,48 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+
+// All that the server uses of Node and ws beside their public API, which offers none of it. Where a version lacks a
+// field, nothing breaks: each function says what is lost. test/server/private-fields.test.ts tells of a lost field.
+
+interface StreamHandle {
+  readonly bytesWritten?: number;
+  readonly writeQueueSize?: number;
+}
+
+/**
+ * The bytes that the kernel has accepted; Node's own socket timeout reads the same counters. Without them it is
+ * 0, and a large write is no progress until its last byte.
+ */
+export function acceptedBytes(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as { readonly _handle?: StreamHandle | null };
+  const { bytesWritten, writeQueueSize } = handle ?? {};
+  if (bytesWritten === undefined || writeQueueSize === undefined) return 0;
+  return bytesWritten - writeQueueSize;
+}
+
+/** Whether the HTTP server waits for its answers to be read; without the field it is never taken to wait. */
+export function isPausedByNode(socket: Socket): boolean {
+  return (socket as unknown as { readonly _paused?: boolean })._paused === true;
+}
+
+export type Unpacked = (error: Error | null, bytes?: Buffer) => void;
+
+/** The part of the extension in `ws` that its receiver and the end of a socket call. */
+export interface MessageUnpacker {
+  decompress(data: Buffer, isLast: boolean, done: Unpacked): void;
+  cleanup(): void;
+}
+
+const PACKED_MESSAGES = 'permessage-deflate';
+
+/** Replaces what unpacks a socket's messages, where they may be packed; without the field `ws` does it. */
+export function replaceUnpacker(
+  socket: WebSocket,
+  replacement: (own: MessageUnpacker) => MessageUnpacker,
+): void {
+  const { _extensions: extensions } = socket as unknown as {
+    readonly _extensions?: Record<string, MessageUnpacker | undefined>;
+  };
+  const own = extensions?.[PACKED_MESSAGES];
+  if (extensions && own) extensions[PACKED_MESSAGES] = replacement(own);
+}
