@@ -4,7 +4,8 @@ interface GrowingLruOptions<Value> {
   readonly maxEntries: number;
   /** The measured memory of an entry with its key, so that `calculatedSize` is the cache's in bytes. */
   readonly entryBytes: number;
-  readonly dispose?: (value: Value) => void;
+  /** Called with what is forgotten for want of room. */
+  readonly onEvict?: (value: Value) => void;
 }
 
 /**
@@ -14,11 +15,15 @@ interface GrowingLruOptions<Value> {
 export function growingLru<Key extends {}, Value extends {}>({
   maxEntries,
   entryBytes,
-  dispose,
+  onEvict,
 }: GrowingLruOptions<Value>): LRUCache<Key, Value> {
   return new LRUCache({
     maxSize: maxEntries * entryBytes,
     sizeCalculation: () => entryBytes,
-    ...(dispose && { dispose }),
+    ...(onEvict && {
+      dispose: (value, _key, reason) => {
+        if (reason === 'evict') onEvict(value);
+      },
+    }),
   });
 }

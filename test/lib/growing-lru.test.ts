@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest';
 import { growingLru } from '../../src/lib/growing-lru.ts';
 
-test('the entry that was used longest ago makes room, and is disposed of', () => {
+test('the entry that was used longest ago makes room, and is told of alone', () => {
   const disposed: string[] = [];
   const cache = growingLru<string, string>({
     maxEntries: 2,
     entryBytes: 100,
-    dispose: (value) => disposed.push(value),
+    onEvict: (value) => disposed.push(value),
   });
+  cache.set('a', 'replaced');
   cache.set('a', 'first');
+  cache.set('d', 'deleted');
+  cache.delete('d');
   cache.set('b', 'second');
   cache.get('a');
   cache.set('c', 'third');

@@ -45,8 +45,14 @@ interface Entry {
   snapshotGroup: string | null;
   /** The time of the last 200 that proves a group, by group. */
   catalogAtMs: Map<string, number>;
+}
+
+interface TokenRefusal {
   /** An acceptance of a call that began before this logical time no longer counts. */
-  refusedAtTime: number;
+  readonly atTime: number;
+  readonly expiresAtMs: number | null;
+  /** Whether its signature is valid: that of a forged token never counts, whatever is forgotten. */
+  readonly isSigned: boolean;
 }
 
 export interface ProofLedgerOptions {
@@ -65,16 +71,31 @@ export class ProofLedger {
   readonly #entries: LRUCache<string, Entry>;
   readonly #onJudged: NonNullable<ProofLedgerOptions['onJudged']>;
   readonly #logicalClock = new LogicalClock();
+  /** Apart from the evidence, so that no number of accepted tokens makes a refusal forgotten. */
+  readonly #refusals: LRUCache<string, TokenRefusal>;
+  /** Until then a signature may be that of a token whose refusal is forgotten. */
+  #forgottenUntilMs = Number.NEGATIVE_INFINITY;
+  /** A call that began before may be that of a token whose refusal is forgotten. */
+  #forgottenAtTime = 0;
 
   constructor({ clock, proofMs, maxTokens = 100_000, onJudged }: ProofLedgerOptions) {
     this.#onJudged = onJudged ?? (() => {});
     this.#clock = clock;
     this.#proofMs = proofMs;
     this.#entries = growingLru({ maxEntries: maxTokens, entryBytes: 400 });
+    this.#refusals = growingLru({
+      maxEntries: maxTokens,
+      entryBytes: 180,
+      onEvict: ({ atTime, expiresAtMs, isSigned }) => {
+        this.#forgottenAtTime = Math.max(this.#forgottenAtTime, atTime);
+        if (!isSigned) return;
+        this.#forgottenUntilMs = Math.max(this.#forgottenUntilMs, expiresAtMs ?? Infinity);
+      },
+    });
   }
 
   get byteSize(): number {
-    return this.#entries.calculatedSize;
+    return this.#entries.calculatedSize + this.#refusals.calculatedSize;
   }
 
   account(viewer: Viewer): AccountProof | null {
@@ -139,9 +160,14 @@ export class ProofLedger {
   }
 
   verified(viewer: Viewer): void {
-    const entry = this.#entry(viewer);
-    // A valid signature does not restore a token that the gateway has refused since.
-    if (entry.refusedAtTime === 0) entry.verified = true;
+    const refusal = this.#refusals.get(viewer.tokenHash);
+    if (refusal !== undefined) {
+      // A valid signature does not restore a token that the gateway has refused since.
+      if (!refusal.isSigned) this.#refusals.set(viewer.tokenHash, { ...refusal, isSigned: true });
+      return;
+    }
+    if (this.#clock.now() < this.#forgottenUntilMs) return;
+    this.#entry(viewer).verified = true;
   }
 
   /** Records a 200 to a call that began at `logicalTime`; `group` is the catalog's, or the one that the snapshot names. */
@@ -152,8 +178,8 @@ export class ProofLedger {
     group: string | null = null,
   ): void {
     const { proves } = OPERATIONS[operation];
+    if (proves === 'nothing' || logicalTime <= this.#refusedAtTime(viewer)) return;
     const entry = this.#entry(viewer);
-    if (proves === 'nothing' || logicalTime <= entry.refusedAtTime) return;
     const nowMs = this.#clock.now();
     if (proves === 'group') {
       if (group !== null) entry.catalogAtMs.set(group, nowMs);
@@ -172,14 +198,17 @@ export class ProofLedger {
 
   refused(viewer: Viewer): void {
     const entry = this.#entry(viewer);
-    const isNews = entry.refusedAtTime === 0 || entry.acceptedAtMs !== -Infinity || entry.verified;
+    const { tokenHash, expiresAtMs } = viewer;
+    const before = this.#refusals.get(tokenHash);
+    const isNews = before === undefined || entry.acceptedAtMs !== -Infinity || entry.verified;
+    const isSigned = entry.verified || before?.isSigned === true;
     if (isNews) this.#onJudged('refused', viewer);
     entry.verified = false;
     entry.ownsLogin = false;
     entry.acceptedAtMs = -Infinity;
     entry.snapshotGroup = null;
     entry.catalogAtMs.clear();
-    entry.refusedAtTime = this.beginCall();
+    this.#refusals.set(tokenHash, { atTime: this.beginCall(), expiresAtMs, isSigned });
   }
 
   #entry({ tokenHash, login }: Viewer): Entry {
@@ -192,10 +221,13 @@ export class ProofLedger {
       acceptedAtMs: -Infinity,
       snapshotGroup: null,
       catalogAtMs: new Map(),
-      refusedAtTime: 0,
     };
     this.#entries.set(tokenHash, entry);
     return entry;
+  }
+
+  #refusedAtTime({ tokenHash }: Viewer): number {
+    return this.#refusals.get(tokenHash)?.atTime ?? this.#forgottenAtTime;
   }
 
   #isFresh(atMs: number): boolean {

@@ -36,7 +36,7 @@ export class EventPace {
     maxEntries: MAX_ACCOUNTS,
     entryBytes: 200,
     // Evicting an account must not strand its queued events, so all of them are released.
-    dispose: (account) => {
+    onEvict: (account) => {
       for (const { go } of account.waiting.splice(0)) go(0);
     },
   });

@@ -293,3 +293,65 @@ test('evicting a token loses its proof, and no other token’s', () => {
   const opened = ['a', 'b', 'c'].map((token) => ledger.account(viewer(token)) !== null);
   expect(opened).toEqual([false, true, true]);
 });
+
+describe('however many tokens come after a token that was refused', () => {
+  const few = () => {
+    const clock = createScriptedClock();
+    const ledger = new ProofLedger({ clock, proofMs: PROOF_MS, maxTokens: 2 });
+    return { clock, ledger };
+  };
+
+  test('its signature opens nothing again', () => {
+    const { ledger } = few();
+    ledger.verified(demo);
+    ledger.refused(demo);
+    for (const token of ['a', 'b', 'c']) ledger.verified(viewer(token));
+    ledger.verified(demo);
+    expect(ledger.account(demo)).toBeNull();
+    expect(ledger.account(viewer('c'))).not.toBeNull();
+  });
+
+  test('and are refused as well, its signature opens nothing before it has expired', async () => {
+    const { clock, ledger } = few();
+    const expiresAtMs = clock.now() + 10 * PROOF_MS;
+    const lasting = viewer('lasting', { expiresAtMs });
+    ledger.verified(lasting);
+    ledger.refused(lasting);
+    for (const token of ['a', 'b', 'c']) ledger.refused(viewer(token, { expiresAtMs: 0 }));
+    ledger.verified(lasting);
+    expect(ledger.account(lasting)).toBeNull();
+    // The gateway's word counts at once.
+    ledger.answered(lasting, 'getSession', ledger.beginCall(), 'standard');
+    expect(ledger.account(lasting)).not.toBeNull();
+    ledger.verified(viewer('another'));
+    expect(ledger.account(viewer('another'))).toBeNull();
+    await clock.advance(10 * PROOF_MS);
+    ledger.verified(viewer('another'));
+    expect(ledger.account(viewer('another'))).not.toBeNull();
+  });
+
+  test('and were forged, the signatures of others count as before', () => {
+    const { ledger } = few();
+    for (const token of ['a', 'b', 'c']) ledger.refused(viewer(token, { expiresAtMs: null }));
+    ledger.verified(demo);
+    expect(ledger.account(demo)).not.toBeNull();
+  });
+
+  test('its signature opens nothing where it was verified after the refusal alone', () => {
+    const { ledger } = few();
+    ledger.refused(demo);
+    ledger.verified(demo);
+    for (const token of ['a', 'b', 'c']) ledger.refused(viewer(token, { expiresAtMs: 0 }));
+    ledger.verified(demo);
+    expect(ledger.account(demo)).toBeNull();
+  });
+
+  test('a call from before its refusal opens nothing', () => {
+    const { ledger } = few();
+    const before = ledger.beginCall();
+    ledger.refused(demo);
+    for (const token of ['a', 'b', 'c']) ledger.refused(viewer(token));
+    ledger.answered(demo, 'getSession', before, 'standard');
+    expect(ledger.account(demo)).toBeNull();
+  });
+});
