@@ -20,9 +20,13 @@ import { useVariables } from './plugins/documents/use-variables.ts';
 import { type ErrorCodes, type Failing, useErrorCodes } from './plugins/errors/error-codes.ts';
 import { useCompiledExecution } from './plugins/execution/use-compiled-execution.ts';
 import { useFairTurns } from './plugins/execution/use-fair-turns.ts';
-import { useClientKey } from './plugins/limits/use-client-key.ts';
+import {
+  type ClientKeyOptions,
+  provedClient,
+  useClientKey,
+} from './plugins/limits/use-client-key.ts';
 import { useMemoryLimit } from './plugins/limits/use-memory-limit.ts';
-import { type RequestLimitOptions, useRequestLimit } from './plugins/limits/use-request-limit.ts';
+import { useRequestLimit } from './plugins/limits/use-request-limit.ts';
 import {
   type SubscriptionSlotsOptions,
   useSubscriptionLimit,
@@ -30,7 +34,7 @@ import {
 import { useTransportRules } from './plugins/limits/use-transport-rules.ts';
 import type { EventPace } from './plugins/live/event-pace.ts';
 import { type Subscribed, useLiveResults } from './plugins/live/use-live-results.ts';
-import type { Client, Operation, OperationRecord, TransportContext } from './plugins/operation.ts';
+import type { Operation, OperationRecord, TransportContext } from './plugins/operation.ts';
 import { useParams } from './plugins/params/use-params.ts';
 import { createAdmission, type GraphPlugin, type OtherPlugin } from './plugins/plugin.ts';
 import { type ReceiptOf, type RunCost, useReceipts } from './plugins/receipts/use-receipts.ts';
@@ -44,12 +48,13 @@ import {
 } from './plugins/trusted-documents/use-trusted-documents.ts';
 import type { CallRecord } from './schema/context.ts';
 import type { Services } from './schema/services.ts';
+import type { RateCounter } from './store/rate-counters.ts';
 
 export interface GraphOptions {
   readonly schema: GraphQLSchema;
   readonly services: Services;
-  readonly clientOf: (context: GraphContext) => Client;
-  readonly requests: RequestLimitOptions;
+  readonly clients: ClientKeyOptions<GraphContext>;
+  readonly requests: RateCounter;
   readonly subscriptions: SubscriptionSlotsOptions;
   readonly trusted: TrustedDocumentsOptions;
   readonly documents: Documents;
@@ -75,7 +80,8 @@ export interface GraphOptions {
  * wrapped: the last one to wrap is the first to run.
  */
 function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
-  const { schema, documents, scheduler, codes, costs, maxCost, traces, pace, clientOf } = options;
+  const { schema, documents, scheduler, codes, costs, maxCost, traces, pace, clients } = options;
+  const clientOf = (context: GraphContext) => provedClient(context, clients);
   const receiptOf: ReceiptOf<GraphContext> = (context, run) => context.receipt(run);
   return [
     useSchema(schema),
@@ -95,7 +101,7 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
     useErrorCodes(codes),
     ...(traces === null ? [] : [useTraces(traces)]),
     // Admission, the cheapest first: nothing of a request is read before its client may send one.
-    useClientKey(clientOf),
+    useClientKey(clients),
     useRequestLimit(options.requests),
     // The cost of a client's answers in a minute; that of one answer is limited once its document is known.
     useCostBudget(costs),
@@ -109,12 +115,12 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
     useMemoryLimit(options.isMemoryShort),
     useAgeLimits(),
     // A cached response waits for no turn.
-    useFairTurns(scheduler),
+    useFairTurns(scheduler, clientOf),
     useResponseCache<GraphContext>({
       cache: options.responses,
       validityFor: (context) => context.catalogValidity(),
       // A hit is charged the estimate, as a measure of the bytes that are sent.
-      onHit: ({ client, cost }) => costs.charge(client, cost),
+      onHit: (context) => costs.charge(clientOf(context), context.operation.cost),
       isPersonal: (context) => context.isPersonal,
     }),
     ...(options.receipts ? [useReceipts(receiptOf)] : []),

@@ -1,15 +1,18 @@
 import type { Config } from '../config.ts';
 import { ClientKeys } from '../domain/auth/client-key.ts';
 import { Graph } from '../graph.ts';
-import { systemClock } from '../lib/clock.ts';
+import { steadyClock, systemClock } from '../lib/clock.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
 import { CostQuota } from '../plugins/cost/cost-quota.ts';
 import { ErrorCodes } from '../plugins/errors/error-codes.ts';
+import { requestCounter } from '../plugins/limits/use-request-limit.ts';
 import { EventPace } from '../plugins/live/event-pace.ts';
 import { ResponseCache } from '../plugins/response-cache/response-cache.ts';
 import { PersistedTexts } from '../plugins/trusted-documents/use-trusted-documents.ts';
 import { isFault } from '../schema/error-codes.ts';
 import { publicCause, reasonOf } from '../schema/public-error.ts';
+import { MessageBudgets } from '../server/receive/message-budgets.ts';
+import { movePoint } from '../store/rate-counters.ts';
 import type { StartOptions } from './app-options.ts';
 import type { Resources } from './open-resources.ts';
 
@@ -33,11 +36,24 @@ export function wireGraph(
     fieldsPerMinute: EVENT_ANSWERS_PER_MINUTE * config.maxCost,
     clock: systemClock,
   });
+  const requests = requestCounter(counters, config.rateLimitPerMinute);
+  const budgets = new MessageBudgets({
+    ratePerMinute: config.rateLimitPerMinute,
+    clients,
+    clock: steadyClock,
+    onOver: () => metrics.graph.refusal('messages'),
+  });
   const graph = new Graph({
     schema,
     services: domain,
-    clientOf: ({ caller }) => clients.of(caller),
-    requests: { counters, perMinute: config.rateLimitPerMinute },
+    clients: {
+      clientOf: ({ caller }) => clients.of(caller),
+      onProved(from, to) {
+        movePoint(requests, from.key, to.key);
+        budgets.move(from.key, to.key);
+      },
+    },
+    requests,
     subscriptions: { perAccount: SUBSCRIPTIONS_PER_ACCOUNT, perAddress: unprovedPerAddress },
     trusted: { trusted, registered, trustedOnly: config.persistedDocumentsOnly, log },
     documents,
@@ -52,5 +68,5 @@ export function wireGraph(
     plugins,
     isMemoryShort: () => memory.isShort,
   });
-  return { graph, clients, responses, registered, costs, pace };
+  return { graph, clients, responses, registered, costs, pace, budgets };
 }

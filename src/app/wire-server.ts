@@ -8,7 +8,6 @@ import { GraphiQL } from '../server/graphiql/graphiql.ts';
 import { HttpServer } from '../server/http/http-server.ts';
 import { SandboxProxy } from '../server/http/sandbox-proxy.ts';
 import { CutLog } from '../server/receive/cut-log.ts';
-import { MessageBudgets } from '../server/receive/message-budgets.ts';
 import { ReceiveBuffers } from '../server/receive/receive-buffers.ts';
 import { AccessLog } from '../server/request/access-log.ts';
 import { BearerTokens } from '../server/request/bearer.ts';
@@ -117,7 +116,7 @@ function boundsOf(
   config: Config,
   { log, connections: { unreadMs, patienceMs, unfinishedMs } }: StartOptions,
   { metrics }: Resources,
-  { clients }: WiredGraph,
+  { clients, budgets }: WiredGraph,
 ) {
   const cuts = new CutLog({ log, clock: steadyClock });
   return {
@@ -138,12 +137,7 @@ function boundsOf(
         cuts.add(reason);
       },
     }),
-    budgets: new MessageBudgets({
-      ratePerMinute: config.rateLimitPerMinute,
-      clients,
-      clock: steadyClock,
-      onOver: () => metrics.graph.refusal('messages'),
-    }),
+    budgets,
   };
 }
 

@@ -14,6 +14,13 @@ export interface Client {
   readonly login?: string;
 }
 
+/** What a subscription counts against. */
+export interface SubscriptionSlot {
+  release(): void;
+  /** False where the client has no slot left. */
+  moveTo(client: Client): boolean;
+}
+
 /** The notes about an operation, for its line in the log and its metrics. */
 export interface OperationRecord {
   type: PreparedOperation['node']['operation'] | null;
@@ -72,8 +79,8 @@ export class Operation {
   trace: OperationTrace | null = null;
   /** The events of a subscription that has begun, which its transport delivers. */
   events: FollowedEvents | null = null;
-  /** Called when a subscription has ended, perhaps more than once. */
-  onEnded: (() => void) | null = null;
+  /** Held until the subscription has ended. */
+  slot: SubscriptionSlot | null = null;
 
   constructor(transport: TransportContext, signal: AbortSignal | undefined) {
     this.transport = transport;

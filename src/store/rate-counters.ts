@@ -1,4 +1,4 @@
-import type { Eventually } from '../lib/eventually.ts';
+import { after, type Eventually } from '../lib/eventually.ts';
 
 /** The state of a key after it was counted. */
 export interface RateState {
@@ -12,7 +12,7 @@ export interface RateState {
 export interface RateCounter {
   readonly limit: number;
   readonly windowSeconds: number;
-  /** Synchronous where the count is kept in this process. `points`: how much is counted, 1 if left out. */
+  /** Synchronous where the count is kept in this process. `points`: how much is counted, 1 if left out, below 0 to give back. */
   take(key: string, points?: number): Eventually<RateState>;
 }
 
@@ -35,4 +35,9 @@ export interface RateCounters {
   /** The degraded reason, or null. */
   degradedReason(): string | null;
   close(): void;
+}
+
+/** Moves a point to the key that it turns out to belong to, unless that is at its limit. */
+export function movePoint(counter: RateCounter, from: string, to: string): void {
+  void after(counter.take(to), ({ isOver }) => isOver || counter.take(from, -1));
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CostQuota } from '../../src/plugins/cost/cost-quota.ts';
 import { COSTLY_FIELDS } from '../../src/plugins/cost/meter.ts';
+import { requestCounter } from '../../src/plugins/limits/use-request-limit.ts';
 import { FollowedEvents } from '../../src/plugins/live/delivery.ts';
 import { createMemoryRateCounters } from '../../src/store/memory/rate-counters.ts';
 import { smallGraph } from '../support/small-graph.ts';
@@ -102,7 +103,7 @@ describe('what is not parsed, valid or allowed is refused', () => {
 describe('a client', () => {
   test('may start so many operations in a minute, refused ones included', async () => {
     const { contextFor, graph, codes } = smallGraph({
-      requests: { counters: counters(), perMinute: 3 },
+      requests: requestCounter(counters(), 3),
     });
     const context = contextFor('{ one }');
     await graph.open(context);
@@ -123,9 +124,9 @@ describe('a client', () => {
       ...counters(),
       counter: () => ({ limit: 1, windowSeconds: 60, take: async () => ({ ...state, isOver }) }),
     });
-    const free = smallGraph({ requests: { counters: shared(false), perMinute: 1 } });
+    const free = smallGraph({ requests: requestCounter(shared(false), 1) });
     expect(await free.codes('{ one }')).toEqual(ONE);
-    const full = smallGraph({ requests: { counters: shared(true), perMinute: 1 } });
+    const full = smallGraph({ requests: requestCounter(shared(true), 1) });
     const { refusal } = await full.run('{ one }');
     // A moment is rounded up to a whole second.
     expect(refusal).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });

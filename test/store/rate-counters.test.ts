@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createMemoryRateCounters } from '../../src/store/memory/rate-counters.ts';
-import type { RateCounters } from '../../src/store/rate-counters.ts';
+import { movePoint, type RateCounters } from '../../src/store/rate-counters.ts';
 import { openRedisRateCounters } from '../../src/store/redis/rate-counters.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
@@ -31,6 +31,18 @@ function itCounts(open: () => Promise<{ counters: RateCounters } & AsyncDisposab
     expect(await other?.take('a')).toMatchObject({ remaining: 1 });
   });
 
+  test('moves a point to the key that it belongs to, unless that is at its limit', async () => {
+    await using world = await open();
+    const counter = world.counters.counter('requests', RULE);
+    for (const key of ['address', 'address', 'account']) await counter.take(key);
+    movePoint(counter, 'address', 'account');
+    await eventually(async () => (await counter.take('account', 0)).remaining === 0);
+    await eventually(async () => (await counter.take('address', 0)).remaining === 1);
+    movePoint(counter, 'address', 'account');
+    await eventually(async () => (await counter.take('account', 0)).isOver);
+    expect(await counter.take('address', 0)).toMatchObject({ remaining: 1 });
+  });
+
   test('counts from nothing when a window is over', async () => {
     await using world = await open();
     const counter = world.counters.counter('short', { limit: 1, windowSeconds: 1 });
@@ -55,6 +67,15 @@ describe('counters in memory', () => {
     expect(await counter.take('attacker')).toMatchObject({ isOver: true });
     expect(await counter.take('victim')).toMatchObject({ isOver: false });
   });
+});
+
+test("a point that is given back after its window is over is nobody's", () => {
+  let uptimeMs = 0;
+  const counter = createMemoryRateCounters({ uptimeMs: () => uptimeMs }).counter('a', RULE);
+  counter.take('a');
+  uptimeMs = 60_000;
+  counter.take('a', -1);
+  expect(counter.take('a')).toMatchObject({ remaining: 1 });
 });
 
 describeWithRedis('counters in Redis', (serverPath) => {

@@ -16,6 +16,7 @@ import { PullStream } from '../../src/lib/pull-stream.ts';
 import { CostQuota } from '../../src/plugins/cost/cost-quota.ts';
 import { Documents } from '../../src/plugins/documents/documents.ts';
 import { ErrorCodes } from '../../src/plugins/errors/error-codes.ts';
+import { requestCounter } from '../../src/plugins/limits/use-request-limit.ts';
 import { EventPace } from '../../src/plugins/live/event-pace.ts';
 import type { TransportContext } from '../../src/plugins/operation.ts';
 import { ResponseCache } from '../../src/plugins/response-cache/response-cache.ts';
@@ -106,8 +107,8 @@ export function smallGraph(given: Partial<GraphOptions> = {}, length = 1) {
   const graph = new Graph({
     schema: smallSchema,
     services: { catalogs: { heldSize: length } } as unknown as Services,
-    clientOf: () => client,
-    requests: { counters, perMinute: 1_000 },
+    clients: { clientOf: () => client, onProved() {} },
+    requests: requestCounter(counters, 1_000),
     subscriptions: { perAccount: 10, perAddress: 10 },
     trusted: { trusted: null, registered: new PersistedTexts(), trustedOnly: 'off', log },
     documents,

@@ -162,7 +162,7 @@ export class ViewerGateway {
       this.#refusals.accepted(operation, viewer.login);
       this.#ledger.answered(viewer, operation, logicalTime, groupOf(answer));
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
-      if (this.#ledger.isAccepted(viewer)) this.#attempts.accepted(viewer);
+      if (!wasAccepted && this.#ledger.isAccepted(viewer)) this.#attempts.accepted(viewer);
       return answer;
     } catch (error) {
       // A cached refusal of a token is none of the gateway's answers.

@@ -1,25 +1,29 @@
 import { after } from '../../lib/eventually.ts';
-import { BATCH_SHARE, type RateCounters, type RateState } from '../../store/rate-counters.ts';
+import {
+  BATCH_SHARE,
+  type RateCounter,
+  type RateCounters,
+  type RateState,
+} from '../../store/rate-counters.ts';
 import type { Operation } from '../operation.ts';
 import type { GraphPlugin } from '../plugin.ts';
 import type { Refusal } from '../refusal.ts';
 import { overLimit } from './over-limit-error.ts';
 
-export interface RequestLimitOptions {
-  readonly counters: RateCounters;
-  readonly perMinute: number;
-}
-
 const MINUTE = 60;
 
-/** Limits the operations that a client may start in a minute, over all transports. */
-export function useRequestLimit({ counters, perMinute }: RequestLimitOptions): GraphPlugin {
-  const counter = counters.counter('requests', {
+/** Counts the operations that a client may start in a minute. */
+export function requestCounter(counters: RateCounters, perMinute: number): RateCounter {
+  return counters.counter('requests', {
     limit: perMinute,
     windowSeconds: MINUTE,
     batch: perMinute * BATCH_SHARE,
   });
-  const policy = `"default";q=${perMinute};w=${MINUTE}`;
+}
+
+/** Limits the operations that a client may start in a minute, over all transports. */
+export function useRequestLimit(counter: RateCounter): GraphPlugin {
+  const policy = `"default";q=${counter.limit};w=${MINUTE}`;
 
   function counted(
     operation: Operation,

@@ -1,5 +1,6 @@
+import type { ExecutionResult } from 'graphql';
 import { Slots } from '../../lib/slots.ts';
-import type { Client } from '../operation.ts';
+import type { Client, SubscriptionSlot } from '../operation.ts';
 import type { GraphPlugin } from '../plugin.ts';
 import { overLimit } from './over-limit-error.ts';
 
@@ -16,11 +17,9 @@ export function useSubscriptionLimit(options: SubscriptionSlotsOptions): GraphPl
     },
     onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
       const { operation } = contextValue;
-      operation.onEnded = slots.take(operation.client, operation.signal);
+      operation.slot = slots.take(operation.client, operation.signal);
       // Hundreds may have been admitted before the first of them took its slot.
-      if (operation.onEnded === null) {
-        setResultAndStopExecution({ errors: overLimit('subscriptions', RETRY_SECONDS).errors });
-      }
+      if (operation.slot === null) setResultAndStopExecution(noSlotLeft());
     },
   };
 }
@@ -44,23 +43,24 @@ export class SubscriptionSlots {
     return this.#slots.held(client.key) >= this.#most(client);
   }
 
-  /**
-   * Null where all slots are taken; else a function that releases the slot, as an abort of the
-   * signal does.
-   */
-  take(client: Client, signal?: AbortSignal): (() => void) | null {
-    const giveBack = this.#slots.take(client.key, this.#most(client));
-    if (giveBack === null) return null;
+  /** Null where all slots are taken. An abort of the signal releases the slot. */
+  take(client: Client, signal?: AbortSignal): SubscriptionSlot | null {
+    const slot = this.#slots.take(client.key, this.#most(client));
+    if (slot === null) return null;
     const release = () => {
       signal?.removeEventListener('abort', release);
-      giveBack();
+      slot.release();
     };
     if (signal?.aborted) release();
     else signal?.addEventListener('abort', release);
-    return release;
+    return { release, moveTo: (other) => slot.moveTo(other.key, this.#most(other)) };
   }
 
   #most({ kind }: Client): number {
     return kind === 'address' ? this.#options.perAddress : this.#options.perAccount;
   }
+}
+
+export function noSlotLeft(): ExecutionResult {
+  return { errors: overLimit('subscriptions', RETRY_SECONDS).errors };
 }

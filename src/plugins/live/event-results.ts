@@ -2,7 +2,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
-import { Meter } from '../cost/meter.ts';
+import { extraForText, Meter } from '../cost/meter.ts';
 import type { Failing } from '../errors/error-codes.ts';
 import type { RunCost } from '../receipts/use-receipts.ts';
 import { type JsonText, jsonText } from '../results/json-text.ts';
@@ -133,7 +133,7 @@ export class EventResults {
   #result(event: object, live: LiveOperation, waitedMs: number, form: Form): Eventually<EventText> {
     const known = this.#shared.find(event, live);
     if (known !== null) {
-      this.#settle(live, known.fields);
+      this.#settle(live, fieldsToSend(textOf(known)));
       return form(known, live);
     }
     const other = this.#shared.underWay(event, live);
@@ -222,11 +222,12 @@ export class EventResults {
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
     const { cost, failing } = live;
+    const published = this.#options.publish(result, failing, context, { cost, fields, waitedMs });
     return {
-      // The receipt's waiting time concerns one subscriber alone.
-      isShared: this.#shared.mayShare(live) && !result.errors && waitedMs === 0,
-      result: this.#options.publish(result, failing, context, { cost, fields, waitedMs }),
-      fields,
+      // The waiting time in a receipt concerns one subscriber alone.
+      isShared:
+        this.#shared.mayShare(live) && !result.errors && (waitedMs === 0 || published === result),
+      result: published,
       text: null,
       packed: null,
     };
@@ -236,6 +237,13 @@ export class EventResults {
 function textOf(made: MadeResult): JsonText {
   made.text ??= JSON.stringify(made.result);
   return made.text;
+}
+
+/** What a further reader of a result counts: it was made already, and is sent once more. */
+function fieldsToSend(text: JsonText): number {
+  const bytes =
+    typeof text === 'string' ? text.length : text.reduce((sum, { length }) => sum + length, 0);
+  return 1 + extraForText(bytes);
 }
 
 /** Fails with what has ended the stream, if that is still to be said. */

@@ -17,8 +17,6 @@ export interface MadeResult {
   readonly result: ExecutionResult;
   /** True when it may be sent to other subscribers. */
   readonly isShared: boolean;
-  /** The number of fields in the result. */
-  readonly fields: number;
   /** The result as JSON, memoized on first use. */
   text: JsonText | null;
   /** The same for clients that unpack it, memoized on first use. */

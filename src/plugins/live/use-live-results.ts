@@ -6,6 +6,7 @@ import {
 } from 'graphql';
 import { PullStream } from '../../lib/pull-stream.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
+import { noSlotLeft } from '../limits/use-subscription-limit.ts';
 import type { Client } from '../operation.ts';
 import type { GraphPlugin, OperationContext } from '../plugin.ts';
 import type { FollowedEvents } from './delivery.ts';
@@ -15,6 +16,7 @@ interface LiveResultsOptions<Context, EachContext extends ReadingContext>
   extends EventResultsOptions<EachContext> {
   /** Makes the contexts of a subscription's events, which outlive the operation's own. */
   readonly eventContexts: (context: Context) => () => EachContext;
+  /** The client whose account the subscription has proved by now. */
   readonly clientOf: (context: Context) => Client;
   readonly codes: ErrorCodes;
 }
@@ -35,16 +37,22 @@ export function useLiveResults<
 
   async function subscribe({ contextValue }: { contextValue: Context }): Promise<Subscribed> {
     const { operation } = contextValue;
-    const { prepared, params, values, cost, signal, transport, onEnded } = operation;
+    const { prepared, params, values, cost, signal, transport, slot } = operation;
     const { requestId, record, reportsEnd = () => false } = transport;
     const args = prepared.args.of(contextValue, values, params.variables);
     const events = await sourceOf(args);
     if (!(events instanceof PullStream)) {
-      onEnded?.();
+      slot?.release();
       const cause = events.errors?.[0]?.originalError;
       if (!reportsEnd(cause)) return events;
       codes.ended(cause, record);
       return nothing();
+    }
+    const client = clientOf(contextValue);
+    if (slot?.moveTo(client) === false) {
+      slot.release();
+      await events.return();
+      return noSlotLeft();
     }
     const live = {
       prepared,
@@ -54,12 +62,14 @@ export function useLiveResults<
       signal,
       failing: { requestId, record },
       newContext: eventContexts(contextValue),
-      // By now the subscription has proved its token, so its account is known.
-      key: clientOf(contextValue).key,
+      key: client.key,
       expected: cost,
       reserved: 0,
     };
-    operation.events = results.follow(events, live, { reportsEnd, ended: onEnded ?? nothingToDo });
+    operation.events = results.follow(events, live, {
+      reportsEnd,
+      ended: slot?.release ?? nothingToDo,
+    });
     return operation.events;
   }
 

@@ -22,7 +22,7 @@ interface ResponseCacheOptions<Context> {
   /** Proves the viewer before anything cached is sent; throws or rejects where execution reports why. */
   readonly validityFor: (context: Context) => Eventually<Validity>;
   /** Called when a cached response is sent, for which nothing is executed. */
-  readonly onHit: (operation: Operation) => void;
+  readonly onHit: (context: Context) => void;
   /** True when the run read what is not shared, even against the marks of its fields. */
   readonly isPersonal: (context: Context) => boolean;
 }
@@ -34,6 +34,7 @@ interface Question {
   readonly use: CatalogUse;
   readonly run: Execute;
   readonly isPersonal: () => boolean;
+  readonly onHit: () => void;
 }
 
 /**
@@ -54,6 +55,7 @@ export function useResponseCache<Context extends OperationContext>({
       use,
       run,
       isPersonal: () => isPersonal(context),
+      onHit: () => onHit(context),
     };
     let validity: Eventually<Validity>;
     try {
@@ -86,7 +88,7 @@ export function useResponseCache<Context extends OperationContext>({
     if (known?.plain) {
       cache.reads?.hit.add();
       operation.meter.fields = operation.cost;
-      onHit(operation);
+      question.onHit();
       return found(known.plain);
     }
     cache.reads?.miss.add();

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { addressKey } from '../../lib/address-key.ts';
-import { Slots } from '../../lib/slots.ts';
+import { type Slot, Slots } from '../../lib/slots.ts';
 import type { ClientAddresses } from '../request/client-address.ts';
 
 /**
@@ -11,7 +11,7 @@ export class ConnectionSlots {
   readonly #addresses: ClientAddresses;
   readonly #perAddress: number;
   readonly #slots = new Slots();
-  readonly #leaves = new WeakMap<Socket, () => void>();
+  readonly #held = new WeakMap<Socket, Slot>();
 
   constructor(addresses: ClientAddresses, perAddress: number) {
     this.#addresses = addresses;
@@ -21,15 +21,15 @@ export class ConnectionSlots {
   /** False where the address has too many. */
   enter(socket: Socket): boolean {
     if (this.#addresses.isFromProxy({ socket })) return true;
-    const leave = this.#slots.take(addressKey(this.#addresses.peerOf(socket)), this.#perAddress);
-    if (leave === null) return false;
-    this.#leaves.set(socket, leave);
-    socket.once('close', leave);
+    const slot = this.#slots.take(addressKey(this.#addresses.peerOf(socket)), this.#perAddress);
+    if (slot === null) return false;
+    this.#held.set(socket, slot);
+    socket.once('close', slot.release);
     return true;
   }
 
   /** The connection has become a WebSocket. */
   leave(socket: Socket): void {
-    this.#leaves.get(socket)?.();
+    this.#held.get(socket)?.release();
   }
 }

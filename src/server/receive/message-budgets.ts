@@ -54,16 +54,24 @@ export class MessageBudgets {
 
   /** Counts a message of so many bytes: a large one costs more to receive. */
   take(caller: Caller, bytes = 0): Standing {
-    const { key } = this.#clients.of(caller);
+    const left = this.#take(this.#clients.of(caller).key, 1 + Math.floor(bytes / BYTES_PER_POINT));
+    if (left >= 0) return 'within';
+    this.#onOver?.();
+    return left > -this.#rule.burst ? 'over' : 'far over';
+  }
+
+  /** Counts a message for the client that has turned out to have sent it, unless that has used up its budget. */
+  move(from: string, to: string): void {
+    if (this.#take(to, 1) >= 0) this.#take(from, -1);
+  }
+
+  #take(key: string, points: number): number {
     const nowMs = this.#clock.now();
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
       bucket = new TokenBucket(this.#rule, nowMs);
       this.#buckets.set(key, bucket);
     }
-    const left = bucket.take(this.#rule, nowMs, 1 + Math.floor(bytes / BYTES_PER_POINT));
-    if (left >= 0) return 'within';
-    this.#onOver?.();
-    return left > -this.#rule.burst ? 'over' : 'far over';
+    return bucket.take(this.#rule, nowMs, points);
   }
 }

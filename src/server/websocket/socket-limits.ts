@@ -1,5 +1,5 @@
 import { addressKey } from '../../lib/address-key.ts';
-import { Slots } from '../../lib/slots.ts';
+import { type Slot, Slots } from '../../lib/slots.ts';
 
 interface SocketLimitsOptions {
   readonly perAccount: number;
@@ -18,22 +18,21 @@ export class SocketLimits {
 
   /** Null where the address has too many sockets without a proved account. */
   enter(address: string): SocketPass | null {
-    const leave = this.#slots.take(`address ${addressKey(address)}`, this.#options.perAddress);
-    if (leave === null) return null;
-    const claim = (account: string) => this.#slots.take(account, this.#options.perAccount);
-    return new SocketPass(leave, claim);
+    const { perAccount, perAddress } = this.#options;
+    const slot = this.#slots.take(`address ${addressKey(address)}`, perAddress);
+    return slot && new SocketPass(slot, perAccount);
   }
 }
 
 /** Counts one socket for its address, and for its account as soon as that is proved. */
 export class SocketPass {
-  #leave: () => void;
-  readonly #claim: (account: string) => (() => void) | null;
+  readonly #slot: Slot;
+  readonly #perAccount: number;
   #isClaimed = false;
 
-  constructor(leave: () => void, claim: (account: string) => (() => void) | null) {
-    this.#leave = leave;
-    this.#claim = claim;
+  constructor(slot: Slot, perAccount: number) {
+    this.#slot = slot;
+    this.#perAccount = perAccount;
   }
 
   get isClaimed(): boolean {
@@ -42,16 +41,11 @@ export class SocketPass {
 
   /** False where the account has too many. */
   claim(account: string): boolean {
-    if (this.#isClaimed) return true;
-    const leave = this.#claim(account);
-    if (leave === null) return false;
-    this.#leave();
-    this.#leave = leave;
-    this.#isClaimed = true;
-    return true;
+    this.#isClaimed ||= this.#slot.moveTo(account, this.#perAccount);
+    return this.#isClaimed;
   }
 
   leave(): void {
-    this.#leave();
+    this.#slot.release();
   }
 }

@@ -55,7 +55,7 @@ function createMemoryCounter(
         window.count = 0;
         window.endsAtMs = nowMs + windowSeconds * 1000;
       }
-      window.count += points;
+      window.count = Math.max(0, window.count + points);
       return {
         isOver: window.count > limit,
         remaining: Math.max(0, limit - window.count),

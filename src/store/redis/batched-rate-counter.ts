@@ -57,7 +57,7 @@ export function createBatchedRateCounter({
       if (window.isOver) return { isOver: true, remaining: 0, resetMs: window.endsAtMs - nowMs };
       window.uncounted += points;
       const remaining = window.remaining - window.uncounted;
-      if (window.uncounted >= batch || remaining < batch) return share(key, window);
+      if (Math.abs(window.uncounted) >= batch || remaining < batch) return share(key, window);
       return { isOver: false, remaining, resetMs: window.endsAtMs - nowMs };
     },
   };

@@ -3,6 +3,8 @@ import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
 import { ProofAttempts } from '../../../src/domain/auth/proof-attempts.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
+import type { OperationName } from '../../../src/gateway/operations.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const REFUSED = new GatewayError('unauthenticated', 'getSession', 'refused', { status: 401 });
@@ -17,12 +19,31 @@ function stage(perMinute = 3) {
       throw REFUSED;
     });
   const accepted = (viewer: Viewer) => attempts.guard(viewer, 'getSession', async () => 'fine');
-  return { clock, attempts, refused, accepted, calls: () => calls };
+  /** A call that the gateway answers when the test says so. */
+  const hang = (viewer: Viewer, operation: OperationName = 'getSession') => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    let isSent = false;
+    const done = attempts.guard(viewer, operation, () => {
+      isSent = true;
+      return promise;
+    });
+    // A test that ends while calls are under way leaves none unhandled.
+    done.catch(() => {});
+    return {
+      get isSent() {
+        return isSent;
+      },
+      answer: () => resolve('fine'),
+      refuse: () => reject(REFUSED),
+      done,
+    };
+  };
+  return { clock, attempts, refused, accepted, hang, calls: () => calls };
 }
 
-function viewer(tokenHash: string, address = '192.0.2.1'): Viewer {
+function viewer(tokenHash: string, address = '192.0.2.1', signal?: AbortSignal): Viewer {
   return {
-    caller: { token: 'x', client: { address, userAgent: null } },
+    caller: { token: 'x', client: { address, userAgent: null }, ...(signal && { signal }) },
     tokenHash,
     login: '1',
     claimedGroup: null,
@@ -120,20 +141,155 @@ describe('an address', () => {
     }
   });
 
-  test('has no more tokens in flight at a time than may be refused', async () => {
-    const { attempts } = stage(3);
-    const answers: ((value: string) => void)[] = [];
-    const underWay = ['a', 'b', 'c'].map((token) =>
-      attempts.guard(
-        viewer(token),
-        'getSession',
-        () => new Promise<string>((resolve) => answers.push(resolve)),
-      ),
-    );
-    const another = () => attempts.guard(viewer('d'), 'getSession', async () => 'fine');
-    await expect(another()).rejects.toMatchObject({ retryAfterSeconds: 1 });
-    for (const answer of answers) answer('fine');
-    await Promise.all(underWay);
-    expect(await another()).toBe('fine');
+  test('has no more tokens tried at a time than may be refused; another waits for its turn', async () => {
+    const { attempts, hang } = stage(3);
+    const [first, second, third] = ['a', 'b', 'c'].map((token) => hang(viewer(token)));
+    const fourth = hang(viewer('d'));
+    const fifth = hang(viewer('e'));
+    expect([third?.isSent, fourth.isSent]).toEqual([true, false]);
+    // Each token of the three is one, however many of its calls are under way.
+    const beside = hang(viewer('a'), 'getCustomerId');
+    expect(beside.isSent).toBe(true);
+    first?.answer();
+    await first?.done;
+    expect([fourth.isSent, fifth.isSent]).toEqual([false, false]);
+    beside.answer();
+    await eventually(() => fourth.isSent);
+    expect(fifth.isSent).toBe(false);
+    attempts.accepted(viewer('b'));
+    await eventually(() => fifth.isSent);
+    for (const call of [second, third, fourth, fifth]) call?.answer();
+    await Promise.all([second?.done, third?.done, fourth.done, fifth.done]);
+  });
+
+  test('refuses a token whose turn does not come within two seconds', async () => {
+    const { clock, hang, accepted } = stage(1);
+    const only = hang(viewer('a'));
+    const late = hang(viewer('b'));
+    const failed = late.done.catch((error: unknown) => error);
+    await clock.advance(1_999);
+    const later = hang(viewer('c'));
+    await clock.advance(1);
+    expect(await failed).toMatchObject({ retryAfterSeconds: 1, limit: 'refused tokens' });
+    expect(late.isSent).toBe(false);
+    only.answer();
+    await eventually(() => later.isSent);
+    later.answer();
+    await later.done;
+    expect(await accepted(viewer('b'))).toBe('fine');
+    expect(clock.pending).toBe(0);
+  });
+
+  test('refuses at once those who wait when its tokens have been refused', async () => {
+    const { attempts, hang } = stage(1);
+    const forged = hang(viewer('a'));
+    const waiting = hang(viewer('b'));
+    forged.refuse();
+    await expect(forged.done).rejects.toBe(REFUSED);
+    await expect(waiting.done).rejects.toMatchObject({ retryAfterSeconds: 60 });
+    expect(waiting.isSent).toBe(false);
+    const another = attempts.guard(viewer('c'), 'getSession', async () => 'fine');
+    await expect(another).rejects.toMatchObject({ retryAfterSeconds: 60 });
+  });
+
+  test('tries those who wait when its minute is over', async () => {
+    const { clock, refused, hang } = stage(2);
+    await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
+    await clock.advance(59_000);
+    const first = hang(viewer('b'));
+    const second = hang(viewer('c'));
+    await clock.advance(1_000);
+    expect(second.isSent).toBe(false);
+    const third = hang(viewer('d'));
+    await eventually(() => second.isSent);
+    expect(third.isSent).toBe(false);
+    for (const call of [first, second, third]) call.answer();
+    await Promise.all([first.done, second.done, third.done]);
+  });
+
+  test('lets 500 screens of five calls wait, and others beside them', async () => {
+    const { hang } = stage(1);
+    const calls = [hang(viewer('a'))];
+    const screen = (token: string) => [1, 2, 3, 4, 5].map(() => hang(viewer(token)));
+    for (let at = 0; at < 500; at += 1) calls.push(...screen(`b${at}`));
+    const refusal = { retryAfterSeconds: 1 };
+    await expect(hang(viewer('c')).done).rejects.toMatchObject(refusal);
+    // A sixth call would be the first of another screen.
+    await expect(hang(viewer('b7')).done).rejects.toMatchObject(refusal);
+    expect(hang(viewer('d', '192.0.2.2')).isSent).toBe(true);
+    for (const call of calls) call.answer();
+    await Promise.all(calls.map(({ done }) => done));
+    expect(hang(viewer('e')).isSent).toBe(true);
+  });
+
+  test('shares 5,000 waiting screens with all addresses', async () => {
+    const { hang } = stage(1);
+    const waiting = [];
+    for (let address = 1; address <= 10; address += 1) {
+      const at = `192.0.2.${address}`;
+      for (let n = 0; n <= 500; n += 1) waiting.push(hang(viewer(`a${address}-${n}`, at)));
+    }
+    const first = hang(viewer('a', '192.0.2.99'));
+    expect(first.isSent).toBe(true);
+    await expect(hang(viewer('b', '192.0.2.99')).done).rejects.toMatchObject({
+      retryAfterSeconds: 1,
+    });
+    for (const call of waiting) call.answer();
+    await Promise.all(waiting.map(({ done }) => done));
+  });
+});
+
+describe('a token that is not accepted yet', () => {
+  test('has five calls at a time; the sixth goes when one is answered', async () => {
+    const { hang } = stage(3);
+    const calls = [1, 2, 3, 4, 5, 6, 7].map(() => hang(viewer('a')));
+    const sent = calls.map(({ isSent }) => isSent);
+    expect(sent).toEqual([true, true, true, true, true, false, false]);
+    calls[0]?.answer();
+    await eventually(() => calls[5]?.isSent === true);
+    expect(calls[6]?.isSent).toBe(false);
+    for (const call of calls) call.answer();
+    await Promise.all(calls.map(({ done }) => done));
+  });
+
+  test('has no turns to wait for once it is accepted', async () => {
+    const { attempts, hang } = stage(1);
+    const calls = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(() => hang(viewer('a')));
+    const other = hang(viewer('b'));
+    attempts.accepted(viewer('a'));
+    await eventually(() => calls.every(({ isSent }) => isSent) && other.isSent);
+    // The calls of before leave the place to the token that has it now.
+    calls[0]?.answer();
+    await calls[0]?.done;
+    const third = hang(viewer('c'));
+    expect(third.isSent).toBe(false);
+    for (const call of [...calls, other, third]) call.answer();
+    await Promise.all([...calls, other, third].map(({ done }) => done));
+  });
+
+  test('sends nothing that has waited once it is refused', async () => {
+    const { hang } = stage(3);
+    const calls = [1, 2, 3, 4, 5, 6].map(() => hang(viewer('a')));
+    calls[0]?.refuse();
+    await expect(calls[5]?.done).rejects.toMatchObject({ kind: 'unauthenticated', status: null });
+    expect(calls[5]?.isSent).toBe(false);
+    for (const call of calls) call.answer();
+    await Promise.allSettled(calls.map(({ done }) => done));
+  });
+
+  test('gives its turn up when its client leaves', async () => {
+    const { clock, hang } = stage(1);
+    const only = hang(viewer('a'));
+    const controller = new AbortController();
+    const gone = hang(viewer('b', '192.0.2.1', controller.signal));
+    const next = hang(viewer('c'));
+    controller.abort();
+    await expect(gone.done).rejects.toBeInstanceOf(TooManyAttemptsError);
+    only.answer();
+    await eventually(() => next.isSent);
+    expect(gone.isSent).toBe(false);
+    next.answer();
+    await next.done;
+    expect(clock.pending).toBe(0);
   });
 });

@@ -15,8 +15,12 @@ let heavy: RawSocket;
 beforeEach(async () => {
   app = await startTestApp({ MAX_COST: '320', POSITIONS_POLL_MS: '100' });
   heavy = await initializedSocket(app, app.sandbox.token(PRO));
-  // Far more than the 1,600 fields of a minute, so that the last of them wait for long.
-  for (let at = 0; at < SUBSCRIPTIONS; at += 1) heavy.subscribe(`heavy ${at}`, CHANGES);
+  // Far more than the 1,600 fields of a minute, so that the last of them wait for long. What is shared would count
+  // once, so each has a document of its own.
+  for (let at = 0; at < SUBSCRIPTIONS; at += 1) {
+    const document = CHANGES.replace('positionChanges(', `own${at}: positionChanges(`);
+    heavy.subscribe(`heavy ${at}`, document);
+  }
   await eventually(() => heavy.messages.length > 5);
 });
 afterEach(async () => {

@@ -18,7 +18,7 @@ test.each([
   expect(taken).not.toContain(null);
   expect(slots.isFull(client)).toBe(true);
   expect(slots.take(client)).toBeNull();
-  taken[0]?.();
+  taken[0]?.release();
   expect(slots.isFull(client)).toBe(false);
   expect(slots.take(client)).not.toBeNull();
   expect(slots.take(client)).toBeNull();
@@ -34,13 +34,34 @@ test('another client has slots of its own', () => {
 test('a client that disconnects releases its slot, once', () => {
   const slots = new SubscriptionSlots(MOST);
   const controller = new AbortController();
-  const release = slots.take(account, controller.signal);
+  const slot = slots.take(account, controller.signal);
   slots.take(account);
   controller.abort();
-  release?.();
+  slot?.release();
   expect(slots.isFull(account)).toBe(false);
   slots.take(account);
   expect(slots.isFull(account)).toBe(true);
   slots.take(address, AbortSignal.abort());
   for (let at = 0; at < 3; at += 1) expect(slots.take(address)).not.toBeNull();
+});
+
+test('a subscription counts for its account once that is proved, and is refused where it is full', () => {
+  const slots = new SubscriptionSlots(MOST);
+  const started = [1, 2, 3].map(() => slots.take(address));
+  expect(slots.isFull(address)).toBe(true);
+  expect(started.map((slot) => slot?.moveTo(account))).toEqual([true, true, false]);
+  expect(slots.isFull(account)).toBe(true);
+  started[2]?.release();
+  for (let at = 0; at < 3; at += 1) expect(slots.take(address)).not.toBeNull();
+  started[0]?.release();
+  expect(slots.take(account)).not.toBeNull();
+});
+
+test('a client that left while it was proved holds no slot of its account', () => {
+  const slots = new SubscriptionSlots(MOST);
+  const controller = new AbortController();
+  const slot = slots.take(address, controller.signal);
+  controller.abort();
+  expect(slot?.moveTo(account)).toBe(true);
+  for (let at = 0; at < 2; at += 1) expect(slots.take(account)).not.toBeNull();
 });

@@ -9,14 +9,14 @@ import {
   type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { Registry } from '../../../src/lib/metrics/registry.ts';
 import { PackedText } from '../../../src/lib/packed-text.ts';
 import { PullStream } from '../../../src/lib/pull-stream.ts';
-import { COSTLY_FIELDS } from '../../../src/plugins/cost/meter.ts';
+import { COSTLY_FIELDS, type Meter } from '../../../src/plugins/cost/meter.ts';
 import type { PreparedOperation } from '../../../src/plugins/documents/documents.ts';
 import { ErrorCodes } from '../../../src/plugins/errors/error-codes.ts';
 import { EventPace } from '../../../src/plugins/live/event-pace.ts';
@@ -26,6 +26,7 @@ import { GraphMetrics } from '../../../src/schema/graph-metrics.ts';
 import { publicCause, reasonOf } from '../../../src/schema/public-error.ts';
 import type { Services } from '../../../src/schema/services.ts';
 import { perAccount, perGroup } from '../../../src/schema/sharing.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const schema = buildSchema(`
   type Query { nothing: Int }
@@ -50,21 +51,30 @@ setField('Row', 'unmarked', { extensions: {} });
 setField('Row', 'ofGroup', perGroup);
 
 let executed = 0;
+/** How many each run counts. */
+let fields = 0;
 let results: EventResults;
 
 beforeEach(() => {
   executed = 0;
+  fields = 0;
+  results = resultsPacedBy(new EventPace({ fieldsPerMinute: 1_000_000, clock: systemClock }));
+});
+
+function resultsPacedBy(pace: EventPace, isTold = false): EventResults {
   const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
   const metrics = new GraphMetrics(new Registry());
   const codes = new ErrorCodes({ describe: publicCause, reasonOf, log, metrics });
-  results = new EventResults({
-    publish: (result, failing) =>
-      result.errors ? { ...result, errors: codes.masked(result.errors, failing) } : result,
+  return new EventResults({
+    publish: (result, failing, _context, { waitedMs }) => {
+      if (isTold) return { ...result, extensions: { waitedMs } };
+      return result.errors ? { ...result, errors: codes.masked(result.errors, failing) } : result;
+    },
     scheduler: new FairScheduler(),
-    pace: new EventPace({ fieldsPerMinute: 1_000_000, clock: systemClock }),
+    pace,
     maxCost: 1_000,
   });
-});
+}
 
 setField('Row', 'price', {
   resolve: ({ price }: { price: number }) => price,
@@ -101,8 +111,9 @@ function prepare(text: string): Document {
   const node = document.definitions.find(
     (definition) => definition.kind === 'OperationDefinition',
   ) as OperationDefinitionNode;
-  const execute = (args: ValidatedExecutionArgs) => {
+  const execute = (args: ValidatedExecutionArgs, meter: Meter) => {
     executed += 1;
+    meter.ran(fields);
     return executeRootSelectionSet(args);
   };
   return {
@@ -322,4 +333,43 @@ test('a result is packed once for all who are sent it, and for nobody else', asy
     expect(plainOf(own)).toContain('"mine":"a"');
     expect(plainOf(other)).toContain('"mine":"b"');
   }
+});
+
+describe('the budget of an account is charged', () => {
+  const document = prepare('subscription { live { rows { price } } }');
+  const event = { live: { rows: Array.from({ length: 200 }, (_, price) => ({ price })) } };
+  const further = 1 + Math.floor(JSON.stringify({ data: event }).length / 64);
+
+  test.each([1, COSTLY_FIELDS + 1])(
+    'for a shared event once, and for its bytes by each further reader, estimated at %i',
+    async (cost) => {
+      const clock = createScriptedClock();
+      fields = 402;
+      const pace = new EventPace({ fieldsPerMinute: 402 + 4 * further + 1, clock });
+      results = resultsPacedBy(pace);
+      const follow = () => sentTo(document, event, { cost, takesPacked: false });
+      for (let at = 0; at < 5; at += 1) await follow();
+      expect(pace.admit('account 1', 1)).toBeNull();
+      expect(pace.admit('account 1', 1)).not.toBeNull();
+      expect(executed).toBe(1);
+    },
+  );
+
+  test('once as well where its readers have waited, unless each is told for how long', async () => {
+    for (const [isTold, runs] of [
+      [false, 1],
+      [true, 3],
+    ] as const) {
+      executed = 0;
+      const clock = createScriptedClock();
+      const pace = new EventPace({ fieldsPerMinute: 60_000, clock });
+      results = resultsPacedBy(pace, isTold);
+      pace.admit('account 1', 61_000);
+      const all = Promise.all([1, 2, 3].map(() => sentTo(document, event)));
+      await clock.advance(5_000);
+      const sent = (await all).map((each) => JSON.parse(plainOf(each)).data);
+      expect(sent).toEqual(Array(3).fill(event));
+      expect(executed).toBe(runs);
+    }
+  });
 });

@@ -44,7 +44,7 @@ function documentOf() {
   const plugin = useResponseCache({
     cache: new ResponseCache(undefined, reads as never),
     validityFor: () => validity?.() ?? VALIDITY,
-    onHit: ({ cost }) => void seen.charged.push(cost),
+    onHit: ({ operation: { cost } }) => void seen.charged.push(cost),
     isPersonal: () => isPersonal,
   });
   const use = { selectsTime: false };

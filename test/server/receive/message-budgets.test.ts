@@ -64,3 +64,14 @@ test('the counts have a bound, and what they take is known', () => {
   take(1, 'b');
   expect(budgets.byteSize).toBe(320);
 });
+
+test("a message is the client's that turns out to have sent it, unless that has used up its budget", () => {
+  const { budgets, take } = budgetsOf(10);
+  expect(take(2_400)).toBe('within');
+  budgets.move('a', 'b');
+  expect([take(1), take(1)]).toEqual(['within', 'over']);
+  expect([take(2_399, 'b'), take(1, 'b')]).toEqual(['within', 'over']);
+  budgets.move('c', 'b');
+  take(2_400, 'c');
+  expect(take(1, 'c')).toBe('over');
+});
