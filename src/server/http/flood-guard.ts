@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { overLimit } from '../../plugins/limits/over-limit-error.ts';
+import type { Standing } from '../receive/message-budgets.ts';
 import type { ServerSettings } from '../settings.ts';
 import type { Reply } from './reply.ts';
 
@@ -25,7 +26,7 @@ export class FloodGuard {
 
   /** Null where the connection is closed, because its client has long been told that it sends too much. */
   count(request: IncomingMessage): 'within' | 'over' | null {
-    const { addresses, budgets, maxBodyBytes, received, tokens } = this.#settings;
+    const { addresses, received, tokens } = this.#settings;
     const buffer = received.of(request.socket);
     if (buffer.isStopped) return null;
     buffer.requestBegan(request);
@@ -34,9 +35,7 @@ export class FloodGuard {
     const hashed = tokens.of(request);
     const client = { address: addresses.of(request), userAgent: null };
     const caller = { token: hashed?.token ?? null, hashed, client };
-    // A larger body is refused unread.
-    const bytes = Math.min(announcedBytes(request), maxBodyBytes);
-    const standing = budgets.take(caller, bytes);
+    const standing = this.#take(caller, announcedBytes(request));
     if (isChunked(request)) this.#countChunks(request, caller);
     if (standing !== 'far over') return standing;
     // A proxy's connection carries others' requests as well.
@@ -59,11 +58,17 @@ export class FloodGuard {
     return reply.sendJson(429, { errors });
   }
 
-  /** What comes in chunks is not announced, and takes up to six times its size on the wire. */
+  /** A body that comes in chunks is not announced. */
   #countChunks(request: IncomingMessage, caller: Caller): void {
     const { socket } = request;
     const before = socket.bytesRead;
-    request.once('close', () => this.#settings.budgets.take(caller, socket.bytesRead - before));
+    request.once('close', () => this.#take(caller, socket.bytesRead - before));
+  }
+
+  /** A larger body is refused, and the rest of it discarded. */
+  #take(caller: Caller, bytes: number): Standing {
+    const { budgets, maxBodyBytes } = this.#settings;
+    return budgets.take(caller, Math.min(bytes, maxBodyBytes));
   }
 }
 
