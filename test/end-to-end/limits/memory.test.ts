@@ -66,7 +66,9 @@ test('memory that runs short refuses what would hold more of it, and ends neithe
   });
   expect((await ask(COSTLY, token)).status).toBe(200);
   for (const line of ['memory is short', 'memory is no longer short']) {
-    expect(facade.logged.filter((logged) => logged.includes(line))).toHaveLength(1);
+    const found = () => facade.logged.filter((logged) => logged.includes(line));
+    await eventually(() => found().length > 0);
+    expect(found()).toHaveLength(1);
   }
 });
 

@@ -21,7 +21,8 @@ beforeEach(async () => {
     const document = CHANGES.replace('positionChanges(', `own${at}: positionChanges(`);
     heavy.subscribe(`heavy ${at}`, document);
   }
-  await eventually(() => heavy.messages.length > 5);
+  // The fields of sixteen events, behind the acknowledgement: from here on events wait.
+  await eventually(() => heavy.messages.length > 16);
 });
 afterEach(async () => {
   heavy[Symbol.dispose]();

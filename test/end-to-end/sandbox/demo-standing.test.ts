@@ -134,7 +134,8 @@ describeWithChromium('the demonstration page', (executablePath) => {
     expect(await textOf(page, '#sync-whole')).toBe(wholeBytes);
     await page.getByRole('button', { name: 'Measure again' }).press('Enter');
     await reads(page, '#screen-calls', /^1$/);
-  });
+    // Four pages, each examined four times.
+  }, 180_000);
 
   test('takes a server that does not answer in time, or a proxy without one, for gone; refused controls not', async () => {
     await using app = await startTestApp();
