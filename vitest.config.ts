@@ -1,5 +1,4 @@
 import { configDefaults, defineConfig } from 'vitest/config';
-import { LongFirst } from './test/support/long-first.ts';
 import { leftOut } from './test/support/long-suites.ts';
 import { SkippedReporter } from './test/support/skipped-reporter.ts';
 
@@ -10,15 +9,12 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...leftOut()],
     // Vite's module runner would load a second copy of graphql beside Node's own.
     experimental: { viteModuleRunner: false },
-    // Files share the processes of the workers, and so what these have loaded; starting one for each file took a third of the time.
-    isolate: false,
     restoreMocks: true,
     unstubGlobals: true,
     // For a machine that is busy with something else; a test that hangs is found all the same.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
-    sequence: { sequencer: LongFirst },
     // Most of the time is spent waiting for a condition, not for a core.
     maxWorkers: 6,
     reporters: ['default', new SkippedReporter()],
