@@ -17,7 +17,7 @@ interface Report {
 }
 
 // More of them are no busy machine.
-const MOST_AGAIN = 3;
+const MOST_AGAIN = 6;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

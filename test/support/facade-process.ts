@@ -43,7 +43,7 @@ export async function startFacadeProcess(
     if (isRunning) throw new Error('the facade runs already');
     const started = spawn(process.execPath, [PROGRAM], {
       cwd: folder,
-      env: { PORT: '0', ADMIN_PORT: '0', ...compileCache(), ...environment },
+      env: { PORT: '0', ADMIN_PORT: '0', WARM_UP: 'off', ...compileCache(), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child = started;
