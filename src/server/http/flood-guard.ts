@@ -12,9 +12,6 @@ export type FloodSettings = Pick<
 >;
 
 const RETRY_SECONDS = 10;
-const LARGE_BYTES = 16_384;
-// Long enough for a proxy to read the answer and to close.
-const LINGER_MS = 300;
 
 /** Counts each request against its client's budget of messages, whatever its answer, and refuses what is beyond it. */
 export class FloodGuard {
@@ -45,16 +42,8 @@ export class FloodGuard {
   }
 
   refuse(reply: Reply): Eventually<void> {
-    const { addresses, received } = this.#settings;
-    const { request } = reply;
     const { errors, headers } = overLimit('messages', RETRY_SECONDS);
     reply.setAll(headers);
-    const isLarge = isChunked(request) || announcedBytes(request) > LARGE_BYTES;
-    if (isLarge && addresses.isFromProxy(request)) {
-      // The proxy would send all of it. Closing the connection at once could lose the answer.
-      received.stop(received.of(request.socket), 'rate');
-      setTimeout(() => request.socket.destroy(), LINGER_MS);
-    }
     return reply.sendJson(429, { errors });
   }
 
