@@ -1,4 +1,4 @@
-/** What the first requests of a process cost beside later ones. `node bench/warm.ts [--source <folder>] [--rounds 3]` prints Markdown. */
+/** Compares the cost of the first requests of a process with that of later ones. `node bench/warm.ts [--source <folder>] [--rounds 3]` prints Markdown. */
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -65,7 +65,7 @@ interface Figures {
   /** Microseconds of CPU a request, by workload: of the first hundred, and of as many much later. */
   readonly first: ReadonlyMap<string, number>;
   readonly steady: ReadonlyMap<string, number>;
-  /** Of the first seconds. */
+  /** Figures of the first seconds. */
   readonly longestHoldMs: number;
 }
 

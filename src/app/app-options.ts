@@ -20,7 +20,7 @@ export interface AppOptions {
   readonly directPath?: boolean;
   /** The schema to serve in place of the whole one. */
   readonly schema?: GraphQLSchema;
-  /** Of the service in this process that this one warms up. */
+  /** The prepared documents of the service in this process that this one warms up. */
   readonly documents?: Documents;
   /** The maximum bytes of prepared documents and of cached catalog responses; a default where left out. */
   readonly cacheBytes?: { readonly documents?: number; readonly answers?: number };

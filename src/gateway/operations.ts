@@ -64,7 +64,7 @@ interface OrderOperation extends Common {
 
 export type Operation = ReadOperation | WriteOperation | OrderOperation;
 
-/** What most operations of one effect have in common. */
+/** The properties that most operations of one effect have in common. */
 const READ = {
   verb: 'GET',
   effect: 'read',

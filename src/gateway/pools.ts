@@ -64,7 +64,7 @@ const ZERO = 0x30;
 const ONE = 0x31;
 const TWO = 0x32;
 
-/** Where the status stands in `HTTP/1.1 100 Continue`. */
+/** The place of the status in `HTTP/1.1 100 Continue`. */
 const STATUS_AT = 9;
 
 /**

@@ -14,7 +14,7 @@ export interface Client {
   readonly login?: string;
 }
 
-/** What a subscription counts against. */
+/** The slot that a subscription holds until it ends. */
 export interface SubscriptionSlot {
   release(): void;
   /** False where the client has no slot left. */

@@ -38,7 +38,7 @@ for (const [ref, what] of [
     symbol: t.exposeID('symbol', {
       ...perAccount,
       nullable: false,
-      description: 'What is traded.',
+      description: 'The symbol of the instrument that is traded.',
     }),
     instrument: t.field({
       ...perGroup,
@@ -155,7 +155,7 @@ PositionRef.implement({
     storage: t.exposeFloat('storage', {
       ...perAccount,
       nullable: true,
-      description: 'What holding it overnight has cost or brought.',
+      description: 'The cost or gain of holding the position overnight.',
     }),
     profit: t.exposeFloat('profit', {
       ...perAccount,

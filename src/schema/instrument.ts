@@ -85,7 +85,8 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
     symbol: t.exposeID('symbol', {
       ...perGroup,
       nullable: false,
-      description: 'What positions and orders call it; the same as `id`.',
+      description:
+        'The name by which positions and orders refer to the instrument; the same as `id`.',
     }),
     name: t.exposeString('name', {
       ...perGroup,
@@ -95,7 +96,7 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
     description: t.exposeString('description', {
       ...perGroup,
       nullable: false,
-      description: 'What it is, in a sentence.',
+      description: 'A sentence that says what the instrument is.',
     }),
     logo: t.exposeString('logo', {
       ...perGroup,
@@ -220,7 +221,7 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
     access: t.exposeStringList('access', {
       ...perGroup,
       nullable: false,
-      description: 'Who may trade it, in the gateway’s words.',
+      description: 'The gateway’s words for who may trade the instrument.',
     }),
   }),
 });

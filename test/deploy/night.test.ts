@@ -40,7 +40,7 @@ describeWithPrometheus('a night under a real Prometheus', (prometheusPath) => {
       for (const cell of [alerts, lines, reasons]) expect(cell.length).toBeGreaterThan(0);
       expect(alerts.map(({ what }) => what)).toEqual(scene.alerts);
       expect(resolvedAfter).toBeGreaterThan(0);
-      // What a drill hands out says all of it, and not what was done.
+      // The drill hands out all of this, but not the fault that was acted.
       for (const name of scene.alerts) expect(evidence['alerts.txt']).toContain(name);
       const everything = Object.values(evidence).join('\n');
       for (const { fits } of scene.lines) expect(linesOf(everything).some(fits)).toBe(true);

@@ -31,7 +31,7 @@ const TOOL_SUITES = [
   },
 ];
 
-/** What this run leaves out; nothing in CI, and nothing of the tools where a file or folder is named. */
+/** The suites that this run leaves out; none in CI, and none of the tools where a file or folder is named. */
 export function leftOut(): readonly string[] {
   if (process.env.CI) return [];
   const isNamed = process.argv.some((argument) => argument.startsWith('test/'));

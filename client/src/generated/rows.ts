@@ -39,9 +39,9 @@ export interface Position {
   readonly side: Side | null;
   /** The price at which it closes to stop a loss; 0 is the gateway’s own value. */
   readonly stopLoss: number | null;
-  /** What holding it overnight has cost or brought. */
+  /** The cost or gain of holding the position overnight. */
   readonly storage: number | null;
-  /** What is traded. */
+  /** The symbol of the instrument that is traded. */
   readonly symbol: string;
   /** The price at which it closes to take a profit; 0 is the gateway’s own value. */
   readonly takeProfit: number | null;
@@ -90,7 +90,7 @@ export interface PendingOrder {
   readonly state: number | null;
   /** The price at which it closes to stop a loss; 0 is the gateway’s own value. */
   readonly stopLoss: number | null;
-  /** What is traded. */
+  /** The symbol of the instrument that is traded. */
   readonly symbol: string;
   /** The price at which it closes to take a profit; 0 is the gateway’s own value. */
   readonly takeProfit: number | null;
@@ -107,13 +107,13 @@ export const ORDER_FIELDS =
 
 /** An instrument of the catalog. With every plain field of the schema; one that the gateway left out is null. */
 export interface Instrument {
-  /** Who may trade it, in the gateway’s words. */
+  /** The gateway’s words for who may trade the instrument. */
   readonly access: readonly string[];
   /** The gateway’s code of how its margin is calculated. */
   readonly calc: number;
   /** Whether its prices come with a delay. */
   readonly delayed: boolean;
-  /** What it is, in a sentence. */
+  /** A sentence that says what the instrument is. */
   readonly description: string;
   /** Decimals of its prices. */
   readonly digits: number;
@@ -157,7 +157,7 @@ export interface Instrument {
   readonly shariaStatus: 'COMPLIANT' | 'NONCOMPLIANT' | 'QUESTIONABLE' | null;
   /** Step of an order’s size. */
   readonly step: number;
-  /** What positions and orders call it; the same as `id`. */
+  /** The name by which positions and orders refer to the instrument; the same as `id`. */
   readonly symbol: string;
 }
 

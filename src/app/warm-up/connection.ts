@@ -10,7 +10,7 @@ const HEAD_END = '\r\n\r\n';
 export class Connection implements Disposable {
   readonly #socket: Socket;
   #response: Buffer[] = [];
-  /** Of the response; null until its head is complete. */
+  /** The bytes that are missing of the response; null until its head is complete. */
   #missingBytes: number | null = null;
   #answered: (response: Buffer) => void = () => {};
 

@@ -1,7 +1,7 @@
 const INSTRUMENT_FIELDS =
   'id symbol name description access calc delayed digits industry leverage limit logo mCurrency mFx max min mode pCurrency pFx pdt quotes sector session sharia shariaStatus step';
 
-/** What most clients ask for: the screens of an app, and the queries of trading-graph-client. */
+/** The queries of most clients: the screens of an app, and the queries of trading-graph-client. */
 export const USUAL_DOCUMENTS: readonly string[] = [
   `query Home {
     session { login currency balance credit equity invested profits kycStatus }

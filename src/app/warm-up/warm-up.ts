@@ -60,7 +60,7 @@ export async function warmUp(
   }
 }
 
-/** What the warm-up leaves would be collected in one long pause while clients wait. */
+/** Collects the garbage of the warm-up now, or it would be collected in one long pause while clients wait. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 
-// The reads of a home screen, and the catalog's where it is not cached: one may be refused without the others.
+// A home screen makes five beside a cold catalog, and one that had to wait could fail without the others.
 const CALLS_OF_A_TOKEN = 5;
 const PATIENCE_MS = 2_000;
 const MOST_WAITING_AT_AN_ADDRESS = 500;

@@ -90,7 +90,7 @@ interface FailureShareOptions {
   readonly minimumCalls: number;
   /** Failures of fewer accounts than this may be their own. */
   readonly minimumAccounts: number;
-  /** From 0 up to 1. */
+  /** The share of failed calls that opens the circuit, from 0 up to 1. */
   readonly threshold: number;
 }
 

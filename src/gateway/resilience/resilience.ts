@@ -9,7 +9,7 @@ import { RetryBudget, withRetries } from './retries.ts';
 interface ResilienceOptions {
   /** A monotonic clock. */
   readonly clock: Clock;
-  /** From 0 up to 1; for jitter. */
+  /** A random number from 0 up to 1, for jitter. */
   readonly random: () => number;
   /** The most connections that polls hold at a time. */
   readonly pollConnections: number;

@@ -8,7 +8,7 @@ import { isWorthRepeating, wasNotAttempted } from './verdict.ts';
 
 interface RetryOptions {
   readonly clock: Clock;
-  /** From 0 up to 1. */
+  /** A random number from 0 up to 1. */
   readonly random: () => number;
   readonly budgets: ReadonlyMap<Backend, RetryBudget>;
   readonly onRetry: (call: WireCall) => void;

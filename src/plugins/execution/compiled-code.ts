@@ -56,7 +56,7 @@ export function readFlags(
 
 // The limit is in fields.
 const MAX_FIELDS = 40_000;
-// As measured, about.
+// Measured, roughly.
 const BYTES_PER_FIELD = 1_024;
 
 /** All compiled code of the process, as an LRU cache. */

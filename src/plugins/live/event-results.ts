@@ -239,7 +239,7 @@ function textOf(made: MadeResult): JsonText {
   return made.text;
 }
 
-/** What a further reader of a result counts: it was made already, and is sent once more. */
+/** The fields that a further reader of a result is charged: it was made already, and is sent once more. */
 function fieldsToSend(text: JsonText): number {
   const bytes =
     typeof text === 'string' ? text.length : text.reduce((sum, { length }) => sum + length, 0);

@@ -14,7 +14,7 @@ interface AccessLogOptions {
   /** The key of the accounts' hashes; null for one of this process. */
   readonly accountKey: string | null;
   readonly ledger: Pick<ProofLedger, 'provedLogin' | 'acceptedClaim'>;
-  /** From 0 up to 1. */
+  /** A number from 0 up to 1. */
   readonly random: () => number;
   /** Called with each request that has ended, logged or not. */
   readonly onEnded: (summary: RequestSummary, end: RequestEnd) => void;

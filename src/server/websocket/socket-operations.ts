@@ -270,7 +270,7 @@ export interface Connection extends PingTarget, Record<PropertyKey, unknown> {
   readonly forwarded: Trace | undefined;
   /** The ids of operations other than subscriptions whose answer is still to be sent. */
   readonly inFlight: Set<string>;
-  /** Of all operations that have not ended, by their ids. */
+  /** The operations that have not ended, by their ids. */
   readonly summaries: Map<string, RequestSummary>;
   client: ClientNaming | null;
   /** The size of the message that is handled now. */

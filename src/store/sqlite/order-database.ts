@@ -54,7 +54,7 @@ export class OrderDatabase {
   /** Keys of intact rows that an index lacks: a row missing from both indexes would look absent. */
   readonly #unindexedKeys = new Set<string>();
   readonly #isDamaged: boolean;
-  /** Of the accounts of the present batch's reservations. */
+  /** The accounts of the present batch's reservations. */
   #accounts = new Map<string, number>();
   #failure: SqliteFileError | null = null;
   /** All rows up to this id are damaged, and stay. */

@@ -52,7 +52,7 @@ const MARK_DIGITS = 16;
 /** The file of the order records, which detects lost data: an older copy of itself, or missing rows. */
 export class OrderFile {
   readonly database: DatabaseSync;
-  /** As of the last transaction; within one, `work` may change it. */
+  /** The state as of the last transaction; within one, `work` may change it. */
   state: FileState = { writes: 0, rows: 0, file: '', incompleteFrom: null };
   readonly #path: string;
   /** Changes when another file replaces this one at the path. */

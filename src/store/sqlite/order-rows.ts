@@ -38,7 +38,7 @@ export const SQL = {
   byId: `${SELECT} WHERE id = ?`,
   account: `SELECT count(*) AS held, CAST(min(id) AS REAL) AS oldest
     FROM orders INDEXED BY orders_key WHERE login = ?`,
-  // By the row id: the `id` that is selected is computed, and would be sorted, all rows for each order.
+  // Sorted by row id, since the `id` that is selected is computed, and sorting by it would read all rows for each order.
   after: `${SELECT} WHERE id > ? ORDER BY rowid LIMIT ?`,
   insert: `INSERT INTO orders VALUES (NULL, :login, :key, :keyHash, :reservation, :input, :pendingMs,
     :outcome, :at, :boot, :uptimeMs, :digest)`,
@@ -87,7 +87,7 @@ export function toRecord(row: OrderRow, clock: MachineClock): OrderRecord {
   return toOrderRecord(of, JSON.parse(row.outcome ?? 'null'), row.pendingMs - ageMs(row, clock));
 }
 
-/** From before a restart of the machine, and dated so far ahead that one of the two dates is wrong. */
+/** Whether a record is from before a restart of the machine, and dated so far ahead that one of the two dates is wrong. */
 export function isFarAhead({ at, boot }: OrderRow, clock: MachineClock): boolean {
   return boot !== clock.boot && Date.parse(at) - clock.nowMs() > RECORD_LIFE_MS;
 }
@@ -96,7 +96,7 @@ export function isOver(moment: Moment, clock: MachineClock): boolean {
   return ageMs(moment, clock) >= RECORD_LIFE_MS;
 }
 
-/** As SQLite gives it back, which is what digests have to be of. */
+/** Both texts as SQLite gives them back, which digests are made of. */
 export function wellFormed({ login, key }: Pick<OrderContent, 'login' | 'key'>): [string, string] {
   return [login.toWellFormed(), key.toWellFormed()];
 }

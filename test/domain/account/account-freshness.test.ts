@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import type { AccountVersion } from '../../../src/store/account-versions.ts';
 
-/** What a store says, or how it fails. */
+/** The answer of a store, or its failure. */
 type Stored = AccountVersion | Error;
 
 function follow() {
@@ -20,7 +20,7 @@ function follow() {
   });
   return {
     freshness,
-    /** What is told of the account 1 once the store says this. */
+    /** Resolves to whether account 1 is certain and to all that was told of it, once the store says this. */
     async after(stored: Stored) {
       state.stored = stored;
       const isCertain = await freshness.catchUp('1');

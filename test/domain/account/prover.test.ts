@@ -4,6 +4,18 @@ import { openAccountWorld, PROOF_MS, snapshot, viewer } from './account-world.ts
 
 const demo = viewer('demo');
 
+/** A world in which the token of `asking` was proved, and its proof has lapsed. */
+async function openLapsedWorld() {
+  const world = openAccountWorld();
+  const asking = { ...demo, provingReads: new Set<Promise<void>>() };
+  const proved = world.prover.account(asking);
+  await world.clock.advance(0);
+  world.calls[0]?.answer(snapshot(1));
+  await proved;
+  await world.clock.advance(PROOF_MS);
+  return { ...world, asking };
+}
+
 describe('an account’s proof', () => {
   test('costs one call, shared by a single flight', async () => {
     const { prover, calls, clock } = openAccountWorld();
@@ -17,13 +29,8 @@ describe('an account’s proof', () => {
   });
 
   test('that has lapsed costs another call', async () => {
-    const { prover, calls, clock } = openAccountWorld();
-    const asked = prover.account(demo);
-    await clock.advance(0);
-    calls[0]?.answer(snapshot(1));
-    await asked;
-    await clock.advance(PROOF_MS);
-    const again = prover.account(demo);
+    const { asking, prover, calls, clock } = await openLapsedWorld();
+    const again = prover.account(asking);
     await clock.advance(0);
     expect(calls).toHaveLength(2);
     calls[1]?.answer(snapshot(1));
@@ -31,13 +38,7 @@ describe('an account’s proof', () => {
   });
 
   test('that has lapsed is renewed by a read of the same request at no further cost', async () => {
-    const { prover, gateway, calls, clock } = openAccountWorld();
-    const asking = { ...demo, provingReads: new Set<Promise<void>>() };
-    const first = prover.account(asking);
-    await clock.advance(0);
-    calls[0]?.answer(snapshot(1));
-    await first;
-    await clock.advance(PROOF_MS);
+    const { asking, prover, gateway, calls, clock } = await openLapsedWorld();
     const again = prover.account(asking);
     const [failing, succeeding] = [
       gateway.read(asking, withdrawalMethodsRead).catch(() => null),
@@ -60,13 +61,7 @@ describe('an account’s proof', () => {
   });
 
   test('that has lapsed is renewed by the snapshot in flight, whatever other read hangs', async () => {
-    const { prover, gateway, sessions, calls, clock } = openAccountWorld();
-    const asking = { ...demo, provingReads: new Set<Promise<void>>() };
-    const first = prover.account(asking);
-    await clock.advance(0);
-    calls[0]?.answer(snapshot(1));
-    await first;
-    await clock.advance(PROOF_MS);
+    const { asking, prover, gateway, sessions, calls, clock } = await openLapsedWorld();
     void gateway.read(asking, customerIdRead);
     const read = sessions.read(asking);
     const again = prover.account(asking);
@@ -138,13 +133,7 @@ describe('an account’s proof', () => {
 
 describe('a group’s proof', () => {
   test('that has lapsed is renewed by a read of the same request at no further cost', async () => {
-    const { prover, gateway, calls, clock } = openAccountWorld();
-    const asking = { ...demo, provingReads: new Set<Promise<void>>() };
-    const first = prover.group(asking);
-    await clock.advance(0);
-    calls[0]?.answer(snapshot(1));
-    await first;
-    await clock.advance(PROOF_MS);
+    const { asking, prover, gateway, calls, clock } = await openLapsedWorld();
     const again = prover.group(asking);
     const read = gateway.read(asking, customerIdRead);
     await clock.advance(0);

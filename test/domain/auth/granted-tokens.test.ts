@@ -9,7 +9,7 @@ test('a token counts as just granted for a minute, and no other does', async () 
   granted.add('first');
   expect(granted.has(tokenHash('first'))).toBe(true);
   expect(granted.has(tokenHash('another'))).toBe(false);
-  // By its hash alone: the token itself is not kept.
+  // The token is kept by its hash alone.
   expect(granted.has('first')).toBe(false);
   await clock.advance(59_999);
   expect(granted.has(tokenHash('first'))).toBe(true);

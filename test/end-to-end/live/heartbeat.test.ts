@@ -6,7 +6,7 @@ import { LIST, sseClient, VIEWS, webSocketClient } from './watcher.ts';
 const HEARTBEAT_MS = 3_000;
 const SLACK_MS = 3_000;
 
-// That 15 seconds are kept without this option the feed's own tests say, on a clock of theirs.
+// The feed's own tests show, on a clock of theirs, that 15 seconds are kept without this option.
 test('in a market that stands still an event comes with each heartbeat, on both views and transports', async () => {
   await using app = await startTestApp({}, { heartbeatMs: HEARTBEAT_MS });
   const token = app.sandbox.token({ email: 'demo@example.com' });

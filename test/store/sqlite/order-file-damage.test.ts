@@ -17,6 +17,13 @@ import {
 
 const KEYS = Array.from({ length: 12 }, (_, n) => `key ${n}`);
 
+/** A folder with a file of order records, and the image of that file. */
+function createFilledFolder() {
+  const folder = createFolder();
+  fill(folder.path, KEYS);
+  return { ...folder, image: imageOf(folder.path) };
+}
+
 function flipped(bytes: Buffer, at: number, bit: number): Buffer {
   const copy = Buffer.from(bytes);
   copy[at] = (copy[at] ?? 0) ^ (1 << bit);
@@ -49,9 +56,8 @@ describe('a damaged file of order records', () => {
   test.each([0, 1, 2, 3])(
     'forgets nothing, whichever of these bytes has a flipped bit (part %d of 4)',
     (part) => {
-      using folder = createFolder();
-      fill(folder.path, KEYS);
-      const image = imageOf(folder.path);
+      using folder = createFilledFolder();
+      const { image } = folder;
       const { length } = image.database;
       const met = meet(
         folder.path,
@@ -69,9 +75,8 @@ describe('a damaged file of order records', () => {
   );
 
   test('forgets nothing, wherever it is cut', () => {
-    using folder = createFolder();
-    fill(folder.path, KEYS);
-    const image = imageOf(folder.path);
+    using folder = createFilledFolder();
+    const { image } = folder;
     const { length } = image.database;
     const met = meet(
       folder.path,
@@ -85,9 +90,8 @@ describe('a damaged file of order records', () => {
   });
 
   test('refuses the damaged key alone, in its row and in either index', () => {
-    using folder = createFolder();
-    fill(folder.path, KEYS);
-    const image = imageOf(folder.path);
+    using folder = createFilledFolder();
+    const { image } = folder;
     const { database } = image;
     const places: number[] = [];
     for (let at = database.indexOf('key 7'); at !== -1; at = database.indexOf('key 7', at + 1)) {
@@ -122,9 +126,8 @@ describe('a damaged file of order records', () => {
   });
 
   test('refuses a key that neither index leads to any more, and answers it from its row when repaired', () => {
-    using folder = createFolder();
-    fill(folder.path, KEYS);
-    const image = imageOf(folder.path);
+    using folder = createFilledFolder();
+    const { image } = folder;
     const { database } = image;
     const hash = Buffer.alloc(8);
     hash.writeDoubleBE(keyHash('1001', 'key 9'));
@@ -169,8 +172,7 @@ describe('a damaged file of order records', () => {
   });
 
   test('does not start with fewer rows than were written', () => {
-    using folder = createFolder();
-    fill(folder.path, KEYS);
+    using folder = createFilledFolder();
     const raw = new DatabaseSync(folder.path);
     raw.exec("DELETE FROM orders WHERE key = 'key 3'");
     raw.close();
@@ -184,8 +186,7 @@ describe('a damaged file of order records', () => {
     ['another program', 'PRAGMA application_id = 7'],
     ['no state', 'DELETE FROM state'],
   ])('does not start with %s', (_, change) => {
-    using folder = createFolder();
-    fill(folder.path, KEYS);
+    using folder = createFilledFolder();
     const raw = new DatabaseSync(folder.path);
     raw.exec(`${change}; UPDATE state SET writes = 100`);
     raw.close();
@@ -195,18 +196,18 @@ describe('a damaged file of order records', () => {
   test.each([0, 1, 2, 3])(
     'forgets nothing while it is in use, whichever of these bytes has a flipped bit (part %d of 4)',
     (part) => {
-      using folder = createFolder();
-      fill(folder.path, KEYS);
-      const image = imageOf(folder.path);
+      using folder = createFilledFolder();
+      const { image } = folder;
       const { length } = image.database;
       const lost: string[] = [];
       let refused = 0;
       for (let at = HEADER_BYTES + part; at < length; at += 4 * STRIDE) {
         image.restore();
         using database = openDatabase(folder.path);
-        const bytes = flipped(readFileSync(folder.path), at, (at >> 2) % 8);
+        const whole = readFileSync(folder.path);
+        const bytes = flipped(whole, at, (at >> 2) % 8);
         // A larger change counter, or what is cached would still count.
-        const changes = readFileSync(folder.path).readUInt32BE(24) + 1;
+        const changes = whole.readUInt32BE(24) + 1;
         for (const place of [24, 92]) bytes.writeUInt32BE(changes, place);
         writeFileSync(folder.path, bytes);
         const found = verdicts(database, KEYS);
@@ -220,8 +221,7 @@ describe('a damaged file of order records', () => {
   );
 
   test('is damaged while it is in use, and orders are refused from then on', () => {
-    using folder = createFolder();
-    fill(folder.path, KEYS);
+    using folder = createFilledFolder();
     using database = openDatabase(folder.path);
     const image = imageOf(folder.path);
     const zeros = Buffer.concat([image.database.subarray(0, 4_096), Buffer.alloc(4_096 * 4, 1)]);

@@ -2,7 +2,7 @@ import type { FiringAlert } from './prometheus.ts';
 import type { NightHealth } from './replica.ts';
 import type { Line, Stage } from './stage.ts';
 
-/** What somebody on call has of a fault, without its name: file by file, as a drill hands it out. */
+/** The evidence of a fault that somebody on call has, without its name: file by file, as a drill hands it out. */
 export type Evidence = Readonly<Record<string, string>>;
 
 /** Keeps what told of a fault, and when. */
@@ -11,7 +11,7 @@ export class NightRecord {
   readonly #alerts: string[] = [];
   readonly #healths: string[] = [];
   readonly #known = new Set<string>();
-  /** Of each replica, as last written down. */
+  /** The readiness of each replica that was written down last. */
   readonly #former: string[] = [];
   #metricsBefore: Evidence = {};
 

@@ -5,7 +5,7 @@ export interface TlsGateway extends AsyncDisposable {
   readonly url: string;
   /** A PEM file of the authority that has signed its certificates. */
   readonly authority: string;
-  /** From now on shows this one, and ends the connections that were made with the other. */
+  /** Shows this certificate from now on, and ends the connections that were made with the other. */
   present(which: 'valid' | 'expired'): void;
 }
 
