@@ -29,6 +29,7 @@ export interface WorldOptions {
   readonly maxGroups?: number;
   readonly versions?: VersionStore;
   readonly onRead?: (source: 'memory' | 'wait') => void;
+  readonly onFetched?: (outcome: string) => void;
 }
 
 export interface LogLine {

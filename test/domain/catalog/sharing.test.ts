@@ -53,6 +53,18 @@ test('a token whose account was moved to another group reads the new one', async
   expect((await world.catalogs.read(moved)).group).toBe('standard-usd');
 });
 
+test('a token that is proved for another group while its claim fails reads that group', async () => {
+  await using world = await openCatalogWorld();
+  const failing = { operation: 'getAllTickers', kind: 'status', status: 500 } as const;
+  world.sandbox.fail({ ...failing, delayMs: 50, times: 1 });
+  const moved = { ...world.viewer(), claimedGroup: 'pro-usd' };
+  const reading = world.catalogs.read(moved);
+  await eventually(() => world.fetches() === 1);
+  await world.gateway.getSession(moved);
+  await world.clock.advance(50);
+  expect((await reading).group).toBe('standard-usd');
+});
+
 test('a group claim that could leave its place in the path is never sent', async () => {
   await using world = await openCatalogWorld();
   for (const claimedGroup of ['..', 'a/../b', 'a\n']) {
@@ -92,6 +104,19 @@ test('readers behind a forged token fetch the catalog themselves', async () => {
   const views = await Promise.all(honest);
   expect(views.map(({ group }) => group)).toEqual(['standard-usd', 'standard-usd']);
   expect(world.fetches()).toBe(2);
+});
+
+test('a refused token takes nobody with it who waits for its call', async () => {
+  await using world = await openCatalogWorld();
+  const [refused, other] = [world.viewer(), world.viewer({ email: FRESH })];
+  for (const viewer of [refused, other]) await world.catalogs.read(viewer);
+  await world.clock.advance(HOUR_MS);
+  const failing = { operation: 'getAllTickers', kind: 'status', status: 403 } as const;
+  world.sandbox.fail({ ...failing, login: 700001 });
+  const reads = [refused, other].map((viewer) => world.catalogs.read(viewer));
+  await expect(reads[0]).rejects.toMatchObject({ kind: 'forbidden' });
+  expect(await reads[1]).toMatchObject({ stale: false, ageSeconds: 0 });
+  expect(world.fetches()).toBe(3);
 });
 
 test('a token that the gateway refuses later loses the catalog immediately', async () => {

@@ -11,12 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
+// One of each argument; the tests of paging know every other way.
 const WRONG = [
-  ['first: -1', 'first'],
   ['first: 501', 'first'],
   ['last: 501', 'last'],
-  ['first: 1, last: 1', 'last'],
-  ['after: "x", before: "y"', 'before'],
   ['after: "forged"', 'after'],
   ['before: "forged"', 'before'],
 ] as const;

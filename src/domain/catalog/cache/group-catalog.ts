@@ -209,7 +209,7 @@ function isShrunk({ instruments }: ModifiedCatalog, { version }: CatalogCopy): b
 
 /** A tenth at once is more than an exchange lists or delists in an hour. */
 function hasLost(size: number, wholeSize: number): boolean {
-  return size <= wholeSize * 0.9 && size < wholeSize;
+  return size <= wholeSize * 0.9;
 }
 
 function contractError(message: string): GatewayError {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Instrument } from '../../../gateway/model.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
-import { MATCH, type Matches } from '../search/search-index.ts';
+import type { Matches } from '../search/search-index.ts';
 import type { SearchTerm } from '../search/words.ts';
 import { compareText } from '../sorting.ts';
 import { encodeCursor, type Place, type SortKey } from './cursor.ts';
@@ -83,25 +83,20 @@ function sortBy(
   by: InstrumentOrderBy,
   matches: Matches | null,
 ): Sort {
-  const symbolOf = (ordinal: number) => instruments[ordinal]?.symbol ?? '';
-  const classOf = (ordinal: number) => matches?.classes[ordinal] ?? MATCH.none;
-  switch (by) {
-    case 'SYMBOL':
-      return sortByOne(bySymbol, symbolOf);
-    case 'NAME':
-      return sortByOne(index?.byName ?? bySymbol, (ordinal) => index?.nameKeys[ordinal] ?? '');
-    case 'LEVERAGE':
-      return sortByOne(
-        index?.byLeverage ?? bySymbol,
-        (ordinal) => instruments[ordinal]?.leverage ?? 0,
-      );
-    case 'RELEVANCE':
-      return {
-        rising: matches?.ordinals ?? bySymbol,
-        keyOf: (ordinal) => [classOf(ordinal), symbolOf(ordinal)],
-        haveSameKey: (a, b) => classOf(a) === classOf(b) && symbolOf(a) === symbolOf(b),
-      };
-  }
+  const at = (ordinal: number) => instruments[ordinal] as Instrument;
+  const symbolOf = (ordinal: number) => at(ordinal).symbol;
+  if (by === 'SYMBOL') return sortByOne(bySymbol, symbolOf);
+  // Every other order has waited for the index, and relevance is that of a search.
+  const { byName, byLeverage, nameKeys } = index as CatalogIndex;
+  if (by === 'NAME') return sortByOne(byName, (ordinal) => nameKeys[ordinal] as string);
+  if (by === 'LEVERAGE') return sortByOne(byLeverage, (ordinal) => at(ordinal).leverage);
+  const { classes, ordinals } = matches as Matches;
+  const classOf = (ordinal: number) => classes[ordinal] as number;
+  return {
+    rising: ordinals,
+    keyOf: (ordinal) => [classOf(ordinal), symbolOf(ordinal)],
+    haveSameKey: (a, b) => classOf(a) === classOf(b) && symbolOf(a) === symbolOf(b),
+  };
 }
 
 function sortByOne(rising: Uint32Array, read: (ordinal: number) => string | number): Sort {

@@ -25,15 +25,6 @@ test('a catalog that was not read meanwhile is fetched by its next reader, who w
   expect(world.fetches()).toBe(2);
 });
 
-test('its age counts from the Age header', async () => {
-  await using world = await openCatalogWorld();
-  world.sandbox.changeCatalog({ ageSeconds: 1_200 });
-  const view = await world.catalogs.read(world.viewer());
-  expect(view.ageSeconds).toBe(1_200);
-  expect(view.expiresAt.getTime() - view.fetchedAt.getTime()).toBeLessThanOrEqual(2_400_000);
-  expect(view.expiresAt.getTime() - view.fetchedAt.getTime()).toBeGreaterThan(2_390_000);
-});
-
 test.each([
   ['3500, 100', 3_500],
   [' 3500 ,100', 3_500],

@@ -77,7 +77,8 @@ test('a token that the gateway refuses starts no refresh', async () => {
 });
 
 test('with an ETag the refresh is conditional, and a 304 renews the age', async () => {
-  await using world = await openCatalogWorld();
+  const outcomes: string[] = [];
+  await using world = await openCatalogWorld({ onFetched: (each) => void outcomes.push(each) });
   const viewer = world.viewer();
   const { version } = await world.catalogs.read(viewer);
   await world.clock.advance(LAST_FIFTH_MS);
@@ -86,6 +87,7 @@ test('with an ETag the refresh is conditional, and a 304 renews the age', async 
   const [first, second] = world.sandbox.requests('getAllTickers');
   expect(first?.headers['if-none-match']).toBeUndefined();
   expect(second?.headers['if-none-match']).toMatch(/^W\/"/);
+  expect(outcomes).toEqual(['modified', 'unmodified']);
   expect((world.catalogs.read(viewer) as CatalogView).version).toBe(version);
 });
 

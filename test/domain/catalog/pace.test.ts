@@ -1,0 +1,53 @@
+import { expect, test, vi } from 'vitest';
+import { buildVersion } from '../../../src/domain/catalog/catalog-version.ts';
+import { Pace, sortInSlices } from '../../../src/domain/catalog/sorting.ts';
+import { instrument } from './instruments.ts';
+
+/** Each look at the clock finds it so much later. */
+function tickAtEachLook(ms: number): void {
+  let nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    nowMs += ms;
+    return nowMs;
+  });
+}
+
+/** Counts the turns of the event loop that others get while the work is done. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await work();
+  isDone = true;
+  return turns;
+}
+
+const ROWS = Array.from({ length: 50 }, (_, at) => instrument(`S${at}`));
+
+test('where a slice is over after each step, a version and its index are built in a turn for each', async () => {
+  const { version } = await buildVersion(ROWS, null);
+  tickAtEachLook(5);
+  const { length } = ROWS;
+  // An instrument is compared, listed by its id and by its digest, and named in the version.
+  expect(await turnsDuring(() => buildVersion(ROWS, null))).toBeGreaterThanOrEqual(4 * length);
+  // Those that are gone are looked for one by one.
+  expect(await turnsDuring(() => buildVersion([], version))).toBeGreaterThanOrEqual(length);
+  expect(await turnsDuring(async () => version.index)).toBeGreaterThanOrEqual(2 * length);
+});
+
+test('a sort that is over within its slice yields to nobody', async () => {
+  const numbers = Array.from({ length: 5_000 }, (_, at) => (at * 7) % 5_000);
+  const compare = (a: number, b: number) => a - b;
+  tickAtEachLook(0);
+  const pace = new Pace();
+  expect(await turnsDuring(() => sortInSlices(numbers, compare, pace))).toBe(0);
+  tickAtEachLook(5);
+  // Long runs are merged in slices of 256 steps, whatever the clock says.
+  const turns = await turnsDuring(() => sortInSlices(numbers, compare, pace));
+  expect(turns).toBeGreaterThan(30);
+  expect(turns).toBeLessThan(100);
+});
