@@ -45,7 +45,7 @@ export class DemoPage {
   async asset(reply: Reply, path: string): Promise<boolean> {
     const file = (await this.#load()).files.get(path);
     if (file === undefined) return false;
-    await sendFile(reply, file);
+    sendFile(reply, file);
     return true;
   }
 }

@@ -59,7 +59,7 @@ export class GraphiQL {
     const { graphiql, page } = await this.#loadAssets();
     const asset = graphiql.get(path) ?? page.get(path);
     if (!asset) return false;
-    await sendFile(reply, asset);
+    sendFile(reply, asset);
     return true;
   }
 }

@@ -23,11 +23,11 @@ export async function packFile(
 }
 
 /** Sends a file whose path contains a hash of its content, so that it can be cached for good. */
-export async function sendFile(reply: Reply, file: StaticFile): Promise<void> {
+export function sendFile(reply: Reply, file: StaticFile): void {
   reply.set('content-type', file.type);
   reply.set('cache-control', 'public, max-age=31536000, immutable');
   reply.set('vary', 'accept-encoding');
   const encoding = reply.encodingFor(file.bytes.length);
-  if (encoding === null) await reply.send(200, file.bytes);
+  if (encoding === null) void reply.send(200, file.bytes);
   else reply.sendPacked(200, file[encoding], encoding);
 }

@@ -92,6 +92,15 @@ describe.each([
     });
   });
 
+  test('an answer that the client has is not sent again, though it was not in memory', async () => {
+    const variables = { n: 7 };
+    const held = await ask(token, { variables, ifNoneMatch: '*' });
+    expect(held).toMatchObject({ status: 304, etag: expect.any(String), data: undefined });
+    const posted = await ask(token, { variables, method: 'POST', ifNoneMatch: '*' });
+    expect(posted.status).toBe(200);
+    expect(posted.data.instruments.nodes).toHaveLength(7);
+  });
+
   test('undeclared variables share the cached answer', async () => {
     const { etag } = await ask(token, { variables: { n: 2 } });
     for (const variables of [{}, { n: 2, unknown: 'x'.repeat(1_000) }]) {

@@ -187,6 +187,18 @@ test('another edition of the catalog is read at once', async () => {
   expect(changes.data.catalog.changes.upserted).toHaveLength(3);
 });
 
+test('nothing else that is done with the controls has the catalog read again', async () => {
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const read = () => app.query('{ catalog { version } }', { token });
+  await read();
+  app.sandbox.clearCalls();
+  expect((await fetch(`${app.url}/sandbox/calls`)).status).toBe(200);
+  const refused = await fetch(`${app.url}/sandbox/catalog`, { method: 'POST', body: 'none' });
+  expect(refused.status).toBe(400);
+  await read();
+  expect(app.sandbox.calls('getAllTickers')).toBe(0);
+});
+
 test('a name of this machine does not open them to a peer elsewhere', () => {
   const proxy = new SandboxProxy({
     gatewayUrl: app.url,
