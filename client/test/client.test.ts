@@ -116,7 +116,13 @@ test('sends trusted documents by their id, queries by GET', async () => {
 });
 
 test('names the account that is signed in, and says when it is another one or none', async () => {
-  const { client } = start();
+  const forced = new Set<boolean>();
+  const { client } = start({
+    token({ force }) {
+      forced.add(force);
+      return token;
+    },
+  });
   const changes: (string | null)[] = [];
   const stop = client.onAccountChange((login) => changes.push(login));
   expect(client.login).toBeNull();
@@ -137,6 +143,8 @@ test('names the account that is signed in, and says when it is another one or no
   await client.tokenChanged();
   await eventually(() => client.login === '700001');
   expect(changes).toHaveLength(2);
+  // No token was refused, so that none had to be renewed.
+  expect([...forced]).toEqual([false]);
   client.dispose();
 });
 

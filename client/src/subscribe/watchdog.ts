@@ -19,7 +19,6 @@ export class Watchdog {
   readonly #options: WatchdogOptions;
   #lastHeardAt: number;
   #cancel: () => void = () => {};
-  #isStopped = false;
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
@@ -33,23 +32,17 @@ export class Watchdog {
 
   /** Asks at once. */
   check(): void {
-    if (this.#isStopped) return;
     const { environment, answerMs, ask, onDead } = this.#options;
     this.#cancel();
-    let hasHeard = false;
     const askedAt = environment.uptime();
-    const settle = () => {
-      if (this.#isStopped) return;
-      hasHeard = this.#lastHeardAt > askedAt;
-      if (hasHeard) this.#wait(this.#options.silenceMs);
+    this.#cancel = environment.after(answerMs, () => {
+      if (this.#lastHeardAt > askedAt) this.#wait(this.#options.silenceMs);
       else onDead();
-    };
-    this.#cancel = environment.after(answerMs, settle);
+    });
     ask();
   }
 
   stop(): void {
-    this.#isStopped = true;
     this.#cancel();
   }
 

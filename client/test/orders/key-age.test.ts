@@ -82,6 +82,20 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
   });
 });
 
+test('a stored key goes on ageing from what it had, where the clock is set back in this run', () => {
+  let [nowHours, uptimeHours] = [22, 1];
+  const environment = countedEnvironment({
+    now: () => nowHours * HOUR_MS,
+    uptime: () => uptimeHours * HOUR_MS,
+  });
+  const stamp = stampStored(environment, 0);
+  const unreadable = stampStored(environment, null);
+  expect(ageOf(stamp, environment, 0)).toBe('fresh');
+  expect(ageOf(unreadable, environment, 0)).toBe('inDoubt');
+  [nowHours, uptimeHours] = [20, 2];
+  expect(ageOf(stamp, environment, 0)).toBe('old');
+});
+
 /** A stretch of a phone's life; times in minutes. */
 interface Span {
   readonly awake: number;

@@ -76,6 +76,16 @@ test('a write that was cut off is neither read nor listed, and removed in the en
   );
 });
 
+test('a key is listed whose line ends where a read does', async () => {
+  const storage = files(await temporaryFolder());
+  // Its quotes are written with it.
+  const keys = [65_533, 65_534, 65_535].map((length) => 'k'.repeat(length));
+  for (const key of keys) await storage.set(key, 'text');
+  expect((await storage.keys('')).map(({ length }) => length).toSorted()).toEqual([
+    65_533, 65_534, 65_535,
+  ]);
+});
+
 test('a damaged file rejects and is not listed; the next write repairs it', async () => {
   const folder = await temporaryFolder();
   const storage = files(folder);

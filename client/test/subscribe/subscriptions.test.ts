@@ -127,6 +127,8 @@ describe.each([
     core.subscribe(CHANGES, events.variables, events);
     await eventually(() => events.results.length > 0);
     core.dispose();
+    // The line is lost before the end.
+    expect(events.line).toEqual(['connected', 'disconnected']);
     expect(events.end).toMatchObject({ code: 'DISPOSED' });
     expect(core.countedEnvironment.timers.size).toBe(0);
     expect(core.countedEnvironment.listeners.size).toBe(0);
