@@ -19,7 +19,11 @@ describe('an answer without end', () => {
       sockets.push(socket);
       pour(socket, 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n');
     });
-    await using open = openClient(gateway.url, { maxBytes: MEGABYTE });
+    const observed: string[] = [];
+    await using open = openClient(gateway.url, {
+      maxBytes: MEGABYTE,
+      observe: ({ operation }, outcome) => observed.push(`${operation} ${outcome}`),
+    });
     const [read, write, order] = await Promise.all([
       wordFor(CALLS.getOpenPositions(open.client, anyCaller)),
       wordFor(CALLS.setValue(open.client, anyCaller)),
@@ -27,6 +31,10 @@ describe('an answer without end', () => {
     ]);
     expect([read, write, order]).toEqual(['contract', 'unknown', 'unknown']);
     await eventually(() => gateway.openConnections === 0);
+    // That the connection is closed then is no second end of the call.
+    expect(observed.toSorted()).toEqual(
+      ['getOpenPositions', 'openPosition', 'setValue'].map((name) => `${name} contract`),
+    );
     for (const socket of sockets) {
       // The buffers of the two kernels come on top of the bound.
       expect(socket.bytesWritten - socket.writableLength).toBeLessThan(16 * MEGABYTE);

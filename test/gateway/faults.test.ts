@@ -54,6 +54,11 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
     raw(CONTINUE + answer(401, '')),
     ['unauthenticated', 'unauthenticated', 'unauthenticated'],
   ],
+  [
+    'a refusal that says twice how long to wait',
+    raw(answer(429, '', { 'retry-after': '1\r\nretry-after: 2' })),
+    ['rate-limited', 'rate-limited', 'rate-limited'],
+  ],
 
   ['a reset in place of an answer', (socket) => socket.resetAndDestroy(), LOST],
   ['a hang-up in place of an answer', (socket) => socket.end(), LOST],

@@ -1,5 +1,6 @@
 import type { Caller } from '../../src/gateway/caller.ts';
 import { GatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
+import type { ObserveCall } from '../../src/gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../src/gateway/model.ts';
 import { createPools, type Pools } from '../../src/gateway/pools.ts';
 import { createTransport } from '../../src/gateway/transport.ts';
@@ -10,14 +11,15 @@ export interface ClientSettings extends Partial<Omit<GatewayClientOptions, 'send
   readonly connectTimeoutMs?: number;
   /** Replaces the pools made for `url`. */
   readonly pools?: Pools;
+  readonly observe?: ObserveCall;
 }
 
 /** The client as the program wires it, on connections of its own. */
 export function openClient(url: string, settings: ClientSettings = {}) {
-  const { connections = 128, connectTimeoutMs = 5_000, ...options } = settings;
+  const { connections = 128, connectTimeoutMs = 5_000, observe = () => {}, ...options } = settings;
   const pools = settings.pools ?? createPools({ gatewayUrl: url, connections, connectTimeoutMs });
   const client = new GatewayClient({
-    send: createTransport(pools, () => {}),
+    send: createTransport(pools, observe),
     headers: {},
     forwardClient: false,
     directionField: 'direction',

@@ -36,7 +36,9 @@ const UNSAFE = [
   ['a line break', 'a\r\nHost: b'],
   ['a tab', 'a\tb'],
   ['DEL', 'a\u007fb'],
+  ['the last C0 control', 'a\u001fb'],
   ['a C1 control', 'a\u0085b'],
+  ['the last C1 control', 'a\u009fb'],
   ['half a surrogate pair', 'a\ud800b'],
   ['the other half', '\udc00'],
 ] as const;

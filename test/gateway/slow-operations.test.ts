@@ -73,6 +73,15 @@ test('it is quiet for twofold times, for a few long calls, and for what stays qu
   expect(await quick.call(5, () => 40)).toBeNull();
 });
 
+test('a median is known as soon as the first ten seconds are over', async () => {
+  const { slow, clock } = open();
+  for (let call = 0; call < 10; call += 1) slow.saw(OPERATION, 'ok', 100, clock.now());
+  await clock.advance(9_999);
+  expect(slow.median(OPERATION, 'minute')).toBeNull();
+  await clock.advance(1);
+  expect(slow.median(OPERATION, 'minute')).toBeCloseTo(100, -1.5);
+});
+
 test('it needs calls to compare: thirty before, ten in the minute', async () => {
   const { call, slow } = open();
   expect(await call(1, () => 100)).toBeNull();
