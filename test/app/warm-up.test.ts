@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { registerHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { USUAL_DOCUMENTS } from '../../src/app/warm-up/documents.ts';
 import { startTestApp } from '../support/app.ts';
+import { eventually } from '../support/eventually.ts';
 import { readMetrics } from '../support/leaks.ts';
 
 const WARM = { NODE_ENV: 'production', SANDBOX: 'on', WARM_UP: 'on' };
@@ -34,6 +36,27 @@ test('a service that has warmed up has its documents, and nothing else has happe
   expect(app.logged).toEqual([]);
   const { data } = await app.query('{ session { login } }', { token: await app.signIn() });
   expect(data).toEqual({ session: { login: expect.any(String) } });
+});
+
+test('what was opened for the warm-up is closed, and nothing is loaded that no setting needs', async () => {
+  const listeners = () =>
+    process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
+  const asked = new Set<string>();
+  const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      asked.add(specifier);
+      return next(specifier, context);
+    },
+  });
+  try {
+    await using app = await startTestApp(WARM);
+    // The public one, the admin one and the sandbox gateway's.
+    await eventually(() => listeners() === 3);
+    expect(app.sandbox.calls()).toBe(0);
+    expect(asked).not.toContain('jose');
+  } finally {
+    hooks.deregister();
+  }
 });
 
 test('nothing is warmed outside of production, or where it is off', async () => {
