@@ -89,13 +89,23 @@ test('a backend that fails now and then does not begin to fail anew each time', 
 });
 
 test('the backends are told apart, and one that nobody calls any more is left alone', async () => {
-  const { clock, saw, taken } = open();
+  const { clock, saw, taken, outages } = open();
   saw('getCustomerId', 'connect');
-  saw('getSession', 'contract');
-  expect(taken()).toMatchObject([{ backend: 'payments' }, { backend: 'reads' }]);
+  // Its body is what is wrong.
+  outages.saw(callOf('getSession', '1'), 'contract');
+  expect(outages.lastFault).toBe('ECONNREFUSED');
+  const [payments, reads] = taken();
+  expect(payments).toMatchObject({ backend: 'payments', cause: 'ECONNREFUSED' });
+  expect(reads).toMatchObject({ backend: 'reads' });
+  expect(reads).not.toHaveProperty('cause');
   await clock.advance(120_000);
+  expect(outages.lastFault).toBeNull();
   expect(taken()).toMatchObject([
-    { backend: 'payments', msg: 'a backend of the gateway still fails' },
+    {
+      backend: 'payments',
+      causes: { ECONNREFUSED: 1 },
+      msg: 'a backend of the gateway still fails',
+    },
     { backend: 'reads' },
     { backend: 'payments', msg: 'a backend of the gateway fails no more' },
     { backend: 'reads' },
