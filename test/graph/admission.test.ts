@@ -72,6 +72,9 @@ describe('what is not parsed, valid or allowed is refused', () => {
     };
     expect(await messageOf({ units: null })).toContain('must not be null: leave it out');
     expect(await messageOf({ units: 1, lots: 2 })).toContain('exactly one field');
+    // As the default of a variable that no argument takes, it is named by the variable.
+    const { refusal } = await run('query($mine: Size = { units: null }) { one }');
+    expect(refusal?.errors[0]?.extensions).toMatchObject({ argument: 'mine.units' });
   });
 
   test('an operation that is not named, or not there, says which', async () => {

@@ -72,7 +72,7 @@ function firstRefused(
       ...trail.visitor,
       VariableDefinition: {
         enter({ variable: { name } }) {
-          base = [placeOf(name.value, document) ?? name.value];
+          base = [placeOf(name.value, document)];
         },
         leave() {
           base = [];
@@ -98,7 +98,7 @@ export function blamedArgument(message: string, document: DocumentNode): string 
   const found = INVALID.exec(message);
   if (!found) return null;
   const [, variable = '', path = '', field] = found;
-  const place = placeOf(variable, document) ?? variable;
+  const place = placeOf(variable, document);
   return `${place}${path}${field === undefined ? '' : `.${field}`}`;
 }
 
@@ -119,8 +119,8 @@ export function nullMemberError(argument: string): GraphQLError {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The argument, or the part of one, that a variable is used for; null where it is not used. */
-function placeOf(variable: string, document: DocumentNode): string | null {
+/** The argument, or the part of one, that a variable is used for; its own name where it is not used. */
+function placeOf(variable: string, document: DocumentNode): string {
   let place: string | null = null;
   const trail = new ArgumentTrail();
   visit(document, {
@@ -130,7 +130,7 @@ function placeOf(variable: string, document: DocumentNode): string | null {
       if (name.value === variable && trail.names.length > 0) place ??= trail.names.join('.');
     },
   });
-  return place;
+  return place ?? variable;
 }
 
 /** The names of the argument and the fields of its input objects around the node being visited. */

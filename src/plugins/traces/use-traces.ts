@@ -4,9 +4,9 @@ import {
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
-  type SelectionSetNode,
 } from 'graphql';
 import type { OperationTrace, SpanAttributes } from '../../lib/tracing/tracing.ts';
+import { fragmentsOf, unfold } from '../documents/selections.ts';
 import { isAlwaysTraced } from '../field-extensions.ts';
 import type { Operation } from '../operation.ts';
 import { type GraphPlugin, type OperationContext, onEachResult } from '../plugin.ts';
@@ -68,25 +68,13 @@ function faultOf(result: unknown, { isFault }: TraceOptions): string | null {
 function selectsTraced(
   schema: GraphQLSchema,
   document: DocumentNode,
-  node: OperationDefinitionNode,
+  { selectionSet }: OperationDefinitionNode,
 ): boolean {
   const fields = schema.getMutationType()?.getFields() ?? {};
-  const visited = new Set<SelectionSetNode>();
-  const isIn = (set: SelectionSetNode): boolean => {
-    if (visited.has(set)) return false;
-    visited.add(set);
-    return set.selections.some((selection) => {
-      if (selection.kind === Kind.FIELD) {
-        const field = fields[selection.name.value];
-        return field !== undefined && isAlwaysTraced(field);
-      }
-      if (selection.kind === Kind.INLINE_FRAGMENT) return isIn(selection.selectionSet);
-      const fragment = document.definitions.find(
-        (each) =>
-          each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === selection.name.value,
-      );
-      return fragment?.kind === Kind.FRAGMENT_DEFINITION && isIn(fragment.selectionSet);
-    });
-  };
-  return isIn(node.selectionSet);
+  let isTraced = false;
+  unfold(selectionSet, fragmentsOf(document), ({ kind, name }) => {
+    const field = kind === Kind.FIELD ? fields[name.value] : undefined;
+    isTraced ||= field !== undefined && isAlwaysTraced(field);
+  });
+  return isTraced;
 }

@@ -44,3 +44,7 @@ test('a value as deep as a body can hold is looked through', () => {
   for (let i = 0; i < 100_000; i += 1) value = [value];
   expect(textsIn(value)).toEqual(new Set(['innermost']));
 });
+
+test('of more texts than any form has the first five hundred are looked for', () => {
+  expect(textsIn(Array.from({ length: 501 }, (_, at) => `text ${at}`)).size).toBe(500);
+});

@@ -1,3 +1,5 @@
+import { syncBuiltinESMExports } from 'node:module';
+import v8 from 'node:v8';
 import { executeRootSelectionSet, type ValidatedExecutionArgs } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code.ts';
@@ -160,7 +162,28 @@ describe('a document', () => {
         shown(await executeRootSelectionSet(validated)),
       );
     }
-    expect(codeCache.fieldCount).toBeLessThanOrEqual(16 * 10);
+    // The first sixteen have none to all of four of the fields, beside the root's own; each counts one more.
+    expect(codeCache.fieldCount).toBe(16 * 2 + 16 * 2);
+  });
+
+  test('that is large turns off the compiler that would take most memory for it, once', async () => {
+    const given: string[] = [];
+    const { setFlagsFromString } = v8;
+    v8.setFlagsFromString = (flag) => void given.push(flag);
+    syncBuiltinESMExports();
+    try {
+      const askFor = (fields: number) => {
+        const many = Array.from({ length: fields }, (_, at) => `a${at}: id`).join(' ');
+        return askValid({ text: `{ nodeMustRead { ${many} } }` });
+      };
+      await askFor(149);
+      expect(given).toEqual([]);
+      for (const fields of [150, 150]) await askFor(fields);
+      expect(given).toEqual(['--no-maglev']);
+    } finally {
+      v8.setFlagsFromString = setFlagsFromString;
+      syncBuiltinESMExports();
+    }
   });
 
   test('whose code had to make room is answered all the same', async () => {

@@ -97,15 +97,6 @@ test('documents that are not trusted are registered where they are not logged', 
   expect(logged).toHaveLength(1);
 });
 
-test('a trusted document is neither logged nor registered', () => {
-  const logged: unknown[] = [];
-  const plugin = setUp('log', logged);
-  const context = contextOf('{ a }', null);
-  plugin.onAdmit?.(context);
-  plugin.onValidate?.({ context } as never);
-  expect(logged).toEqual([]);
-});
-
 test('a text and an id name the same document, by its hash or by its manifest', () => {
   const hashed = hash('sha256', '{ b: a }', 'hex');
   const mismatch = { errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] };
