@@ -40,11 +40,6 @@ interface EventRun {
 
 const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
 
-/** Ends what waits for an event's turn when the subscription has ended meanwhile. */
-class SubscriptionEndedError extends Error {
-  override readonly name = 'SubscriptionEndedError';
-}
-
 /** The form in which a transport takes a result, which is made once however many subscribers take it. */
 type Form = (made: MadeResult, live: LiveOperation) => Eventually<EventText>;
 
@@ -93,7 +88,6 @@ export class EventResults {
       text: (event, isPacked) =>
         this.#paced(event as object, live, events, isPacked ? this.#packed : textOf),
       failure: (error) => {
-        if (error instanceof SubscriptionEndedError) return null;
         const result = this.#finalResult(error, live);
         return reportsEnd(error) ? null : result;
       },
@@ -124,10 +118,11 @@ export class EventResults {
     live.reserved = live.expected;
     const wait = this.#options.pace.admit(live.key, live.reserved, events.ending);
     if (wait === null) return this.#result(event, live, 0, form);
-    // The wait can be long: whose token was refused meanwhile is sent nothing more of the account's.
-    return wait.then((waitedMs) =>
-      events.isEnded ? endOf(events) : this.#result(event, live, waitedMs, form),
-    );
+    return wait.then((waitedMs) => {
+      // The wait can be long: whose token was refused meanwhile is sent nothing but why, which the delivery knows.
+      if (events.isEnded) throw new Error('the subscription has ended');
+      return this.#result(event, live, waitedMs, form);
+    });
   }
 
   #result(event: object, live: LiveOperation, waitedMs: number, form: Form): Eventually<EventText> {
@@ -244,12 +239,6 @@ function fieldsToSend(text: JsonText): number {
   const bytes =
     typeof text === 'string' ? text.length : text.reduce((sum, { length }) => sum + length, 0);
   return 1 + extraForText(bytes);
-}
-
-/** Fails with what has ended the stream, if that is still to be said. */
-async function endOf(stream: PullStream<unknown>): Promise<never> {
-  await stream.next();
-  throw new SubscriptionEndedError();
 }
 
 function asGraphQLError(error: unknown): GraphQLError {

@@ -4,6 +4,8 @@ import { GatewayError } from '../../../src/gateway/errors.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { Registry } from '../../../src/lib/metrics/registry.ts';
 import { ErrorCodes } from '../../../src/plugins/errors/error-codes.ts';
+import { tooComplex } from '../../../src/plugins/limits/structure.ts';
+import type { OperationRecord } from '../../../src/plugins/operation.ts';
 import { GraphMetrics } from '../../../src/schema/graph-metrics.ts';
 import { publicCause, reasonOf } from '../../../src/schema/public-error.ts';
 
@@ -18,7 +20,7 @@ function setUp() {
   const codes = new ErrorCodes({ describe: publicCause, reasonOf, log, metrics });
   const masked = (errors: readonly GraphQLError[]) =>
     codes.masked(errors, { requestId: 'request-1', record: null });
-  return { masked, logged: () => lines.map((line) => JSON.parse(line)) };
+  return { codes, masked, logged: () => lines.map((line) => JSON.parse(line)) };
 }
 
 const fieldError = (originalError: Error, path: string) =>
@@ -67,4 +69,23 @@ test('a failing read that shows at several fields is one line of the log', () =>
   expect(logged()).toHaveLength(1);
   expect(logged()[0].err).toBeUndefined();
   expect(logged()[0]).toMatchObject({ level: 'debug', code: 'GATEWAY_TIMEOUT' });
+});
+
+test('an operation is told of each error, whether it is of a call and whether it is of a limit', () => {
+  const told: unknown[][] = [];
+  const record: OperationRecord = {
+    type: 'query',
+    isTrusted: false,
+    operationName: null,
+    failed: (...about) => void told.push(about),
+  };
+  const { codes } = setUp();
+  const call = fieldError(new GatewayError('timeout', 'getSession', 'no answer'), 'session');
+  codes.masked([call, fieldError(new TypeError('broken'), 'a')], { requestId: 'r', record });
+  codes.refused([tooComplex('MAX_DEPTH', 16, 15)], record);
+  expect(told).toEqual([
+    ['GATEWAY_TIMEOUT', true, null, false],
+    ['INTERNAL', false, null, false],
+    ['QUERY_TOO_COMPLEX', false, null, true],
+  ]);
 });

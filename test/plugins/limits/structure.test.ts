@@ -77,6 +77,13 @@ test('a screen of many parts that share their fragments passes', () => {
   expect(refusals(text)).toEqual([]);
 });
 
+test('fields count in the depth wherever they stand, fragments do not', () => {
+  const text = (fields: number) =>
+    `{ ...F } fragment F on Query { ... { ${'a { '.repeat(fields - 1)}a${' }'.repeat(fields)} }`;
+  expect(refusals(text(15))).toEqual([]);
+  expect(refusals(text(16))).toEqual([['MAX_DEPTH', 16]]);
+});
+
 test('directives count wherever they stand', () => {
   const text = `query ($a: Int ${repeat(8, () => '@a')}) ${repeat(8, () => '@b')} { id ...F @c } fragment F on Query { id ${repeat(4, () => '@d')} }`;
   expect(refusals(text)).toEqual([['MAX_DIRECTIVES', 21]]);

@@ -149,12 +149,14 @@ interface SubscriberOptions {
   readonly token?: string;
   readonly variables?: Record<string, unknown>;
   readonly cost?: number;
+  /** Ends the stream behind its first event. */
+  readonly reason?: Error;
 }
 
 function follow(
   { prepared, argsFor }: Document,
   events: readonly object[],
-  { token = 'a', variables = {}, cost = 1 }: SubscriberOptions = {},
+  { token = 'a', variables = {}, cost = 1, reason }: SubscriberOptions = {},
 ) {
   const left = events.values();
   const source = new PullStream<unknown>({
@@ -162,7 +164,7 @@ function follow(
     take: () => {
       const { value, done } = left.next();
       if (done) source.end();
-      else setImmediate(() => source.wake());
+      else setImmediate(() => (reason ? source.end(reason) : source.wake()));
       return value;
     },
     close: () => {},
@@ -354,6 +356,16 @@ describe('the budget of an account is charged', () => {
       expect(executed).toBe(1);
     },
   );
+
+  test('for no event that waits when its subscription ends: the reason alone is sent, at once', async () => {
+    const pace = new EventPace({ fieldsPerMinute: 60_000, clock: createScriptedClock() });
+    results = resultsPacedBy(pace);
+    pace.admit('account 1', 61_000);
+    const sent = await resultsOf(document, [event], { reason: new Error('over') });
+    expect(sent).toMatchObject([{ errors: [{ extensions: { code: 'INTERNAL' } }] }]);
+    expect(sent[0]).not.toHaveProperty('data');
+    expect(executed).toBe(0);
+  });
 
   test('once as well where its readers have waited, unless each is told for how long', async () => {
     for (const [isTold, runs] of [

@@ -10,19 +10,19 @@ import { openTrustedDocuments } from '../../../src/plugins/trusted-documents/tru
 const folder = await mkdtemp(join(tmpdir(), 'trading-graph-trusted-'));
 afterAll(() => rm(folder, { recursive: true }));
 
-test('what a manifest has is counted in the log, with what does not fit and is left out', async () => {
-  const path = join(folder, 'manifest.json');
-  await writeFile(
-    path,
-    JSON.stringify({ good: 'query Q { a }', again: 'query Q { a }', bad: '{ b' }),
-  );
+test('what manifests of both kinds have is counted in the log, with what does not fit and is left out', async () => {
+  const plain = { good: 'query Q { a }', again: 'query Q { a }', bad: '{ b' };
+  await writeFile(join(folder, 'a.json'), JSON.stringify(plain));
+  const operations = [{ id: 'other', body: 'query R { a }' }];
+  const apollo = { format: 'apollo-persisted-query-manifest', version: 1, operations };
+  await writeFile(join(folder, 'b.json'), JSON.stringify(apollo));
   const logged: unknown[] = [];
   const note = (fields: unknown) => void logged.push(fields);
   const limits = { maxTokens: 100, maxDepth: 5, maxAliases: 5, maxDirectives: 5 };
   const schema = buildSchema('type Query { a: Int }');
   const names: string[] = [];
   const trusted = await openTrustedDocuments({
-    path,
+    path: folder,
     documents: new Documents({ schema, limits, introspection: true }),
     compiles: false,
     clock: systemClock,
@@ -32,9 +32,9 @@ test('what a manifest has is counted in the log, with what does not fit and is l
   trusted.close();
   expect(logged).toEqual([
     { id: 'bad', errors: [expect.stringContaining('Syntax Error')] },
-    { documents: 2, leftOut: 1 },
+    { documents: 3, leftOut: 1 },
   ]);
-  expect(names).toEqual(['Q']);
+  expect(names).toEqual(['Q', 'R']);
   expect(trusted.byId('again')).toBe(trusted.byId('good'));
   expect(trusted.byId('bad')).toBeUndefined();
 });
