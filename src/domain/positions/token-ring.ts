@@ -91,18 +91,14 @@ export class TokenRing {
     const member = this.unproved(nowMs) ?? this.#first();
     if (member === null) return null;
     member.polledAtMs = nowMs;
-    // The token moves behind the others, where there are any.
-    if (this.#members.size > 1) {
-      this.#members.delete(member.viewer.tokenHash);
-      this.#members.set(member.viewer.tokenHash, member);
-    }
+    // The token moves behind the others.
+    this.#members.delete(member.viewer.tokenHash);
+    this.#members.set(member.viewer.tokenHash, member);
     return member;
   }
 
   /** A token without proof, which must poll before its subscriptions may get new events. */
   unproved(nowMs: number): RingMember | null {
-    // A token that polls alone is proved by each poll anyway.
-    if (this.#members.size < 2) return null;
     const { proofs, pollMs } = this.#options;
     for (const member of this.#members.values()) {
       const dueMs = Math.max(member.polledAtMs + pollMs, member.renewAtMs);

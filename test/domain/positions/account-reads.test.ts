@@ -346,6 +346,18 @@ describe('an order of one’s own', () => {
     expect(gateway.sessions).toHaveLength(2);
   });
 
+  test('behind which another follows is read once more when the first read is over', async () => {
+    const { clock, gateway, hub } = await followed();
+    gateway.sessionLatencyMs = 500;
+    hub.accountChanged(LOGIN);
+    await clock.advance(100);
+    hub.accountChanged(LOGIN);
+    await clock.advance(399);
+    expect(gateway.sessions).toHaveLength(2);
+    await clock.advance(1);
+    expect(gateway.sessions).toHaveLength(3);
+  });
+
   test('that is executed costs one read, whichever of the two answers comes first', async () => {
     for (const [latencyMs, sessionLatencyMs] of [
       [300, 0],

@@ -29,16 +29,6 @@ test('forty subscribers of one account cost one poll per interval and get the sa
   expect(hub.stats()).toMatchObject({ feeds: 1, tokens: 5, subscriptions: 40, delayed: 0 });
 });
 
-test('tokens poll in turn, so that each is proved again by use', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench();
-  for (const name of ['phone', 'tablet', 'desk']) followChanges(viewer(name));
-  await clock.advance(9_400);
-  const counts = Map.groupBy(gateway.polls, ({ token }) => token);
-  const each = [...counts.values()].map((polls) => polls.length);
-  expect(each).toHaveLength(3);
-  expect(Math.max(...each) - Math.min(...each)).toBeLessThanOrEqual(1);
-});
-
 test('a feed polls at a random phase', async () => {
   const offsets = new Set<number>();
   for (let seed = 1; seed <= 10; seed += 1) {
@@ -136,6 +126,32 @@ test('the live list answers queries while it is younger than the interval', asyn
   expect(hub.current(proof)).toBeNull();
 });
 
+test('the live list answers no query once it is as old as the interval', async () => {
+  const { clock, gateway, viewer, followChanges, hub, prove } = createLiveBench();
+  const proof = prove(viewer('phone'));
+  followChanges(viewer('phone'));
+  await clock.advance(0);
+  gateway.latencyMs = 60_000;
+  await clock.advance(999);
+  expect(hub.current(proof)?.ageMs).toBe(999);
+  await clock.advance(1);
+  expect(hub.current(proof)).toBeNull();
+});
+
+test('polls that change nothing are counted apart, and are merged into no event', async () => {
+  const merged: number[] = [];
+  const { clock, gateway, viewer, followChanges, hub } = createLiveBench({
+    onEvent: (changes) => merged.push(changes),
+  });
+  for (const name of ['phone', 'tablet']) followChanges(viewer(name));
+  await clock.advance(5_000);
+  gateway.set(LOGIN, [position('a')]);
+  await clock.advance(1_000);
+  expect(merged).toEqual([0, 0, 0, 0]);
+  const unchanged = gateway.polls.length - 2;
+  expect(hub.stats().polls).toEqual({ changed: 2, unchanged, failed: 0, refused: 0 });
+});
+
 test('a feed begins with the answer that a query has just received', async () => {
   const { clock, gateway, viewer, followChanges, board, prove } = createLiveBench();
   gateway.set(LOGIN, [position('a')]);
@@ -205,6 +221,7 @@ test('closing ends every subscription without an error and leaves no timer', asy
     [true, null],
   ]);
   expect(ends).toEqual([null, null]);
+  expect(hub.stats()).toMatchObject({ feeds: 0, lingering: 0 });
   const late = followChanges(viewer('late'));
   await clock.advance(60_000);
   expect(late.hasEnded).toBe(true);

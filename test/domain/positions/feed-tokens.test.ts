@@ -203,15 +203,16 @@ test('renewals of a token’s proof back off while they fail', async () => {
   expect(Math.max(...pausesMs)).toBeLessThanOrEqual(31_000);
 });
 
-test('two tokens poll in turn', async () => {
+test.each([2, 3])('%i tokens poll in turn, so that each is proved again by use', async (count) => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
-  followChanges(viewer('phone'));
-  followChanges(viewer('tablet'));
+  for (let each = 0; each < count; each += 1) followChanges(viewer(`device ${each}`));
   await clock.advance(10_000);
   // The first poll was sent when there was one token only.
   const tokens = gateway.polls.slice(1).map(({ token }) => token);
   expect(tokens.length).toBeGreaterThanOrEqual(9);
-  for (const [at, token] of tokens.slice(1).entries()) expect(token).not.toBe(tokens[at]);
+  for (let at = count; at <= tokens.length; at += 1) {
+    expect(new Set(tokens.slice(at - count, at)).size).toBe(count);
+  }
 });
 
 test('a token without proof gets the delayed status, and nothing else', async () => {

@@ -96,6 +96,18 @@ test('a poll that backs off takes no share and comes at its own time', async () 
   expect(ran).toHaveLength(1);
 });
 
+test('a poll that is wanted now runs at once where the ceiling permits', () => {
+  const { scheduler } = createPolls(50, 0);
+  let ran = 0;
+  const turn = scheduler.join(() => {
+    ran += 1;
+  });
+  turn.soon();
+  expect([ran, scheduler.waiting]).toEqual([1, 0]);
+  turn.soon();
+  expect([ran, scheduler.waiting]).toEqual([1, 1]);
+});
+
 test('ten thousand feeds cost little more than their polls', async () => {
   // The clock does not wait, so that only the scheduler's own work is measured. Like Node's it has a
   // list of timers for each millisecond.
