@@ -15,6 +15,8 @@ import {
 
 /** Eight questions of 12 MB are parsed by then on a machine that does other things as well; no answer is begun before. */
 const ALL_ASKED_WITHIN_MS = 20_000;
+/** Readers stall for minutes on a busy machine: neither that nor an answer that waits for them gets one cut. */
+const PATIENT = { connections: { unreadMs: 600_000, patienceMs: 600_000, unfinishedMs: 600_000 } };
 const LONG = `{ customerId ${longField(UNTAKEN_BYTES)} }`;
 
 /** The account is proved, so its answers count for the account, no longer for the address. */
@@ -82,11 +84,14 @@ test('an answer that waits is never begun where its client disconnects', async (
 });
 
 test('in-flight answers bring an account to twice its share; then its slowest reader is cut', async () => {
-  await using app = await startTestApp({
-    ...LONG_QUESTIONS,
-    SEND_BUFFER_MAX_BYTES: '536870912',
-    GATEWAY_TIMEOUT_MS: '30000',
-  });
+  await using app = await startTestApp(
+    {
+      ...LONG_QUESTIONS,
+      SEND_BUFFER_MAX_BYTES: '536870912',
+      GATEWAY_TIMEOUT_MS: '30000',
+    },
+    PATIENT,
+  );
   const share = 536_870_912 / 16;
   const token = await provedToken(app, 'demo@example.com');
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: ALL_ASKED_WITHIN_MS });
@@ -112,11 +117,14 @@ test('in-flight answers bring an account to twice its share; then its slowest re
 
 test('the unread bytes never exceed the maximum: the reader without progress for longest is cut', async () => {
   const maxBytes = 2.5 * UNTAKEN_BYTES;
-  await using app = await startTestApp({
-    ...LONG_QUESTIONS,
-    SEND_BUFFER_MAX_BYTES: String(maxBytes),
-    TRUSTED_PROXIES: '127.0.0.1',
-  });
+  await using app = await startTestApp(
+    {
+      ...LONG_QUESTIONS,
+      SEND_BUFFER_MAX_BYTES: String(maxBytes),
+      TRUSTED_PROXIES: '127.0.0.1',
+    },
+    PATIENT,
+  );
   const readers: SlowReader[] = [];
   try {
     for (let at = 1; at <= 6; at += 1) {
@@ -143,11 +151,14 @@ test('the unread bytes never exceed the maximum: the reader without progress for
 }, 300_000);
 
 test('where half of the maximum is unread, clients with unread bytes wait, and others do not', async () => {
-  await using app = await startTestApp({
-    ...LONG_QUESTIONS,
-    SEND_BUFFER_MAX_BYTES: String(30 * UNTAKEN_BYTES),
-    TRUSTED_PROXIES: '127.0.0.1',
-  });
+  await using app = await startTestApp(
+    {
+      ...LONG_QUESTIONS,
+      SEND_BUFFER_MAX_BYTES: String(30 * UNTAKEN_BYTES),
+      TRUSTED_PROXIES: '127.0.0.1',
+    },
+    PATIENT,
+  );
   const readers: SlowReader[] = [];
   const from = (at: number) => ({ 'x-forwarded-for': `192.0.2.${at}` });
   try {

@@ -73,7 +73,13 @@ test('a pause the gateway requests is reported to all waiting requests, and the 
   const { sandbox } = facade;
   const client = facade.client();
   await client.placed('none');
-  sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, delayMs: 100, times: 1 });
+  sandbox.fail({
+    operation: 'openPosition',
+    kind: 'status',
+    status: 429,
+    delayMs: 3_000,
+    times: 1,
+  });
   const replies = await Promise.all(
     Array.from({ length: 20 }, () => client.place(buying('paused'))),
   );
