@@ -26,6 +26,7 @@ const USAGE = `npm run bench -- [options] [what]
             start: what a start costs, and an idle process holds; --no-peers, --rounds (bench/start.ts)
             warm: the first requests of a process beside later ones; --source, --rounds (bench/warm.ts)
             memory: resident memory, idle, with sockets, and after many users' first screens; --no-peers, --users (bench/memory.ts)
+            rotation: what users who come again in turn cost; --users, --perSecond, --source (bench/rotation.ts)
             pipeline: an operation and a refusal in one process, without HTTP; --source, --quick (bench/pipeline.ts)
             lines: what a user of the client sees on bad lines; --quick, --write (bench/lines.ts)
             peers: the rows beside servers made of other libraries, which are installed for it
@@ -49,6 +50,7 @@ const BENCHES = [
   'connections',
   'lines',
   'pipeline',
+  'rotation',
 ];
 const alone = BENCHES.find((name) => name === given[0]);
 const { values, positionals } = parseArgs({

@@ -30,6 +30,10 @@ export class GraphContext extends Context {
     return this.operation.ageLimit;
   }
 
+  override get needsRows(): boolean {
+    return this.operation.prepared.needsWholeRead;
+  }
+
   /** The request over HTTP, as yoga's plugins know it; undefined for an operation of a socket. */
   get request(): Request | undefined {
     this.given ??= this.operation.transport.toRequest?.();

@@ -21,6 +21,7 @@ describe('an empty environment', () => {
         "adminHost": "127.0.0.1",
         "adminPort": 4001,
         "authProofSeconds": 300,
+        "cacheBytes": null,
         "catalogMaxAgeSeconds": 3600,
         "catalogMaxBytes": 134217728,
         "catalogStaleSeconds": 3600,

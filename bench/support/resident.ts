@@ -34,20 +34,27 @@ export async function highestMb(started: BareProcess, forMs: number): Promise<nu
   return highest;
 }
 
-/** The first home screens of some users, each from an address of its own behind a proxy. */
+/** A home screen of each of some users, who have an address of their own behind a proxy. */
 export async function firstScreens(
   url: string,
   tokens: readonly string[],
-  { from, to }: { readonly from: number; readonly to: number },
+  {
+    from,
+    to,
+    perSecond = Infinity,
+  }: { readonly from: number; readonly to: number; readonly perSecond?: number },
 ): Promise<void> {
   const { origin, pathname } = new URL(url);
   const pool = new Pool(origin, { connections: CONNECTIONS });
   let next = from;
+  const beganAtMs = performance.now();
   const body = JSON.stringify({ query: HOME });
   const askInTurn = async () => {
     while (next < to) {
       const at = next;
       next += 1;
+      const dueMs = beganAtMs + ((at - from) / perSecond) * 1000 - performance.now();
+      if (dueMs > 0) await delay(dueMs);
       const answer = await pool.request({
         method: 'POST',
         path: pathname,

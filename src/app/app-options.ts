@@ -11,6 +11,7 @@ import type { BufferedOutput } from '../lib/log-output.ts';
 import type { Documents } from '../plugins/documents/documents.ts';
 import type { OtherPlugin } from '../plugins/plugin.ts';
 import { buildSchema } from '../schema/schema.ts';
+import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
 
 export interface AppOptions {
   readonly log?: Log;
@@ -22,8 +23,8 @@ export interface AppOptions {
   readonly schema?: GraphQLSchema;
   /** The prepared documents of the service in this process that this one warms up. */
   readonly documents?: Documents;
-  /** The maximum bytes of prepared documents and of cached catalog responses; a default where left out. */
-  readonly cacheBytes?: { readonly documents?: number; readonly answers?: number };
+  /** The bytes of single caches, in place of their shares of `CACHE_BYTES`. */
+  readonly cacheBytes?: Partial<CacheBudgets>;
   readonly connections?: ConnectionLimits;
   /** A sixth of the minute that slow operations are judged by; tests shorten it. */
   readonly speedSliceMs?: number | undefined;
@@ -88,7 +89,7 @@ export function withDefaults(
     directPath,
     schema,
     documents,
-    cacheBytes,
+    cacheBytes: { ...cacheBudgets(config.cacheBytes), ...cacheBytes },
     connections: limits,
     speedSliceMs,
     heartbeatMs,

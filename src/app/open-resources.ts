@@ -60,7 +60,7 @@ export async function openResources(
       limits: config,
       introspection: config.introspection,
       reads: metrics.graph.cacheReads.document,
-      ...(cacheBytes.documents && { maxBytes: cacheBytes.documents }),
+      maxBytes: cacheBytes.documents,
     });
   const { stores, trusted, fullest } = await openState(
     config,
@@ -78,6 +78,7 @@ export async function openResources(
     signs: wrongSettings,
     log,
     verify: await createVerifier({ ...config, log }),
+    cacheBytes,
     settings: config,
     heartbeatMs,
   });

@@ -55,6 +55,7 @@ export interface DomainParts {
   readonly verify: Verify | null;
   readonly settings: DomainSettings;
   readonly heartbeatMs?: number | undefined;
+  readonly cacheBytes: Readonly<Record<'catalogs' | 'sessions' | 'positions', number>>;
 }
 
 export interface ConfigurationSigns {
@@ -74,6 +75,7 @@ export function createDomain({
   verify,
   settings,
   heartbeatMs,
+  cacheBytes,
 }: DomainParts) {
   const { records, versions, accountVersions, counters } = stores;
   const clock = systemClock;
@@ -140,6 +142,7 @@ export function createDomain({
     clock,
     logicalClock,
     maxAgeMs: settings.sessionMaxAgeSeconds * 1000,
+    maxBytes: cacheBytes.sessions,
     onRead: (source) => sessionReads[source].add(),
   });
   const prover = new Prover(ledger, sessions, logicalClock);
@@ -168,10 +171,11 @@ export function createDomain({
     maxAgeMs: settings.catalogMaxAgeSeconds * 1000,
     staleMs: settings.catalogStaleSeconds * 1000,
     versions,
+    maxBytes: cacheBytes.catalogs,
     onRead: (source) => catalogReads[source].add(),
     onFetched: (outcome) => metrics.catalogFetches.add(outcome),
   });
-  const board = new PositionsBoard({ lastSequence });
+  const board = new PositionsBoard({ lastSequence, maxBytes: cacheBytes.positions });
   const hub: PositionsHub = new PositionsHub({
     source: {
       getOpenPositions(viewer, previous) {

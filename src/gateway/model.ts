@@ -102,6 +102,15 @@ export interface AccountAccess {
   readonly noPl: boolean | null;
 }
 
+/** The positions of a snapshot: which they are, of what size, and their rows. */
+export interface SnapshotPositions {
+  readonly ids: readonly string[];
+  /** In the order of the ids. */
+  readonly units: readonly (number | null)[];
+  /** Null in a snapshot that is cached: they are most of it, and seldom read. */
+  readonly rows: readonly Position[] | null;
+}
+
 export interface Session {
   readonly login: string;
   readonly group: string | null;
@@ -121,7 +130,7 @@ export interface Session {
   readonly createdAt: Moment | null;
   readonly access: AccountAccess | null;
   /** Null where the snapshot has no such list; a list is never shortened. */
-  readonly positions: readonly Position[] | null;
+  readonly positions: SnapshotPositions | null;
   readonly orders: readonly Order[] | null;
 }
 

@@ -2,6 +2,7 @@ import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Clock } from './clock.ts';
+import { oldHeapLimit } from './heap-limit.ts';
 import type { Log } from './log.ts';
 
 interface MemoryWatchOptions {
@@ -15,7 +16,6 @@ const ENOUGH_SHARE = 0.7;
 const LEAST_PAUSE_MS = 5_000;
 // A forced collection stops everything: it may take one hundredth of the time.
 const PAUSES_PER_COLLECTION = 100;
-const YOUNG_GENERATION_BYTES = 96 * 1024 ** 2;
 const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
 
 /**
@@ -91,15 +91,13 @@ function isMajor(entry: PerformanceEntry): boolean {
 }
 
 function heldShare(): number {
-  const { heap_size_limit: limit, external_memory: buffers } = getHeapStatistics();
-  // V8's limit includes the young generation's, which what lives for long cannot use.
-  const heapLimit = Math.max(limit - YOUNG_GENERATION_BYTES, limit / 2);
+  const { external_memory: buffers } = getHeapStatistics();
   const held = getHeapSpaceStatistics()
     .filter(({ space_name: name }) => !YOUNG_SPACES.includes(name))
     .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
   // Without a limit of the container it is larger than any machine's memory, or 0.
   const containerLimit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
-  return Math.max(held / heapLimit, (held + buffers) / containerLimit);
+  return Math.max(held / oldHeapLimit(), (held + buffers) / containerLimit);
 }
 
 let collect: (() => void) | null = null;

@@ -27,6 +27,11 @@ export function isAgeLimit({ extensions }: Extended): boolean {
   return extensions.isAgeLimit === true;
 }
 
+/** Whether the field needs the whole of a read of which only a part is cached. */
+export function needsWholeRead({ extensions }: Extended): boolean {
+  return extensions.needsWholeRead === true;
+}
+
 /** Whether operations that select the field are traced, whatever the share of those that are. */
 export function isAlwaysTraced({ extensions }: Extended): boolean {
   return extensions.isAlwaysTraced === true;

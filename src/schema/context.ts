@@ -34,6 +34,10 @@ export class Context implements ReadRecord {
     return Infinity;
   }
 
+  get needsRows(): boolean {
+    return false;
+  }
+
   identified(login: string): void {
     if (this.calls !== null) this.calls.login ??= login;
   }

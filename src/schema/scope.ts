@@ -26,6 +26,8 @@ export interface ReadRecord {
   readsCatalog: boolean;
   /** How old a snapshot may be for the strictest of the operation's fields. */
   readonly ageLimitSeconds: number;
+  /** Whether the operation selects a snapshot's positions, whose rows are not cached with it. */
+  readonly needsRows: boolean;
   /** Called with the login that the token claims. */
   identified(login: string): void;
 }
@@ -105,10 +107,14 @@ export class Scope {
   }
 
   async #readSession(): Promise<SessionAnswer> {
-    const { sessions, logicalClock } = this.#services;
+    const { sessions, openPositions, logicalClock } = this.#services;
     const maxAgeMs = this.#record.ageLimitSeconds * 1000;
     const after = maxAgeMs === 0 ? logicalClock.next() - 1 : this.#after;
-    return sessions.read(await this.viewer(), { maxAgeMs, after });
+    const viewer = await this.viewer();
+    const hasRows = this.#record.needsRows
+      ? (cached: SessionAnswer) => openPositions.newest(viewer, cached) !== undefined
+      : undefined;
+    return sessions.read(viewer, { maxAgeMs, after, hasRows });
   }
 
   positions(): Promise<readonly Position[]> {
@@ -127,7 +133,9 @@ export class Scope {
   }
 
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
-    return this.#services.openPositions.newest(await this.viewer(), answer);
+    const positions = this.#services.openPositions.newest(await this.viewer(), answer);
+    // The list that was in memory when the snapshot was read has been evicted since.
+    return positions === undefined ? this.positions() : positions;
   }
 
   orders(maxAgeSeconds?: number | null): Promise<readonly Order[] | null> {

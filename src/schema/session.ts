@@ -159,6 +159,7 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
       resolve: ({ session }) => session.access,
     }),
     positions: t.field({
+      extensions: { needsWholeRead: true },
       type: [PositionRef],
       nullable: true,
       description:

@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { ConnectionLimits } from '../../src/app/app-options.ts';
+import type { CacheBudgets } from '../../src/app/cache-budgets.ts';
 import { type App, startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
@@ -50,6 +51,7 @@ export interface TestAppOptions {
   readonly directPath?: boolean;
   /** A graph with fields of the test's own. */
   readonly schema?: GraphQLSchema;
+  readonly cacheBytes?: Partial<CacheBudgets>;
   readonly connections?: ConnectionLimits;
   readonly speedSliceMs?: number;
   readonly heartbeatMs?: number;
@@ -66,6 +68,7 @@ export async function startTestApp(
     gateway,
     directPath = process.env.TEST_PATH !== 'yoga',
     schema,
+    cacheBytes = {},
     connections = {},
     speedSliceMs,
     heartbeatMs,
@@ -91,6 +94,7 @@ export async function startTestApp(
   const app = await startApp(config, {
     log,
     directPath,
+    cacheBytes,
     connections,
     speedSliceMs,
     heartbeatMs,

@@ -1,57 +1,60 @@
-import { LRUCache } from 'lru-cache';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
-import type { Position } from '../../gateway/model.ts';
+import { Watermarks } from '../../lib/watermarks.ts';
 
+/** `at` is the sequence of the last call, `members` the digest of the ids that it brought. */
 interface Seen {
-  sequence: number;
-  /** In the order in which they were received. */
-  readonly ids: readonly string[];
+  readonly at: number;
+  readonly members: number;
 }
-
-const MAX_BYTES = 4 * 1024 * 1024;
-// The measured memory of an entry without its ids, and of an id.
-const BYTES_OF_AN_ENTRY = 260;
-const BYTES_OF_AN_ID = 40;
 
 /**
  * The last known positions of each account. A snapshot whose own list differs was taken before a position
  * opened or closed, so its balance and orders cannot be trusted either.
  */
 export class Membership {
-  readonly #seen = new LRUCache<string, Seen>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: ({ ids }) => BYTES_OF_AN_ENTRY + ids.length * BYTES_OF_AN_ID,
-  });
+  readonly #seen = new Watermarks<Seen>();
 
   get byteSize(): number {
-    return this.#seen.calculatedSize;
+    return this.#seen.byteSize;
   }
 
-  saw(scope: string, { sequence, positions }: PositionsAnswer): void {
+  saw(scope: string, { sequence }: Pick<PositionsAnswer, 'sequence'>, members: number): void {
     const before = this.#seen.get(scope);
-    if (before !== undefined && before.sequence > sequence) return;
-    // The hot path: in a moving market prices change, but not the positions or their order.
-    if (before !== undefined && isInOrder(before.ids, positions)) before.sequence = sequence;
-    else this.#seen.set(scope, { sequence, ids: idsOf(positions) });
+    if (before === undefined || before.at <= sequence) {
+      this.#seen.set(scope, { at: sequence, members });
+    }
   }
 
-  contradicts(scope: string, sequence: number, positions: readonly Position[]): boolean {
-    const seen = this.#seen.get(scope);
-    return seen !== undefined && seen.sequence > sequence && !isSame(seen.ids, positions);
+  /** A snapshot may contradict a list that is forgotten. */
+  contradicts(scope: string, sequence: number, members: number): boolean {
+    return sequence < this.#seen.at(scope) && this.#seen.get(scope)?.members !== members;
   }
 }
 
-/** Compares as sets, because the interface promises no order. No list has an id twice. */
-export function isSame(ids: readonly string[], positions: readonly Position[]): boolean {
-  if (isInOrder(ids, positions)) return true;
-  const known = new Set(ids);
-  return ids.length === positions.length && positions.every(({ id }) => known.has(id));
+/**
+ * A number of 53 bits that is the same for the same ids in any order, since the interface promises none. The
+ * ids themselves would be most of what is kept of an account.
+ */
+export function digestOf(ids: readonly string[]): number {
+  let [high, low] = [ids.length, 0];
+  for (const id of ids) {
+    let [one, other] = [0x811c9dc5, 0x2545f491];
+    for (let at = 0; at < id.length; at += 1) {
+      const code = id.charCodeAt(at);
+      one = Math.imul(one ^ code, 0x01000193);
+      other = Math.imul(other ^ code, 0x5bd1e995);
+      other ^= other >>> 15;
+    }
+    // Sums keep no order, so each id is mixed well before it is added.
+    high = (high + mixed(one)) | 0;
+    low = (low + mixed(other)) | 0;
+  }
+  return (high >>> 0) * 2 ** 21 + (low >>> 11);
 }
 
-function isInOrder(ids: readonly string[], positions: readonly Position[]): boolean {
-  return ids.length === positions.length && positions.every(({ id }, at) => id === ids[at]);
-}
-
-export function idsOf(positions: readonly Position[]): readonly string[] {
-  return positions.map(({ id }) => id);
+/** The last step of MurmurHash3. */
+function mixed(hash: number): number {
+  let bits = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return bits ^ (bits >>> 16);
 }

@@ -4,11 +4,13 @@ import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
+import { Watermarks } from '../../lib/watermarks.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { AccountFreshness } from './account-freshness.ts';
-import { idsOf, isSame, Membership } from './membership.ts';
+import { digestOf, Membership } from './membership.ts';
+import { bytesOfSnapshot, withoutRows } from './snapshot-size.ts';
 
 export interface SessionsOptions {
   readonly gateway: ViewerGateway;
@@ -27,6 +29,8 @@ interface SessionDemand {
   readonly maxAgeMs?: number;
   /** The snapshot must have been requested after this logical time. */
   readonly after?: number;
+  /** Left out where the rows of its positions are not needed. */
+  readonly hasRows?: ((cached: SessionAnswer) => boolean) | undefined;
 }
 
 interface InFlightRead {
@@ -37,23 +41,27 @@ interface InFlightRead {
 interface CachedSnapshot {
   readonly logicalTime: number;
   readonly answer: SessionAnswer;
+  /** The digest of its positions' ids; null where it has no list. */
+  readonly members: number | null;
+  usedAtMs: number;
 }
 
-// Between two collections of the heap a cache that is replaced takes two to three times its size.
 const MAX_BYTES = 32 * 1024 * 1024;
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
 
 /**
- * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices
- * of an account see. Only staleness is tracked per account.
+ * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices of an
+ * account see. Only staleness is tracked per account. The rows of positions, which are most of a snapshot and
+ * seldom read from it, are not cached.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cache: LRUCache<string, CachedSnapshot>;
   readonly #inFlight = new Map<string, InFlightRead>();
   readonly #orderCounts = growingLru<string, number>(ACCOUNTS);
-  readonly #staleSince = growingLru<string, number>(ACCOUNTS);
-  #allStaleSince = 0;
+  readonly #staleSince = new Watermarks();
+  /** The newest snapshot that was evicted, or not kept: a call from before may bring an older one. */
+  #forgottenTime = 0;
   // Separate from the accounts', so that a login is never read as the hash of a token.
   readonly #seenByToken = new Membership();
   readonly #seenByAccount = new Membership();
@@ -62,7 +70,10 @@ export class Sessions {
     this.#options = options;
     this.#cache = new LRUCache({
       maxSize: options.maxBytes ?? MAX_BYTES,
-      sizeCalculation: ({ answer }) => sizeOf(answer),
+      sizeCalculation: ({ answer }) => bytesOfSnapshot(answer),
+      dispose: ({ logicalTime }, _key, reason) => {
+        if (reason === 'evict') this.#forget(logicalTime);
+      },
     });
   }
 
@@ -100,8 +111,11 @@ export class Sessions {
       cached &&
       cached.logicalTime > this.#earliestTime(viewer, demand) &&
       this.#isYoung(cached, demand) &&
-      this.#isCurrent(viewer, cached);
-    return isServable ? cached.answer : null;
+      this.#isCurrent(viewer, cached) &&
+      (demand.hasRows?.(cached.answer) ?? true);
+    if (!isServable) return null;
+    cached.usedAtMs = this.#options.clock.now();
+    return cached.answer;
   }
 
   /**
@@ -114,12 +128,12 @@ export class Sessions {
     return known ?? this.#call(polling(viewer), this.#options.logicalClock.next());
   }
 
-  /** The estimated size of all cached snapshots, and of what is remembered of accounts beside them. */
+  /** The size of all cached snapshots, and of what is remembered of accounts beside them. */
   get byteSize(): number {
     return (
       this.#cache.calculatedSize +
       this.#orderCounts.calculatedSize +
-      this.#staleSince.calculatedSize +
+      this.#staleSince.byteSize +
       this.#seenByToken.byteSize +
       this.#seenByAccount.byteSize
     );
@@ -140,7 +154,7 @@ export class Sessions {
     positions: readonly Position[],
   ): SessionAnswer | Promise<SessionAnswer> {
     const own = answer.session.positions;
-    if (own === null || isSame(idsOf(own), positions)) return answer;
+    if (own === null || digestOf(own.ids) === membersOf(positions)) return answer;
     return this.read(viewer, { after: this.#options.logicalClock.next() });
   }
 
@@ -151,23 +165,24 @@ export class Sessions {
 
   /** Marks every snapshot requested so far as stale. */
   accountChanged(login: string): void {
-    this.#staleSince.set(login, this.#options.logicalClock.next());
+    this.#staleSince.set(login, { at: this.#options.logicalClock.next() });
   }
 
   /** Marks the snapshots of all accounts as stale. */
   anyAccountChanged(): void {
-    this.#allStaleSince = this.#options.logicalClock.next();
+    this.#staleSince.setAll(this.#options.logicalClock.next());
   }
 
   /** Called with every answer of op 12: a cached snapshot with other positions is out of date. */
   positionsAnswered(viewer: Viewer, answer: PositionsAnswer): void {
-    this.#seenByToken.saw(viewer.tokenHash, answer);
+    const members = membersOf(answer.positions);
+    this.#seenByToken.saw(viewer.tokenHash, answer, members);
     const proof = this.#options.ledger.account(viewer);
-    if (proof) this.#seenByAccount.saw(proof.login, answer);
+    if (proof) this.#seenByAccount.saw(proof.login, answer, members);
   }
 
   #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
-    return Math.max(after, this.#staleTime(viewer));
+    return Math.max(after, this.#staleSince.at(viewer.login));
   }
 
   #sharable(viewer: Viewer, demand: SessionDemand): Promise<SessionAnswer> | null {
@@ -181,14 +196,34 @@ export class Sessions {
     const answer = await this.#options.gateway.getSession(detached(viewer));
     // A read that began before a change answers its own readers, and is not cached for later ones.
     if (
-      logicalTime > this.#staleTime(viewer) &&
-      logicalTime > (this.#cache.peek(key)?.logicalTime ?? 0)
+      logicalTime > this.#staleSince.at(viewer.login) &&
+      logicalTime > (this.#cache.peek(key)?.logicalTime ?? this.#forgottenTime)
     ) {
-      this.#cache.set(key, { logicalTime, answer });
+      this.#keep(key, logicalTime, answer);
       // The gateway has just answered this very token for this login.
       this.#orderCounts.set(viewer.login, answer.session.orders?.length ?? 0);
     }
     return answer;
+  }
+
+  /**
+   * A snapshot is not kept where all in memory have been read within their age: by least recent use alone a few
+   * users more than there is room for, who come in turn, would leave nobody a snapshot.
+   */
+  #keep(key: string, logicalTime: number, read: SessionAnswer): void {
+    const { clock, maxAgeMs } = this.#options;
+    const answer = withoutRows(read);
+    const ids = answer.session.positions?.ids;
+    const usedAtMs = clock.now();
+    const entry = { logicalTime, answer, members: ids ? digestOf(ids) : null, usedAtMs };
+    const isFull = this.#cache.calculatedSize + bytesOfSnapshot(answer) > this.#cache.maxSize;
+    const [eldest] = isFull && !this.#cache.has(key) ? this.#cache.rvalues() : [];
+    if (!eldest || usedAtMs - eldest.usedAtMs >= maxAgeMs) this.#cache.set(key, entry);
+    if (!this.#cache.has(key)) this.#forget(logicalTime);
+  }
+
+  #forget(logicalTime: number): void {
+    this.#forgottenTime = Math.max(this.#forgottenTime, logicalTime);
   }
 
   #fetch(viewer: Viewer): Promise<SessionAnswer> {
@@ -218,17 +253,11 @@ export class Sessions {
    * Without proof the positions seen with a token count for it alone: a claim must not make others' snapshots
    * stale. With proof both the account's and its own count, because some may be older than the proof.
    */
-  #isCurrent(viewer: Viewer, { answer }: CachedSnapshot): boolean {
-    const { sequence, session } = answer;
-    const { positions } = session;
-    if (positions === null) return true;
-    if (this.#seenByToken.contradicts(viewer.tokenHash, sequence, positions)) return false;
+  #isCurrent(viewer: Viewer, { answer: { sequence }, members }: CachedSnapshot): boolean {
+    if (members === null) return true;
+    if (this.#seenByToken.contradicts(viewer.tokenHash, sequence, members)) return false;
     const proof = this.#options.ledger.account(viewer);
-    return !proof || !this.#seenByAccount.contradicts(proof.login, sequence, positions);
-  }
-
-  #staleTime(viewer: Viewer): number {
-    return Math.max(this.#allStaleSince, this.#staleSince.get(viewer.login) ?? 0);
+    return !proof || !this.#seenByAccount.contradicts(proof.login, sequence, members);
   }
 
   #addReceipt(viewer: Viewer, startedAtMs: number, source: 'cache' | 'shared'): void {
@@ -237,11 +266,6 @@ export class Sessions {
   }
 }
 
-// An estimate: a holding is some twenty small fields, of which the strings are mostly shared.
-const HOLDING_BYTES = 700;
-const SNAPSHOT_BYTES = 1_500;
-
-function sizeOf({ session }: SessionAnswer): number {
-  const holdings = (session.positions?.length ?? 0) + (session.orders?.length ?? 0);
-  return SNAPSHOT_BYTES + holdings * HOLDING_BYTES;
+function membersOf(positions: readonly Position[]): number {
+  return digestOf(positions.map(({ id }) => id));
 }

@@ -1,5 +1,5 @@
 import type { SessionAnswer } from '../../gateway/answers.ts';
-import type { Position } from '../../gateway/model.ts';
+import type { Position, SnapshotPositions } from '../../gateway/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { FeedState } from './feed-state.ts';
@@ -250,15 +250,20 @@ export class AccountReads {
  * Whether a snapshot was taken while the account had these positions, of these sizes. Null, for a snapshot
  * without a list, agrees with none. The interface promises no order; no list has an id twice.
  */
-function sameMembers(snapshot: readonly Position[] | null, list: readonly Position[]): boolean {
-  if (snapshot?.length !== list.length) return false;
-  if (snapshot.every((position, at) => isSame(position, list[at]))) return true;
+function sameMembers(snapshot: SnapshotPositions | null, list: readonly Position[]): boolean {
+  if (snapshot === null || snapshot.ids.length !== list.length) return false;
+  const { ids, units } = snapshot;
+  if (list.every((position, at) => isSame(position, ids[at], units[at]))) return true;
   const byId = new Map(list.map((position) => [position.id, position]));
-  return snapshot.every((position) => isSame(position, byId.get(position.id)));
+  return ids.every((id, at) => isSame(byId.get(id), id, units[at]));
 }
 
 /** A size that either of them lacks says nothing. */
-function isSame(a: Position, b: Position | undefined): boolean {
-  if (b === undefined || a.id !== b.id) return false;
-  return a.units === b.units || a.units === null || b.units === null;
+function isSame(
+  position: Position | undefined,
+  id: string | undefined,
+  units: number | null | undefined,
+): boolean {
+  if (position === undefined || position.id !== id) return false;
+  return units == null || position.units === null || position.units === units;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SessionAnswer } from '../../gateway/answers.ts';
-import type { Order, Position, Session } from '../../gateway/model.ts';
+import type { Order, Position, Session, SnapshotPositions } from '../../gateway/model.ts';
 import type {
   AccountChanges,
   AccountSummary,
@@ -186,7 +186,9 @@ function isEmpty(event: Omit<Delta<unknown>, 'opened'> & { readonly snapshot: bo
 }
 
 type ListName = {
-  [Name in keyof Session]: NonNullable<Session[Name]> extends readonly unknown[] ? Name : never;
+  [Name in keyof Session]: NonNullable<Session[Name]> extends readonly unknown[] | SnapshotPositions
+    ? Name
+    : never;
 }[keyof Session];
 
 /** Each list has a timeline of its own; a snapshot is compared without them. */

@@ -1,4 +1,5 @@
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { AccountFreshness } from '../account/account-freshness.ts';
@@ -22,6 +23,9 @@ export interface OpenPositionsDemand {
   readonly live: boolean;
 }
 
+// Each but the last was answered after a newer list that is forgotten already.
+const MOST_TRIES = 3;
+
 /** The open positions for one answer: one call of op 12, or none where a feed has just made it. */
 export class OpenPositions {
   readonly #options: OpenPositionsOptions;
@@ -42,18 +46,35 @@ export class OpenPositions {
       });
       return running.positions;
     }
-    const answer = await gateway.getOpenPositions(viewer, this.#previous(viewer));
-    // The scope is read again, because this very call may have proved the token.
-    return board.offer(this.#scope(viewer), answer).positions;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const answer = await gateway.getOpenPositions(viewer, this.#previous(viewer));
+      // The scope is read again, because this very call may have proved the token.
+      const list = board.offer(this.#scope(viewer), answer);
+      if (list !== null) return list.positions;
+    }
+    throw new GatewayError(
+      'unavailable',
+      'getOpenPositions',
+      'newer lists came and went meanwhile',
+    );
   }
 
-  /** A snapshot's positions, unless the account was already served a newer list. */
-  newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null {
+  /**
+   * A snapshot's positions, unless the account was already served a newer list; null where it has no list.
+   * Undefined where no list that may be served is in memory.
+   */
+  newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null | undefined {
     const { positions } = answer.session;
     if (positions === null) return null;
     const { sequence, sentAtMs, receivedAtMs } = answer;
-    const list = { positions, sequence, sentAtMs, receivedAtMs };
-    return this.#options.board.offer(this.#scope(viewer), list).positions;
+    const { board } = this.#options;
+    const scope = this.#scope(viewer);
+    if (positions.rows !== null) {
+      const list = { positions: positions.rows, sequence, sentAtMs, receivedAtMs };
+      return board.offer(scope, list)?.positions;
+    }
+    const list = board.newest(scope);
+    return list !== null && list.sequence >= sequence ? list.positions : undefined;
   }
 
   /** The newest list that was served or polled for the viewer's account, where it is newer than this snapshot. */

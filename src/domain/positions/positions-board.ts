@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Sent } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
-import { growingLru } from '../../lib/growing-lru.ts';
+import { Watermarks } from '../../lib/watermarks.ts';
 import type { AccountProof } from '../auth/proof.ts';
 
 /** A list of positions as one gateway call brought it. */
@@ -39,31 +39,36 @@ interface CacheEntry {
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 // The share by which a list's size may differ from the size computed when its entry was made.
 const SIZE_SLACK = 0.25;
-const BYTES_OF_A_LIST = 200;
-const BYTES_OF_A_POSITION = 600;
-const CHANGED_ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
+// Measured. The texts of a position take as much of the heap as of the body, the rest of it half as much again.
+const BYTES_OF_A_LIST = 450;
+const BYTES_OF_A_POSITION = 490;
+const BYTES_BESIDE_THE_BODY = 85;
 
 /**
  * The newest list served to each account, so that no later answer shows an older one. A list is newer if
  * its call was sent later, whichever answer was received first.
  */
 export class PositionsBoard {
-  // Eviction only matters to calls in flight at that moment. The caches are separate, so that a login is
-  // never read as the hash of a token.
+  // The watermarks outlive the lists, so that an eviction brings no older one back. All are separate, so that a
+  // login is never read as the hash of a token.
   readonly #byToken: LRUCache<string, CacheEntry>;
   readonly #byAccount: LRUCache<string, CacheEntry>;
+  readonly #newestByToken = new Watermarks();
+  readonly #newestByAccount = new Watermarks();
   readonly #watchers = new Map<string, BoardWatcher>();
   readonly #lastSequence: () => number;
   /** The last call that was sent before the account changed. */
-  readonly #changedAfter = growingLru<string, number>(CHANGED_ACCOUNTS);
-  #anyChangedAfter = 0;
+  readonly #changedAfter = new Watermarks();
 
   constructor({
     lastSequence = () => 0,
     maxBytes = DEFAULT_MAX_BYTES,
   }: PositionsBoardOptions = {}) {
     this.#lastSequence = lastSequence;
-    const options = { maxSize: maxBytes / 2, sizeCalculation: ({ size }: CacheEntry) => size };
+    const options = {
+      maxSize: Math.ceil(maxBytes / 2),
+      sizeCalculation: ({ size }: CacheEntry) => size,
+    };
     this.#byToken = new LRUCache(options);
     this.#byAccount = new LRUCache(options);
   }
@@ -71,7 +76,8 @@ export class PositionsBoard {
   /** The estimated size of all lists; an account's newest one is among its tokens' too, and counts once. */
   get byteSize(): number {
     const lists = Math.max(this.#byToken.calculatedSize, this.#byAccount.calculatedSize);
-    return lists + this.#changedAfter.calculatedSize;
+    const newest = this.#newestByToken.byteSize + this.#newestByAccount.byteSize;
+    return lists + newest + this.#changedAfter.byteSize;
   }
 
   /** The newest list that this scope's readers may see. */
@@ -85,16 +91,16 @@ export class PositionsBoard {
 
   /** Lists whose calls were sent before may lack what an order has changed. */
   accountChanged(login: string): void {
-    this.#changedAfter.set(login, this.#lastSequence());
+    this.#changedAfter.set(login, { at: this.#lastSequence() });
   }
 
   anyAccountChanged(): void {
-    this.#anyChangedAfter = this.#lastSequence();
+    this.#changedAfter.setAll(this.#lastSequence());
   }
 
   /** Whether the list was asked for after the account's last known change. */
   isCurrent({ login }: AccountProof, { sequence }: PositionList): boolean {
-    return sequence > Math.max(this.#anyChangedAfter, this.#changedAfter.get(login) ?? 0);
+    return sequence > this.#changedAfter.at(login);
   }
 
   /** The number of positions in an account's newest list; 0 where none is known. */
@@ -104,19 +110,29 @@ export class PositionsBoard {
     return list?.positions.length ?? 0;
   }
 
-  /** Returns the list to serve: the offered one, or a newer one that was served before. */
-  offer(scope: BoardScope, offered: PositionList): PositionList {
+  /**
+   * Returns the list to serve: the offered one, or a newer one that was served before. Null where that one is
+   * forgotten, and the gateway has to be asked again.
+   */
+  offer(scope: BoardScope, offered: PositionList): PositionList | null {
     const list = this.keep(scope, offered);
-    if (scope.proof !== null) this.#watchers.get(scope.proof.login)?.onList(list);
+    if (scope.proof !== null && list !== null) this.#watchers.get(scope.proof.login)?.onList(list);
     return list;
   }
 
   /** Does what `offer` does, without calling the watcher: for the watcher's own lists. */
-  keep(scope: BoardScope, offered: PositionList): PositionList {
+  keep(scope: BoardScope, offered: PositionList): PositionList | null {
+    const { proof, tokenHash } = scope;
     const list = newer(this.newest(scope), offered) ?? offered;
+    const { sequence } = list;
+    if (sequence < this.#newestByToken.at(tokenHash)) return null;
+    if (proof !== null && sequence < this.#newestByAccount.at(proof.login)) return null;
     // Stored under the token as well: it must not be shown an older list should its proof lapse.
-    store(this.#byToken, scope.tokenHash, list);
-    if (scope.proof !== null) store(this.#byAccount, scope.proof.login, list);
+    store(this.#byToken, tokenHash, list);
+    this.#newestByToken.set(tokenHash, { at: sequence });
+    if (proof === null) return list;
+    store(this.#byAccount, proof.login, list);
+    this.#newestByAccount.set(proof.login, { at: sequence });
     return list;
   }
 
@@ -142,5 +158,11 @@ function newer(a: PositionList | null, b: PositionList | null): PositionList | n
 }
 
 function sizeOf({ positions, bytes }: PositionList): number {
-  return BYTES_OF_A_LIST + positions.length * BYTES_OF_A_POSITION + (bytes?.length ?? 0);
+  const { length } = positions;
+  if (bytes) return BYTES_OF_A_LIST + length * BYTES_BESIDE_THE_BODY + 2 * bytes.length;
+  return positions.reduce(
+    (sum, { name, logo, comment }) =>
+      sum + (name?.length ?? 0) + (logo?.length ?? 0) + (comment?.length ?? 0),
+    BYTES_OF_A_LIST + length * BYTES_OF_A_POSITION,
+  );
 }

@@ -1,4 +1,4 @@
-import type { AccountAccess, Session } from '../model.ts';
+import type { AccountAccess, Position, Session, SnapshotPositions } from '../model.ts';
 import { ORDER, POSITION, toOrders, toPositions } from './holding.ts';
 import * as read from './scalars.ts';
 import { isRow, type TimeUnit } from './scalars.ts';
@@ -67,9 +67,13 @@ export function toSession(body: unknown, login: string, unit: TimeUnit): Session
     kycStatus: read.text(body.kyc_status),
     createdAt: read.instant(body.createdAt, unit),
     access: toAccess(body.access),
-    positions,
+    positions: positions && inSnapshot(positions),
     orders,
   };
+}
+
+function inSnapshot(rows: readonly Position[]): SnapshotPositions {
+  return { ids: rows.map(({ id }) => id), units: rows.map(({ units }) => units), rows };
 }
 
 function toAccess(value: unknown): AccountAccess | null {

@@ -29,6 +29,7 @@ import { literalsOf, redactTexts } from './redact-literals.ts';
 import { inexactLiteralError, nullMemberLiteralError } from './refused-literals.ts';
 import { Selections } from './selections.ts';
 import { type CatalogUse, catalogUseOf } from './sharing-marks.ts';
+import { selectsWholeRead } from './whole-reads.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
@@ -56,6 +57,8 @@ export interface PreparedOperation {
   readonly cost: Amount;
   /** How old the reads may be whose fields limit their age, in seconds. */
   readonly ageLimit: Amount;
+  /** Whether a selected field needs the whole of a read of which only a part is cached. */
+  readonly needsWholeRead: boolean;
   /** Identifies the document and the operation within this process. */
   readonly name: string;
   /** The operation's own name as the log may have it; null where it has none. */
@@ -142,6 +145,7 @@ export class Documents {
     const digest = hash('sha256', text, 'base64url');
     const ofDocument = documentArguments(schema, document, !introspection);
     const selections = new Selections(schema, document);
+    const needsWholeRead = selectsWholeRead(schema, document);
     const operations = new Map<string | null, PreparedOperation>();
     for (const node of document.definitions) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
@@ -152,6 +156,7 @@ export class Documents {
         catalogUse: catalogUseOf(selections, node),
         cost: costOf(selections, node, this.#sizes),
         ageLimit: lowestAgeLimit(selections, node),
+        needsWholeRead,
         name: `${digest} ${node.name?.value ?? ''}`,
         logName: node.name ? redact(node.name.value.slice(0, LONGEST_LOGGED_NAME)) : null,
       });

@@ -1,18 +1,11 @@
 import { expect, test } from 'vitest';
-import { Membership } from '../../../src/domain/account/membership.ts';
-import { toPositions } from '../../../src/gateway/wire/holding.ts';
+import { digestOf, Membership } from '../../../src/domain/account/membership.ts';
 
-function positions(...ids: string[]) {
-  return toPositions(
-    ids.map((id) => ({ id, symbol: 'AAPL' })),
-    'auto',
-  ) as NonNullable<ReturnType<typeof toPositions>>;
-}
+const saw = (membership: Membership, scope: string, sequence: number, ...ids: string[]) =>
+  membership.saw(scope, { sequence }, digestOf(ids));
 
-function answer(sequence: number, ...ids: string[]) {
-  const sent = { sequence, sentAtMs: 0, receivedAtMs: 0 };
-  return { ...sent, positions: positions(...ids), bytes: Buffer.alloc(0) };
-}
+const contradicts = (membership: Membership, scope: string, sequence: number, ...ids: string[]) =>
+  membership.contradicts(scope, sequence, digestOf(ids));
 
 test.each([
   ['the same positions', ['a', 'b'], false],
@@ -22,43 +15,55 @@ test.each([
   ['another one', ['a', 'c'], true],
   ['others alone', ['c', 'd'], true],
   ['none', [], true],
-])('a list sent before the last one was, with %s', (_, ids, contradicts) => {
+])('a list sent before the last one was, with %s', (_, ids, isContradicted) => {
   const membership = new Membership();
-  membership.saw('x', answer(7, 'a', 'b'));
-  expect(membership.contradicts('x', 6, positions(...ids))).toBe(contradicts);
+  saw(membership, 'x', 7, 'a', 'b');
+  expect(contradicts(membership, 'x', 6, ...ids)).toBe(isContradicted);
   // The list sent later is the newer one, and another account has none.
-  expect(membership.contradicts('x', 8, positions(...ids))).toBe(false);
-  expect(membership.contradicts('x', 7, positions(...ids))).toBe(false);
-  expect(membership.contradicts('y', 6, positions(...ids))).toBe(false);
+  expect(contradicts(membership, 'x', 8, ...ids)).toBe(false);
+  expect(contradicts(membership, 'x', 7, ...ids)).toBe(false);
+  expect(contradicts(membership, 'y', 6, ...ids)).toBe(false);
 });
 
 test('the list sent last counts, not the one received last', () => {
   const membership = new Membership();
-  membership.saw('x', answer(3, 'a'));
-  membership.saw('x', answer(5, 'a', 'b'));
-  membership.saw('x', answer(4, 'a'));
-  expect(membership.contradicts('x', 4, positions('a'))).toBe(true);
-  expect(membership.contradicts('x', 4, positions('a', 'b'))).toBe(false);
+  saw(membership, 'x', 3, 'a');
+  saw(membership, 'x', 5, 'a', 'b');
+  saw(membership, 'x', 4, 'a');
+  expect(contradicts(membership, 'x', 4, 'a')).toBe(true);
+  expect(contradicts(membership, 'x', 4, 'a', 'b')).toBe(false);
 });
 
 test('unchanged positions are confirmed at the later time', () => {
   const membership = new Membership();
-  membership.saw('x', answer(3, 'a', 'b'));
-  membership.saw('x', answer(9, 'a', 'b'));
-  expect(membership.contradicts('x', 8, positions('a'))).toBe(true);
-  membership.saw('x', answer(10, 'b', 'a'));
-  expect(membership.contradicts('x', 9, positions('a', 'b'))).toBe(false);
+  saw(membership, 'x', 3, 'a', 'b');
+  saw(membership, 'x', 9, 'a', 'b');
+  expect(contradicts(membership, 'x', 8, 'a')).toBe(true);
+  saw(membership, 'x', 10, 'b', 'a');
+  expect(contradicts(membership, 'x', 9, 'a', 'b')).toBe(false);
 });
 
-test('what is remembered of accounts is bounded in bytes', () => {
-  const membership = new Membership();
-  const ids = Array.from({ length: 400 }, (_, at) => `position-${at}`);
-  for (let account = 0; account < 2_000; account += 1) {
-    membership.saw(`account ${account}`, answer(account, ...ids));
+test('no two of many lists have the same digest', () => {
+  const id = (at: number) => String(700_001_000 + at);
+  const digests = new Set<number>();
+  for (let at = 0; at < 50_000; at += 1) {
+    digests.add(digestOf([id(at)]));
+    digests.add(digestOf([id(at), id(at + 1)]));
+    // With the same sums of their digits.
+    digests.add(digestOf([id(at), id(at + 7), id(50_000 - at)]));
   }
-  expect(membership.byteSize).toBeGreaterThan(3_000_000);
-  expect(membership.byteSize).toBeLessThanOrEqual(4 * 1024 * 1024);
-  // The accounts seen last are remembered.
-  expect(membership.contradicts('account 1999', 1_998, positions('x'))).toBe(true);
-  expect(membership.contradicts('account 0', -1, positions('x'))).toBe(false);
+  expect(digests.size).toBe(150_000);
+  expect(digestOf(['ab', 'c'])).not.toBe(digestOf(['a', 'bc']));
+  expect(digestOf(['a', 'a'])).not.toBe(digestOf([]));
+});
+
+test('a list that is forgotten makes all older snapshots doubtful, and no newer one', () => {
+  const membership = new Membership();
+  for (let account = 0; account <= 100_000; account += 1) {
+    saw(membership, `account ${account}`, 10 + account, 'a');
+  }
+  expect(membership.byteSize).toBeLessThanOrEqual(14_500_000);
+  expect(contradicts(membership, 'account 0', 9, 'a')).toBe(true);
+  expect(contradicts(membership, 'account 0', 10, 'a')).toBe(false);
+  expect(contradicts(membership, 'account 99999', 9, 'a')).toBe(false);
 });

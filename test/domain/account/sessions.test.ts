@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { SessionAnswer } from '../../../src/gateway/answers.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { MAX_AGE_MS, openAccountWorld, PROOF_MS, snapshot, viewer } from './account-world.ts';
 
@@ -83,7 +84,7 @@ test('a token that was refused, or not accepted for long, does not get its cache
 });
 
 test('the memory of snapshots is bounded, and recently read ones stay', async () => {
-  const world = openAccountWorld({ maxBytes: 10_000 });
+  const world = openAccountWorld({ maxBytes: 8_000 });
   const viewers = Array.from({ length: 20 }, (_, i) => viewer(`token ${i}`));
   for (const who of viewers) await readAs(world, 1, who);
   const before = world.calls.length;
@@ -171,7 +172,7 @@ test('orders agree with a list of positions, or are read once more', async () =>
   const read = world.sessions.read(demo);
   world.calls[0]?.answer(snapshot(1, ['a', 'b']));
   const answer = await read;
-  const [a, b] = answer.session.positions ?? [];
+  const [a, b] = answer.session.positions?.rows ?? [];
   if (a === undefined || b === undefined) throw new Error('there are no positions');
   expect(world.sessions.agreeing(demo, answer, [b, a])).toBe(answer);
   const anew = world.sessions.agreeing(demo, answer, [a]);
@@ -206,4 +207,109 @@ test('a change of any account makes all snapshots stale, and the orders of an ac
   expect(world.sessions.orderCount('1002')).toBe(0);
   world.sessions.anyAccountChanged();
   expect(world.sessions.cached(demo)).toBeNull();
+});
+
+test('of more users than there is room for, who come in turn, as many as there is room for are served from memory', async () => {
+  const world = openAccountWorld({ maxBytes: 10_000 });
+  const viewers = Array.from({ length: 15 }, (_, i) => viewer(`token ${i}`));
+  const round = async () => {
+    const before = world.calls.length;
+    for (const who of viewers) {
+      const read = world.sessions.read(who);
+      world.calls.at(-1)?.answer(snapshot(1));
+      await read;
+    }
+    return world.calls.length - before;
+  };
+  expect(await round()).toBe(15);
+  for (let at = 0; at < 5; at += 1) {
+    await world.clock.advance(5_000);
+    expect(await round()).toBeLessThanOrEqual(7);
+  }
+});
+
+test('who comes no more makes room after a minute', async () => {
+  const world = openAccountWorld({ maxBytes: 10_000 });
+  for (let at = 0; at < 12; at += 1) await readAs(world, 1, viewer(`gone ${at}`));
+  const isKept = (at: number) => world.sessions.cached(viewer(`gone ${at}`)) !== null;
+  expect([isKept(9), isKept(10)]).toEqual([true, false]);
+  const calls = async () => {
+    const before = world.calls.length;
+    await readAs(world, 1, viewer('new'));
+    return world.calls.length - before;
+  };
+  expect([await calls(), await calls()]).toEqual([1, 1]);
+  await world.clock.advance(MAX_AGE_MS);
+  expect([await calls(), await calls()]).toEqual([1, 0]);
+});
+
+test('a snapshot is cached without the rows of its positions', async () => {
+  const world = openAccountWorld();
+  const read = world.sessions.read(demo);
+  world.calls[0]?.answer(snapshot(1, ['a', 'b']));
+  expect((await read).session.positions?.rows).toHaveLength(2);
+  const { positions } = (await world.sessions.read(demo)).session;
+  expect(positions).toEqual({ ids: ['a', 'b'], units: [null, null], rows: null });
+});
+
+test('a reader who needs the rows shares a call under way, and else has one of its own', async () => {
+  const world = openAccountWorld();
+  const hasRows = ({ session }: SessionAnswer) => session.positions?.rows != null;
+  const first = world.sessions.read(demo);
+  const shared = world.sessions.read(demo, { hasRows });
+  world.calls[0]?.answer(snapshot(1, ['a']));
+  expect(await shared).toBe(await first);
+  const again = world.sessions.read(demo, { hasRows });
+  expect(world.calls).toHaveLength(2);
+  world.calls[1]?.answer(snapshot(2, ['a']));
+  expect((await again).session.positions?.rows).toHaveLength(1);
+  // The newer one is what others have from memory now.
+  expect((await world.sessions.read(demo)).session.balance).toBe(2);
+  expect(world.calls).toHaveLength(2);
+});
+
+describe('a snapshot whose call began before that of one which', () => {
+  /** Two calls for the same token, answered in the other order: the later one's answer is served first. */
+  async function readTwice(world: ReturnType<typeof openAccountWorld>) {
+    const early = world.sessions.read(demo);
+    const late = world.sessions.read(demo, { after: world.logicalClock.next() });
+    const [first, second] = world.calls.splice(-2);
+    second?.answer(snapshot(2));
+    expect((await late).session.balance).toBe(2);
+    return { early, answerEarly: () => first?.answer(snapshot(1)) };
+  }
+
+  test('was not kept for want of room is not cached either', async () => {
+    const world = openAccountWorld({ maxBytes: 2_100 });
+    await readAs(world, 1, viewer('one'));
+    await readAs(world, 1, viewer('other'));
+    const { early, answerEarly } = await readTwice(world);
+    expect(world.sessions.cached(demo)).toBeNull();
+    // Now there would be room.
+    await world.clock.advance(MAX_AGE_MS);
+    answerEarly();
+    expect((await early).session.balance).toBe(1);
+    expect(world.sessions.cached(demo)).toBeNull();
+  });
+
+  test('has been evicted is not cached either', async () => {
+    const world = openAccountWorld({ maxBytes: 2_100 });
+    const { early, answerEarly } = await readTwice(world);
+    await world.clock.advance(MAX_AGE_MS);
+    await readAs(world, 1, viewer('one'));
+    await readAs(world, 1, viewer('other'));
+    expect(world.sessions.cached(demo)).toBeNull();
+    answerEarly();
+    await early;
+    expect(world.sessions.cached(demo)).toBeNull();
+  });
+});
+
+test('no number of changed accounts makes a stale snapshot current again', async () => {
+  const world = openAccountWorld();
+  await readAs(world, 1);
+  world.sessions.accountChanged('1001');
+  for (let at = 0; at < 100_000; at += 1) world.sessions.accountChanged(`other ${at}`);
+  void world.sessions.read(demo);
+  expect(world.calls).toHaveLength(2);
 });

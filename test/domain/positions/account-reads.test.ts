@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
-import { gatewayError, order, position } from './scripted-gateway.ts';
+import { gatewayError, inSnapshot, order, position } from './scripted-gateway.ts';
 
 const MAX_AGE_MS = 60_000;
 
@@ -273,7 +273,7 @@ describe('op 10 that', () => {
 
   test('disagrees with op 12 is asked less and less often, and is believed about what it says alone', async () => {
     const { clock, gateway, phone } = await followed();
-    gateway.sessionLie = (session) => ({ ...session, positions: [position('z')] });
+    gateway.sessionLie = (session) => ({ ...session, positions: inSnapshot([position('z')]) });
     gateway.setAccount(LOGIN, { orders: [], balance: 80 });
     gateway.set(LOGIN, [position('a'), position('b')]);
     await clock.advance(3_000);

@@ -59,7 +59,7 @@ test('a login that spells a token hash reads nothing of that token', () => {
 });
 
 test('a watcher gets every list served to its account, and has the newest after eviction', () => {
-  const board = new PositionsBoard({ maxBytes: 1_000 });
+  const board = new PositionsBoard({ maxBytes: 800 });
   const received: number[] = [];
   const live = list(7, 'live');
   const unwatch = board.watch(proof, {
@@ -92,4 +92,40 @@ test('memory is bounded', () => {
   }
   expect(board.newest({ proof: null, tokenHash: '0' })).toBeNull();
   expect(board.newest({ proof: null, tokenHash: '99' })).not.toBeNull();
+});
+
+test('no number of changed accounts makes a list from before an order current again', () => {
+  let sequence = 5;
+  const board = new PositionsBoard({ lastSequence: () => sequence });
+  board.accountChanged(proof.login);
+  sequence = 9;
+  for (let at = 0; at < 100_000; at += 1) board.accountChanged(`other ${at}`);
+  expect(board.isCurrent(proof, list(5))).toBe(false);
+  expect(board.isCurrent(proof, list(6))).toBe(true);
+  board.anyAccountChanged();
+  expect(board.isCurrent(proof, list(9))).toBe(false);
+  expect(board.isCurrent(proof, list(10))).toBe(true);
+});
+
+test('a list that is evicted brings no older one back, for its token nor for its account', () => {
+  const board = new PositionsBoard({ maxBytes: 4_000 });
+  board.offer(proved, list(5, 'newest'));
+  const others = (from: number) => {
+    for (let at = from; at < from + 20; at += 1) {
+      const viewer = bench.viewer(`other ${at}`, { login: String(50_000 + at) });
+      board.offer({ proof: bench.prove(viewer), tokenHash: viewer.tokenHash }, list(9, 'a'));
+    }
+  };
+  others(0);
+  expect(board.newest(proved)).toBeNull();
+  expect(board.offer(proved, list(4, 'older'))).toBeNull();
+  expect(board.offer(otherProved, list(4, 'older'))).toBeNull();
+  expect(board.offer({ proof: null, tokenHash: phone.tokenHash }, list(4, 'older'))).toBeNull();
+  expect(board.newest(proved)).toBeNull();
+  // What another account saw says nothing of this one.
+  const viewer = bench.viewer('stranger', { login: '60000' });
+  const own = list(1, 'own');
+  expect(board.offer({ proof: bench.prove(viewer), tokenHash: viewer.tokenHash }, own)).toBe(own);
+  const same = list(5, 'newest');
+  expect(board.offer(proved, same)).toBe(same);
 });

@@ -3,7 +3,7 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { FeedSource } from '../../../src/domain/positions/feed.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../../src/gateway/answers.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
-import type { Order, Position, Session } from '../../../src/gateway/model.ts';
+import type { Order, Position, Session, SnapshotPositions } from '../../../src/gateway/model.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 
 export interface Poll {
@@ -113,13 +113,17 @@ export class ScriptedGateway implements FeedSource {
 
   #session(login: string): Session {
     const { orders = [], balance = 0 } = this.#accounts.get(login) ?? {};
-    const positions = (this.#lists.get(login) ?? []).map((each) => ({ ...each }));
+    const positions = inSnapshot((this.#lists.get(login) ?? []).map((each) => ({ ...each })));
     return { ...SESSION, login, balance, positions, orders: orders.map((each) => ({ ...each })) };
   }
 
   #poll({ login, caller }: Viewer): Poll {
     return { login, token: caller.token, atMs: this.#clock.now() };
   }
+}
+
+export function inSnapshot(rows: readonly Position[]): SnapshotPositions {
+  return { ids: rows.map(({ id }) => id), units: rows.map(({ units }) => units), rows };
 }
 
 export function gatewayError(kind: GatewayErrorKind, retryAfterSeconds?: number): GatewayError {

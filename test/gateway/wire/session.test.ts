@@ -48,7 +48,11 @@ describe('a session', () => {
       kycStatus: 'APPROVED',
       createdAt: Date.parse('2025-01-01T00:00:00Z'),
       access: sessionRow.access,
-      positions: toPositions([positionRow], 'auto'),
+      positions: {
+        ids: [positionRow.id],
+        units: [positionRow.units],
+        rows: toPositions([positionRow], 'auto'),
+      },
       orders: toOrders([orderRow], 'auto'),
     });
   });
@@ -78,10 +82,13 @@ describe('a session', () => {
     }
   });
 
-  test.each([['positions'], ['orders']])('may lack %s, which is not the same as none', (list) => {
+  test.each([
+    ['positions', { ids: [], units: [], rows: [] }],
+    ['orders', []],
+  ])('may lack %s, which is not the same as none', (list, none) => {
     expect(session({ [list]: undefined })).toMatchObject({ login: '700001', [list]: null });
     expect(session({ [list]: null })).toMatchObject({ login: '700001', [list]: null });
-    expect(session({ [list]: [] })).toMatchObject({ login: '700001', [list]: [] });
+    expect(session({ [list]: [] })).toMatchObject({ login: '700001', [list]: none });
   });
 
   test.each([

@@ -1,0 +1,19 @@
+import { oldHeapLimit } from '../lib/heap-limit.ts';
+
+/** What costs most to get again has most: a catalog megabytes of the gateway's, a snapshot a call, a list of positions nothing. */
+const SHARES = {
+  catalogs: 0.5,
+  sessions: 0.25,
+  answers: 0.12,
+  positions: 0.08,
+  documents: 0.05,
+} as const;
+
+export type CacheBudgets = Readonly<Record<keyof typeof SHARES, number>>;
+
+/** The bytes of each cache. Beside them is what has to be remembered: refusals, marks, counts, orders. */
+export function cacheBudgets(cacheBytes: number | null): CacheBudgets {
+  const sum = cacheBytes ?? oldHeapLimit() / 2;
+  const shares = Object.entries(SHARES).map(([name, share]) => [name, Math.floor(sum * share)]);
+  return Object.fromEntries(shares) as CacheBudgets;
+}

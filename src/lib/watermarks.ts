@@ -1,0 +1,47 @@
+import { growingLru } from './growing-lru.ts';
+
+/** A number that grows with time: a logical time, or the sequence of a call. */
+interface Watermark {
+  readonly at: number;
+}
+
+const MAX_KEYS = 100_000;
+// Measured, with a token's hash or a login for its key.
+const BYTES_OF_AN_ENTRY = 145;
+
+/**
+ * The high-water mark of each key, kept apart from the caches that it is about, so that no eviction makes what
+ * was outdated current again. For a key without one the highest of those that are forgotten counts.
+ */
+export class Watermarks<Of extends Watermark = Watermark> {
+  readonly #byKey = growingLru<string, Of>({
+    maxEntries: MAX_KEYS,
+    entryBytes: BYTES_OF_AN_ENTRY,
+    onEvict: ({ at }) => {
+      this.#forgottenAt = Math.max(this.#forgottenAt, at);
+    },
+  });
+  #forgottenAt = Number.NEGATIVE_INFINITY;
+
+  get byteSize(): number {
+    return this.#byKey.calculatedSize;
+  }
+
+  get(key: string): Of | undefined {
+    return this.#byKey.get(key);
+  }
+
+  at(key: string): number {
+    return this.#byKey.get(key)?.at ?? this.#forgottenAt;
+  }
+
+  set(key: string, watermark: Of): void {
+    this.#byKey.set(key, watermark);
+  }
+
+  /** Sets all keys. Not called with less than any of them has. */
+  setAll(at: number): void {
+    this.#byKey.clear();
+    this.#forgottenAt = at;
+  }
+}

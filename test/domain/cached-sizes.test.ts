@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { digestOf, Membership } from '../../src/domain/account/membership.ts';
+import { buildVersion } from '../../src/domain/catalog/catalog-version.ts';
+import { PositionsBoard } from '../../src/domain/positions/positions-board.ts';
+import { toPositions } from '../../src/gateway/wire/holding.ts';
+import { toInstruments } from '../../src/gateway/wire/instrument.ts';
+import { Watermarks } from '../../src/lib/watermarks.ts';
+import { createInstruments } from '../../src/sandbox/instruments.ts';
+import { heldBytes } from '../support/heap.ts';
+import { openAccountWorld, viewer } from './account/account-world.ts';
+
+// Enough that what is compiled meanwhile weighs nothing beside them.
+const [FIRST, ENTRIES] = [600, 1_200];
+
+let ids = 1_000_000_000;
+
+function row(comment: string) {
+  ids += 1;
+  return {
+    id: String(ids),
+    symbol: 'AAPL',
+    logo: `https://cdn.example.com/logos/${ids}.png`,
+    delayed: false,
+    sharia: true,
+    digits: 2,
+    friendlyName: `Company ${ids}`,
+    units: 1.5 + ids,
+    priceOpen: 100.25 + ids,
+    priceCurrent: 101.75 + ids,
+    timeCreate: 1.7e12 + ids,
+    timeUpdate: 1.7e12 + ids,
+    leverage: 5,
+    rateMargin: 1.1,
+    rateProfit: 1.01,
+    isBuy: true,
+    sl: 90.5,
+    tp: 120.5,
+    storage: -0.25,
+    comment,
+    profit: 2.25 + ids,
+    invested: 50.125 + ids,
+  };
+}
+
+const rows = (count: number, comment: string) => Array.from({ length: count }, () => row(comment));
+
+/** What the entries of a cache hold, and what it says that they do. */
+async function weighed(
+  count: number,
+  cache: { readonly byteSize: number },
+  add: (at: number) => unknown,
+) {
+  // What the first ones compile and allocate is none of the entries'.
+  for (let at = 0; at < FIRST; at += 1) await add(at);
+  const [heldBefore, saidBefore] = [heldBytes(), cache.byteSize];
+  for (let at = FIRST; at < count + FIRST; at += 1) await add(at);
+  return (cache.byteSize - saidBefore) / (heldBytes() - heldBefore);
+}
+
+test.each([
+  [0, 0, ''],
+  [25, 5, ''],
+  [0, 20, 'x'.repeat(300)],
+  [100, 20, ''],
+])(
+  'a snapshot of %i positions and %i orders weighs what it says',
+  async (positions, orders, comment) => {
+    const world = openAccountWorld({ maxBytes: 1e9 });
+    // The ledger and the attempts keep something of each token as well.
+    const caches = {
+      get byteSize() {
+        return world.sessions.byteSize + world.ledger.byteSize;
+      },
+    };
+    const share = await weighed(ENTRIES, caches, async (at) => {
+      const read = world.sessions.read({ ...viewer(`token ${at}`), login: String(1_000 + at) });
+      world.calls.pop()?.answer({
+        login: 1_000 + at,
+        balance: 1_000.5 + at,
+        credit: 5.5 + at,
+        storage: 0.1,
+        assets: 10.1 + at,
+        prevEquity: 1_000.1 + at,
+        prevBalance: 999.9 + at,
+        leverage: 100,
+        group: 'standard-usd',
+        server: 'live-1',
+        createdAt: 1.6e12 + at,
+        kyc_status: 'APPROVED',
+        equity: 1_100.25 + at,
+        Invested: 800.5 + at,
+        Profits: 25.25 + at,
+        access: {
+          id: '65f0c0ffee',
+          name: 'Standard account',
+          currency: 'USD',
+          currencyDigits: 2,
+          isHedged: true,
+          noPl: false,
+        },
+        positions: rows(positions, comment),
+        orders: rows(orders, comment),
+        currency: 'USD',
+      });
+      await read;
+    });
+    expect(share).toBeGreaterThan(0.8);
+    expect(share).toBeLessThan(1.2);
+  },
+);
+
+test.each([
+  [1, ''],
+  [25, ''],
+  [25, 'x'.repeat(200)],
+])('a list of %i positions weighs what it says', async (count, comment) => {
+  for (const hasBody of [false, true]) {
+    const board = new PositionsBoard({ maxBytes: 1e9 });
+    const share = await weighed(ENTRIES, board, (at) => {
+      const text = JSON.stringify(rows(count, comment));
+      const positions = toPositions(JSON.parse(text), 'auto') ?? [];
+      const bytes = Buffer.allocUnsafeSlow(text.length);
+      bytes.write(text);
+      const list = { positions, sequence: at, sentAtMs: 1.7e12 + at, receivedAtMs: 1.7e12 + at };
+      const tokenHash = `hash of the token ${at} in its forty letters`;
+      board.offer({ proof: null, tokenHash }, hasBody ? { ...list, bytes } : list);
+    });
+    expect(share).toBeGreaterThan(0.8);
+    expect(share).toBeLessThan(1.2);
+  }
+});
+
+test('a watermark weighs what it says, with a hash for its key', async () => {
+  const watermarks = new Watermarks();
+  const membership = new Membership();
+  const hash = (at: number) => createHash('sha256').update(String(at)).digest('base64url');
+  const share = await weighed(50_000, watermarks, (at) => watermarks.set(hash(at), { at }));
+  const shareOfSeen = await weighed(50_000, membership, (at) =>
+    membership.saw(hash(at), { sequence: at }, digestOf([String(at)])),
+  );
+  for (const each of [share, shareOfSeen]) {
+    expect(each).toBeGreaterThan(0.8);
+    expect(each).toBeLessThan(1.2);
+  }
+});
+
+/** Its objects are gone when it returns: a caller's own would be counted among what is held. */
+function catalogOf(instruments: number): string {
+  return JSON.stringify(createInstruments('tests', instruments).map(({ wire }) => wire));
+}
+
+test('a catalog weighs what it says', async () => {
+  const text = catalogOf(5_000);
+  const before = heldBytes();
+  const { instruments } = await toInstruments(JSON.parse(text));
+  const { version } = await buildVersion(instruments, null);
+  await version.index;
+  const share = version.bytes / (heldBytes() - before);
+  // The text is in both figures, so it must not be collected between them.
+  expect(text).not.toBe('');
+  expect(share).toBeGreaterThan(0.8);
+  expect(share).toBeLessThan(1.2);
+});
