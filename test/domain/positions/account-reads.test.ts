@@ -335,7 +335,8 @@ describe('op 10 that', () => {
 describe('an order of one’s own', () => {
   test('is read at once, by one call', async () => {
     const { clock, gateway, phone, hub } = await followed();
-    gateway.setAccount(LOGIN, { orders: [order('o'), order('p')] });
+    // The figures stay, so that the order alone is the event.
+    gateway.setAccount(LOGIN, { orders: [order('o'), order('p')], balance: 100 });
     hub.accountChanged(LOGIN);
     await clock.advance(0);
     expect(phone.last).toMatchObject({

@@ -113,6 +113,8 @@ const WRONG: readonly [request: PageRequest, argument: string][] = [
   [{ after: '' }, 'after'],
   [{ after: 'forged' }, 'after'],
   [{ before: Buffer.from('["SYMBOL","A","A"]').toString('base64url') }, 'before'],
+  [{ after: encodeCursor('SYMBOL', { key: [5], id: 'A' }) }, 'after'],
+  [{ after: encodeCursor('SYMBOL', { key: ['A', 'B'], id: 'A' }) }, 'after'],
 ];
 
 test.each(WRONG)('%j is refused for %s', async (request, argument) => {
