@@ -65,9 +65,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #interims = 0;
   #status = 0;
   #headers = NO_HEADERS;
-  /** Most answers come in one chunk. */
-  #first: Buffer = EMPTY;
-  /** All chunks, once there is a second. */
+  /** Null until the body begins. */
   #collector: ByteCollector | null = null;
   #chunks = 0;
   #ended = false;
@@ -135,16 +133,10 @@ class Dispatch implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#ended) return;
     this.#chunks += 1;
-    if (this.#chunks === 1) {
-      this.#first = chunk;
-      if (chunk.length > this.#call.maxBytes) this.#failReceived();
-      return;
+    this.#collector ??= this.#newCollector();
+    if (this.#collector.add(chunk) !== 'kept') {
+      this.fail('oversize', new OversizeError('received'));
     }
-    if (this.#collector === null) {
-      this.#collector = this.#newCollector();
-      this.#collector.add(this.#first);
-    }
-    if (this.#collector.add(chunk) !== 'kept') this.#failReceived();
     // One read of a socket can hold hundreds of thousands of chunks; others have their turn in between.
     else if (this.#chunks % CHUNKS_A_TURN === 0) {
       controller.pause();
@@ -158,7 +150,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
       answered: true,
       status: this.#status,
       headers: this.#headers,
-      bytes: this.#collector?.take() ?? this.#first,
+      bytes: this.#collector?.take() ?? EMPTY,
       sequence: this.#sequence,
       sentAtMs: this.#sentAtMs,
     });
@@ -196,10 +188,6 @@ class Dispatch implements Dispatcher.DispatchHandler {
       // A gateway may write its answer in pieces as small as it likes: they cost time, in turns, and no memory.
       freePieces: Number.POSITIVE_INFINITY,
     });
-  }
-
-  #failReceived(): void {
-    this.fail('oversize', new OversizeError('received'));
   }
 
   #end(exchange: Exchange): void {

@@ -15,6 +15,7 @@ const BYTES_PER_PIECE = 128;
 const SMALLEST_BUFFER = 512;
 // More than so large a part of a buffer that is not used is given back.
 const LARGEST_WASTE = 1 / 4;
+const EMPTY = Buffer.alloc(0);
 
 /**
  * Collects bytes that arrive in pieces into one growing buffer. A list would keep an object, and often a
@@ -25,7 +26,7 @@ export class ByteCollector {
   readonly #announcedBytes: number;
   readonly #freePieces: number;
   readonly #bytesPerPiece: number;
-  #buffer: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = EMPTY;
   #length = 0;
   #pieces = 0;
 
@@ -66,12 +67,14 @@ export class ByteCollector {
 
   /** The bytes so far, which leave the collector. */
   take(): Buffer {
-    const bytes = this.#buffer.subarray(0, this.#length);
-    const wasted = this.#buffer.length - bytes.length;
-    this.#buffer = Buffer.alloc(0);
+    const buffer = this.#buffer;
+    const length = this.#length;
+    this.#buffer = EMPTY;
     this.#length = 0;
     this.#pieces = 0;
-    return wasted > bytes.length * LARGEST_WASTE ? Buffer.from(bytes) : bytes;
+    if (buffer.length === length) return buffer;
+    const bytes = buffer.subarray(0, length);
+    return buffer.length - length > length * LARGEST_WASTE ? Buffer.from(bytes) : bytes;
   }
 
   #append(piece: Buffer, length: number): void {
