@@ -67,19 +67,7 @@ function wholeList<T extends { readonly id: string }>(
     mapped.push(map(row, id, symbol, unit));
   }
   // A client that follows the list cannot distinguish two rows under one id.
-  return haveOwnIds(mapped) ? mapped : null;
-}
-
-// For so few rows a pairwise comparison is faster than a set.
-const FEW = 32;
-
-function haveOwnIds(rows: readonly { readonly id: string }[]): boolean {
-  if (rows.length > FEW) return new Set(rows.map(({ id }) => id)).size === rows.length;
-  for (let index = 1; index < rows.length; index += 1) {
-    const id = rows[index]?.id;
-    for (let before = 0; before < index; before += 1) if (rows[before]?.id === id) return false;
-  }
-  return true;
+  return new Set(mapped.map(({ id }) => id)).size === mapped.length ? mapped : null;
 }
 
 /** One literal and nothing copied: this is the hot path, where a moving market has each row read every second. */
