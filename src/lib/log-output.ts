@@ -22,6 +22,7 @@ export interface BufferedOutputOptions {
 const MAX_BYTES = 4_194_304;
 // A pipe takes so much at a time.
 const CHUNK_BYTES = 65_536;
+const SMALLEST_BYTES = 2_048;
 const RETRY_MS = 100;
 // A write costs as much as ten lines, since it wakes the reader.
 const BATCH_MS = 20;
@@ -35,8 +36,9 @@ export class BufferedOutput {
   readonly #options: BufferedOutputOptions;
   readonly #maxBytes: number;
   readonly #clock: Clock;
-  /** Lines that no write has begun with. */
-  #waiting = '';
+  /** Lines that no write has begun with, up to `#used`. Kept as bytes, since as texts the collector would copy them. */
+  #waiting = Buffer.allocUnsafe(SMALLEST_BYTES);
+  #used = 0;
   #isScheduled = false;
   /** Bytes that are being written, of which the first `#handed` are with the system. */
   #writing: Buffer | null = null;
@@ -94,25 +96,36 @@ export class BufferedOutput {
   /** At the exit of the process. */
   writeLast(): void {
     const begun = this.#writing?.subarray(this.#handed) ?? Buffer.alloc(0);
-    this.#options.writeLast?.(Buffer.concat([begun, Buffer.from(this.#waiting)]));
+    this.#options.writeLast?.(Buffer.concat([begun, this.#waiting.subarray(0, this.#used)]));
   }
 
   #keep(lines: string): boolean {
-    const bytes = Buffer.byteLength(lines);
-    if (this.#bytes + bytes > this.#maxBytes) return false;
+    // A character has three bytes at most; to count them costs as much as to write them.
+    const most = 3 * lines.length;
+    const left = this.#maxBytes - this.#bytes;
+    if (most > left && Buffer.byteLength(lines) > left) return false;
     if (this.#bytes === 0) this.#progressAtMs = this.#clock.now();
+    if (this.#used + most > this.#waiting.length) this.#grow(this.#used + most);
+    const bytes = this.#waiting.write(lines, this.#used);
+    this.#used += bytes;
     this.#bytes += bytes;
-    this.#waiting += lines;
     return true;
   }
 
+  #grow(bytes: number): void {
+    const grown = Buffer.allocUnsafe(2 * bytes);
+    this.#waiting.copy(grown, 0, 0, this.#used);
+    this.#waiting = grown;
+  }
+
   #writeNext(): void {
-    if (this.#waiting === '') {
+    if (this.#used === 0) {
       this.#onEmpty?.();
       return;
     }
-    this.#writing = Buffer.from(this.#waiting);
-    this.#waiting = '';
+    this.#writing = this.#waiting.subarray(0, this.#used);
+    this.#waiting = Buffer.allocUnsafe(SMALLEST_BYTES);
+    this.#used = 0;
     this.#writeChunk(this.#writing);
   }
 

@@ -9,8 +9,8 @@ type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 export interface Log extends Pick<pino.Logger, Level | 'isLevelEnabled'> {
   child(bindings: Record<string, unknown>): Log;
   /**
-   * Logs at level `info` what is JSON already: the members of an object, without its braces. It is
-   * written as it is, so it must not be able to hold a secret. For a line of each request.
+   * Logs at level `info` what is JSON already: the members of an object without its braces, and a text without its
+   * quotes. Both are written as they are, so they must not be able to hold a secret. For a line of each request.
    */
   line(members: string, message: string): void;
 }
@@ -55,13 +55,14 @@ export function createLog({ level, format, destination }: LogOptions): Log {
     { write },
   );
   const { child } = log;
+  const isLogged = log.isLevelEnabled('info');
   // Bindings are serialized once without the hook; child loggers inherit this from their parent.
   return Object.assign(log, {
     child(this: pino.Logger, bindings: Record<string, unknown>): Log {
       return Reflect.apply(child, this, [redactRecord(bindings)]) as pino.Logger & Log;
     },
-    line(this: pino.Logger, members: string, message: string): void {
-      if (this.isLevelEnabled('info')) write(jsonLine('info', members, message));
+    line(members: string, message: string): void {
+      if (isLogged) write(jsonLine('info', members, message));
     },
   });
 }
@@ -74,7 +75,7 @@ export function openLogOutput(format: LogFormat): BufferedOutput {
 }
 
 function jsonLine(level: Level, members: string, message: string): string {
-  return `{"level":"${level}","time":"${momentText(Date.now())}",${members},"msg":${JSON.stringify(message)}}\n`;
+  return `{"level":"${level}","time":"${momentText(Date.now())}",${members},"msg":"${message}"}\n`;
 }
 
 function inFormat(format: LogFormat, json: string): string {

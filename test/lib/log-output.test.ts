@@ -67,6 +67,19 @@ test('a large backlog is written in pieces', async () => {
   expect(await succeed(1)).toHaveLength(34_464);
 });
 
+test('lines that come while others are written wait whole, in any number and script', async () => {
+  const { output, attempt, succeed } = openOutput(100_000);
+  const linesOf = (word: string) =>
+    Array.from({ length: 100 }, (_, at) => `${word.repeat(at)} ${at}\n`);
+  for (const line of linesOf('a')) output.write(line);
+  const first = await attempt(0);
+  expect(first.text).toBe(linesOf('a').join(''));
+  for (const line of linesOf('€')) output.write(line);
+  first.done(null, 1_000);
+  expect(await succeed(1)).toBe(first.text.slice(1_000));
+  expect(await succeed(2)).toBe(linesOf('€').join(''));
+});
+
 describe('beyond the bound', () => {
   test('lines are dropped, and the next one written says how many', async () => {
     const { output, attempt, succeed } = openOutput(20);

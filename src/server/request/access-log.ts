@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ProofLedger } from '../../domain/auth/proof.ts';
-import type { Caller } from '../../gateway/caller.ts';
+import type { Caller, ReceiptEntry } from '../../gateway/caller.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { redactTokens } from '../../lib/redact.ts';
 import { tokenHash } from '../../lib/token-hash.ts';
-import { type CallSummary, type RequestOrigin, RequestSummary } from './request-summary.ts';
+import { type RequestOrigin, RequestSummary } from './request-summary.ts';
 
 interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
@@ -145,7 +145,7 @@ function client({ client: naming }: RequestSummary): string {
 }
 
 /** One text for each call: shorter in the log, and as easy to search, as an object. */
-function callTexts(calls: readonly CallSummary[]): string {
+function callTexts(calls: readonly ReceiptEntry[]): string {
   let texts = '';
   for (const { operation, source, outcome, ms } of calls) {
     const end = source === 'call' ? outcome : source;

@@ -1,6 +1,5 @@
 import type { OperationTypeNode } from 'graphql';
-import type { CallOutcome, ReceiptEntry, ReceiptSource } from '../../gateway/caller.ts';
-import type { OperationName } from '../../gateway/operations.ts';
+import type { ReceiptEntry } from '../../gateway/caller.ts';
 import { type Code, ERROR_CODES } from '../../schema/error-codes.ts';
 
 export type Transport = 'http' | 'sse' | 'websocket';
@@ -10,14 +9,6 @@ export type Transport = 'http' | 'sse' | 'websocket';
  * a limit here), `fault` (the gateway or the facade), `gone` (the client left before its answer).
  */
 export type Outcome = 'ok' | 'caller' | 'refused' | 'fault' | 'gone';
-
-export interface CallSummary {
-  readonly operation: OperationName;
-  readonly source: ReceiptSource;
-  /** Absent where no call was made for this request. */
-  readonly outcome?: CallOutcome;
-  readonly ms: number;
-}
 
 /** The facts about a request that are known before its document is read. */
 export interface RequestOrigin {
@@ -75,7 +66,7 @@ export class RequestSummary {
   hasStarted = false;
   hasEnded = false;
   readonly codes: Code[] = [];
-  readonly calls: CallSummary[] = [];
+  readonly calls: ReceiptEntry[] = [];
   readonly #waiting = new BusyTime();
 
   constructor({ requestId, transport, method, client, bytesIn }: RequestOrigin) {
@@ -92,10 +83,10 @@ export class RequestSummary {
   }
 
   called(entry: ReceiptEntry): void {
-    const { operation, source, outcome, ms } = entry;
+    const { source, ms } = entry;
     this.callCount += 1;
     if (this.calls.length < MOST_LISTED_CALLS) {
-      this.calls.push({ operation, source, ...(outcome && { outcome }), ms });
+      this.calls.push(entry);
     }
     if (source === 'cache') return;
     const endMs = performance.now();
