@@ -91,6 +91,17 @@ describe('conditions', () => {
   });
 });
 
+test.each([
+  ['an error', new Error('given'), true],
+  ['a text', 'given', false],
+])(
+  '%s in place of an object is what it is to the reference executor',
+  async (_what, rootValue, isRefused) => {
+    const { found } = await askValid({ text: 'subscription { node { text } }', rootValue });
+    expect(found.errors !== undefined).toBe(isRefused);
+  },
+);
+
 test('each alias has its own arguments, defaults and enum values', async () => {
   const { found, isCompiled } = await askValid({
     text: `query ($side: Side = SELL, $left: Int, $null: Int) {
