@@ -140,7 +140,15 @@ test.each(['failing', 'hanging'] as const)(
   async (how) => {
     await using phone = await startPhone();
     for (const step of ['get', 'set', 'delete', 'keys'] as const) phone.storage[how].add(step);
-    const { core } = phone.open();
+    let writes = 0;
+    const storage = {
+      ...phone.storage,
+      set(key: string, text: string) {
+        writes += 1;
+        return phone.storage.set(key, text);
+      },
+    };
+    const { core } = phone.open({ storage });
     const orders = createOrders(core, { allowVolatile: true });
     const ticket = orders.ticket();
     // Lost once, so that it is repeated without a look into the storage.
@@ -148,6 +156,7 @@ test.each(['failing', 'hanging'] as const)(
     const outcome = await ticket.place(buying('volatile'));
     expect(outcome).toMatchObject({ status: 'accepted', replayed: true });
     expect(ticket.isDurable).toBe(false);
+    expect(writes).toBe(1);
     expect(phone.app.sandbox.orders()).toHaveLength(1);
   },
 );

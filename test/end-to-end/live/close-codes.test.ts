@@ -106,6 +106,17 @@ describe('a client that breaks the protocol', () => {
     expect(raw.closed).toBeNull();
   });
 
+  test('may send a token as long as a header can be, and no longer', async () => {
+    using long = await initializedSocket(app, 'x'.repeat(16_384 - 'Bearer '.length));
+    long.subscribe('1', '{ customerId }');
+    expect((await long.until('1', 'next')).payload.errors).toMatchObject([
+      { extensions: { code: 'UNAUTHENTICATED' } },
+    ]);
+    using longer = await openSocket(app);
+    longer.say({ type: 'connection_init', payload: { authorization: 'x'.repeat(16_385) } });
+    expect(await longer.close()).toEqual({ code: 4403, reason: 'Forbidden' });
+  });
+
   test('is closed with 4429 where it sends connection_init twice', async () => {
     using raw = await initializedSocket(app, token);
     raw.say({ type: 'connection_init' });
