@@ -1,12 +1,12 @@
 import { configDefaults, defineConfig } from 'vitest/config';
-import { leftOut } from './test/support/long-suites.ts';
+import { LONG_SUITES, leftOut, SUITES_OF_THEIR_OWN } from './test/support/long-suites.ts';
 import { SkippedReporter } from './test/support/skipped-reporter.ts';
+
+const exclude = [...configDefaults.exclude, ...leftOut()];
+const inOwnProcess = [...LONG_SUITES, ...SUITES_OF_THEIR_OWN];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts', 'client/test/**/*.test.ts'],
-    // CI runs everything, as `npm run test:all` does.
-    exclude: [...configDefaults.exclude, ...leftOut()],
     // Vite's module runner would load a second copy of graphql beside Node's own.
     experimental: { viteModuleRunner: false },
     restoreMocks: true,
@@ -15,8 +15,32 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
-    // Most of the time is spent waiting for a condition, not for a core.
-    maxWorkers: 6,
     reporters: ['default', new SkippedReporter()],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'own-process',
+          include: inOwnProcess,
+          exclude,
+          // They hold megabytes or start processes: more of them at once do not end in time on two cores.
+          maxWorkers: 4,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'shared-process',
+          include: ['test/**/*.test.ts', 'client/test/**/*.test.ts'],
+          exclude: [...exclude, ...inOwnProcess],
+          // A process for each file takes half of the CPU: it loads the whole service anew.
+          isolate: false,
+          // Most of the time is spent waiting for a condition, not for a core.
+          maxWorkers: 6,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

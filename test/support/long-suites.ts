@@ -6,20 +6,33 @@ import { join } from 'node:path';
  * random faults or for long what other suites show once. `npm test` leaves them out, CI and `npm run test:all` run them.
  */
 export const LONG_SUITES: readonly string[] = [
-  'client/test/examples/**',
+  'client/test/examples/**/*.test.ts',
   'client/test/guides/{apollo,empty-folder,pages,relay,trusted-documents,urql}.test.ts',
   'client/test/live/random-faults.test.ts',
   'client/test/orders/faults.test.ts',
   'test/bench/{hostile,replicas}.test.ts',
   'test/deploy/{compose,night,one-machine}.test.ts',
-  'test/end-to-end/chaos/**',
+  'test/end-to-end/chaos/**/*.test.ts',
   'test/end-to-end/limits/{send-buffers,soak}.test.ts',
   'test/end-to-end/sandbox/{demo-on-*,demo-standing,graphiql-own-gateway,graphiql-page}.test.ts',
-  'test/end-to-end/scale/**',
+  'test/end-to-end/scale/**/*.test.ts',
   'test/end-to-end/transports/two-paths.test.ts',
   'test/plugins/execution/differential*.test.ts',
   'test/packaging/dockerfile.test.ts',
   'test/store/sqlite/order-file-damage.test.ts',
+];
+
+/** Suites that measure what their process holds, or keep a core busy: other tests in their process would disturb them, and they others. */
+export const SUITES_OF_THEIR_OWN: readonly string[] = [
+  'client/test/guides/*.test.ts',
+  'client/test/packaging/**/*.test.ts',
+  'test/{bench,deploy,store,toolchain}/**/*.test.ts',
+  'test/cli/documents.test.ts',
+  'test/end-to-end/{limits,live,operations,start}/**/*.test.ts',
+  'test/end-to-end/orders/{idle-connections,ledger,shutdown,upgrade}.test.ts',
+  'test/end-to-end/sandbox/**/*.test.ts',
+  'test/end-to-end/transports/shutdown*.test.ts',
+  'test/server/back-pressure/**/*.test.ts',
 ];
 
 /** Suites of what developers run, with what they are about: `npm test` runs them where something of that changed. */

@@ -9,6 +9,7 @@ import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { freePort } from '../../../test/support/free-ports.ts';
+import { inFull } from '../../../test/support/in-full.ts';
 import { guideCommands } from '../support/guide-commands.ts';
 import { namedSamples } from '../support/samples.ts';
 
@@ -150,20 +151,23 @@ describe.skipIf(reason !== null)(
         });
       });
 
-      test('the Apollo app does as well, with types that the generator wrote', async () => {
-        const files = ['src/session.ts', 'src/trading-graph.ts', 'src/api.ts', 'codegen.ts'];
-        const own = ['src/documents.ts', 'src/App.tsx', 'src/OrderForm.tsx'];
-        const cwd = follow('docs/clients/apollo.md', [...files, ...own], ['npx graphql-codegen']);
-        await open(cwd, async (page) => {
-          await page.getByRole('heading', { name: 'Positions LIVE' }).waitFor();
-          const rows = await page.locator('main > p').count();
-          await page.getByRole('button', { name: 'Buy 1 AAPL' }).click();
-          await page.getByText('Done.').waitFor();
-          await eventually(async () =>
-            expect(await page.locator('main > p').count()).toBe(rows + 1),
-          );
+      // Installed and built once more, with other packages: half of this file's time. client/test/guides/apollo.test.ts runs the same samples.
+      if (inFull(true, false)) {
+        test('the Apollo app does as well, with types that the generator wrote', async () => {
+          const files = ['src/session.ts', 'src/trading-graph.ts', 'src/api.ts', 'codegen.ts'];
+          const own = ['src/documents.ts', 'src/App.tsx', 'src/OrderForm.tsx'];
+          const cwd = follow('docs/clients/apollo.md', [...files, ...own], ['npx graphql-codegen']);
+          await open(cwd, async (page) => {
+            await page.getByRole('heading', { name: 'Positions LIVE' }).waitFor();
+            const rows = await page.locator('main > p').count();
+            await page.getByRole('button', { name: 'Buy 1 AAPL' }).click();
+            await page.getByText('Done.').waitFor();
+            await eventually(async () =>
+              expect(await page.locator('main > p').count()).toBe(rows + 1),
+            );
+          });
         });
-      });
+      }
     });
   },
 );

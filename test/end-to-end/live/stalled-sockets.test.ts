@@ -37,9 +37,13 @@ async function openReader(facade: TestApp, token: string) {
   let lastText = '';
   raw.socket.removeAllListeners('message');
   raw.socket.on('message', (data) => {
-    lastText = String(data);
-    bytes += lastText.length;
-    versions.push(Number.parseInt(/"cursor":"([^.]+)/.exec(lastText)?.[1] ?? '', 36));
+    const text = String(data);
+    // What has none is a ping of the server's.
+    const [, version] = /"cursor":"([^.]+)/.exec(text) ?? [];
+    if (version === undefined) return;
+    lastText = text;
+    bytes += text.length;
+    versions.push(Number.parseInt(version, 36));
   });
   raw.subscribe('1', LARGE);
   await eventually(() => versions.length === 1);

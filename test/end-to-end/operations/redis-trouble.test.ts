@@ -114,10 +114,13 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       await begin({ redis, admin, folder });
       await eventually(async () => {
         expect(await order()).toBe('IDEMPOTENCY_UNAVAILABLE');
-        expect((await readinessOf(app)).reasons).toEqual(['order-store', 'redis']);
+        const { reasons, details } = await readinessOf(app);
+        expect(reasons).toEqual(['order-store', 'redis']);
+        expect(details[1]).toEqual({
+          code: 'redis',
+          detail: expect.stringContaining(`(${reason})`),
+        });
       });
-      const { details } = await readinessOf(app);
-      expect(details[1]).toEqual({ code: 'redis', detail: expect.stringContaining(`(${reason})`) });
       const errors = `redis_errors_total{kind="${kind}"}`;
       const before = await seriesValue(app, errors);
       // It goes on, and is not told again.

@@ -47,7 +47,7 @@ function meet(path: string, restores: Iterable<() => void>) {
 }
 
 // Every byte takes a minute of both cores.
-const STRIDE = inFull(1, 8);
+const STRIDE = inFull(1, 16);
 const WHOLLY_FLIPPED_BYTES = 1_000;
 // SQLite's own: where it is damaged the file is refused as a whole.
 const HEADER_BYTES = 100;
