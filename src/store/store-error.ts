@@ -7,6 +7,5 @@ export class StoreError extends Error {
 
 /** Describes an error of opening a store as a sentence for the operator. */
 export function toStoreError(error: unknown): StoreError {
-  if (error instanceof StoreError) return error;
   return new StoreError(reasonOf(error), { cause: error });
 }

@@ -41,6 +41,19 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     expect(await redis.command('DBSIZE')).toBe(0);
   });
 
+  test('leave no connection to Redis when they are closed', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const connections = async () =>
+      String(await redis.command('CLIENT', 'LIST'))
+        .trim()
+        .split('\n').length;
+    const before = await connections();
+    const stores = await openOnRedis(redis.url);
+    expect(await connections()).toBeGreaterThan(before);
+    await stores.close();
+    await eventually(async () => (await connections()) === before);
+  });
+
   test('keep two prefixes apart', async () => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openOnRedis(redis.url, 'one:');

@@ -29,6 +29,9 @@ describe('order records in memory', () => {
     expect(await records.find('1', 'late')).not.toBe(null);
     await reserved(records, '1', 'early');
     expect(records.held()).toBe(2);
+    // Asked for nothing else, it forgets what is over all the same.
+    uptimeMs = 3 * RECORD_LIFE_MS;
+    expect(records.held()).toBe(0);
   });
 
   test('a record of the day before is not among those that a replica writes back', async () => {

@@ -384,4 +384,13 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await redis.command('CONFIG', 'SET', 'maxmemory', '0');
     await reserved(a.records, '1', 'new');
   });
+
+  test('the first order that is refused degrades readiness, before the next heartbeat', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url, 1_000, { beatMs: 3_600_000, leaseMs: 7_200_000 });
+    await reserved(a.records, '1', 'k');
+    await redis.command('CONFIG', 'SET', 'maxmemory', '1kb');
+    await expect(a.records.reserve(request('1', 'new'))).rejects.toThrow(RecordsUnavailableError);
+    expect(a.records.degradedReason()).toContain('OOM');
+  });
 });
