@@ -1,5 +1,10 @@
 import { configDefaults, defineConfig } from 'vitest/config';
-import { LONG_SUITES, leftOut, SUITES_OF_THEIR_OWN } from './test/support/long-suites.ts';
+import {
+  LONG_SUITES,
+  leftOut,
+  SUITES_ALONE,
+  SUITES_OF_THEIR_OWN,
+} from './test/support/long-suites.ts';
 import { SkippedReporter } from './test/support/skipped-reporter.ts';
 
 const exclude = [...configDefaults.exclude, ...leftOut()];
@@ -22,10 +27,20 @@ export default defineConfig({
         test: {
           name: 'own-process',
           include: inOwnProcess,
-          exclude,
+          exclude: [...exclude, ...SUITES_ALONE],
           // They hold megabytes or start processes: more of them at once do not end in time on two cores.
-          maxWorkers: 4,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: SUITES_ALONE,
+          exclude,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -33,7 +48,7 @@ export default defineConfig({
         test: {
           name: 'shared-process',
           include: ['test/**/*.test.ts', 'client/test/**/*.test.ts'],
-          exclude: [...exclude, ...inOwnProcess],
+          exclude: [...exclude, ...inOwnProcess, ...SUITES_ALONE],
           // A process for each file takes half of the CPU: it loads the whole service anew.
           isolate: false,
           // Most of the time is spent waiting for a condition, not for a core.

@@ -35,6 +35,9 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/server/back-pressure/**/*.test.ts',
 ];
 
+/** Suites that move so many bytes that their waits pass where others run beside them. */
+export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/send-buffers.test.ts'];
+
 /** Suites of what developers run, with what they are about: `npm test` runs them where something of that changed. */
 const TOOL_SUITES = [
   { suites: 'test/bench/**', about: ['bench', 'test/bench'] },
