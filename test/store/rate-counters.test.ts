@@ -69,6 +69,13 @@ describe('counters in memory', () => {
   });
 });
 
+test('a window that has just begun ends after its length, whatever the fractions of the clock', () => {
+  const uptimeMs = 478472.6088549385;
+  expect(uptimeMs + 60_000 - uptimeMs).toBeGreaterThan(60_000);
+  const counter = createMemoryRateCounters({ uptimeMs: () => uptimeMs }).counter('a', RULE);
+  expect(counter.take('a')).toMatchObject({ resetMs: 60_000 });
+});
+
 test("a point that is given back after its window is over is nobody's", () => {
   let uptimeMs = 0;
   const counter = createMemoryRateCounters({ uptimeMs: () => uptimeMs }).counter('a', RULE);

@@ -59,7 +59,8 @@ function createMemoryCounter(
       return {
         isOver: window.count > limit,
         remaining: Math.max(0, limit - window.count),
-        resetMs: window.endsAtMs - nowMs,
+        // The sum of fractions may be a little more than the window.
+        resetMs: Math.round(window.endsAtMs - nowMs),
       };
     },
   };
