@@ -29,7 +29,7 @@ export default defineConfig({
           include: inOwnProcess,
           exclude: [...exclude, ...SUITES_ALONE],
           // They hold megabytes or start processes: more of them at once do not end in time on two cores.
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },
