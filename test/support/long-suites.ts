@@ -25,13 +25,17 @@ export const LONG_SUITES: readonly string[] = [
 /** Suites that measure what their process holds, or keep a core busy: other tests in their process would disturb them, and they others. */
 export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'client/test/guides/*.test.ts',
+  'client/test/live/reconnects.test.ts',
   'client/test/packaging/**/*.test.ts',
   'test/{bench,deploy,store,toolchain}/**/*.test.ts',
   'test/cli/documents.test.ts',
+  'test/domain/cached-sizes.test.ts',
   'test/end-to-end/{limits,live,operations,start}/**/*.test.ts',
   'test/end-to-end/orders/{idle-connections,ledger,shutdown,upgrade}.test.ts',
   'test/end-to-end/sandbox/**/*.test.ts',
   'test/end-to-end/transports/shutdown*.test.ts',
+  'test/lib/byte-collector.test.ts',
+  'test/plugins/response-cache/response-cache.test.ts',
   'test/server/back-pressure/**/*.test.ts',
 ];
 

@@ -22,8 +22,10 @@ test('an operation that is slow against its own past is told, until it is as qui
   await eventually(async () => {
     await ask();
     expect(await median(app, 'hour')).toBeGreaterThan(0);
+    // A busy machine is slow against its own past, too.
+    expect(await slow(app)).toBe(0);
   });
-  expect(await slow(app)).toBe(0);
+  const before = linesOf(app, 'an operation of the gateway is slow').length;
   app.sandbox.fail({ operation: OPERATION, kind: 'delay', delayMs: 1_000 });
   await eventually(async () => {
     await ask();
@@ -33,7 +35,7 @@ test('an operation that is slow against its own past is told, until it is as qui
     reasons: ['slow'],
     details: [{ detail: expect.stringMatching(/getCustomerId: \d+ ms, usually \d+ ms/) }],
   });
-  expect(linesOf(app, 'an operation of the gateway is slow')).toMatchObject([
+  expect(linesOf(app, 'an operation of the gateway is slow').slice(before)).toMatchObject([
     { level: 'warn', operation: OPERATION, medianMs: expect.any(Number) },
   ]);
   expect(await median(app, 'minute')).toBeGreaterThan(2.5 * (await median(app, 'hour')));
@@ -42,5 +44,5 @@ test('an operation that is slow against its own past is told, until it is as qui
     await ask();
     expect(await readinessOf(app)).toMatchObject({ status: 'ok' });
   });
-  expect(linesOf(app, 'an operation of the gateway is slow no more')).toHaveLength(1);
+  expect(linesOf(app, 'an operation of the gateway is slow no more')).toHaveLength(before + 1);
 });
