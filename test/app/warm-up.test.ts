@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
@@ -8,6 +9,7 @@ import { USUAL_DOCUMENTS } from '../../src/app/warm-up/documents.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { readMetrics } from '../support/leaks.ts';
+import { PROGRAM } from '../support/program.ts';
 
 const WARM = { NODE_ENV: 'production', SANDBOX: 'on', WARM_UP: 'on' };
 
@@ -90,4 +92,24 @@ test("all queries of the client's package are among those that are run", () => {
   const queries = operations.filter(({ type }: { type: string }) => type === 'query');
   expect(queries.length).toBeGreaterThan(0);
   for (const { body } of queries) expect(USUAL_DOCUMENTS).toContain(body);
+});
+
+test('no collection of garbage throws away the code that the warm-up had compiled', async () => {
+  // V8 prints why it throws away a piece of code.
+  const program = spawn(process.execPath, ['--trace-deopt', PROGRAM], {
+    env: { PATH: process.env.PATH, PORT: '0', ADMIN_PORT: '0', ORDER_STORE: 'memory', ...WARM },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  program.stdout.on('data', (chunk) => {
+    printed += String(chunk);
+  });
+  try {
+    await eventually(() => printed.includes('Sign in'));
+  } finally {
+    program.kill('SIGKILL');
+  }
+  const times = (reason: string) => printed.split(`reason: ${reason}`).length - 1;
+  expect(times('dependent')).toBeGreaterThan(0);
+  expect(times('embedded weak objects cleared')).toBeLessThan(20);
 });

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../../config.ts';
 import { systemClock, within } from '../../lib/clock.ts';
@@ -11,6 +9,7 @@ import type { Resources } from '../open-resources.ts';
 import { Connection } from './connection.ts';
 import { USUAL_DOCUMENTS } from './documents.ts';
 import { RecordedGateway } from './recorded-gateway.ts';
+import { requestOf } from './request.ts';
 import { sampleVariables } from './sample-variables.ts';
 
 // Readiness waits for it; what is not warm by then becomes so with the first requests.
@@ -19,7 +18,9 @@ const ENOUGH_MS = 2_300;
 // More than a fast machine gets through until then.
 const ENOUGH_ROUNDS = 250;
 const MOST_TRUSTED = 100;
-const CONNECTIONS = 4;
+// What was compiled for one service alone would be thrown away when the real one comes.
+const SERVICES = 2;
+const CONNECTIONS_EACH = 2;
 const INSTRUMENTS = 300;
 const EMAIL = 'pro@example.com';
 const INSTRUMENT = 'AAPL';
@@ -33,9 +34,10 @@ interface Started {
 }
 
 /**
- * Has Node load and compile what the first requests need, by queries to a second service in this process. That has
- * this one's schema and prepared documents, but a gateway, stores, limits, metrics and a log of its own, so nothing
- * of it is seen outside. It never stops a start.
+ * Has Node load and compile what the first requests need, by queries to two more services in this process. They have
+ * this one's schema and prepared documents, but a gateway, stores, limits, metrics and a log of their own, so nothing
+ * of it is seen outside. It never stops a start. Its garbage is left to V8: a collection that is requested throws away
+ * nearly all code that was compiled, which one that V8 begins by itself keeps.
  */
 export async function warmUp(
   config: Config,
@@ -52,22 +54,11 @@ export async function warmUp(
       start(isolated, { log: createLog(UNSEEN), schema, documents }),
     );
     await within(systemClock, MOST_MS, warming);
-    collectGarbage();
   } catch (error) {
     log.warn({ err: error }, 'the warm-up failed: the first requests are slower');
   } finally {
     documents.countsReads = true;
   }
-}
-
-/**
- * Collects the garbage of the warm-up now, or it would be collected in one long pause while clients wait. As a last
- * resort V8 also gives back the pages that the young generation has grown by, which would stay for good.
- */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  runInNewContext("gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })");
-  setFlagsFromString('--no-expose-gc');
 }
 
 async function runQueries(
@@ -81,20 +72,22 @@ async function runQueries(
     await startEmbeddedSandbox({ ...config, sandboxInstruments: INSTRUMENTS }),
   );
   const gateway = opened.use(await RecordedGateway.start(sandbox));
-  const app = await start(isolated(config, gateway.url, sandbox.secret));
-  opened.defer(() => app.close());
   const connections: Connection[] = [];
-  for (let at = 0; at < CONNECTIONS; at += 1) {
-    connections.push(opened.use(await Connection.open(app.url)));
+  for (let service = 0; service < SERVICES; service += 1) {
+    const app = await start(isolated(config, gateway.url, sandbox.secret));
+    opened.defer(() => app.close());
+    for (let at = 0; at < CONNECTIONS_EACH; at += 1) {
+      connections.push(opened.use(await Connection.open(app.url)));
+    }
   }
   // Other methods take the way by yoga, which is loaded by that.
-  await connections[0]?.ask(requestOf('PUT', '', '{}'));
+  await connections[0]?.ask(requestOf('PUT', '', '{}', 0));
   for (let round = 0; round < ENOUGH_ROUNDS; round += 1) {
     // Another token each time, whose session has to be read.
     const token = sandbox.token({ email: EMAIL, expiresInSeconds: 3_600 + round });
     for (const body of bodies) {
       if (performance.now() > endMs) return;
-      const request = requestOf('POST', token, body);
+      const request = requestOf('POST', token, body, round);
       await Promise.all(connections.map((connection) => connection.ask(request)));
     }
   }
@@ -142,16 +135,4 @@ function isolated(config: Config, gatewayUrl: string, secret: string): Config {
     tracing: null,
     shutdownDelayMs: 0,
   };
-}
-
-function requestOf(method: string, token: string, body: string): Buffer {
-  const head = [
-    `${method} /graphql HTTP/1.1`,
-    'host: localhost',
-    'content-type: application/json',
-    'accept: application/graphql-response+json, application/json',
-    `authorization: Bearer ${token}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-  ];
-  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
