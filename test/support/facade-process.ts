@@ -31,6 +31,7 @@ const folder = fileURLToPath(new URL('../..', import.meta.url));
 /** The program itself, as operators run it, against a gateway that outlives it. */
 export async function startFacadeProcess(
   environment: Environment & { readonly GATEWAY_URL: string },
+  nodeFlags: readonly string[] = [],
 ): Promise<FacadeProcess> {
   const logged: string[] = [];
   let child: ChildProcess | null = null;
@@ -41,7 +42,7 @@ export async function startFacadeProcess(
   async function start() {
     const isRunning = child !== null && child.exitCode === null && child.signalCode === null;
     if (isRunning) throw new Error('the facade runs already');
-    const started = spawn(process.execPath, [PROGRAM], {
+    const started = spawn(process.execPath, [...nodeFlags, PROGRAM], {
       cwd: folder,
       env: { PORT: '0', ADMIN_PORT: '0', WARM_UP: 'off', ...compileCache(), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -18,7 +18,7 @@ const ENOUGH_MS = 2_300;
 // More than a fast machine gets through until then.
 const ENOUGH_ROUNDS = 250;
 const MOST_TRUSTED = 100;
-// What was compiled for one service alone would be thrown away when the real one comes.
+// V8 throws away code that it compiled for one service alone as soon as another one is queried.
 const SERVICES = 2;
 const CONNECTIONS_EACH = 2;
 const INSTRUMENTS = 300;
@@ -36,8 +36,8 @@ interface Started {
 /**
  * Has Node load and compile what the first requests need, by queries to two more services in this process. They have
  * this one's schema and prepared documents, but a gateway, stores, limits, metrics and a log of their own, so nothing
- * of it is seen outside. It never stops a start. Its garbage is left to V8: a collection that is requested throws away
- * nearly all code that was compiled, which one that V8 begins by itself keeps.
+ * of it is seen outside. It never stops a start. It leaves its garbage to V8: a requested collection throws away
+ * nearly all compiled code, one that V8 begins by itself keeps it.
  */
 export async function warmUp(
   config: Config,
