@@ -14,6 +14,7 @@ test.each([
   ['an e-mail address', 'demo@example.com is unknown'],
   ['a login', '{"login":700001}'],
   ['a login in a text', '/trading/session/700003?'],
+  ['a login in the label of a metric', 'orders_total{login="700001",side="BUY"} 1'],
   ['an address with a password', 'redis://:secret@127.0.0.1:6379'],
   ['a password of Redis', `AUTH ${REDIS_PASSWORD}`],
   ['a comment that was sent', 'order "for my daughter"'],
@@ -26,6 +27,7 @@ test.each([
   ['a redacted address', 'redis://:***@127.0.0.1:6379'],
   ['a package in a path', 'at node_modules/@pothos/core/index.js'],
   ['figures', '{"time":"2026-11-21T00:03:12.700Z","seconds":0.700001,"bytesOut":1700001}'],
+  ['the value of a metric', 'heap_bytes{space="new"} 700008\nheap_bytes 700001'],
   ['a request id that begins like a token', '"requestId":"eyJgeUDzV59mYciX"'],
   ['what is no secret, or too short to tell', '12345678 short'],
 ])('%s is none', (_kind, text) => {

@@ -10,7 +10,8 @@ const FORBIDDEN: readonly (readonly [string, RegExp])[] = [
   // Longer than a request id, which may begin like a token by chance.
   ['a token', /eyJ[\w-]{20}/],
   ['an e-mail address', /[\w.+-]@[\w-]+\.[a-z]{2}/i],
-  ['a login', /(?<![\w.])70000[1-8](?![\w.])/],
+  // Not the value of a metric, which is such a number by chance.
+  ['a login', /(?<![\w.])70000[1-8](?![\w.])(?<!^\w+(?:\{.*\})? \d+)/m],
   ['a password in an address', /:\/\/[^\s"@/]*:(?!\*)[^\s"@/]+@/],
   ['the password of Redis', new RegExp(REDIS_PASSWORD)],
 ];

@@ -121,7 +121,9 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
   });
 
   test.concurrent('Cluster are not opened', async () => {
-    await using redis = await startTestRedis(serverPath, { args: ['--cluster-enabled', 'yes'] });
+    await using redis = await startTestRedis(serverPath, {
+      args: ['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())],
+    });
     await expect(openOnRedis(redis.url)).rejects.toThrow('Redis Cluster, which is not supported');
   });
 
