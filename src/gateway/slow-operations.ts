@@ -110,12 +110,52 @@ interface Slowdown {
   readonly usualMs: number;
 }
 
+/** Calls by how long they took. */
+class Calls {
+  readonly #buckets = new Uint32Array(BUCKETS);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(ms: number): void {
+    const at = Math.floor((Math.log2(ms) - FIRST_OCTAVE) * BUCKETS_AN_OCTAVE);
+    const bucket = Math.min(BUCKETS - 1, Math.max(0, at));
+    this.#buckets[bucket] = (this.#buckets[bucket] as number) + 1;
+    this.#count += 1;
+  }
+
+  addAll(others: Calls): void {
+    if (others.#count === 0) return;
+    for (let at = 0; at < BUCKETS; at += 1) {
+      this.#buckets[at] = (this.#buckets[at] as number) + (others.#buckets[at] as number);
+    }
+    this.#count += others.#count;
+  }
+
+  clear(): void {
+    this.#buckets.fill(0);
+    this.#count = 0;
+  }
+
+  /** In milliseconds. */
+  median(): number {
+    let seen = 0;
+    const bucket = this.#buckets.findIndex((count) => {
+      seen += count;
+      return seen * 2 >= this.#count;
+    });
+    return 2 ** ((bucket + 0.5) / BUCKETS_AN_OCTAVE + FIRST_OCTAVE);
+  }
+}
+
 /** How long the calls of one operation take: in the last minute, and in the hour before. */
 class Speed {
-  readonly #recent = Array.from({ length: RECENT_SLICES }, () => new Uint32Array(BUCKETS));
-  readonly #ages = Array.from({ length: AGES }, () => new Uint32Array(BUCKETS));
+  readonly #recent = Array.from({ length: RECENT_SLICES }, () => new Calls());
+  readonly #ages = Array.from({ length: AGES }, () => new Calls());
   #turns = 0;
-  #current = this.#recent[0] as Uint32Array;
+  #current = this.#recent[0] as Calls;
   #slowdown: Slowdown | null = null;
   #now: number | null = null;
   #usual: number | null = null;
@@ -135,9 +175,7 @@ class Speed {
   }
 
   add(ms: number): void {
-    const at = Math.floor((Math.log2(ms) - FIRST_OCTAVE) * BUCKETS_AN_OCTAVE);
-    const bucket = Math.min(BUCKETS - 1, Math.max(0, at));
-    this.#current[bucket] = (this.#current[bucket] as number) + 1;
+    this.#current.add(ms);
   }
 
   /** Begins the next slice. */
@@ -147,13 +185,12 @@ class Speed {
     const factor = this.#slowdown === null ? SLOWER : STILL_SLOWER;
     this.#slowdown = slowdownOf(this.#now, this.#usual, factor);
     this.#turns += 1;
-    const age = this.#ages[Math.floor(this.#turns / SLICES_AN_AGE) % AGES] as Uint32Array;
-    if (this.#turns % SLICES_AN_AGE === 0) age.fill(0);
-    this.#current = this.#recent[this.#turns % RECENT_SLICES] as Uint32Array;
+    const age = this.#ages[Math.floor(this.#turns / SLICES_AN_AGE) % AGES] as Calls;
+    if (this.#turns % SLICES_AN_AGE === 0) age.clear();
+    this.#current = this.#recent[this.#turns % RECENT_SLICES] as Calls;
     // Slow calls are not the usual ones: while they last the hour forgets, and learns nothing.
-    if (this.#slowdown === null)
-      for (const [at, count] of this.#current.entries()) age[at] = (age[at] as number) + count;
-    this.#current.fill(0);
+    if (this.#slowdown === null) age.addAll(this.#current);
+    this.#current.clear();
   }
 }
 
@@ -164,20 +201,10 @@ function slowdownOf(now: number | null, usual: number | null, factor: number): S
 }
 
 /** In milliseconds; null for fewer than `least`. */
-function median(slices: readonly Uint32Array[], least: number): number | null {
-  const counts = new Uint32Array(BUCKETS);
-  let calls = 0;
-  for (const slice of slices) {
-    for (const [at, count] of slice.entries()) {
-      counts[at] = (counts[at] as number) + count;
-      calls += count;
-    }
-  }
-  if (calls < least) return null;
-  let seen = 0;
-  const bucket = counts.findIndex((count) => {
-    seen += count;
-    return seen * 2 >= calls;
-  });
-  return 2 ** ((bucket + 0.5) / BUCKETS_AN_OCTAVE + FIRST_OCTAVE);
+function median(slices: readonly Calls[], least: number): number | null {
+  // Mostly so: after an idle hour each slice of it is judged at once.
+  if (slices.reduce((sum, { count }) => sum + count, 0) < least) return null;
+  const all = new Calls();
+  for (const slice of slices) all.addAll(slice);
+  return all.median();
 }
