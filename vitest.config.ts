@@ -8,7 +8,9 @@ import {
 import { SkippedReporter } from './test/support/skipped-reporter.ts';
 
 const exclude = [...configDefaults.exclude, ...leftOut()];
-const inOwnProcess = [...LONG_SUITES, ...SUITES_OF_THEIR_OWN];
+const others = [...LONG_SUITES, ...SUITES_OF_THEIR_OWN, ...SUITES_ALONE];
+// Most of the time is spent waiting for a condition, not for a core.
+const WORKERS = 7;
 
 export default defineConfig({
   test: {
@@ -25,12 +27,34 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'shared-process',
+          include: ['test/**/*.test.ts', 'client/test/**/*.test.ts'],
+          exclude: [...exclude, ...others],
+          // A process for each file takes half of the CPU: it loads the whole service anew.
+          isolate: false,
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'own-process',
-          include: inOwnProcess,
+          include: SUITES_OF_THEIR_OWN,
+          exclude: [...exclude, ...LONG_SUITES, ...SUITES_ALONE],
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          include: LONG_SUITES,
           exclude: [...exclude, ...SUITES_ALONE],
           // They hold megabytes or start processes: more of them at once do not end in time on two cores.
           maxWorkers: 4,
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -41,19 +65,6 @@ export default defineConfig({
           exclude,
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'shared-process',
-          include: ['test/**/*.test.ts', 'client/test/**/*.test.ts'],
-          exclude: [...exclude, ...inOwnProcess, ...SUITES_ALONE],
-          // A process for each file takes half of the CPU: it loads the whole service anew.
-          isolate: false,
-          // Most of the time is spent waiting for a condition, not for a core.
-          maxWorkers: 6,
-          sequence: { groupOrder: 1 },
         },
       },
     ],

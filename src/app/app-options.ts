@@ -48,6 +48,8 @@ export interface ConnectionLimits {
   readonly pingMs?: number;
   /** The time within which a message has to arrive whole. */
   readonly unfinishedMs?: number;
+  /** How long a connection without a request stays open while the service drains. */
+  readonly lingerMs?: number;
 }
 
 // This counts sockets too; further connections are closed as soon as they are accepted.
@@ -57,6 +59,7 @@ const MAX_CONNECTIONS = 20_000;
 const UNPROVED_PER_ADDRESS = 5_000;
 const CONNECTIONS_PER_ADDRESS = 5_000;
 const PING_MS = 12_000;
+const LINGER_MS = 300;
 
 /** The options with their defaults. */
 export type StartOptions = ReturnType<typeof withDefaults>;
@@ -81,6 +84,7 @@ export function withDefaults(
     perAddress: CONNECTIONS_PER_ADDRESS,
     unprovedPerAddress: UNPROVED_PER_ADDRESS,
     pingMs: PING_MS,
+    lingerMs: LINGER_MS,
     ...connections,
   };
   return {

@@ -39,7 +39,7 @@ export function wireServer(
 ) {
   const { metrics, memory } = resources;
   const { schema, directPath } = options;
-  const { most, perAddress, unprovedPerAddress, pingMs } = options.connections;
+  const { most, perAddress, unprovedPerAddress, pingMs, lingerMs } = options.connections;
   const settings = settingsOf(config, options, resources, wired);
   const readiness = new Readiness();
   const webSockets = new WebSocketEndpoint({
@@ -69,6 +69,7 @@ export function wireServer(
     corsHeaders: config.corsHeaders,
     directPath,
     pingMs,
+    lingerMs,
     onGeneralPath: () => metrics.server.generalPath.add(),
     onAnswered: (status) => metrics.server.http.add(`${Math.floor(status / 100)}xx`),
     sdl: config.introspection ? printedSchema(schema) : null,

@@ -81,6 +81,8 @@ export async function startTestApp(
     SANDBOX_SEED: 'tests',
     SANDBOX_TICK_MS: '86400000',
     WARM_UP: 'off',
+    // Else each start asks git.
+    REVISION: 'tests',
     ...(gateway && { GATEWAY_URL: gateway.url, ORDER_STORE: 'memory' }),
     ...environment,
   });
@@ -95,7 +97,8 @@ export async function startTestApp(
     log,
     directPath,
     cacheBytes,
-    connections,
+    // Else each close waits for what clients of this process might still send on connections that they keep.
+    connections: { lingerMs: 10, ...connections },
     speedSliceMs,
     heartbeatMs,
     plugins,

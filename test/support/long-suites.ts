@@ -30,7 +30,9 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/{bench,deploy,store,toolchain}/**/*.test.ts',
   'test/cli/documents.test.ts',
   'test/domain/cached-sizes.test.ts',
-  'test/end-to-end/{limits,live,operations,start}/**/*.test.ts',
+  'test/end-to-end/{limits,start}/**/*.test.ts',
+  'test/end-to-end/live/{packed-streams,stalled-sockets,unread-sockets}.test.ts',
+  'test/end-to-end/operations/{redis-trouble,stuck-log}.test.ts',
   'test/end-to-end/orders/{idle-connections,ledger,shutdown,upgrade}.test.ts',
   'test/end-to-end/sandbox/**/*.test.ts',
   'test/end-to-end/transports/shutdown*.test.ts',
@@ -42,21 +44,27 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
 /** Suites that move so many bytes that their waits pass where others run beside them. */
 export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/send-buffers.test.ts'];
 
-/** Suites of what developers run, with what they are about: `npm test` runs them where something of that changed. */
-const TOOL_SUITES = [
+/** Suites of one folder's work, with the paths that they are about: `npm test` runs them where one of these changed. */
+const SUITES_BY_CHANGE = [
   { suites: 'test/bench/**', about: ['bench', 'test/bench'] },
   {
     suites: 'test/toolchain/{machine,packages,schema-changes,setup,sum-report}.test.ts',
     about: ['scripts', 'test/toolchain', 'test/support', 'package-lock.json', 'vitest.config.ts'],
   },
+  { suites: 'client/test/packaging/**', about: ['client', 'scripts/pack-client.ts'] },
+  {
+    suites: 'client/test/guides/samples.test.ts',
+    about: ['README.md', 'docs', 'client', 'schema.graphql'],
+  },
+  { suites: 'test/deploy/alerts.test.ts', about: ['deploy', 'docs', 'src', 'test/deploy'] },
 ];
 
-/** The suites that this run leaves out; none in CI, and none of the tools where a file or folder is named. */
+/** The suites that this run leaves out; none in CI, and the long ones alone where a file or folder is named. */
 export function leftOut(): readonly string[] {
   if (process.env.CI) return [];
-  const isNamed = process.argv.some((argument) => argument.startsWith('test/'));
-  const tools = isNamed ? [] : TOOL_SUITES.filter(({ about }) => !hasChanged(about));
-  return [...LONG_SUITES, ...tools.map(({ suites }) => suites)];
+  const isNamed = process.argv.some((argument) => /^(client\/)?test\//.test(argument));
+  const unchanged = isNamed ? [] : SUITES_BY_CHANGE.filter(({ about }) => !hasChanged(about));
+  return [...LONG_SUITES, ...unchanged.map(({ suites }) => suites)];
 }
 
 /** Since what was pushed; what nobody can tell counts as changed. */

@@ -36,6 +36,8 @@ export interface HttpServerSettings extends EndpointSettings {
   /** The limit for those that are no WebSockets, and come from no trusted proxy. */
   readonly maxConnectionsPerAddress: number;
   readonly onConnectionRefused: () => void;
+  /** Long enough, while draining, to receive a request that crossed our "connection: close" on the wire. */
+  readonly lingerMs: number;
 }
 
 // A slowloris client occupies a connection, not a request.
@@ -48,8 +50,6 @@ const TIMES = {
 };
 
 const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
-// Long enough to receive a request that crossed our "connection: close" on the wire.
-const LINGER_MS = 300;
 
 /** The public listener. */
 export class HttpServer {
@@ -105,7 +105,7 @@ export class HttpServer {
       NetServer.prototype.close.call(this.#server, () => resolve(undefined)),
     );
     this.eventStreams.drain();
-    await Promise.race([stopped, delay(LINGER_MS)]);
+    await Promise.race([stopped, delay(this.#settings.lingerMs)]);
     if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import type { Environment } from '../../../src/config.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   LIST,
@@ -13,27 +14,37 @@ import {
 
 const POLL_MS = 100;
 
-let app: TestApp;
-const clients: LiveClient[] = [];
-
-beforeEach(async () => {
-  app = await startTestApp({
+/** A service of one test, with the clients that it opens. */
+async function startStage(environment: Environment = {}) {
+  const app = await startTestApp({
     POSITIONS_POLL_MS: String(POLL_MS),
     POSITIONS_POLL_MAX_MS: '10000',
     GATEWAY_TIMEOUT_MS: '2000',
+    ...environment,
   });
-});
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.dispose()));
-  await app.close();
-});
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const clients: LiveClient[] = [];
+  return {
+    app,
+    open(create: typeof webSocketClient | typeof sseClient): LiveClient {
+      const client = create(app, token);
+      clients.push(client);
+      return client;
+    },
+    fail: (fault: Omit<Fault, 'operation'>) =>
+      app.sandbox.fail({ operation: 'getOpenPositions', ...fault }),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(clients.map((client) => client.dispose()));
+      await app.close();
+    },
+  };
+}
+
+type Stage = Awaited<ReturnType<typeof startStage>>;
 
 /** Opens both views on both transports, once each has its list. */
-async function watchers(): Promise<{ changes: Watcher[]; list: Watcher }> {
-  const token = app.sandbox.token({ email: 'demo@example.com' });
-  const socket = webSocketClient(app, token);
-  const stream = sseClient(app, token);
-  clients.push(socket, stream);
+async function watchers({ open }: Stage): Promise<{ changes: Watcher[]; list: Watcher }> {
+  const [socket, stream] = [open(webSocketClient), open(sseClient)];
   const changes = [socket, stream].flatMap((client) =>
     VIEWS.map(([, view]) => client.watch({}, view)),
   );
@@ -42,15 +53,11 @@ async function watchers(): Promise<{ changes: Watcher[]; list: Watcher }> {
   return all;
 }
 
-function fail(fault: Omit<Fault, 'operation'>): void {
-  app.sandbox.fail({ operation: 'getOpenPositions', ...fault });
-}
-
 async function status(of: readonly Watcher[], expected: 'LIVE' | 'DELAYED'): Promise<void> {
   await eventually(() => of.every(({ last }) => last?.status === expected));
 }
 
-function pollsSince(atMs: number): number[] {
+function pollsSince({ app }: Stage, atMs: number): number[] {
   return app.sandbox
     .requests('getOpenPositions')
     .map((request) => request.atMs)
@@ -59,7 +66,7 @@ function pollsSince(atMs: number): number[] {
 
 const ROW_WITHOUT_ID = { symbol: 'AAPL', units: 1, isBuy: true };
 
-test.each<[string, Omit<Fault, 'operation'>]>([
+test.concurrent.each<[string, Omit<Fault, 'operation'>]>([
   ['500', { kind: 'status', status: 500, times: 5 }],
   ['503 without a word', { kind: 'status', status: 503, body: '', times: 2 }],
   ['a hang', { kind: 'hang', times: 2 }],
@@ -75,7 +82,9 @@ test.each<[string, Omit<Fault, 'operation'>]>([
   ],
   ['a list that is none', { kind: 'status', status: 200, body: { positions: 'none' }, times: 2 }],
 ])('%s delays the feed, which keeps its list and recovers by itself', async (_what, fault) => {
-  const { changes, list } = await watchers();
+  await using stage = await startStage();
+  const { app, fail } = stage;
+  const { changes, list } = await watchers(stage);
   const [shown] = changes.map((watcher) => watcher.list);
   const listsBefore = list.lists.length;
   app.sandbox.clearCalls();
@@ -97,7 +106,7 @@ test.each<[string, Omit<Fault, 'operation'>]>([
   expect(list.lists.length).toBe(listsBefore + 1);
   // The backoff grows between two failures, and no poll falls into it.
   // A busy machine may see more polls after them.
-  const polls = pollsSince(0).slice(0, (fault.times ?? 1) + 1);
+  const polls = pollsSince(stage, 0).slice(0, (fault.times ?? 1) + 1);
   for (let failures = 1; failures < polls.length; failures += 1) {
     const pauseMs = (polls[failures] as number) - (polls[failures - 1] as number);
     // Measured at the gateway, where a busy machine may record the first of the two too late.
@@ -105,47 +114,37 @@ test.each<[string, Omit<Fault, 'operation'>]>([
   }
 });
 
-test.each([
+test.concurrent.each([
   ['seconds', () => '3'],
   // An HTTP date has no fractions: three to four seconds from now.
   ['a date', () => new Date(Date.now() + 4_000).toUTCString()],
 ])('a 429 with a Retry-After in %s pauses the polls for as long', async (_form, retryAfter) => {
-  const { changes } = await watchers();
+  await using stage = await startStage();
+  const { app, fail } = stage;
+  const { changes } = await watchers(stage);
   fail({ kind: 'status', status: 429, headers: { 'retry-after': retryAfter() }, times: 1 });
   app.sandbox.tick();
   await status(changes, 'DELAYED');
   const refusedAtMs = app.sandbox.requests('getOpenPositions').at(-1)?.atMs ?? 0;
   await status(changes, 'LIVE');
-  const [next] = pollsSince(refusedAtMs);
+  const [next] = pollsSince(stage, refusedAtMs);
   expect((next ?? 0) - refusedAtMs).toBeGreaterThanOrEqual(2_900);
   expect((next ?? 0) - refusedAtMs).toBeLessThan(6_000);
 });
 
-test('an absurdly long Retry-After is capped at the ceiling of the backoff', async () => {
-  await using own = await startTestApp({
-    POSITIONS_POLL_MS: '100',
-    POSITIONS_POLL_MAX_MS: '500',
-  });
-  const client = webSocketClient(own, own.sandbox.token({ email: 'demo@example.com' }));
-  clients.push(client);
-  const watcher = client.watch();
+test.concurrent('an absurdly long Retry-After is capped at the ceiling of the backoff', async () => {
+  await using stage = await startStage({ POSITIONS_POLL_MAX_MS: '500' });
+  const { app, fail, open } = stage;
+  const watcher = open(webSocketClient).watch();
   await eventually(() => watcher.last !== undefined);
-  const headers = { 'retry-after': '86400' };
-  const before = own.sandbox.calls('getOpenPositions');
-  own.sandbox.fail({
-    operation: 'getOpenPositions',
-    kind: 'status',
-    status: 429,
-    headers,
-    times: 1,
-  });
+  const before = app.sandbox.calls('getOpenPositions');
+  fail({ kind: 'status', status: 429, headers: { 'retry-after': '86400' }, times: 1 });
   // The failed poll, and those that come after it although the gateway has asked for a day's pause.
-  await eventually(() => own.sandbox.calls('getOpenPositions') >= before + 4);
+  await eventually(() => app.sandbox.calls('getOpenPositions') >= before + 4);
   await status([watcher], 'LIVE');
-  client.dispose();
 });
 
-test.each([
+test.concurrent.each([
   ['500', { kind: 'status', status: 500 }, 'GATEWAY_UNAVAILABLE'],
   ['a hang', { kind: 'hang' }, 'GATEWAY_TIMEOUT'],
   ['garbage', { kind: 'garbage' }, 'GATEWAY_CONTRACT'],
@@ -153,11 +152,10 @@ test.each([
 ] as const)(
   'without a first list within the deadline the subscription ends with the error: %s',
   async (_what, fault, code) => {
-    fail(fault);
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    await using stage = await startStage();
+    stage.fail(fault);
     for (const create of [webSocketClient, sseClient]) {
-      const client = create(app, token);
-      clients.push(client);
+      const client = stage.open(create);
       const ending = [client.watch(), client.watch({}, LIST)];
       for (const watcher of ending) {
         await eventually(() => watcher.ended !== null);

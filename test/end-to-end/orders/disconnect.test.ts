@@ -5,15 +5,14 @@ import { buying, waiting } from './order-request.ts';
 
 for (const transport of ['http', 'socket'] as const) {
   for (const order of [buying('left', 'TEST.SLOW'), waiting('left', 'TEST.SLOW')]) {
-    test(`${order.mutation} completes though its client disconnects after 50 ms (${transport})`, async () => {
+    test(`${order.mutation} completes though its client disconnects while it is in flight (${transport})`, async () => {
       await using facade = await startOrderFacade({}, { slowMs: 500 });
       const { sandbox } = facade;
       const client = facade.client();
-      // The token is proved and the socket connected before, so that 50 ms are the order's own.
-      await client.placed('none', { transport });
-      expect(await client.place(order, { transport, disconnectsAfterMs: 50 })).toEqual({
-        kind: 'cut',
-      });
+      const disconnectsAfter = eventually(
+        () => sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder') === 1,
+      );
+      expect(await client.place(order, { transport, disconnectsAfter })).toEqual({ kind: 'cut' });
       expect(sandbox.orders()).toEqual([]);
       const outcome = await client.placed('left', { transport });
       expect(sandbox.orders()).toHaveLength(1);
@@ -33,8 +32,8 @@ test('the outcome is on record though no client asks while the order is in fligh
   await using facade = await startOrderFacade({}, { slowMs: 300 });
   const { sandbox } = facade;
   const client = facade.client();
-  await client.placed('none');
-  await client.place(buying('unanswered', 'TEST.SLOW'), { disconnectsAfterMs: 50 });
+  const disconnectsAfter = eventually(() => sandbox.calls('openPosition') === 1);
+  await client.place(buying('unanswered', 'TEST.SLOW'), { disconnectsAfter });
   await eventually(() => sandbox.orders().length === 1);
   await client.close();
   const other = facade.client();
@@ -46,7 +45,8 @@ test('an order is placed though its client disconnects while the token is being 
   const { sandbox } = facade;
   const client = facade.client();
   sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 300, times: 1 });
-  expect(await client.place(buying('early'), { disconnectsAfterMs: 50 })).toEqual({ kind: 'cut' });
+  const disconnectsAfter = eventually(() => sandbox.calls('getSession') === 1);
+  expect(await client.place(buying('early'), { disconnectsAfter })).toEqual({ kind: 'cut' });
   await eventually(() => sandbox.orders().length === 1);
   expect(await client.placed('early')).toMatchObject({ type: 'OrderAccepted', replayed: true });
 });

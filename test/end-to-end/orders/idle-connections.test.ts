@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
+import { inFull } from '../../support/in-full.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { buying, waiting } from './order-request.ts';
 import { createSeededRandom } from './seeded-random.ts';
 
 const GATEWAY_IDLE_MS = 2_000;
-const FACADES = 6;
-const ROUNDS = 6;
+const FACADES = inFull(6, 4);
+const ROUNDS = inFull(6, 4);
 const BURST = 80;
 
 test('a gateway that closes idle connections after two seconds leaves no order unknown', async () => {

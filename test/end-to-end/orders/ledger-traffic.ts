@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Account, FaultInjector } from './fault-injector.ts';
 import type { LedgerBook, Page } from './ledger-book.ts';
 import type { OrderClient, SendOptions } from './order-client.ts';
@@ -72,7 +73,7 @@ export class Traffic {
     const { random } = this.#options;
     return {
       transport: random.happens(0.5) ? 'http' : 'socket',
-      ...(random.happens(0.08) && { disconnectsAfterMs: random.below(40) }),
+      ...(random.happens(0.08) && { disconnectsAfter: delay(random.below(40)) }),
     };
   }
 

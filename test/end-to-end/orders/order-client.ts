@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   asking,
   type GraphQLBody,
@@ -19,8 +18,8 @@ export interface OrderServer {
 
 export interface SendOptions {
   readonly transport?: Transport;
-  /** The client disconnects this long after sending, answered or not. */
-  readonly disconnectsAfterMs?: number | undefined;
+  /** The client disconnects then, answered or not. */
+  readonly disconnectsAfter?: Promise<unknown> | undefined;
 }
 
 /** One device of one account, with both transports. */
@@ -45,12 +44,12 @@ export class OrderClient {
   /** A string is sent as it is: some numbers cannot be written in another way. */
   async send(
     message: GraphQLMessage | string,
-    { transport = 'http', disconnectsAfterMs }: SendOptions = {},
+    { transport = 'http', disconnectsAfter }: SendOptions = {},
   ): Promise<GraphQLBody | 'cut'> {
     const text = typeof message === 'string' ? message : JSON.stringify(message);
     return transport === 'http'
-      ? this.#post(text, disconnectsAfterMs)
-      : this.#overSocket(text, disconnectsAfterMs);
+      ? this.#post(text, disconnectsAfter)
+      : this.#overSocket(text, disconnectsAfter);
   }
 
   async close(): Promise<void> {
@@ -64,8 +63,10 @@ export class OrderClient {
 
   async #post(
     message: string,
-    disconnectsAfterMs: number | undefined,
+    disconnectsAfter: Promise<unknown> | undefined,
   ): Promise<GraphQLBody | 'cut'> {
+    const abort = new AbortController();
+    void disconnectsAfter?.then(() => abort.abort());
     try {
       const response = await fetch(`${this.#server.url}/graphql`, {
         method: 'POST',
@@ -74,9 +75,7 @@ export class OrderClient {
           ...(this.#token !== null && { authorization: `Bearer ${this.#token}` }),
         },
         body: message,
-        ...(disconnectsAfterMs !== undefined && {
-          signal: AbortSignal.timeout(disconnectsAfterMs),
-        }),
+        signal: abort.signal,
       });
       return (await response.json()) as GraphQLBody;
     } catch {
@@ -86,13 +85,13 @@ export class OrderClient {
 
   async #overSocket(
     message: string,
-    disconnectsAfterMs: number | undefined,
+    disconnectsAfter: Promise<unknown> | undefined,
   ): Promise<GraphQLBody | 'cut'> {
     const socket = await this.#openSocket();
     if (socket === null) return 'cut';
     const answer = socket.ask(message);
-    if (disconnectsAfterMs === undefined) return answer;
-    const left = await Promise.race([answer, delay(disconnectsAfterMs, null)]);
+    if (disconnectsAfter === undefined) return answer;
+    const left = await Promise.race([answer, disconnectsAfter.then(() => null)]);
     if (left !== null) return left;
     socket.terminate();
     return 'cut';

@@ -27,12 +27,14 @@ export async function startOrderFacade(
     ADMIN_PORT: '0',
     GATEWAY_URL: sandbox.url,
     ORDER_STORE: 'memory',
+    REVISION: 'tests',
     RATE_LIMIT_PER_MINUTE: '10000000',
     ...environment,
   });
   const destination = { write: (line: string) => void logged.push(line) };
   const app = await startApp(config, {
     log: createLog({ level: 'debug', format: 'json', destination }),
+    connections: { lingerMs: 10 },
   });
   const clients: OrderClient[] = [];
   const server = { url: app.url, webSocketUrl: `${app.url.replace('http', 'ws')}/graphql` };

@@ -28,14 +28,14 @@ async function start(slowMs: number, environment: Readonly<Record<string, string
   return { sandbox, facade, client, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-test('orders in flight at SIGTERM are answered, and recorded where the client has disconnected', async () => {
+test.concurrent('orders in flight at SIGTERM are answered, and recorded where the client has disconnected', async () => {
   await using stage = await start(1_000);
   const { sandbox, facade, client } = stage;
-  const left = client.place(buying('left', 'TEST.SLOW'), { disconnectsAfterMs: 400 });
+  const inFlight = eventually(() => sandbox.calls('openPosition') === 3);
+  const left = client.place(buying('left', 'TEST.SLOW'), { disconnectsAfter: inFlight });
   const connected = (['http', 'socket'] as const).map((transport) =>
     client.place(buying(transport, 'TEST.SLOW'), { transport }),
   );
-  await eventually(() => sandbox.calls('openPosition') === 3);
   expect(await left).toEqual({ kind: 'cut' });
   facade.signal('SIGTERM');
   for (const order of connected) {
@@ -50,11 +50,11 @@ test('orders in flight at SIGTERM are answered, and recorded where the client ha
   }
 }, 60_000);
 
-test('an order whose client has left is waited for, though nothing is connected', async () => {
+test.concurrent('an order whose client has left is waited for, though nothing is connected', async () => {
   await using stage = await start(2_000);
   const { sandbox, facade, client } = stage;
-  const left = client.place(SLOW, { disconnectsAfterMs: 300 });
-  await eventually(() => sandbox.calls('openPosition') === 1);
+  const inFlight = eventually(() => sandbox.calls('openPosition') === 1);
+  const left = client.place(SLOW, { disconnectsAfter: inFlight });
   expect(await left).toEqual({ kind: 'cut' });
   facade.signal('SIGTERM');
   expect(await facade.ended()).toBe(0);
@@ -62,7 +62,7 @@ test('an order whose client has left is waited for, though nothing is connected'
   expect(await client.placed('slow')).toMatchObject({ type: 'OrderAccepted', replayed: true });
 }, 60_000);
 
-test('an order the gateway never answers keeps the process for its own deadline only', async () => {
+test.concurrent('an order the gateway never answers keeps the process for its own deadline only', async () => {
   await using stage = await start(60_000, { ORDER_TIMEOUT_MS: '1000' });
   const { sandbox, facade, client } = stage;
   const order = client.place(SLOW);
@@ -74,7 +74,7 @@ test('an order the gateway never answers keeps the process for its own deadline 
   expect(await client.placed('slow')).toMatchObject({ type: 'OrderOutcomeUnknown' });
 }, 60_000);
 
-test.each(['second SIGTERM', 'SIGKILL'] as const)(
+test.concurrent.each(['second SIGTERM', 'SIGKILL'] as const)(
   'after a %s with an order in flight the outcome is unknown, and nothing is sent again',
   async (end) => {
     // The record of an order that nobody finishes is held until its deadline.

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { compileCache } from '../../support/compile-cache.ts';
 
 const main = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts');
 const HOUR_MS = 3_600_000;
@@ -15,7 +16,11 @@ async function start(
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'trading-graph-upgrade-'));
   prepare(folder);
-  const env = { PORT: '0', ADMIN_PORT: '0', GATEWAY_URL: 'http://127.0.0.1:9', ...environment };
+  const env = {
+    ...compileCache(),
+    ...{ PORT: '0', ADMIN_PORT: '0', GATEWAY_URL: 'http://127.0.0.1:9' },
+    ...environment,
+  };
   const child = spawn(process.execPath, [main], { cwd: folder, env, stdio: 'pipe' });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -116,9 +116,14 @@ export function compiledFrom(
 
 const metering = new Metering(hostileSchema);
 
-/** A budget that is not reached, unless the test says so. */
-export function meterFor(maxFields = 1_000_000, estimate = 0): Meter {
-  return new Meter({ maxFields, estimate, scheduler: new FairScheduler(), client: 'somebody' });
+/** A budget that is not reached, and one slice however slow the machine is, unless the test says so. */
+export function meterFor(
+  maxFields = 1_000_000,
+  estimate = 0,
+  sliceMs = Number.POSITIVE_INFINITY,
+): Meter {
+  const scheduler = new FairScheduler(sliceMs);
+  return new Meter({ maxFields, estimate, scheduler, client: 'somebody' });
 }
 
 /** An answer in the slices of a scheduler that leaves no time to any but the first. */
