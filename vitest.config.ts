@@ -9,9 +9,6 @@ import { SkippedReporter } from './test/support/skipped-reporter.ts';
 
 const exclude = [...configDefaults.exclude, ...leftOut()];
 const others = [...LONG_SUITES, ...SUITES_OF_THEIR_OWN, ...SUITES_ALONE];
-// Most of the time is spent waiting for a condition, not for a core.
-const WORKERS = 7;
-
 export default defineConfig({
   test: {
     // Vite's module runner would load a second copy of graphql beside Node's own.
@@ -32,8 +29,9 @@ export default defineConfig({
           exclude: [...exclude, ...others],
           // A process for each file takes half of the CPU: it loads the whole service anew.
           isolate: false,
-          maxWorkers: WORKERS,
-          sequence: { groupOrder: 0 },
+          // Most of the time is spent waiting for a condition, not for a core.
+          maxWorkers: 7,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -42,7 +40,7 @@ export default defineConfig({
           name: 'own-process',
           include: SUITES_OF_THEIR_OWN,
           exclude: [...exclude, ...LONG_SUITES, ...SUITES_ALONE],
-          maxWorkers: WORKERS,
+          maxWorkers: 5,
           sequence: { groupOrder: 0 },
         },
       },
@@ -54,7 +52,7 @@ export default defineConfig({
           exclude: [...exclude, ...SUITES_ALONE],
           // They hold megabytes or start processes: more of them at once do not end in time on two cores.
           maxWorkers: 4,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -64,7 +62,7 @@ export default defineConfig({
           include: SUITES_ALONE,
           exclude,
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

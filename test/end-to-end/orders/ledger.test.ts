@@ -12,8 +12,8 @@ function expectVariety({ stories, replies }: LedgerReport) {
   const count = (name: string) => replies.get(name) ?? 0;
   expect(stories.length).toBeGreaterThan(STEPS / 3);
   expect(count('OrderAccepted')).toBeGreaterThan(STEPS / 6);
-  expect(count('OrderRejected')).toBeGreaterThan(STEPS / 20);
-  expect(count('OrderOutcomeUnknown')).toBeGreaterThan(STEPS / 20);
+  expect(count('OrderRejected')).toBeGreaterThan(STEPS / 40);
+  expect(count('OrderOutcomeUnknown')).toBeGreaterThan(STEPS / 40);
   expect(count('BAD_USER_INPUT')).toBeGreaterThan(STEPS / 40);
   expect(count('RATE_LIMITED') + count('FORBIDDEN') + count('UNAUTHENTICATED')).toBeGreaterThan(
     STEPS / 100,
