@@ -49,7 +49,10 @@ async function subscribe(app: TestApp, token: string, signal: AbortSignal): Prom
 
 describe('people behind one address, none of whom is known after a restart,', () => {
   test('all get their screens, more of them than an address may start operations or try tokens', async () => {
-    await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '300', GATEWAY_TIMEOUT_MS: '30000' });
+    await using app = await startTestApp({
+      RATE_LIMIT_PER_MINUTE: '300',
+      GATEWAY_TIMEOUT_MS: '30000',
+    });
     app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 30 });
     const answers = await forMany(CROWD, 200, (at) =>
       app.query(HOME, { token: app.sandbox.token(userAt(at)) }),
