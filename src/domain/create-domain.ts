@@ -91,7 +91,7 @@ export function createDomain({
     proofMs: settings.authProofSeconds * 1000,
     onJudged(verdict, { expiresAtMs }) {
       const isByClock =
-        verdict === 'refused' && expiresAtMs !== null && isOfSkew(clock.now() - expiresAtMs);
+        verdict === 'refused' && expiresAtMs !== null && isOfSkew(clock.date() - expiresAtMs);
       metrics.tokens.add(isByClock ? 'refused_by_clock' : verdict);
       if (!isByClock) signs.token(verdict);
     },
@@ -100,7 +100,7 @@ export function createDomain({
   const granted = new GrantedTokens(steadyClock);
   const tokenRefusals = new TokenRefusals({
     clock: steadyClock,
-    gatewayNow: () => clock.now() + Math.max(0, clockSkew.ms ?? 0),
+    gatewayNow: () => clock.date() + Math.max(0, clockSkew.ms ?? 0),
     log,
     granted,
     onRefused: (refuser, token) => metrics.tokenRefusals.add(refuser, token),

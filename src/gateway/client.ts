@@ -1,3 +1,4 @@
+import { systemClock } from '../lib/clock.ts';
 import { jsonItems } from '../lib/json-items.ts';
 import type {
   Acknowledgement,
@@ -266,5 +267,5 @@ function entityTag(header: string | undefined): string | null {
 }
 
 function sentOf({ sequence, sentAtMs }: Answer): Sent {
-  return { sequence, sentAtMs, receivedAtMs: Date.now() };
+  return { sequence, sentAtMs, receivedAtMs: systemClock.now() };
 }

@@ -1,9 +1,10 @@
+import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 
 interface ClockSkewOptions {
-  /** The clock of this machine, which is compared. */
-  readonly now?: () => number;
+  /** The clock of this machine, whose date is compared. */
+  readonly clock: Pick<Clock, 'now' | 'date'>;
   readonly log: Pick<Log, 'warn' | 'info'>;
 }
 
@@ -44,8 +45,8 @@ export class ClockSkew {
     const gatewayMs = Date.parse(exchange.headers.date ?? '');
     if (Number.isNaN(gatewayMs)) return;
     this.#nextAtMs = steadyMs + REST_MS;
-    const nowMs = this.#options.now?.() ?? Date.now();
-    const halfWayMs = (exchange.sentAtMs + nowMs) / 2;
+    const { clock } = this.#options;
+    const halfWayMs = clock.date() - (clock.now() - exchange.sentAtMs) / 2;
     this.#samples[this.#taken % SAMPLES] = gatewayMs + HALF_A_SECOND_MS - halfWayMs;
     this.#taken += 1;
     if (this.#taken >= SAMPLES) this.#judge();

@@ -1,4 +1,4 @@
-import { steadyClock } from '../lib/clock.ts';
+import { steadyClock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import { callOutcome } from './call-outcome.ts';
@@ -54,7 +54,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     log,
     ...(speedSliceMs !== undefined && { sliceMs: speedSliceMs }),
   });
-  const clockSkew = new ClockSkew({ log });
+  const clockSkew = new ClockSkew({ clock: systemClock, log });
   const transport = createTransport(
     pools,
     (call, outcome, ms, exchange, endedAtMs) => {

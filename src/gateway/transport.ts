@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { type Dispatcher, errors } from 'undici';
 import { ByteCollector } from '../lib/byte-collector.ts';
+import { systemClock } from '../lib/clock.ts';
 import { OversizeError, unpack } from '../lib/unpack.ts';
 import { callOutcome } from './call-outcome.ts';
 import { DeadlineError } from './errors.ts';
@@ -111,7 +112,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#controller = controller;
     this.#counter.sent += 1;
     this.#sequence = this.#counter.sent;
-    this.#sentAtMs = Date.now();
+    this.#sentAtMs = systemClock.now();
   }
 
   onResponseStart(

@@ -1,7 +1,9 @@
 /** Time is passed in as a value, so that a test can stop and advance it. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds, which never go back: for ages, pauses and turns. */
   now(): number;
+  /** Milliseconds since the epoch, which may be set back: for moments that others name, as a token's expiry. */
+  date(): number;
   /**
    * Runs `task` once after `ms` and returns a function that cancels it. The timer never keeps the
    * process alive.
@@ -13,8 +15,30 @@ export interface Clock {
 // one below 0, as that of a moment that has just passed.
 const LONGEST_TIMER_MS = 2_147_483_647;
 
+let latestMs = Date.now();
+/** Of the steady clock; null where the date is the latest one. */
+let measuredAtMs: number | null = null;
+
+/**
+ * The date, which never goes back here: where it is set back, time passes at half its speed until the date is reached.
+ * Else all that waits would wait for as long as the date was set back, and all that is kept would stay young.
+ */
+function latestDate(): number {
+  const dateMs = Date.now();
+  if (dateMs >= latestMs) {
+    latestMs = dateMs;
+    measuredAtMs = null;
+    return dateMs;
+  }
+  const nowMs = performance.now();
+  latestMs += (nowMs - (measuredAtMs ?? nowMs)) / 2;
+  measuredAtMs = nowMs;
+  return Math.floor(latestMs);
+}
+
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: latestDate,
+  date: () => Date.now(),
   after(ms, task) {
     const timer = setTimeout(task, Math.min(Math.max(0, ms), LONGEST_TIMER_MS));
     timer.unref();
@@ -23,7 +47,7 @@ export const systemClock: Clock = {
 };
 
 /** A monotonic clock for durations, which ignores changes of the date. It starts at 0 with the process. */
-export const steadyClock: Clock = { now: () => performance.now(), after: systemClock.after };
+export const steadyClock: Clock = { ...systemClock, now: () => performance.now() };
 
 /** Orders events by a counter, because a wall clock may stand still between two of them, or jump back. */
 export class LogicalClock {

@@ -79,7 +79,7 @@ export function createTokens(options: TokenOptions): Tokens {
   return {
     mint({ subject, login, group, expiresInSeconds, signature }) {
       serial += 1;
-      const iat = Math.floor(clock.now() / 1000);
+      const iat = Math.floor(clock.date() / 1000);
       const claims = {
         sub: subject,
         [loginClaim]: login,
@@ -93,7 +93,7 @@ export function createTokens(options: TokenOptions): Tokens {
     },
     verify(token) {
       const claims = read(token);
-      if (claims === null || claims.expiresAtSeconds * 1000 <= clock.now()) return null;
+      if (claims === null || claims.expiresAtSeconds * 1000 <= clock.date()) return null;
       if (revoked.has(token)) return null;
       const upTo = revokedUpTo.get(claims.login);
       return upTo !== undefined && claims.serial <= upTo ? null : claims;

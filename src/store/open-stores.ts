@@ -117,7 +117,7 @@ async function openOwnRecords(
   options: RecordTableOptions,
 ): Promise<OrderRecords> {
   if (orderStore === 'memory') return createMemoryOrderRecords(options);
-  assertNoJournal(FORMER_JOURNAL, clock.now());
+  assertNoJournal(FORMER_JOURNAL, clock.date());
   await checkFilePath(orderStore);
   return openSqliteOrderRecords({ ...options, clock, path: orderStore });
 }

@@ -12,7 +12,7 @@ function open() {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const log = createLog({ level: 'info', format: 'json', destination });
-  const skew = new ClockSkew({ now: clock.now, log });
+  const skew = new ClockSkew({ clock, log });
   const saw = (
     headers: Readonly<Record<string, string>>,
     operation: OperationName = 'getSession',

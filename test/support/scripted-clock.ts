@@ -32,6 +32,7 @@ export function createScriptedClock(startMs: number = MONDAY_NOON): ScriptedCloc
 
   return {
     now: () => nowMs,
+    date: () => nowMs,
     after(ms, task) {
       const timer = { dueMs: nowMs + Math.max(0, ms), task };
       timers.add(timer);

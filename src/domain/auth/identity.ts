@@ -58,7 +58,7 @@ export function createIdentity(options: IdentityOptions): Identify {
     const { hashed } = caller;
     const hash = tokenHash(token, hashed);
     const entry = read(token, hash);
-    assertNotExpired(entry.claims, clock.now());
+    assertNotExpired(entry.claims, clock.date());
     const viewer: Viewer = {
       caller: { ...caller, account: entry.claims.login },
       tokenHash: hash,

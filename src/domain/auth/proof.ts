@@ -166,7 +166,7 @@ export class ProofLedger {
       if (!refusal.isSigned) this.#refusals.set(viewer.tokenHash, { ...refusal, isSigned: true });
       return;
     }
-    if (this.#clock.now() < this.#forgottenUntilMs) return;
+    if (this.#clock.date() < this.#forgottenUntilMs) return;
     this.#entry(viewer).verified = true;
   }
 

@@ -213,7 +213,7 @@ export class Feed implements SubscribedFeed {
     const member = this.#ring.add(viewer);
     const { expiresAtMs } = viewer;
     if (expiresAtMs !== null) {
-      const nowMs = clock.now();
+      const nowMs = clock.date();
       // A token accepted past its expiry, within the leeway for clock skew, ends with the leeway.
       const endsAtMs = nowMs < expiresAtMs ? expiresAtMs : expiresAtMs + expiryLeewayMs;
       member.cancelExpiry = clock.after(endsAtMs - nowMs, () =>

@@ -115,6 +115,7 @@ test('ten thousand feeds cost little more than their polls', async () => {
   const due = new Map<number, Set<() => void>>();
   const timers: Clock = {
     now: () => nowMs,
+    date: () => nowMs,
     after: (ms, run) => {
       const task = () => run();
       const atMs = Math.max(nowMs + 1, Math.ceil(nowMs + ms));

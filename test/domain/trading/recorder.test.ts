@@ -11,6 +11,7 @@ function createHastyClock(): Clock {
   let nowMs = 0;
   return {
     now: () => nowMs,
+    date: () => nowMs,
     after(ms, task) {
       const timer = setImmediate(() => {
         nowMs += ms;

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inSeconds, signedToken } from '../../support/tokens.ts';
+import { sseClient, webSocketClient } from '../live/watcher.ts';
 import { linesOf } from './request-lines.ts';
 import { seriesValue } from './scraped.ts';
 
@@ -91,4 +92,35 @@ test('a clock that is an hour behind is told by tokens that the gateway takes fo
   const fresh = gateway.token({ ...DEMO, expiresInSeconds: 2 * HOUR });
   expect(await ask(app, fresh)).toEqual(['UNAUTHENTICATED']);
   expect(await tokens(app, 'refused_by_clock')).toBe(2);
+});
+
+test('a clock that is set back by two hours stops no live list, and keeps nothing for longer', async () => {
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '100', SESSION_MAX_AGE_SECONDS: '1' });
+  const token = app.sandbox.token(DEMO);
+  const clients = [webSocketClient(app, token), sseClient(app, token)];
+  const watchers = clients.map((client) => client.watch());
+  await eventually(() => watchers.every(({ list }) => list.length > 0));
+  expect(await ask(app, token)).toEqual([]);
+  const fetchedAt = async () => {
+    const { data } = await app.query('{ session { fetchedAt } }', { token });
+    return Date.parse(data.session.fetchedAt);
+  };
+  const firstMs = await fetchedAt();
+  const dateOf = Date.now;
+  vi.spyOn(Date, 'now').mockImplementation(() => dateOf() - 2 * HOUR * 1_000);
+  for (let change = 0; change < 3; change += 1) {
+    const before = watchers.map(({ events }) => events.length);
+    app.sandbox.tick();
+    await eventually(() => watchers.every(({ events }, at) => events.length > (before[at] ?? 0)));
+  }
+  await eventually(async () => (await fetchedAt()) > firstMs);
+  // A token is in time by the date as it is now.
+  const late = app.sandbox.token({ ...DEMO, expiresInSeconds: 60 });
+  expect(await ask(app, late)).toEqual([]);
+  const later = webSocketClient(app, late);
+  clients.push(later);
+  const listed = later.watch();
+  await eventually(() => listed.list.length > 0);
+  expect([...watchers, listed].map(({ ended }) => ended)).toEqual([null, null, null]);
+  await Promise.all(clients.map((client) => client.dispose()));
 });
