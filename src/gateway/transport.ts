@@ -93,6 +93,10 @@ class Dispatch implements Dispatcher.DispatchHandler {
     return this.#ended;
   }
 
+  get isSent(): boolean {
+    return this.#controller !== null;
+  }
+
   expire(): void {
     this.fail('timeout', new DeadlineError(this.#call.deadlineMs));
   }
@@ -216,7 +220,13 @@ function resume(controller: Dispatcher.DispatchController): void {
   controller.resume();
 }
 
+/** Where the whole process was paused, the answer may have come in time: sockets are read before it is given up. */
 function expire(dispatch: Dispatch): void {
+  if (dispatch.isSent) setImmediate(giveUp, dispatch);
+  else giveUp(dispatch);
+}
+
+function giveUp(dispatch: Dispatch): void {
   dispatch.expire();
 }
 

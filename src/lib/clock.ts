@@ -59,9 +59,9 @@ export class LogicalClock {
   }
 }
 
-/** Waits for a promise for so long; null where it takes longer. */
+/** Waits for a promise for so long; null where it takes longer. What came while the whole process was paused is in time. */
 export function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | null> {
   const { promise: tooLate, resolve } = Promise.withResolvers<null>();
-  const cancel = clock.after(ms, () => resolve(null));
+  const cancel = clock.after(ms, () => setImmediate(resolve, null));
   return Promise.race([promise, tooLate]).finally(cancel);
 }

@@ -27,6 +27,17 @@ describe('an order that waits for a connection', () => {
     expect(gateway.requests).toHaveLength(1);
   });
 
+  test('is not sent on one that is there only after the process was paused beyond the deadline', async () => {
+    await using gateway = await startScriptedGateway(accept);
+    await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
+    const placed = hasty.client.openPosition(anyCaller, marketOrder);
+    // The kernel connects meanwhile.
+    const pausedUntilMs = performance.now() + 300;
+    while (performance.now() < pausedUntilMs);
+    expect(await placed).toMatchObject({ sent: false });
+    expect(gateway.requests).toHaveLength(0);
+  });
+
   test('does not reach the gateway after its deadline, and costs no connection', async () => {
     const answers: (() => void)[] = [];
     await using gateway = await startScriptedGateway((socket) => {
