@@ -52,7 +52,7 @@ async function twoBeats(redis: TestRedis): Promise<void> {
 }
 
 describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
-  test.concurrent('ends with the run of Redis, though its marker outlives that', async () => {
+  test('ends with the run of Redis, though its marker outlives that', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     await using b = await openReplica(redis.url);
@@ -70,7 +70,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     });
   });
 
-  test.concurrent.each([
+  test.each([
     [
       'the list of replicas survived',
       // Redis was away for an hour, without heartbeats.
@@ -109,7 +109,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     expect(performance.now() - startedAtMs).toBeGreaterThan(1_500);
   });
 
-  test.concurrent('waits for one that still writes back, though nobody else knew of it', async () => {
+  test('waits for one that still writes back, though nobody else knew of it', async () => {
     await using redis = await startTestRedis(serverPath);
     await using line = await startSwitchboard(redis.url);
     const open = (url: string, beatMs: number) =>
@@ -139,7 +139,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await Promise.all([a.close(), b.close()]);
   });
 
-  test.concurrent('stays open while a replica comes late and writes back', async () => {
+  test('stays open while a replica comes late and writes back', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     const keys = [MARKER, MEMBERS, EXPECTED, `${PREFIX}:index`];
@@ -154,7 +154,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await reserved(a.records, '1', 'written back');
   });
 
-  test.concurrent('does not take what was written back to an earlier one for its own', async () => {
+  test('does not take what was written back to an earlier one for its own', async () => {
     await using redis = await startTestRedis(serverPath);
     await using _a = await openReplica(redis.url);
     const keys = [MARKER, MEMBERS, EXPECTED, `${PREFIX}:index`];
@@ -162,7 +162,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     expect(answer).toEqual(['foreign']);
   });
 
-  test.concurrent('forgets a replica whose lease is over, and a record whose day is', async () => {
+  test('forgets a replica whose lease is over, and a record whose day is', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     await redis.command('ZADD', MEMBERS, 1, 'dead');
@@ -173,7 +173,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     expect(await redis.command('ZCARD', `${PREFIX}:index`)).toBe(1);
   });
 
-  test.concurrent('does not wait for one that an earlier epoch waited for', async () => {
+  test('does not wait for one that an earlier epoch waited for', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     await redis.command(
@@ -185,7 +185,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await reserved(a.records, '1', 'new');
   });
 
-  test.concurrent('does not wait again for one that connects again', async () => {
+  test('does not wait again for one that connects again', async () => {
     await using redis = await startTestRedis(serverPath);
     await using line = await startSwitchboard(redis.url);
     await using a = await openReplica(`redis://:${REDIS_PASSWORD}@${line.address}`);
@@ -197,7 +197,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     expect(a.warnings.join()).not.toContain('written back');
   });
 
-  test.concurrent('keeps what is pending of a replica that it did not wait for any longer', async () => {
+  test('keeps what is pending of a replica that it did not wait for any longer', async () => {
     await using redis = await startTestRedis(serverPath);
     await using line = await startSwitchboard(redis.url);
     await using a = await openReplica(redis.url, { leaseMs: 1_000, patienceMs: 8_000 });
@@ -211,7 +211,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     line.delayMs = 0;
   });
 
-  test.concurrent('does not wait for a replica that has left', async () => {
+  test('does not wait for a replica that has left', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     const b = await openReplica(redis.url);
@@ -225,7 +225,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await reserved(a.records, '1', 'new');
   });
 
-  test.concurrent('does not wait for a replica that has left while it wrote back', async () => {
+  test('does not wait for a replica that has left while it wrote back', async () => {
     await using redis = await startTestRedis(serverPath);
     await using line = await startSwitchboard(redis.url);
     const timers = new Set<object>();
@@ -263,7 +263,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     expect([...timers]).toEqual([]);
   });
 
-  test.concurrent('begins at once with a replica that connects again', async () => {
+  test('begins at once with a replica that connects again', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     await using idle = await openReplica(redis.url, { beatMs: 60_000 });
@@ -276,7 +276,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     });
   });
 
-  test.concurrent('does not wait for one that leaves before it has written back', async () => {
+  test('does not wait for one that leaves before it has written back', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     const [first] = await membersOf(redis);
@@ -294,7 +294,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     expect(await waiting).toMatchObject({ reserved: true });
   });
 
-  test.concurrent('keeps the known outcome of a record, whichever replica asks and whatever comes later', async () => {
+  test('keeps the known outcome of a record, whichever replica asks and whatever comes later', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     await using b = await openReplica(redis.url);
@@ -330,7 +330,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     expect(await b.records.find('1', 'k')).toMatchObject({ outcome: accepted });
   });
 
-  test.concurrent('reports a key that two replicas have reserved while Redis had lost it', async () => {
+  test('reports a key that two replicas have reserved while Redis had lost it', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     await using b = await openReplica(redis.url);
@@ -343,7 +343,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     );
   });
 
-  test.concurrent('keeps an outcome whose replica is gone, and what an earlier version wrote, whatever another one writes back', async () => {
+  test('keeps an outcome whose replica is gone, and what an earlier version wrote, whatever another one writes back', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     const b = await openReplica(redis.url);
@@ -373,7 +373,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     expect(await c.records.find('1', 'k')).toMatchObject({ id, outcome: accepted });
   });
 
-  test.concurrent('that is not open refuses to look up a key, rather than to report it free', async () => {
+  test('that is not open refuses to look up a key, rather than to report it free', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url, { patienceMs: 100 });
     const now = Date.now();
