@@ -12,14 +12,29 @@
  */
 export type Sharing = 'group' | 'copy' | 'account';
 
-interface Mark<Each extends Sharing> {
+interface Mark<Each extends Sharing = Sharing> {
   readonly extensions: { readonly sharing: Each };
 }
 
-/** Spread into a field's options, as in `t.exposeID('id', { ...perGroup, nullable: false })`. */
+interface MarkedOptions<Nullable extends boolean> extends Mark {
+  readonly nullable: Nullable;
+  readonly description: string;
+}
+
+/** Spread into a field's options, as in `t.field({ ...perGroup, resolve: … })`. */
 export const perGroup = mark('group');
 export const perCopy = mark('copy');
 export const perAccount = mark('account');
+
+/** Options of a field that is never null, as in `t.exposeFloat('min', nonNull(perGroup, '…'))`. */
+export function nonNull(audience: Mark, description: string): MarkedOptions<false> {
+  return { ...audience, nullable: false, description };
+}
+
+/** Options of a field that may be null. */
+export function nullable(audience: Mark, description: string): MarkedOptions<true> {
+  return { ...audience, nullable: true, description };
+}
 
 function mark<Each extends Sharing>(sharing: Each): Mark<Each> {
   return { extensions: { sharing } };
