@@ -3,7 +3,7 @@ import { ageLimit } from './age-limit.ts';
 import { builder } from './builder.ts';
 import { InstrumentRef } from './instrument.ts';
 import { perOrder, perPosition } from './list-sizes.ts';
-import { perAccount, perGroup } from './sharing.ts';
+import { nonNull, nullable, perAccount, perGroup } from './sharing.ts';
 
 export const Side = builder.enumType('Side', {
   description: 'The direction of a trade.',
@@ -30,16 +30,11 @@ for (const [ref, what] of [
   [OrderRef, 'order'],
 ] as const) {
   builder.objectFields(ref as typeof PositionRef, (t) => ({
-    id: t.exposeID('id', {
-      ...perAccount,
-      nullable: false,
-      description: `The gateway’s number of the ${what}.`,
-    }),
-    symbol: t.exposeID('symbol', {
-      ...perAccount,
-      nullable: false,
-      description: 'The symbol of the instrument that is traded.',
-    }),
+    id: t.exposeID('id', nonNull(perAccount, `The gateway’s number of the ${what}.`)),
+    symbol: t.exposeID(
+      'symbol',
+      nonNull(perAccount, 'The symbol of the instrument that is traded.'),
+    ),
     instrument: t.field({
       ...perGroup,
       type: InstrumentRef,
@@ -48,42 +43,19 @@ for (const [ref, what] of [
         'The instrument behind the symbol; null where the catalog of the viewer’s group has none.',
       resolve: ({ symbol }, _args, { scope }) => scope.instrument(symbol),
     }),
-    side: t.expose('side', {
-      ...perAccount,
-      type: Side,
-      nullable: true,
-      description: 'Bought or sold.',
-    }),
-    name: t.exposeString('name', {
-      ...perAccount,
-      nullable: true,
-      description: 'The instrument’s name to show.',
-    }),
-    logo: t.exposeString('logo', {
-      ...perAccount,
-      nullable: true,
-      description: 'Where the instrument’s logo is.',
-    }),
-    delayed: t.exposeBoolean('delayed', {
-      ...perAccount,
-      nullable: true,
-      description: 'Whether its prices come with a delay.',
-    }),
-    sharia: t.exposeBoolean('sharia', {
-      ...perAccount,
-      nullable: true,
-      description: 'Whether the instrument counts as sharia-compliant.',
-    }),
-    digits: t.exposeInt('digits', {
-      ...perAccount,
-      nullable: true,
-      description: 'Decimals of its prices.',
-    }),
-    units: t.exposeFloat('units', {
-      ...perAccount,
-      nullable: true,
-      description: 'Its size in units of the instrument.',
-    }),
+    side: t.expose('side', { ...nullable(perAccount, 'Bought or sold.'), type: Side }),
+    name: t.exposeString('name', nullable(perAccount, 'The instrument’s name to show.')),
+    logo: t.exposeString('logo', nullable(perAccount, 'Where the instrument’s logo is.')),
+    delayed: t.exposeBoolean(
+      'delayed',
+      nullable(perAccount, 'Whether its prices come with a delay.'),
+    ),
+    sharia: t.exposeBoolean(
+      'sharia',
+      nullable(perAccount, 'Whether the instrument counts as sharia-compliant.'),
+    ),
+    digits: t.exposeInt('digits', nullable(perAccount, 'Decimals of its prices.')),
+    units: t.exposeFloat('units', nullable(perAccount, 'Its size in units of the instrument.')),
     priceOpen: t.exposeFloat('priceOpen', {
       ...perAccount,
       nullable: true,
@@ -92,33 +64,20 @@ for (const [ref, what] of [
           ? 'The price at which it was opened.'
           : 'The price at which it is to be carried out.',
     }),
-    priceCurrent: t.exposeFloat('priceCurrent', {
-      ...perAccount,
-      nullable: true,
-      description: 'The price now.',
-    }),
+    priceCurrent: t.exposeFloat('priceCurrent', nullable(perAccount, 'The price now.')),
     createdAt: t.expose('createdAt', {
-      ...perAccount,
+      ...nullable(perAccount, `When the ${what} was made.`),
       type: 'DateTime',
-      nullable: true,
-      description: `When the ${what} was made.`,
     }),
     updatedAt: t.expose('updatedAt', {
-      ...perAccount,
+      ...nullable(perAccount, `When the ${what} last changed.`),
       type: 'DateTime',
-      nullable: true,
-      description: `When the ${what} last changed.`,
     }),
-    leverage: t.exposeFloat('leverage', {
-      ...perAccount,
-      nullable: true,
-      description: 'Its leverage.',
-    }),
-    rateMargin: t.exposeFloat('rateMargin', {
-      ...perAccount,
-      nullable: true,
-      description: 'The rate that converts its margin into the account’s currency.',
-    }),
+    leverage: t.exposeFloat('leverage', nullable(perAccount, 'Its leverage.')),
+    rateMargin: t.exposeFloat(
+      'rateMargin',
+      nullable(perAccount, 'The rate that converts its margin into the account’s currency.'),
+    ),
     stopLoss: t.exposeFloat('stopLoss', {
       ...perAccount,
       nullable: true,
@@ -129,16 +88,8 @@ for (const [ref, what] of [
       nullable: true,
       description: 'The price at which it closes to take a profit; 0 is the gateway’s own value.',
     }),
-    comment: t.exposeString('comment', {
-      ...perAccount,
-      nullable: true,
-      description: 'The note left with it.',
-    }),
-    invested: t.exposeFloat('invested', {
-      ...perAccount,
-      nullable: true,
-      description: 'The money put into it.',
-    }),
+    comment: t.exposeString('comment', nullable(perAccount, 'The note left with it.')),
+    invested: t.exposeFloat('invested', nullable(perAccount, 'The money put into it.')),
   }));
 }
 
@@ -147,21 +98,15 @@ PositionRef.implement({
   description:
     'An open position. Fields that the gateway left out, or sent with another type, are null. Those in one instrument are `Instrument.positions`.',
   fields: (t) => ({
-    rateProfit: t.exposeFloat('rateProfit', {
-      ...perAccount,
-      nullable: true,
-      description: 'The rate that converts its profit into the account’s currency.',
-    }),
-    storage: t.exposeFloat('storage', {
-      ...perAccount,
-      nullable: true,
-      description: 'The cost or gain of holding the position overnight.',
-    }),
-    profit: t.exposeFloat('profit', {
-      ...perAccount,
-      nullable: true,
-      description: 'Its profit or loss now.',
-    }),
+    rateProfit: t.exposeFloat(
+      'rateProfit',
+      nullable(perAccount, 'The rate that converts its profit into the account’s currency.'),
+    ),
+    storage: t.exposeFloat(
+      'storage',
+      nullable(perAccount, 'The cost or gain of holding the position overnight.'),
+    ),
+    profit: t.exposeFloat('profit', nullable(perAccount, 'Its profit or loss now.')),
   }),
 });
 
@@ -176,16 +121,11 @@ OrderRef.implement({
       nullable: true,
       description: 'Limit or stop; what the gateway does not call a limit order counts as a stop.',
     }),
-    state: t.exposeFloat('state', {
-      ...perAccount,
-      nullable: true,
-      description: 'The gateway’s code of its state.',
-    }),
-    useMargin: t.exposeBoolean('useMargin', {
-      ...perAccount,
-      nullable: true,
-      description: 'Whether it is carried out on margin.',
-    }),
+    state: t.exposeFloat('state', nullable(perAccount, 'The gateway’s code of its state.')),
+    useMargin: t.exposeBoolean(
+      'useMargin',
+      nullable(perAccount, 'Whether it is carried out on margin.'),
+    ),
   }),
 });
 
