@@ -22,7 +22,7 @@ import { OrderRef, PositionRef } from './holding.ts';
 import { changesArgs, FeedStatus, watching } from './live.ts';
 import { PositionTotalsRef } from './position-totals.ts';
 import { SessionRef } from './session.ts';
-import { perAccount } from './sharing.ts';
+import { nonNull, perAccount } from './sharing.ts';
 
 /** Without orders and session selected an event is one of the positions alone. */
 type Changes = AccountChanges | PositionChanges;
@@ -37,21 +37,11 @@ const ChangedPositionsRef = builder.objectRef<Delta<Position>>('ChangedPositions
   description: 'What turns the list of positions that the client holds into the present one.',
   fields: (t) => ({
     upserted: t.expose('upserted', {
-      ...perAccount,
+      ...nonNull(perAccount, 'Positions that are new or have changed; all of them on a snapshot.'),
       type: [PositionRef],
-      nullable: false,
-      description: 'Positions that are new or have changed; all of them on a snapshot.',
     }),
-    opened: t.exposeIDList('opened', {
-      ...perAccount,
-      nullable: false,
-      description: 'Ids of those that were opened.',
-    }),
-    closed: t.exposeIDList('closed', {
-      ...perAccount,
-      nullable: false,
-      description: 'Ids of those that are no longer open.',
-    }),
+    opened: t.exposeIDList('opened', nonNull(perAccount, 'Ids of those that were opened.')),
+    closed: t.exposeIDList('closed', nonNull(perAccount, 'Ids of those that are no longer open.')),
   }),
 });
 
@@ -59,10 +49,8 @@ const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').imple
   description: 'What turns the list of pending orders that the client holds into the present one.',
   fields: (t) => ({
     upserted: t.expose('upserted', {
-      ...perAccount,
+      ...nonNull(perAccount, 'Orders that are new or have changed; all of them on a snapshot.'),
       type: [OrderRef],
-      nullable: false,
-      description: 'Orders that are new or have changed; all of them on a snapshot.',
     }),
     closed: t.exposeIDList('closed', {
       ...perAccount,
@@ -70,10 +58,8 @@ const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').imple
       description: 'Ids of those that are no longer pending: triggered, cancelled or expired.',
     }),
     fetchedAt: t.expose('fetchedAt', {
-      ...perAccount,
+      ...nonNull(perAccount, 'When the gateway gave this list.'),
       type: 'DateTime',
-      nullable: false,
-      description: 'When the gateway gave this list.',
     }),
   }),
 });
@@ -81,11 +67,10 @@ const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').imple
 const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement({
   description: 'What turns the account that the client holds into the present one.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      ...perAccount,
-      nullable: false,
-      description: 'Names the state after this event: the next `after`.',
-    }),
+    cursor: t.exposeString(
+      'cursor',
+      nonNull(perAccount, 'Names the state after this event: the next `after`.'),
+    ),
     snapshot: t.exposeBoolean('snapshot', {
       ...perAccount,
       nullable: false,
@@ -116,22 +101,16 @@ const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement
       resolve: (changes) => ('session' in changes ? changes.session : null),
     }),
     totals: t.expose('totals', {
-      ...perAccount,
+      ...nonNull(perAccount, 'Sums over the present positions.'),
       type: PositionTotalsRef,
-      nullable: false,
-      description: 'Sums over the present positions.',
     }),
     status: t.expose('status', {
-      ...perAccount,
+      ...nonNull(perAccount, 'Whether the positions follow the gateway.'),
       type: FeedStatus,
-      nullable: false,
-      description: 'Whether the positions follow the gateway.',
     }),
     asOf: t.expose('asOf', {
-      ...perAccount,
+      ...nonNull(perAccount, 'When the gateway last confirmed the positions.'),
       type: 'DateTime',
-      nullable: false,
-      description: 'When the gateway last confirmed the positions.',
     }),
   }),
 });

@@ -8,7 +8,7 @@ import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
 import { InstrumentRef, ShariaStatus } from './instrument.ts';
 import { perInstrument } from './list-sizes.ts';
-import { perGroup } from './sharing.ts';
+import { nonNull, nullable, perGroup } from './sharing.ts';
 
 const InstrumentFilter = builder.inputType('InstrumentFilter', {
   description: 'Which instruments; what is left out does not filter, and an empty list finds none.',
@@ -68,43 +68,30 @@ const InstrumentOrder = builder.inputType('InstrumentOrder', {
 const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
   description: 'Where a page stands.',
   fields: (t) => ({
-    hasNextPage: t.exposeBoolean('hasNextPage', {
-      ...perGroup,
-      nullable: false,
-      description: 'Whether something follows.',
-    }),
-    hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
-      ...perGroup,
-      nullable: false,
-      description: 'Whether something comes before.',
-    }),
-    startCursor: t.exposeString('startCursor', {
-      ...perGroup,
-      nullable: true,
-      description: 'The cursor of the first one here; null on an empty page.',
-    }),
-    endCursor: t.exposeString('endCursor', {
-      ...perGroup,
-      nullable: true,
-      description: 'The cursor of the last one here; null on an empty page.',
-    }),
+    hasNextPage: t.exposeBoolean('hasNextPage', nonNull(perGroup, 'Whether something follows.')),
+    hasPreviousPage: t.exposeBoolean(
+      'hasPreviousPage',
+      nonNull(perGroup, 'Whether something comes before.'),
+    ),
+    startCursor: t.exposeString(
+      'startCursor',
+      nullable(perGroup, 'The cursor of the first one here; null on an empty page.'),
+    ),
+    endCursor: t.exposeString(
+      'endCursor',
+      nullable(perGroup, 'The cursor of the last one here; null on an empty page.'),
+    ),
   }),
 });
 
 const InstrumentEdgeRef = builder.objectRef<InstrumentEdge>('InstrumentEdge').implement({
   description: 'An instrument at its place in a list.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      ...perGroup,
-      nullable: false,
-      description: 'Names the place; it holds also when the catalog is renewed meanwhile.',
-    }),
-    node: t.expose('node', {
-      ...perGroup,
-      type: InstrumentRef,
-      nullable: false,
-      description: 'The instrument.',
-    }),
+    cursor: t.exposeString(
+      'cursor',
+      nonNull(perGroup, 'Names the place; it holds also when the catalog is renewed meanwhile.'),
+    ),
+    node: t.expose('node', { ...nonNull(perGroup, 'The instrument.'), type: InstrumentRef }),
   }),
 });
 
@@ -114,39 +101,25 @@ const InstrumentConnectionRef = builder
     description: 'A page of instruments.',
     fields: (t) => ({
       edges: t.expose('edges', {
-        ...perGroup,
+        ...nonNull(perGroup, 'The instruments with their cursors.'),
         type: [InstrumentEdgeRef],
-        nullable: false,
-        description: 'The instruments with their cursors.',
       }),
       nodes: t.expose('nodes', {
-        ...perGroup,
+        ...nonNull(perGroup, 'The instruments alone.'),
         type: [InstrumentRef],
-        nullable: false,
-        description: 'The instruments alone.',
       }),
       pageInfo: t.expose('pageInfo', {
-        ...perGroup,
+        ...nonNull(perGroup, 'Where the page stands.'),
         type: PageInfoRef,
-        nullable: false,
-        description: 'Where the page stands.',
       }),
-      totalCount: t.exposeInt('totalCount', {
-        ...perGroup,
-        nullable: false,
-        description: 'How many there are on all pages.',
-      }),
+      totalCount: t.exposeInt('totalCount', nonNull(perGroup, 'How many there are on all pages.')),
     }),
   });
 
 const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').implement({
   description: 'What leads from a version that a client holds to the present one.',
   fields: (t) => ({
-    version: t.exposeString('version', {
-      ...perGroup,
-      nullable: false,
-      description: 'The present version: the next `since`.',
-    }),
+    version: t.exposeString('version', nonNull(perGroup, 'The present version: the next `since`.')),
     reset: t.exposeBoolean('reset', {
       ...perGroup,
       nullable: false,
@@ -159,11 +132,10 @@ const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').im
       nullable: false,
       description: 'The instruments that are new or have changed.',
     }),
-    removed: t.exposeIDList('removed', {
-      ...perGroup,
-      nullable: false,
-      description: 'The ids of the instruments that were removed.',
-    }),
+    removed: t.exposeIDList(
+      'removed',
+      nonNull(perGroup, 'The ids of the instruments that were removed.'),
+    ),
   }),
 });
 

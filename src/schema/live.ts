@@ -7,7 +7,7 @@ import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { PositionRef } from './holding.ts';
 import { PositionTotalsRef } from './position-totals.ts';
-import { perAccount } from './sharing.ts';
+import { nonNull, perAccount } from './sharing.ts';
 
 builder.subscriptionType({
   description: 'What can be followed, over WebSocket or as an event stream.',
@@ -27,49 +27,32 @@ export const FeedStatus = builder.enumType('FeedStatus', {
 const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges').implement({
   description: 'What turns the list that the client holds into the present one.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      ...perAccount,
-      nullable: false,
-      description: 'Names the state after this event: the next `after`.',
-    }),
+    cursor: t.exposeString(
+      'cursor',
+      nonNull(perAccount, 'Names the state after this event: the next `after`.'),
+    ),
     snapshot: t.exposeBoolean('snapshot', {
       ...perAccount,
       nullable: false,
       description: 'Whether `upserted` is the whole list: then the client discards its copy.',
     }),
     upserted: t.expose('upserted', {
-      ...perAccount,
+      ...nonNull(perAccount, 'Positions that are new or have changed.'),
       type: [PositionRef],
-      nullable: false,
-      description: 'Positions that are new or have changed.',
     }),
-    opened: t.exposeIDList('opened', {
-      ...perAccount,
-      nullable: false,
-      description: 'Ids of those that were opened.',
-    }),
-    closed: t.exposeIDList('closed', {
-      ...perAccount,
-      nullable: false,
-      description: 'Ids of those that are no longer open.',
-    }),
+    opened: t.exposeIDList('opened', nonNull(perAccount, 'Ids of those that were opened.')),
+    closed: t.exposeIDList('closed', nonNull(perAccount, 'Ids of those that are no longer open.')),
     totals: t.expose('totals', {
-      ...perAccount,
+      ...nonNull(perAccount, 'Sums over the present list.'),
       type: PositionTotalsRef,
-      nullable: false,
-      description: 'Sums over the present list.',
     }),
     status: t.expose('status', {
-      ...perAccount,
+      ...nonNull(perAccount, 'Whether the list follows the gateway.'),
       type: FeedStatus,
-      nullable: false,
-      description: 'Whether the list follows the gateway.',
     }),
     asOf: t.expose('asOf', {
-      ...perAccount,
+      ...nonNull(perAccount, 'When the gateway last confirmed the list.'),
       type: 'DateTime',
-      nullable: false,
-      description: 'When the gateway last confirmed the list.',
     }),
   }),
 });

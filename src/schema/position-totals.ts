@@ -1,25 +1,19 @@
 import type { PositionTotals } from '../domain/positions/totals.ts';
 import { builder } from './builder.ts';
-import { perAccount } from './sharing.ts';
+import { nonNull, nullable, perAccount } from './sharing.ts';
 
 export const PositionTotalsRef = builder.objectRef<PositionTotals>('PositionTotals').implement({
   description: 'Exact decimal sums of the gateway’s figures, in no stated currency.',
   fields: (t) => ({
-    count: t.exposeInt('count', {
-      ...perAccount,
-      nullable: false,
-      description: 'How many positions are open.',
-    }),
-    invested: t.exposeFloat('invested', {
-      ...perAccount,
-      nullable: true,
-      description: 'All that is invested; null where a position does not say.',
-    }),
-    profit: t.exposeFloat('profit', {
-      ...perAccount,
-      nullable: true,
-      description: 'All profit and loss; null where a position does not say.',
-    }),
+    count: t.exposeInt('count', nonNull(perAccount, 'How many positions are open.')),
+    invested: t.exposeFloat(
+      'invested',
+      nullable(perAccount, 'All that is invested; null where a position does not say.'),
+    ),
+    profit: t.exposeFloat(
+      'profit',
+      nullable(perAccount, 'All profit and loss; null where a position does not say.'),
+    ),
   }),
 });
 
