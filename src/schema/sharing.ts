@@ -8,7 +8,8 @@
  * A field without a mark counts as the viewer's own, and an operation that selects it is executed for
  * each viewer. So a new field gets no mark unless its resolver reads nothing but its source, its
  * arguments and, for `group` and `copy`, the catalog of the scope.
- * The mark stands at each field and never at a whole type, or the next field would inherit it.
+ * The mark stands at each field, or at a helper that reads nothing but a property of the source, and
+ * never at a whole type, or the next field would inherit it.
  */
 export type Sharing = 'group' | 'copy' | 'account';
 
