@@ -1,12 +1,16 @@
 import type { Config } from '../config.ts';
 import type { GatewayClient } from '../gateway/client.ts';
-import type { Sandbox } from '../sandbox/start.ts';
+import type { Sandbox, SandboxOptions } from '../sandbox/start.ts';
 import type { GraphiQLOptions } from '../server/graphiql/graphiql.ts';
 
-/** Its files are loaded only in sandbox mode. */
-export async function startEmbeddedSandbox(config: Config): Promise<Sandbox> {
+/** Starts a sandbox gateway that fits the configuration. Its files are loaded only here. */
+export async function startEmbeddedSandbox(
+  config: Config,
+  address: Pick<SandboxOptions, 'host' | 'port'> = {},
+): Promise<Sandbox> {
   const { startSandbox } = await import('../sandbox/start.ts');
   return startSandbox({
+    ...address,
     seed: config.sandboxSeed,
     instruments: config.sandboxInstruments,
     tickMs: config.sandboxTickMs,

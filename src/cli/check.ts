@@ -1,6 +1,6 @@
+import { startEmbeddedSandbox } from '../app/embedded-sandbox.ts';
 import type { SettingName } from '../config/settings.ts';
 import { createProbe } from '../gateway/probe.ts';
-import { startSandbox } from '../sandbox/start.ts';
 import { readArguments } from './arguments.ts';
 import { type ConfigurationReport, checkConfiguration } from './check/configuration.ts';
 import { type Credentials, readCredentials } from './check/credentials.ts';
@@ -9,7 +9,6 @@ import { checkGateway, type GatewayReport } from './check/gateway-check.ts';
 import { callLine, findingLines, nameOf, unknownLines } from './check/lines.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
 import { Progress } from './progress.ts';
-import { sandboxOptions } from './sandbox-options.ts';
 
 /** Tells before a start what a start, or its first request, would fail of. */
 export const checkCommand: Command = {
@@ -97,8 +96,7 @@ async function checkTarget(
   terminal: Terminal,
 ): Promise<GatewayReport> {
   await using started = new AsyncDisposableStack();
-  const sandbox =
-    kind === 'sandbox' ? started.use(await startSandbox(sandboxOptions(config))) : null;
+  const sandbox = kind === 'sandbox' ? started.use(await startEmbeddedSandbox(config)) : null;
   const probe = started.use(
     createProbe({
       url: sandbox?.url ?? config.gatewayUrl ?? '',

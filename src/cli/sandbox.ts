@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
+import { startEmbeddedSandbox } from '../app/embedded-sandbox.ts';
 import { ConfigError, readConfig } from '../config.ts';
-import { startSandbox } from '../sandbox/start.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
-import { sandboxOptions } from './sandbox-options.ts';
 
 const DEFAULT_PORT = 4_010;
 
@@ -41,7 +40,7 @@ interface Flags {
 
 async function serve(flags: Flags, terminal: Terminal): Promise<number> {
   const config = readConfig(terminal.environment);
-  await using sandbox = await startSandbox({ ...flags, ...sandboxOptions(config) });
+  await using sandbox = await startEmbeddedSandbox(config, flags);
   // The signal handler is installed before the output invites anyone to stop the process.
   const stopped = terminal.stopped();
   terminal.out(`The sandbox gateway listens on ${sandbox.url}`);
