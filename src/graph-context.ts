@@ -1,7 +1,7 @@
 import type { CatalogView } from './domain/catalog/catalog-view.ts';
 import type { Caller, ReceiptEntry } from './gateway/caller.ts';
 import { after, type Eventually } from './lib/eventually.ts';
-import type { CostInputs } from './plugins/cost/amount.ts';
+import { type CostInputs, evaluate } from './plugins/cost/amount.ts';
 import { Operation, type OperationRecord, type TransportContext } from './plugins/operation.ts';
 import type { RunCost } from './plugins/receipts/use-receipts.ts';
 import type { Validity } from './plugins/response-cache/use-response-cache.ts';
@@ -27,7 +27,8 @@ export class GraphContext extends Context {
   }
 
   override get ageLimitSeconds(): number {
-    return this.operation.ageLimit;
+    const { prepared, inputs } = this.operation;
+    return evaluate(prepared.ageLimit, inputs);
   }
 
   override get needsRows(): boolean {

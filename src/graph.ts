@@ -14,7 +14,6 @@ import type { FairScheduler } from './lib/fair-scheduler.ts';
 import { type CostQuota, useCostBudget } from './plugins/cost/cost-quota.ts';
 import { useCostLimit } from './plugins/cost/use-cost-limit.ts';
 import type { Documents } from './plugins/documents/documents.ts';
-import { useAgeLimits } from './plugins/documents/use-age-limits.ts';
 import { usePreparedDocuments } from './plugins/documents/use-prepared-documents.ts';
 import { useVariables } from './plugins/documents/use-variables.ts';
 import { type ErrorCodes, type Failing, useErrorCodes } from './plugins/errors/error-codes.ts';
@@ -113,7 +112,6 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
     useVariables(),
     useCostLimit<GraphContext>({ maxCost, scheduler, inputsOf: (context) => context.costInputs() }),
     useMemoryLimit(options.isMemoryShort),
-    useAgeLimits(),
     // A cached response waits for no turn.
     useFairTurns(scheduler, clientOf),
     useResponseCache<GraphContext>({

@@ -74,8 +74,6 @@ export class Operation {
   /** The values beside the document on which its amounts depend. */
   inputs!: CostInputs;
   meter!: Meter;
-  /** How old the reads may be whose fields limit their age, in seconds. */
-  ageLimit = Infinity;
   trace: OperationTrace | null = null;
   /** The events of a subscription that has begun, which its transport delivers. */
   events: FollowedEvents | null = null;
