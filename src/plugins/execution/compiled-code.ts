@@ -59,36 +59,18 @@ const MAX_FIELDS = 40_000;
 // Measured, roughly.
 const BYTES_PER_FIELD = 1_024;
 
-/** All compiled code of the process, as an LRU cache. */
-export class CompiledCodeCache {
-  readonly #codeCache: LRUCache<CompiledCode, () => void>;
-
+/** All compiled code of the process, each with what is called once it is dropped. */
+export class CompiledCodeCache extends LRUCache<CompiledCode, () => void> {
   constructor(maxFields = MAX_FIELDS) {
-    this.#codeCache = new LRUCache({
+    super({
       maxSize: maxFields,
       sizeCalculation: (_dropped, { size }) => 1 + size,
       dispose: (dropped) => dropped(),
     });
   }
 
-  get fieldCount(): number {
-    return this.#codeCache.calculatedSize;
-  }
-
   get byteSize(): number {
-    return this.fieldCount * BYTES_PER_FIELD;
-  }
-
-  put(code: CompiledCode, dropped: () => void): void {
-    this.#codeCache.set(code, dropped);
-  }
-
-  used(code: CompiledCode): void {
-    this.#codeCache.get(code);
-  }
-
-  drop(code: CompiledCode): void {
-    this.#codeCache.delete(code);
+    return this.calculatedSize * BYTES_PER_FIELD;
   }
 }
 

@@ -108,7 +108,7 @@ export class CompilingExecutor {
 
   /** Drops its code, which nobody finds once the document is forgotten, and which would keep the document. */
   release(): void {
-    for (const { code } of this.#variants.values()) if (code) this.#codeCache.drop(code);
+    for (const { code } of this.#variants.values()) if (code) this.#codeCache.delete(code);
   }
 
   #codeFor({ variableValues }: ValidatedExecutionArgs): CompiledCode | null {
@@ -124,7 +124,7 @@ export class CompilingExecutor {
       variant = { runs: 0, code: undefined };
       this.#variants.set(name, variant);
     }
-    if (variant.code) this.#codeCache.used(variant.code);
+    if (variant.code) this.#codeCache.get(variant.code);
     if (variant.code !== undefined) return variant.code;
     variant.runs += 1;
     if (variant.runs < this.#runsBefore) return null;
@@ -135,7 +135,7 @@ export class CompilingExecutor {
     const code = CompiledCode.of(this.#selections, this.#operation, flags);
     variant.code = code;
     if (code) {
-      this.#codeCache.put(code, () => {
+      this.#codeCache.set(code, () => {
         variant.runs = 0;
         variant.code = undefined;
       });

@@ -23,7 +23,7 @@ async function answer(question: Question, meter: Meter, isCompiled: boolean) {
   const operation = compiledFrom(args.document, question.operationName, codeCache);
   if (isCompiled) operation.compile();
   const result = await operation.execute(args, meter);
-  return { text: shown(result), result, wasCompiled: codeCache.fieldCount > 0 };
+  return { text: shown(result), result, wasCompiled: codeCache.calculatedSize > 0 };
 }
 
 function oneOf(random: Random, documents: string[]): Question {

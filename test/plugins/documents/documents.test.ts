@@ -64,9 +64,9 @@ describe('a document', () => {
     const result = known.prepare('query A { customerId } query B { positions { id } }');
     if ('errors' in result) throw result.errors[0];
     for (const { executor } of result.operations.values()) executor.compile();
-    expect(known.compiledCode.fieldCount).toBeGreaterThan(0);
+    expect(known.compiledCode.calculatedSize).toBeGreaterThan(0);
     for (let i = 0; i < 20; i += 1) known.prepare(`{ n${i}: customerId }`);
-    expect(known.compiledCode.fieldCount).toBe(0);
+    expect(known.compiledCode.calculatedSize).toBe(0);
   });
 
   test('that is no longer requested is evicted', () => {

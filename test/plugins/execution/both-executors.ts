@@ -48,7 +48,7 @@ export async function ask(question: Question): Promise<Answers | null> {
   compiled.compile();
   const found = await compiled.execute(args, meterFor());
   expectSameData(await compiled.execute(args, slicedMeter(COSTLY_FIELDS + 1)), expected);
-  return { expected, found, isCompiled: codeCache.fieldCount > 0 };
+  return { expected, found, isCompiled: codeCache.calculatedSize > 0 };
 }
 
 /**
