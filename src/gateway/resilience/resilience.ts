@@ -36,11 +36,11 @@ const RETRY_FLOOR = 10;
 export class Resilience {
   readonly send: Send;
   readonly #breakers = new Map<Backend, CircuitBreaker>();
-  readonly #budgets = new Map<Backend, RetryBudget>();
   readonly #bulkhead: PollBulkhead;
 
   constructor(send: Send, options: ResilienceOptions) {
     const { clock, random, pollConnections, onCircuit, onRetry = () => {} } = options;
+    const budgets = new Map<Backend, RetryBudget>();
     for (const { backend, effect } of OPERATION_NAMES.map((name) => OPERATIONS[name])) {
       if (!this.#breakers.has(backend)) {
         const breaker = new CircuitBreaker({
@@ -54,7 +54,7 @@ export class Resilience {
         });
         this.#breakers.set(backend, breaker);
       }
-      if (effect === 'read' && !this.#budgets.has(backend)) {
+      if (effect === 'read' && !budgets.has(backend)) {
         // One budget for each backend: a dead one must not spend the retries of the others.
         const budget = new RetryBudget({
           clock,
@@ -62,22 +62,17 @@ export class Resilience {
           share: RETRY_SHARE,
           floor: RETRY_FLOOR,
         });
-        this.#budgets.set(backend, budget);
+        budgets.set(backend, budget);
       }
     }
     this.#bulkhead = new PollBulkhead(clock, pollConnections);
     // From the inside out: each attempt asks the breaker, and a poll does so once it has its place.
     const guarded = withPollBulkhead(withBreakers(send, this.#breakers), this.#bulkhead, clock);
-    this.send = withRetries(guarded, { clock, random, budgets: this.#budgets, onRetry });
+    this.send = withRetries(guarded, { clock, random, budgets, onRetry });
   }
 
   isOpen(backend: Backend): boolean {
     return this.#breakers.get(backend)?.state !== 'closed';
-  }
-
-  /** Retries since the start, over all backends. */
-  get retries(): number {
-    return [...this.#budgets.values()].reduce((sum, { spent }) => sum + spent, 0);
   }
 
   get pollsWaiting(): number {

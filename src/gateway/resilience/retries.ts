@@ -106,7 +106,6 @@ const SLICES = 12;
 export class RetryBudget {
   readonly #options: RetryBudgetOptions;
   readonly #window: RollingWindow<{ calls: number; retries: number }>;
-  #spent = 0;
 
   constructor(options: RetryBudgetOptions) {
     this.#options = options;
@@ -116,11 +115,6 @@ export class RetryBudget {
       slices: SLICES,
       create: () => ({ calls: 0, retries: 0 }),
     });
-  }
-
-  /** Retries since the start. */
-  get spent(): number {
-    return this.#spent;
   }
 
   get left(): number {
@@ -143,13 +137,11 @@ export class RetryBudget {
   take(): boolean {
     if (this.left === 0) return false;
     this.#window.current().retries += 1;
-    this.#spent += 1;
     return true;
   }
 
   /** Refunds a retry that did not happen. */
   giveBack(): void {
     this.#window.current().retries -= 1;
-    this.#spent -= 1;
   }
 }

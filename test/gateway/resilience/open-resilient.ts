@@ -12,6 +12,7 @@ export function openResilient(
   const clock = createScriptedClock();
   const pools = createPools({ gatewayUrl, connections, connectTimeoutMs: timeoutMs });
   const circuits: string[] = [];
+  const retries: string[] = [];
   const resilience = new Resilience(
     createTransport(pools, () => {}),
     {
@@ -19,6 +20,7 @@ export function openResilient(
       random: () => 0.5,
       pollConnections,
       onCircuit: (backend, state) => circuits.push(`${backend} ${state}`),
+      onRetry: ({ operation }) => retries.push(operation),
     },
   );
   const client = new GatewayClient({
@@ -44,7 +46,15 @@ export function openResilient(
     while (!isDone) await clock.advance(10);
     return work;
   }
-  return { clock, client, resilience, circuits, hurry, [Symbol.asyncDispose]: () => pools.close() };
+  return {
+    clock,
+    client,
+    resilience,
+    circuits,
+    retries,
+    hurry,
+    [Symbol.asyncDispose]: () => pools.close(),
+  };
 }
 
 /** The n-th of many accounts. */
