@@ -15,7 +15,6 @@ import { ClientAddresses } from '../server/request/client-address.ts';
 import { ClientNames } from '../server/request/client-names.ts';
 import { RequestIds } from '../server/request/request-id.ts';
 import type { ServerSettings } from '../server/settings.ts';
-import { SocketLimits } from '../server/websocket/socket-limits.ts';
 import { WebSocketEndpoint } from '../server/websocket/websocket-endpoint.ts';
 import type { StartOptions } from './app-options.ts';
 import { graphiqlUsers } from './embedded-sandbox.ts';
@@ -53,10 +52,8 @@ export function wireServer(
     isMemoryShort: () => memory.isShort,
     onMemoryShort: () => metrics.graph.refusal('memory'),
     onSocketRefused: () => metrics.graph.refusal('sockets'),
-    limits: new SocketLimits({
-      perAccount: SOCKETS_PER_ACCOUNT,
-      perAddress: unprovedPerAddress,
-    }),
+    socketsPerAccount: SOCKETS_PER_ACCOUNT,
+    unprovedPerAddress,
   });
   const server = new HttpServer({
     ...settings,

@@ -5,6 +5,7 @@ import type { ClientKeys } from '../../domain/auth/client-key.ts';
 import { TokenEndedError } from '../../domain/positions/token-ended-error.ts';
 import type { EnvelopedOperation } from '../../graph.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
+import type { Slot } from '../../lib/slots.ts';
 import type { TraceHeaders } from '../../lib/tracing/trace-context.ts';
 import type { Trace } from '../../lib/tracing/tracing.ts';
 import { OverLimitError } from '../../plugins/limits/over-limit-error.ts';
@@ -20,10 +21,11 @@ import { socketOperation } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
 import type { PingTarget } from './keep-alive.ts';
 import { PacedResults, type PacedSocket } from './paced-socket.ts';
-import type { SocketPass } from './socket-limits.ts';
 
 export interface OperationSettings extends ServerSettings {
   readonly clients: ClientKeys;
+  /** The limit of a proved account's sockets. */
+  readonly socketsPerAccount: number;
   /** The limit of in-flight operations on one socket, subscriptions included. */
   readonly maxOperations: number;
 }
@@ -171,10 +173,10 @@ export class SocketOperations {
   }
 
   /** False where the account has too many sockets, and this one is closed. */
-  #claim({ pass, socket, paced }: Connection): boolean {
-    if (pass.isClaimed) return true;
-    const { kind, key } = this.#settings.clients.of(paced.caller);
-    if (kind !== 'account' || pass.claim(key)) return true;
+  #claim({ slot, socket, paced }: Connection): boolean {
+    const { clients, socketsPerAccount } = this.#settings;
+    const { kind, key } = clients.of(paced.caller);
+    if (kind !== 'account' || slot.moveTo(key, socketsPerAccount)) return true;
     socket.close(TRY_AGAIN_LATER, 'Too many sockets');
     return false;
   }
@@ -263,7 +265,8 @@ function closesFor(socket: WebSocket): (error: unknown) => boolean {
 /** The state of one socket; graphql-ws carries it as `extra`. */
 export interface Connection extends PingTarget, Record<PropertyKey, unknown> {
   readonly paced: PacedSocket;
-  readonly pass: SocketPass;
+  /** Its address's, and its account's as soon as that is proved. */
+  readonly slot: Slot;
   readonly requestId: string | string[] | undefined;
   /** The upgrade's, to which operations are linked; or, where tracing is off, what is sent on of them. */
   readonly traceHeaders: TraceHeaders;

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../lib/clock.ts';
+import { type Slot, Slots } from '../../lib/slots.ts';
 import { MEMORY_RETRY_SECONDS } from '../../plugins/limits/use-memory-limit.ts';
 import type { LastingConnections } from '../closing-in-slices.ts';
 import { isAllowedPage } from '../http/cors.ts';
@@ -20,12 +21,12 @@ import {
   unpackAtOnce,
 } from './packed-messages.ts';
 import { isOfTooManyPieces, LARGEST_IN_PIECES, SenderWatch } from './sender-watch.ts';
-import type { SocketLimits, SocketPass } from './socket-limits.ts';
 import { type Connection, type OperationSettings, SocketOperations } from './socket-operations.ts';
 import { readMessage } from './subscribe-message.ts';
 
 interface WebSocketSettings extends OperationSettings {
-  readonly limits: SocketLimits;
+  /** The limit of an address's sockets whose account is not proved. */
+  readonly unprovedPerAddress: number;
   readonly onSocketClosed: (code: number) => void;
   /** Called where a client has too many sockets, before or after the upgrade. */
   readonly onSocketRefused: () => void;
@@ -43,7 +44,7 @@ interface AcceptedUpgrade {
   /** The bytes that came behind the request. */
   readonly head: Buffer;
   readonly address: string;
-  readonly pass: SocketPass;
+  readonly slot: Slot;
 }
 
 const MESSAGE_TOO_BIG = 1009;
@@ -55,6 +56,7 @@ export class WebSocketEndpoint implements LastingConnections {
   readonly #settings: WebSocketSettings;
   readonly #server: WebSocketServer;
   readonly #keepAlive: KeepAlive;
+  readonly #slots = new Slots();
   readonly #connections = new Map<WebSocket, Connection>();
   /** The connections that the shutdown has not come to yet. */
   readonly #remaining = new Set<Connection>();
@@ -98,7 +100,8 @@ export class WebSocketEndpoint implements LastingConnections {
       refuseUpgrade(socket, 400, 'Bad Request');
       return;
     }
-    const address = this.#settings.addresses.of(request);
+    const { addresses, clients, unprovedPerAddress } = this.#settings;
+    const address = addresses.of(request);
     const caller = { token: null, client: { address, userAgent: null } };
     if (this.#settings.budgets.take(caller) !== 'within') {
       refuseUpgrade(socket, 429, 'Too Many Requests');
@@ -109,17 +112,17 @@ export class WebSocketEndpoint implements LastingConnections {
       refuseUpgrade(socket, 503, 'Service Unavailable', MEMORY_RETRY_SECONDS);
       return;
     }
-    const pass = this.#settings.limits.enter(address);
-    if (pass === null) {
+    const slot = this.#slots.take(clients.of(caller).key, unprovedPerAddress);
+    if (slot === null) {
       this.#settings.onSocketRefused();
       refuseUpgrade(socket, 429, 'Too Many Requests');
       return;
     }
-    socket.once('close', onSocketClose(pass));
+    socket.once('close', slot.release);
     const { headers } = request;
     headers['sec-websocket-extensions'] = acceptableOffer(headers['sec-websocket-extensions']);
     this.#server.handleUpgrade(request, socket, NOTHING, (webSocket) =>
-      this.#connected(webSocket, request, { stream: request.socket, head, address, pass }),
+      this.#connected(webSocket, request, { stream: request.socket, head, address, slot }),
     );
   }
 
@@ -163,7 +166,7 @@ export class WebSocketEndpoint implements LastingConnections {
   #connected(
     socket: WebSocket,
     request: IncomingMessage,
-    { stream, head, address, pass }: AcceptedUpgrade,
+    { stream, head, address, slot }: AcceptedUpgrade,
   ): void {
     const { log, clock, buffers, received, budgets, maxBodyBytes } = this.#settings;
     const sizes = new UnpackedSizes(maxBodyBytes);
@@ -175,7 +178,7 @@ export class WebSocketEndpoint implements LastingConnections {
     const connection: Connection = {
       socket,
       paced,
-      pass,
+      slot,
       requestId: request.headers['x-request-id'],
       ...this.#traceOf(request),
       inFlight: new Set(),
@@ -266,11 +269,6 @@ export class WebSocketEndpoint implements LastingConnections {
       ? { traceHeaders: {}, forwarded: forwardedFrom(request, addresses) }
       : { traceHeaders: traceHeaders(request), forwarded: undefined };
   }
-}
-
-/** A function of its own, because a closure would retain the request as long as the socket lives. */
-function onSocketClose(pass: SocketPass): () => void {
-  return () => pass.leave();
 }
 
 const RESULT = /^\{"id":"([^"\\]{1,255})","type":"next"/;

@@ -14,7 +14,6 @@ import { BearerTokens } from '../../../src/server/request/bearer.ts';
 import { ClientAddresses } from '../../../src/server/request/client-address.ts';
 import { ClientNames } from '../../../src/server/request/client-names.ts';
 import { RequestIds } from '../../../src/server/request/request-id.ts';
-import { SocketLimits } from '../../../src/server/websocket/socket-limits.ts';
 import { WebSocketEndpoint } from '../../../src/server/websocket/websocket-endpoint.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -231,7 +230,8 @@ describe('a server that shuts down', () => {
       onSocketRefused: () => {},
       isMemoryShort: () => false,
       onMemoryShort: () => {},
-      limits: new SocketLimits({ perAccount: 10, perAddress: 10 }),
+      socketsPerAccount: 10,
+      unprovedPerAddress: 10,
     });
     const server = createServer();
     server.on('connection', (socket) => received.open(socket));
