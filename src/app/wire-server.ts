@@ -43,7 +43,7 @@ export function wireServer(
   const readiness = new Readiness();
   const webSockets = new WebSocketEndpoint({
     ...settings,
-    clock: systemClock,
+    clock: steadyClock,
     pingMs,
     silenceMs: SILENCE_MS,
     maxOperations: MAX_OPERATIONS_PER_SOCKET,

@@ -8,10 +8,11 @@ interface KeepAliveOptions {
   readonly silenceMs: number;
 }
 
-/** A socket, and when it last received anything. */
+/** A socket, when it last received anything, and how many pings fell due since. */
 export interface PingTarget {
   readonly socket: WebSocket;
   lastReceivedAtMs: number;
+  unansweredPings: number;
 }
 
 // Pings are spread over the interval: thousands in a row would delay real work.
@@ -23,6 +24,8 @@ const GROUPS = 12;
  */
 export class KeepAlive {
   readonly #options: KeepAliveOptions;
+  /** The pings that surely fall due within `silenceMs`. */
+  readonly #pingsOfSilence: number;
   readonly #groups: readonly Set<PingTarget>[] = Array.from({ length: GROUPS }, () => new Set());
   #joined = 0;
   #current = 0;
@@ -30,6 +33,7 @@ export class KeepAlive {
 
   constructor(options: KeepAliveOptions) {
     this.#options = options;
+    this.#pingsOfSilence = Math.max(1, Math.ceil(options.silenceMs / options.pingMs) - 1);
   }
 
   /** Returns the function that leaves. */
@@ -39,6 +43,12 @@ export class KeepAlive {
     group.add(target);
     if (!this.#isScheduled) this.#schedule();
     return () => group.delete(target);
+  }
+
+  /** Call it for whatever a socket receives. */
+  received(target: PingTarget): void {
+    target.lastReceivedAtMs = this.#options.clock.now();
+    target.unansweredPings = 0;
   }
 
   #schedule(): void {
@@ -55,10 +65,16 @@ export class KeepAlive {
     const { clock, silenceMs } = this.#options;
     const silentSinceMs = clock.now() - silenceMs;
     this.#current = (this.#current + 1) % GROUPS;
-    for (const { socket, lastReceivedAtMs } of this.#groups[this.#current] as Set<PingTarget>) {
-      if (lastReceivedAtMs <= silentSinceMs) socket.terminate();
-      // A ping behind unread bytes would only add to them.
-      else if (socket.readyState === socket.OPEN && socket.bufferedAmount === 0) socket.ping();
+    for (const target of this.#groups[this.#current] as Set<PingTarget>) {
+      const { socket, lastReceivedAtMs, unansweredPings } = target;
+      // After a pause of the process all are silent by the clock: what they sent meanwhile is read after this.
+      if (lastReceivedAtMs <= silentSinceMs && unansweredPings >= this.#pingsOfSilence) {
+        socket.terminate();
+        continue;
+      }
+      target.unansweredPings += 1;
+      // A ping behind unread bytes would only add to them. It counts all the same: a peer acknowledges those too.
+      if (socket.readyState === socket.OPEN && socket.bufferedAmount === 0) socket.ping();
     }
   }
 }

@@ -33,6 +33,7 @@ interface WebSocketSettings extends OperationSettings {
   readonly isMemoryShort: () => boolean;
   /** Called where a socket is refused because memory is short. */
   readonly onMemoryShort: () => void;
+  /** Best a steady one: only durations are measured. */
   readonly clock: Clock;
   readonly pingMs: number;
   readonly silenceMs: number;
@@ -187,6 +188,7 @@ export class WebSocketEndpoint implements LastingConnections {
       bytesIn: 0,
       begun: null,
       lastReceivedAtMs: clock.now(),
+      unansweredPings: 0,
     };
     this.#connections.set(socket, connection);
     this.#remaining.add(connection);
@@ -204,7 +206,7 @@ export class WebSocketEndpoint implements LastingConnections {
           socket.on('message', (data) => {
             // The answer could no longer be sent, so the operation is not begun.
             if (socket.readyState !== socket.OPEN) return;
-            connection.lastReceivedAtMs = clock.now();
+            this.#keepAlive.received(connection);
             paced.received();
             const text = String(data);
             if (sizes.isInflated(text.length, stream.bytesRead)) {
@@ -222,9 +224,7 @@ export class WebSocketEndpoint implements LastingConnections {
       },
       connection,
     );
-    socket.on('pong', () => {
-      connection.lastReceivedAtMs = clock.now();
-    });
+    socket.on('pong', () => this.#keepAlive.received(connection));
     const buffer = received.of(stream);
     buffer.upgraded(head, new SenderWatch({ socket, paced, buffer, received, budgets }));
     // A frame is too large or malformed: `ws` has closed the socket with the right code already.

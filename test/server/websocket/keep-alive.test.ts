@@ -11,9 +11,15 @@ const PING_MS = 12_000;
 const SILENCE_MS = 75_000;
 
 /** Opens both ends of some sockets, their server ends under one keep-alive. */
-async function openConnections(count: number) {
+async function openConnections(count: number, pingMs = PING_MS) {
   const clock = createScriptedClock();
-  const keepAlive = new KeepAlive({ clock, pingMs: PING_MS, silenceMs: SILENCE_MS });
+  let pausedMs = 0;
+  const now = () => clock.now() + pausedMs;
+  const keepAlive = new KeepAlive({
+    clock: { now, after: clock.after },
+    pingMs,
+    silenceMs: SILENCE_MS,
+  });
   const http = createServer().listen(0, '127.0.0.1');
   await once(http, 'listening');
   const server = new WebSocketServer({ server: http });
@@ -32,16 +38,18 @@ async function openConnections(count: number) {
       pings += 1;
     });
     const [socket] = (await connected) as [WebSocket];
-    const target: PingTarget = { socket, lastReceivedAtMs: clock.now() };
-    socket.on('pong', () => {
-      target.lastReceivedAtMs = clock.now();
-    });
+    const target: PingTarget = { socket, lastReceivedAtMs: clock.now(), unansweredPings: 0 };
+    socket.on('pong', () => keepAlive.received(target));
     await eventually(() => client.readyState === client.OPEN);
     connections.push({ client, target, pings: () => pings, leave: keepAlive.join(target) });
   }
   return {
     clock,
     connections,
+    /** The time passes at once, and no timer fires in between. */
+    pauseProcess(ms: number) {
+      pausedMs += ms;
+    },
     async [Symbol.asyncDispose]() {
       for (const { client } of connections) client.terminate();
       server.close();
@@ -76,6 +84,80 @@ test('a socket that answers lives on; one that is silent for too long is cut', a
   await bench.clock.advance(PING_MS * 2);
   await eventually(() => silent?.target.socket.readyState === WebSocket.CLOSED);
   expect(reader?.target.socket.readyState).toBe(WebSocket.OPEN);
+});
+
+test('a socket is cut as soon as the time is over, where pings divide it', async () => {
+  const pingMs = SILENCE_MS / 5;
+  await using bench = await openConnections(1, pingMs);
+  const [reader] = bench.connections;
+  await bench.clock.advance(pingMs);
+  await eventually(() => reader?.target.lastReceivedAtMs === bench.clock.now());
+  reader?.client.pause();
+  await bench.clock.advance(SILENCE_MS - 1);
+  expect(reader?.target.socket.readyState).toBe(WebSocket.OPEN);
+  await bench.clock.advance(1);
+  await eventually(() => reader?.target.socket.readyState === WebSocket.CLOSED);
+});
+
+test('a socket that was heard just before a ping is not cut before the time is over', async () => {
+  await using bench = await openConnections(1);
+  const [reader] = bench.connections;
+  await bench.clock.advance(PING_MS - 1);
+  reader?.client.pong();
+  await eventually(() => reader?.target.lastReceivedAtMs === bench.clock.now());
+  reader?.client.pause();
+  await bench.clock.advance(1 + PING_MS * 6);
+  expect(reader?.target.socket.readyState).toBe(WebSocket.OPEN);
+  await bench.clock.advance(PING_MS);
+  await eventually(() => reader?.target.socket.readyState === WebSocket.CLOSED);
+});
+
+test('after a pause of the process a socket that answers lives on, and a silent one is cut', async () => {
+  await using bench = await openConnections(2);
+  const [reader, silent] = bench.connections;
+  await bench.clock.advance(PING_MS);
+  await eventually(() => reader?.pings() === 1 && silent?.pings() === 1);
+  await eventually(() => bench.connections.every(({ target }) => target.unansweredPings === 0));
+  bench.pauseProcess(600_000);
+  silent?.client.pause();
+  // Six pings fit into the silence.
+  for (let rounds = 2; rounds <= 7; rounds += 1) {
+    await bench.clock.advance(PING_MS);
+    await eventually(() => reader?.pings() === rounds);
+    await eventually(() => reader?.target.unansweredPings === 0);
+    expect(silent?.target.socket.readyState).toBe(WebSocket.OPEN);
+  }
+  await bench.clock.advance(PING_MS);
+  await eventually(() => silent?.target.socket.readyState === WebSocket.CLOSED);
+  expect(reader?.target.socket.readyState).toBe(WebSocket.OPEN);
+});
+
+test('a socket whose bytes nobody reads is not pinged, and is cut all the same', async () => {
+  await using bench = await openConnections(1);
+  const [reader] = bench.connections;
+  reader?.client.pause();
+  // More than the network has room for.
+  reader?.target.socket.send(Buffer.alloc(32_000_000));
+  const unread = reader?.target.socket.bufferedAmount;
+  await bench.clock.advance(PING_MS * 6);
+  expect(reader?.target.socket.readyState).toBe(WebSocket.OPEN);
+  expect(reader?.target.socket.bufferedAmount).toBe(unread);
+  await bench.clock.advance(PING_MS * 2);
+  await eventually(() => reader?.target.socket.readyState === WebSocket.CLOSED);
+});
+
+test('where pings are rarer than the silence, a socket is asked before it is cut', async () => {
+  const pingMs = 2 * SILENCE_MS;
+  await using bench = await openConnections(1, pingMs);
+  const [reader] = bench.connections;
+  await bench.clock.advance(pingMs);
+  await eventually(() => reader?.pings() === 1);
+  await eventually(() => reader?.target.unansweredPings === 0);
+  reader?.client.pause();
+  await bench.clock.advance(pingMs);
+  expect(reader?.target.socket.readyState).toBe(WebSocket.OPEN);
+  await bench.clock.advance(pingMs);
+  await eventually(() => reader?.target.socket.readyState === WebSocket.CLOSED);
 });
 
 test('a reader that resumes within a minute has lost nothing', async () => {
