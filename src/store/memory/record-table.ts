@@ -28,28 +28,48 @@ export interface TableRecord {
   outcome: RecordedOutcome | null;
 }
 
-/** The records of one process in memory: their TTL, their bound, and their transitions. */
+/**
+ * Records are linked in the order of reservation. The order of a Map would do, but it walks over all that was
+ * deleted at its front, and an iterator that is kept keeps what is deleted meanwhile from being collected.
+ */
+interface Entry extends TableRecord {
+  older: Entry | null;
+  younger: Entry | null;
+}
+
+// Each takes about a microsecond: after an idle weekend all at once would hold up every client.
+const DROPPED_AT_ONCE = 200;
+
+/**
+ * The records of one process in memory: their TTL, their bound, and their transitions. A record
+ * that is over is not answered any more; it is dropped by one of the calls that follow.
+ */
 export class RecordTable {
   readonly #options: RecordTableOptions;
   readonly #warnOfFill: (held: number) => void;
-  /** In the order of reservation, so that the oldest come first. */
-  readonly #records = new Map<string, TableRecord>();
-  /** The same records by account, in the same order. */
-  readonly #accounts = new Map<string, Set<TableRecord>>();
+  readonly #records = new Map<string, Entry>();
+  #oldest: Entry | null = null;
+  #youngest: Entry | null = null;
+  /** The same records by account, in the order of reservation. */
+  readonly #accounts = new Map<string, Set<Entry>>();
 
   constructor(options: RecordTableOptions) {
     this.#options = options;
     this.#warnOfFill = createFillWarning(options.max, options.onWarn);
   }
 
+  /**
+   * Counts the records that are over and not dropped yet, too. They never fill the table: where there is one, this
+   * drops at least one, and is below the maximum.
+   */
   get size(): number {
-    this.#forgetOld();
+    this.#dropOld(this.#oldestFirst());
     return this.#records.size;
   }
 
   get(login: string, key: string): OrderRecord | null {
-    this.#forgetOld();
-    const record = this.#records.get(recordId(login, key));
+    this.#dropOld(this.#oldestFirst());
+    const record = this.#find(login, key);
     return record ? this.#view(record) : null;
   }
 
@@ -58,13 +78,13 @@ export class RecordTable {
     const { max, maxPerAccount = Number.POSITIVE_INFINITY, onAccountHeld } = this.#options;
     if (this.size >= max) throw new RecordsUnavailableError(`all ${max} order records are in use`);
     const { login } = reservation;
-    const own = this.#accounts.get(login);
-    const held = own?.size ?? 0;
-    onAccountHeld?.(login, Math.min(held + 1, maxPerAccount));
-    if (own && held >= maxPerAccount) {
-      const [oldest] = own;
-      const ageMs = oldest ? this.ageMs(oldest) : 0;
-      throw new AccountRecordsFullError(maxPerAccount, RECORD_LIFE_MS - ageMs);
+    const own = this.#accounts.get(login) ?? new Set();
+    // Of the records that are over, its own may be far from the oldest, and must not fill its share.
+    this.#dropOld(own);
+    const [oldest] = own;
+    onAccountHeld?.(login, Math.min(own.size + 1, maxPerAccount));
+    if (oldest && own.size >= maxPerAccount) {
+      throw new AccountRecordsFullError(maxPerAccount, RECORD_LIFE_MS - this.ageMs(oldest));
     }
     const now = this.#options.uptimeMs();
     const pendingUntilMs = now + reservation.pendingMs;
@@ -79,7 +99,7 @@ export class RecordTable {
 
   /** False where there is no such reservation any more. */
   settle({ login, key, id }: Reservation, outcome: RecordedOutcome): boolean {
-    const record = this.#records.get(recordId(login, key));
+    const record = this.#find(login, key);
     if (record?.reservation.id !== id) return false;
     if (rank(outcome) > rank(record.outcome)) record.outcome = outcome;
     return true;
@@ -87,54 +107,78 @@ export class RecordTable {
 
   /** Only a pending record can be freed: an outcome uses its key up. */
   release({ login, key, id }: Reservation): boolean {
-    const record = this.#records.get(recordId(login, key));
+    const record = this.#find(login, key);
     if (record?.reservation.id !== id || record.outcome !== null) return false;
-    this.#drop(recordId(login, key), record);
+    this.#drop(record);
     return true;
   }
 
   /** Live: an entry that is added or dropped during the iteration is seen or skipped. */
-  values(): Iterable<TableRecord> {
-    this.#forgetOld();
-    return this.#records.values();
+  *values(): Iterable<TableRecord> {
+    for (const record of this.#records.values()) {
+      if (!this.#isOver(record)) yield record;
+    }
   }
 
   record({ login, key }: Reservation): TableRecord | undefined {
-    return this.#records.get(recordId(login, key));
+    return this.#find(login, key);
   }
 
   ageMs(record: TableRecord): number {
     return this.#options.uptimeMs() - record.bornAtMs;
   }
 
+  #find(login: string, key: string): Entry | undefined {
+    const record = this.#records.get(recordId(login, key));
+    return record && !this.#isOver(record) ? record : undefined;
+  }
+
+  #isOver({ bornAtMs }: TableRecord): boolean {
+    return bornAtMs <= this.#options.uptimeMs() - RECORD_LIFE_MS;
+  }
+
   #put(record: TableRecord): void {
     const { login, key } = record.reservation;
     const id = recordId(login, key);
     const former = this.#records.get(id);
-    if (former) this.#drop(id, former);
-    this.#records.set(id, record);
+    if (former) this.#drop(former);
+    const entry: Entry = { ...record, older: this.#youngest, younger: null };
+    if (entry.older) entry.older.younger = entry;
+    else this.#oldest = entry;
+    this.#youngest = entry;
+    this.#records.set(id, entry);
     const own = this.#accounts.get(login) ?? new Set();
-    this.#accounts.set(login, own.add(record));
+    this.#accounts.set(login, own.add(entry));
     this.#warnOfFill(this.#records.size);
   }
 
-  #drop(id: string, record: TableRecord): void {
-    const { login } = record.reservation;
+  #drop(record: Entry): void {
+    const { older, younger } = record;
+    if (older) older.younger = younger;
+    else this.#oldest = younger;
+    if (younger) younger.older = older;
+    else this.#youngest = older;
+    const { login, key } = record.reservation;
     const own = this.#accounts.get(login);
     own?.delete(record);
     if (own?.size === 0) this.#accounts.delete(login);
-    this.#records.delete(id);
+    this.#records.delete(recordId(login, key));
   }
 
   #view({ reservation, outcome, pendingUntilMs }: TableRecord): OrderRecord {
     return toOrderRecord(reservation, outcome, pendingUntilMs - this.#options.uptimeMs());
   }
 
-  #forgetOld(): void {
-    const bornBeforeMs = this.#options.uptimeMs() - RECORD_LIFE_MS;
-    for (const [id, record] of this.#records) {
-      if (record.bornAtMs > bornBeforeMs) return;
-      this.#drop(id, record);
+  *#oldestFirst(): Iterable<Entry> {
+    for (let record = this.#oldest; record; record = record.younger) yield record;
+  }
+
+  #dropOld(oldestFirst: Iterable<Entry>): void {
+    let left = DROPPED_AT_ONCE;
+    for (const record of oldestFirst) {
+      if (left === 0 || !this.#isOver(record)) return;
+      this.#drop(record);
+      left -= 1;
     }
   }
 }
