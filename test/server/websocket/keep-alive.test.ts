@@ -16,7 +16,7 @@ async function openConnections(count: number, pingMs = PING_MS) {
   let pausedMs = 0;
   const now = () => clock.now() + pausedMs;
   const keepAlive = new KeepAlive({
-    clock: { now, after: clock.after },
+    clock: { ...clock, now },
     pingMs,
     silenceMs: SILENCE_MS,
   });
