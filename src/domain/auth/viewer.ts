@@ -26,8 +26,8 @@ export function detached(viewer: Viewer): Viewer {
 
 /** Keeps the identity only, for work that outlives the request by hours. */
 export function lasting({ caller, provingReads: _, ...viewer }: Viewer): Viewer {
-  const { token, client } = caller;
-  return { ...viewer, caller: { token, ...(client && { client }) } };
+  const { token, client, account } = caller;
+  return { ...viewer, caller: { token, ...(client && { client }), ...(account && { account }) } };
 }
 
 /** For a feed's poll, which is never retried and has its own bulkhead behind the requests. */

@@ -59,12 +59,8 @@ export class TokenRing {
   }
 
   add(viewer: Viewer): RingMember {
-    const { token, client, account } = viewer.caller;
     const member: RingMember = {
-      viewer: {
-        ...viewer,
-        caller: { token, ...(client && { client }), ...(account && { account }) },
-      },
+      viewer,
       subscriptions: new Set(),
       polledAtMs: Number.NEGATIVE_INFINITY,
       isRenewing: false,
