@@ -147,7 +147,8 @@ export class DomainMetrics {
     gauges.offered.fromEach(ofEach('offered'));
     gauges.skipped.fromEach(ofEach('skipped'));
     gauges.lost.fromEach(ofEach('lost'));
-    const stat = (name: keyof Omit<HubStats, 'polls'>) => () => hub.stats()[name];
+    const hubStats = onceATurn(() => hub.stats());
+    const stat = (name: keyof Omit<HubStats, 'polls'>) => () => hubStats()[name];
     gauges.unknownValues.from(() => catalogs.stats().unknownValues);
     gauges.feeds.from(stat('feeds'));
     gauges.delayed.from(stat('delayed'));
@@ -156,7 +157,21 @@ export class DomainMetrics {
     gauges.waiting.from(stat('waitingPolls'));
     gauges.stretch.from(stat('stretch'));
     for (const outcome of POLL_OUTCOMES) {
-      gauges.polls.from(() => hub.stats().polls[outcome], outcome);
+      gauges.polls.from(() => hubStats().polls[outcome], outcome);
     }
   }
+}
+
+/** Keeps what `read` returned for the rest of the turn: the gauges of one scrape need not walk over all feeds each. */
+function onceATurn<T>(read: () => T): () => T {
+  let latest: { readonly value: T } | null = null;
+  return () => {
+    if (latest === null) {
+      latest = { value: read() };
+      setImmediate(() => {
+        latest = null;
+      });
+    }
+    return latest.value;
+  };
 }
