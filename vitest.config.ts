@@ -9,6 +9,7 @@ import { SkippedReporter } from './test/support/skipped-reporter.ts';
 
 const exclude = [...configDefaults.exclude, ...leftOut()];
 const others = [...LONG_SUITES, ...SUITES_OF_THEIR_OWN, ...SUITES_ALONE];
+
 export default defineConfig({
   test: {
     // Vite's module runner would load a second copy of graphql beside Node's own.

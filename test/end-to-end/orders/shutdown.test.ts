@@ -1,35 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startFacadeProcess } from '../../support/facade-process.ts';
-import { OrderClient } from './order-client.ts';
+import { startOrderProcess } from './order-process.ts';
 import { buying } from './order-request.ts';
 
 const SLOW = buying('slow', 'TEST.SLOW');
 
-async function start(slowMs: number, environment: Readonly<Record<string, string>> = {}) {
-  await using opened = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-shutdown-'));
-  opened.defer(() => rm(folder, { recursive: true }));
-  const sandbox = opened.use(await startSandbox({ tickMs: 0, instruments: 40, slowMs }));
-  const facade = opened.use(
-    await startFacadeProcess({
-      GATEWAY_URL: sandbox.url,
-      ORDER_STORE: join(folder, 'orders.db'),
-      ...environment,
-    }),
-  );
-  const token = sandbox.token({ email: 'user-1@example.com' });
-  const client = opened.adopt(new OrderClient(facade, token), (each) => each.close());
-  const parts = opened.move();
-  return { sandbox, facade, client, [Symbol.asyncDispose]: () => parts.disposeAsync() };
-}
-
 test.concurrent('orders in flight at SIGTERM are answered, and recorded where the client has disconnected', async () => {
-  await using stage = await start(1_000);
+  await using stage = await startOrderProcess(1_000);
   const { sandbox, facade, client } = stage;
   const inFlight = eventually(() => sandbox.calls('openPosition') === 3);
   const left = client.place(buying('left', 'TEST.SLOW'), { disconnectsAfter: inFlight });
@@ -51,7 +28,7 @@ test.concurrent('orders in flight at SIGTERM are answered, and recorded where th
 }, 60_000);
 
 test.concurrent('an order whose client has left is waited for, though nothing is connected', async () => {
-  await using stage = await start(2_000);
+  await using stage = await startOrderProcess(2_000);
   const { sandbox, facade, client } = stage;
   const inFlight = eventually(() => sandbox.calls('openPosition') === 1);
   const left = client.place(SLOW, { disconnectsAfter: inFlight });
@@ -63,7 +40,7 @@ test.concurrent('an order whose client has left is waited for, though nothing is
 }, 60_000);
 
 test.concurrent('an order the gateway never answers keeps the process for its own deadline only', async () => {
-  await using stage = await start(60_000, { ORDER_TIMEOUT_MS: '1000' });
+  await using stage = await startOrderProcess(60_000, { ORDER_TIMEOUT_MS: '1000' });
   const { sandbox, facade, client } = stage;
   const order = client.place(SLOW);
   await eventually(() => sandbox.calls('openPosition') === 1);
@@ -78,7 +55,7 @@ test.concurrent.each(['second SIGTERM', 'SIGKILL'] as const)(
   'after a %s with an order in flight the outcome is unknown, and nothing is sent again',
   async (end) => {
     // The record of an order that nobody finishes is held until its deadline.
-    await using stage = await start(1_000, { ORDER_TIMEOUT_MS: '4000' });
+    await using stage = await startOrderProcess(1_000, { ORDER_TIMEOUT_MS: '4000' });
     const { sandbox, facade, client } = stage;
     const order = client.place(SLOW);
     await eventually(() => sandbox.calls('openPosition') === 1);

@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
+import { OrderClient } from './order-client.ts';
+
+/** The program in a process of its own, with a file of order records, a gateway and a client. */
+export async function startOrderProcess(
+  slowMs: number,
+  environment: Readonly<Record<string, string>> = {},
+) {
+  await using opened = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-order-process-'));
+  opened.defer(() => rm(folder, { recursive: true }));
+  const sandbox = opened.use(await startSandbox({ tickMs: 0, instruments: 40, slowMs }));
+  const facade = opened.use(
+    await startFacadeProcess({
+      GATEWAY_URL: sandbox.url,
+      ORDER_STORE: join(folder, 'orders.db'),
+      ...environment,
+    }),
+  );
+  const token = sandbox.token({ email: 'user-1@example.com' });
+  const client = opened.adopt(new OrderClient(facade, token), (each) => each.close());
+  const parts = opened.move();
+  return { sandbox, facade, client, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
