@@ -72,6 +72,13 @@ test('the time that a call takes is halved between the way there and the way bac
   expect(skew.ms).toBe(2_500);
 });
 
+test('a clock that is set back is compared by its date, and its calls by the time they took', () => {
+  const { clock, skew, saw, dateAt } = open();
+  clock.setDate(-3_600_000);
+  for (let at = 0; at < 10; at += 1) saw(dateAt(0), 'getSession', 4_000);
+  expect(skew.ms).toBe(3_602_500);
+});
+
 test('beyond 30 s it is told once, in which direction, and when it is over', async () => {
   const { clock, skew, saw, dateAt, lines } = open();
   for (let at = 0; at < 10; at += 1) saw(dateAt(-60_000));

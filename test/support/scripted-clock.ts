@@ -4,6 +4,8 @@ import type { Clock } from '../../src/lib/clock.ts';
 export interface ScriptedClock extends Clock {
   /** Moves time on; timers that fall due run in order, each with what it set off before the next. */
   advance(ms: number): Promise<void>;
+  /** Sets the date by so much, below 0 back; ages and timers go on as they were. */
+  setDate(byMs: number): void;
   /** The number of timers that are waiting. */
   readonly pending: number;
 }
@@ -17,6 +19,7 @@ const MONDAY_NOON = Date.UTC(2026, 0, 5, 12);
 
 export function createScriptedClock(startMs: number = MONDAY_NOON): ScriptedClock {
   let nowMs = startMs;
+  let dateAheadMs = 0;
   const timers = new Set<Timer>();
 
   function earliest(untilMs: number): Timer | undefined {
@@ -32,7 +35,10 @@ export function createScriptedClock(startMs: number = MONDAY_NOON): ScriptedCloc
 
   return {
     now: () => nowMs,
-    date: () => nowMs,
+    date: () => nowMs + dateAheadMs,
+    setDate(byMs) {
+      dateAheadMs += byMs;
+    },
     after(ms, task) {
       const timer = { dueMs: nowMs + Math.max(0, ms), task };
       timers.add(timer);

@@ -9,10 +9,23 @@ import { seriesValue } from './scraped.ts';
 
 const DEMO = { email: 'demo@example.com' };
 const HOUR = 3_600;
+const RealDate = Date;
 
 async function ask(app: TestApp, token: string): Promise<readonly string[]> {
   const { errors } = await app.query('{ customerId }', { token });
   return errors.map(({ extensions }) => extensions.code);
+}
+
+function setDateBack(seconds: number): void {
+  const now = () => RealDate.now() - seconds * 1_000;
+  const Behind = class extends RealDate {
+    static override now = now;
+
+    constructor(...parts: readonly [string | number | Date] | readonly []) {
+      super(parts[0] ?? now());
+    }
+  };
+  vi.stubGlobal('Date', Behind);
 }
 
 async function readinessOf({ adminUrl }: TestApp) {
@@ -61,16 +74,20 @@ test('a clock that is two hours ahead of the gateway’s is told, and which toke
   ]);
 });
 
-test('a clock that is an hour behind is told by tokens that the gateway takes for expired, and by those to come', async () => {
+test('a clock that is set back by an hour is told by tokens that the gateway takes for expired, and by those to come', async () => {
   const secret = 'the key that the service and its gateway know';
   await using gateway = await startSandbox({ tickMs: 0, instruments: 10, secret });
   await using app = await startTestApp(
     { JWT_SECRET: secret, GATEWAY_URL: gateway.url },
     { gateway },
   );
+  setDateBack(HOUR);
   gateway.fail({ operation: '*', kind: 'clock', shiftSeconds: HOUR });
   const token = gateway.token(DEMO);
   for (let call = 0; call < 10; call += 1) expect(await ask(app, token)).toEqual([]);
+  const skew = await seriesValue(app, 'gateway_clock_skew_seconds');
+  expect(skew).toBeGreaterThan(HOUR - 5);
+  expect(skew).toBeLessThan(HOUR + 5);
   const early = signedToken({
     claims: { login: 700_001, group: 'g', nbf: inSeconds(HOUR / 2), exp: inSeconds(HOUR) },
     secret,
@@ -89,9 +106,15 @@ test('a clock that is an hour behind is told by tokens that the gateway takes fo
   gateway.fail({ operation: 'getCustomerId', kind: 'status', status: 401 });
   expect(await ask(app, over)).toEqual(['UNAUTHENTICATED']);
   expect(await tokens(app, 'refused_by_clock')).toBe(2);
-  const fresh = gateway.token({ ...DEMO, expiresInSeconds: 2 * HOUR });
+  gateway.clearFaults();
+  const fresh = gateway.token({ ...DEMO, expiresInSeconds: 1.5 * HOUR });
+  expect(await ask(app, fresh)).toEqual([]);
+  gateway.fail({ operation: 'getCustomerId', kind: 'status', status: 401 });
   expect(await ask(app, fresh)).toEqual(['UNAUTHENTICATED']);
   expect(await tokens(app, 'refused_by_clock')).toBe(2);
+  // By the gateway's clock it has half an hour left.
+  const known = 'token_refusals_total{operation="getCustomerId",token="known"}';
+  expect(await seriesValue(app, known)).toBe(1);
 });
 
 test('a clock that is set back by two hours stops no live list, and keeps nothing for longer', async () => {
@@ -106,8 +129,7 @@ test('a clock that is set back by two hours stops no live list, and keeps nothin
     return Date.parse(data.session.fetchedAt);
   };
   const firstMs = await fetchedAt();
-  const dateOf = Date.now;
-  vi.spyOn(Date, 'now').mockImplementation(() => dateOf() - 2 * HOUR * 1_000);
+  setDateBack(2 * HOUR);
   for (let change = 0; change < 3; change += 1) {
     const before = watchers.map(({ events }) => events.length);
     app.sandbox.tick();
