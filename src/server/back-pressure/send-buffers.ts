@@ -191,11 +191,14 @@ export class SendBuffers implements BufferSums {
 
   #planLook(): void {
     this.#isLooking = true;
-    this.#options.clock.after(Math.min(LOOK_MS, this.#unreadMs / 10), () => {
+    const look = () => {
       this.#look();
       this.#isLooking = this.#unread.size > 0;
       if (this.#isLooking) this.#planLook();
-    });
+    };
+    // What was read while the whole process was paused is seen between timers and immediates.
+    const ms = Math.min(LOOK_MS, this.#unreadMs / 10);
+    this.#options.clock.after(ms, () => setImmediate(look));
   }
 
   #look(): void {

@@ -3,8 +3,10 @@ import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ClientKeys } from '../../../src/domain/auth/client-key.ts';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import type { SendBuffer } from '../../../src/server/back-pressure/send-buffer.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 // A connection's share is 1 kB, a client's 8 kB, half of the maximum 64 kB.
@@ -32,15 +34,18 @@ class Peer extends Writable {
 
 function open() {
   const clock = createScriptedClock();
+  return { clock, ...openBy({ clock }) };
+}
+
+function openBy(times: { readonly clock: Clock; readonly unreadMs?: number }) {
   const cuts: string[] = [];
   const buffers = new SendBuffers({
     maxBytes: MAX_BYTES,
     clients: new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null }),
-    clock,
+    ...times,
     onCut: (reason) => cuts.push(reason),
   });
   return {
-    clock,
     cuts,
     buffers,
     /** A connection of the client at an address. */
@@ -218,4 +223,19 @@ test('beyond half of the maximum whoever has unread bytes waits; beyond all of i
   expect(cuts).toEqual(['process']);
   expect(readers[0]?.peer.destroyed).toBe(true);
   expect(buffers.bytes).toBe(7 * 8_000 + 1 + 8 * 8_000 + 1);
+});
+
+test('what was read while the process was paused is seen before a reader is cut', async () => {
+  const { cuts, connect } = openBy({ clock: systemClock, unreadMs: 300 });
+  const reader = connect('10.0.0.1');
+  reader.write(100);
+  reader.write(100);
+  await turn();
+  // Due in the next turn, as what the sockets have for it; the look is a timer of the same turn.
+  setImmediate(() => reader.read());
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+  await turn();
+  await turn();
+  expect(cuts).toEqual([]);
+  await eventually(() => expect(cuts).toEqual(['idle']));
 });
