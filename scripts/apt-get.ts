@@ -12,6 +12,12 @@ export function bringIn(name: string, deadlineMs: number): string | null {
   return install() && (aptGet(deadlineMs, 'update') ?? install());
 }
 
+/** Whether the package lists have a package that this user may install, as they are now. */
+export function isOffered(name: string): boolean {
+  const isRoot = process.getuid?.() === 0;
+  return isRoot && spawnSync('apt-cache', ['show', name], { stdio: 'ignore' }).status === 0;
+}
+
 function aptGet(deadlineMs: number, ...args: string[]): string | null {
   const { status, stderr, error } = spawnSync('apt-get', ['-y', '-qq', ...args], {
     // A service that starts by itself would hold Redis' usual port; the tests start their own.

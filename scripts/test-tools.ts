@@ -1,15 +1,17 @@
 // Installs what the tests need from outside npm, where this machine lets it: as root, with
 // apt-get. Elsewhere the suites that need it are skipped, and this says why.
+import { basename } from 'node:path';
 import { leftOut } from '../test/support/long-suites.ts';
 import {
   chromiumPath,
   dockerComposePath,
+  HEADLESS_SHELL,
   haproxyPath,
   prometheusPath,
   promtoolPath,
   redisServerPath,
 } from '../test/support/machine.ts';
-import { bringIn } from './apt-get.ts';
+import { bringIn, isOffered } from './apt-get.ts';
 
 const deadlineMs = Date.now() + 300_000;
 
@@ -17,20 +19,40 @@ const TOOLS = [
   { name: 'redis-server', path: redisServerPath, variable: 'REDIS_SERVER_PATH' },
   { name: 'haproxy', path: haproxyPath, variable: 'HAPROXY_PATH' },
   { name: 'docker-compose', path: dockerComposePath, variable: 'DOCKER_COMPOSE_PATH' },
-  { name: 'chromium', path: chromiumPath, variable: 'CHROMIUM_PATH' },
+  {
+    name: 'chromium',
+    path: chromiumPath,
+    variable: 'CHROMIUM_PATH',
+    packages: [HEADLESS_SHELL, 'chromium'],
+  },
   // Debian and Ubuntu have promtool in the package of the server.
   { name: 'prometheus', path: promtoolPath, variable: 'PROMTOOL_PATH' },
   { name: 'prometheus', path: prometheusPath, variable: 'PROMETHEUS_PATH' },
 ];
 
-for (const { name, path, variable } of TOOLS) {
+for (const { name, path, variable, packages = [name] } of TOOLS) {
   if (path !== null) continue;
   const problem = process.env[variable]
     ? `${variable} names no program`
-    : bringIn(name, deadlineMs);
+    : bringInOneOf(packages, deadlineMs);
   if (problem !== null) {
     process.stderr.write(`${name} is not here (${problem}): the tests that need it are skipped.\n`);
   }
+}
+
+const hasWindow = chromiumPath !== null && basename(chromiumPath) !== HEADLESS_SHELL;
+if (hasWindow && !process.env.CHROMIUM_PATH && isOffered(HEADLESS_SHELL)) {
+  bringIn(HEADLESS_SHELL, deadlineMs);
+}
+
+/** The first that can be installed; else why the last can not. */
+function bringInOneOf(packages: readonly string[], deadlineMs: number): string | null {
+  let problem: string | null = null;
+  for (const name of packages) {
+    problem = bringIn(name, deadlineMs);
+    if (problem === null) return null;
+  }
+  return problem;
 }
 
 const suites = leftOut();

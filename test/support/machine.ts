@@ -8,7 +8,10 @@ export const prometheusPath = locate('PROMETHEUS_PATH', ['prometheus']);
 export const haproxyPath = locate('HAPROXY_PATH', ['haproxy']);
 export const dockerComposePath = locate('DOCKER_COMPOSE_PATH', ['docker-compose']);
 export const systemdAnalyzePath = locate('SYSTEMD_ANALYZE_PATH', ['systemd-analyze']);
+/** Chromium without a window: a page costs half the CPU in it. Debian packages it, Ubuntu does not. */
+export const HEADLESS_SHELL = 'chromium-headless-shell';
 export const chromiumPath = locate('CHROMIUM_PATH', [
+  HEADLESS_SHELL,
   'chromium',
   'chromium-browser',
   'google-chrome',
