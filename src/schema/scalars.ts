@@ -43,7 +43,7 @@ function ms(value: unknown): number {
 
 type Variables = Readonly<Record<string, unknown>> | null | undefined;
 
-/** Undefined for a word without quotes, which is no JSON, and for a variable without a value. */
+/** Undefined for a variable without a value. */
 function literalValue(node: ValueNode, variables: Variables): unknown {
   switch (node.kind) {
     case Kind.STRING:
@@ -62,5 +62,7 @@ function literalValue(node: ValueNode, variables: Variables): unknown {
       );
     case Kind.VARIABLE:
       return variables?.[node.name.value];
+    case Kind.ENUM:
+      throw new GraphQLError(`JSON has no words without quotes, as ${node.value}`, { nodes: node });
   }
 }

@@ -107,6 +107,17 @@ describe.each(writing)('a write by %s', (_transport, ask) => {
     expect(app.sandbox.calls()).toBe(0);
   });
 
+  test.each(['UP', '{ a: UP }', '[1, [UP]]'])(
+    'refuses a word without quotes: %s',
+    async (value) => {
+      const query = `mutation { setValue(input: { key: "k", value: ${value} }) { __typename } }`;
+      const { errors } = await ask(app, { query }, token);
+      expect(errors?.[0]?.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+      expect(errors?.[0]?.message).toMatch(/UP/);
+      expect(app.sandbox.calls()).toBe(0);
+    },
+  );
+
   test('stores texts and exact numbers as they are', async () => {
     const value = {
       text: 'x: 1e400, 12345678901234567890',
