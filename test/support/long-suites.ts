@@ -51,7 +51,7 @@ const SUITES_BY_CHANGE = [
     suites: 'test/toolchain/{machine,packages,schema-changes,setup,sum-report}.test.ts',
     about: ['scripts', 'test/toolchain', 'test/support', 'package-lock.json', 'vitest.config.ts'],
   },
-  { suites: 'client/test/packaging/**', about: ['client', 'scripts/pack-client.ts'] },
+  { suites: 'client/test/packaging/**', about: ['client', 'scripts/pack-client.mjs'] },
   {
     suites: 'client/test/guides/samples.test.ts',
     about: ['README.md', 'docs', 'client', 'schema.graphql'],

@@ -11,7 +11,7 @@ export interface Held {
   readonly isConfirmed: boolean;
 }
 
-export const NONE = new CatalogCopy<KeyFields>('', new Map());
+export const NONE: CatalogCopy<KeyFields> = new CatalogCopy('', new Map());
 
 /** Holds the copy in memory, and calls its listeners when it changes. */
 export class HeldCopy {

@@ -20,7 +20,7 @@ export class SharedRun {
   }
 
   /** Rejects when the caller's own time is over; the task goes on while others wait for it. */
-  async wait(signal?: AbortSignal, timeoutMs = LONGEST_MS): Promise<void> {
+  async wait(signal?: AbortSignal, timeoutMs: number = LONGEST_MS): Promise<void> {
     if (signal?.aborted) throw abortedError();
     const run = this.#run ?? this.#start();
     this.#waiting += 1;

@@ -22,7 +22,7 @@ const PREFIX = 'trading-graph:catalog:';
 const STEP_PREFIX = 'trading-graph:catalog-part:';
 
 /** How the keys of everything begin that is kept of catalogs. */
-export const ALL_PREFIXES = [PREFIX, STEP_PREFIX] as const;
+export const ALL_PREFIXES: readonly string[] = [PREFIX, STEP_PREFIX];
 
 export function storageKey({ login, group }: Owner): string {
   return `${PREFIX}${JSON.stringify([login, group])}`;

@@ -1,3 +1,4 @@
+import type { TradingGraphError } from '../errors.ts';
 import { type Deadline, LONGEST_MS, withinTime } from '../request/deadline.ts';
 import { networkError, storageError } from '../request/failures.ts';
 import { deleteKey } from './delete-key.ts';
@@ -134,7 +135,7 @@ export class OrderKey {
   }
 }
 
-export function outOfTime() {
+export function outOfTime(): TradingGraphError {
   return networkError('The order could not be sent in time.');
 }
 

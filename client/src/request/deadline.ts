@@ -4,7 +4,7 @@ import { pause } from './pause.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** The longest timer that platforms have. */
-export const LONGEST_MS = 2 ** 31 - 1;
+export const LONGEST_MS: number = 2 ** 31 - 1;
 
 /** The time within which something is tried. */
 export interface Deadline {

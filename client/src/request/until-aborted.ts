@@ -1,10 +1,11 @@
+import type { TradingGraphError } from '../errors.ts';
 import { abortedError } from './failures.ts';
 
 /** The promise, or a rejection as soon as the signal is aborted; what the promise stands for goes on. */
 export function untilAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal,
-  error = abortedError,
+  error: () => TradingGraphError = abortedError,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(error());

@@ -104,8 +104,10 @@ describe.skipIf(reason !== null)(
       rmSync(folder, { recursive: true, force: true });
     });
 
-    test('a fresh clone packs the client, and says how it is installed', () => {
-      const printed = run('npm run pack:client', join(folder, 'trading-graph'));
+    test('a fresh clone packs the client without its packages, and says how it is installed', () => {
+      const clone = join(folder, 'trading-graph');
+      const printed = run('npm run pack:client', clone);
+      expect(existsSync(join(clone, 'node_modules'))).toBe(false);
       const [line = '', tarball = ''] = /npm install (\S+\.tgz)/.exec(printed) ?? [];
       expect(existsSync(tarball)).toBe(true);
       const empty = join(folder, 'by-the-printed-line');

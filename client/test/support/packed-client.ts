@@ -1,7 +1,15 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { builtClient } from './built-client.ts';
 
@@ -34,15 +42,15 @@ export async function packClient(): Promise<PackedClient> {
   const name = /"filename":\s*"([^"]+)"/.exec(packed.stdout)?.[1] ?? '';
   const tarball = join(folder, name);
   writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}');
-  // Its dependencies come from this project's own, so that no network is needed.
-  const own = ['graphql-ws', 'graphql'];
-  const dependencies = own.map((name) => join(root, 'node_modules', name));
-  const options = ['--offline', '--install-links', '--ignore-scripts', '--no-audit', '--no-fund'];
-  await run('npm', ['install', ...options, tarball, ...dependencies], { cwd: app });
-  // The optional peers are copied: npm packs each one that it installs from a folder, which takes long.
-  const peers = [...withDependencies('@apollo/client'), 'rxjs', 'react', '@types/react', 'csstype'];
-  for (const name of peers) {
-    cpSync(join(root, 'node_modules', name), join(app, 'node_modules', name), { recursive: true });
+  const installed = join(app, 'node_modules', 'trading-graph-client');
+  mkdirSync(installed, { recursive: true });
+  await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1']);
+  // What it declares that it needs comes from this project's own packages: npm takes seconds for it.
+  const { dependencies, peerDependencies } = clientManifest();
+  for (const name of Object.keys({ ...dependencies, ...peerDependencies, '@types/react': '*' })) {
+    const path = join(app, 'node_modules', name);
+    mkdirSync(dirname(path), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), path);
   }
   return {
     folder,
@@ -60,16 +68,15 @@ export async function packClient(): Promise<PackedClient> {
   };
 }
 
-/** The package, and all that it needs. */
-function withDependencies(name: string): readonly string[] {
-  const text = readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8');
-  const { dependencies = {} } = JSON.parse(text) as { dependencies?: Record<string, string> };
-  return [...new Set([name, ...Object.keys(dependencies).flatMap(withDependencies)])];
-}
-
 /** The paths that an app can import. */
 export function entryPoints(): readonly string[] {
-  const text = readFileSync(join(root, 'client', 'package.json'), 'utf8');
-  const { exports } = JSON.parse(text) as { exports: Record<string, unknown> };
-  return Object.keys(exports).map((path) => path.replace(/^\./, 'trading-graph-client'));
+  return Object.keys(clientManifest().exports).map((path) =>
+    path.replace(/^\./, 'trading-graph-client'),
+  );
+}
+
+type Manifest = Record<'dependencies' | 'exports' | 'peerDependencies', Record<string, unknown>>;
+
+function clientManifest(): Manifest {
+  return JSON.parse(readFileSync(join(root, 'client', 'package.json'), 'utf8')) as Manifest;
 }
