@@ -236,6 +236,12 @@ describe('an address', () => {
     });
     for (const call of waiting) call.answer();
     await Promise.all(waiting.map(({ done }) => done));
+    // Their places are free again.
+    const next = hang(viewer('b', '192.0.2.99'));
+    first.answer();
+    await eventually(() => next.isSent);
+    next.answer();
+    await Promise.all([first.done, next.done]);
   });
 });
 

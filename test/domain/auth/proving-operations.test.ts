@@ -100,6 +100,18 @@ async function ask(operation: keyof typeof ASKS, status = 200, body?: unknown): 
   await done;
 }
 
+test('the first 200 lets all calls of its token go that wait for their turn', async () => {
+  const { gateway, calls, clock } = world;
+  const reads = Array.from({ length: 10 }, () => gateway.read(demo, customerIdRead));
+  await clock.advance(0);
+  expect(calls).toHaveLength(5);
+  calls[0]?.answer({ customerId: 'c1' });
+  await clock.advance(0);
+  expect(calls).toHaveLength(10);
+  for (const call of calls.slice(1)) call.answer({ customerId: 'c1' });
+  expect(await Promise.all(reads)).toHaveLength(10);
+});
+
 describe('a 200 of', () => {
   test.each(NAMES)('%s proves what its row says, and no more', async (operation) => {
     const [proves] = ASKS[operation];
