@@ -39,21 +39,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'own-process',
-          include: SUITES_OF_THEIR_OWN,
-          exclude: [...exclude, ...LONG_SUITES, ...SUITES_ALONE],
-          maxWorkers: 5,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'long',
-          include: LONG_SUITES,
+          include: [...SUITES_OF_THEIR_OWN, ...LONG_SUITES],
           exclude: [...exclude, ...SUITES_ALONE],
           // They hold megabytes or start processes: more of them at once do not end in time on two cores.
-          maxWorkers: 4,
-          sequence: { groupOrder: 2 },
+          maxWorkers: 5,
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -63,7 +53,7 @@ export default defineConfig({
           include: SUITES_ALONE,
           exclude,
           maxWorkers: 1,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],
