@@ -119,7 +119,7 @@ test('in-flight answers bring an account to twice its share; then its slowest re
   }
 }, 120_000);
 
-test('the unread bytes never exceed the maximum: the reader without progress for longest is cut', async () => {
+test('the unread bytes never exceed the maximum: as many readers are cut as that takes', async () => {
   const maxBytes = 2.5 * UNTAKEN_BYTES;
   await using app = await startTestApp(
     {
@@ -144,14 +144,24 @@ test('the unread bytes never exceed the maximum: the reader without progress for
     // Clients that read everything are answered all the while.
     expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
     for (const reader of readers) reader.read();
-    // Behind what the kernel holds for them.
-    await eventually(() => readers.slice(0, 3).every(({ isClosed }) => isClosed), {
-      withinMs: 60_000,
-    });
-    await eventually(() => readers.slice(3).every(({ taken }) => taken > UNTAKEN_BYTES), {
-      withinMs: 180_000,
-    });
-    expect(readers.slice(3).some(({ isClosed }) => isClosed)).toBe(false);
+    const ends = () =>
+      readers.map(({ taken, isClosed }) => {
+        if (taken > UNTAKEN_BYTES) return 'has all';
+        return isClosed ? 'is cut' : 'reads';
+      });
+    // Which of them: a kernel may take more bytes for a reader that reads none, which counts as progress.
+    await eventually(
+      () =>
+        expect(ends().sort()).toEqual([
+          'has all',
+          'has all',
+          'has all',
+          'is cut',
+          'is cut',
+          'is cut',
+        ]),
+      { withinMs: 180_000 },
+    );
   } finally {
     for (const reader of readers) reader[Symbol.dispose]();
   }
