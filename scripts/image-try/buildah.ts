@@ -33,6 +33,11 @@ export class Buildah implements Disposable {
     writeFileSync(this.#policy, '{"default":[{"type":"insecureAcceptAnything"}]}');
   }
 
+  /** The label that buildah adds by itself is no part of an image. */
+  get #images(): string[] {
+    return ['--identity-label=false', '--signature-policy', this.#policy];
+  }
+
   get #policy(): string {
     return join(this.folder, 'policy.json');
   }
@@ -40,7 +45,7 @@ export class Buildah implements Disposable {
   /** Builds by a Dockerfile; steps run in a chroot, since a container engine's namespaces may be forbidden. */
   build(tag: string, context: string, ...args: readonly string[]): void {
     const how = ['--isolation=chroot', '--layers=false', '--format=docker', '--pull-never'];
-    this.run('build', ...how, '--signature-policy', this.#policy, ...args, '-t', tag, context);
+    this.run('build', ...how, ...this.#images, ...args, '-t', tag, context);
   }
 
   config(image: string): ImageConfig {
@@ -50,10 +55,16 @@ export class Buildah implements Disposable {
     return Docker.config;
   }
 
-  /** The root folder of a new container. */
-  mount(image: string): string {
+  /** A new container, and the folder that is its root. */
+  from(image: string): { readonly container: string; readonly folder: string } {
     const policy = ['--pull-never', '--signature-policy', this.#policy];
-    return this.run('mount', this.run('from', ...policy, image));
+    const container = this.run('from', ...policy, image);
+    return { container, folder: this.run('mount', container) };
+  }
+
+  /** Makes an image of a container, which ends by it. */
+  commit(container: string, tag: string): void {
+    this.run('commit', '--rm', ...this.#images, container, tag);
   }
 
   run(...args: readonly string[]): string {

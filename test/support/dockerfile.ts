@@ -1,37 +1,21 @@
 export interface Instruction {
   readonly name: string;
-  /** The value of `--name=`. */
-  readonly flags: Readonly<Record<string, string>>;
   readonly rest: string;
 }
 
 export interface Stage {
-  readonly name: string | null;
   readonly image: string;
   readonly instructions: readonly Instruction[];
 }
 
-const FLAG = /^--([\w-]+)=(\S+)\s+/;
-
 /** A Dockerfile's stages, as far as this project's file goes: no heredocs, no parser directives. */
 export function parseDockerfile(source: string): Stage[] {
-  const stages: { name: string | null; image: string; instructions: Instruction[] }[] = [];
+  const stages: { image: string; instructions: Instruction[] }[] = [];
   const joined = source.replace(/^\s*#.*\n/gm, '').replace(/\\\n\s*/g, ' ');
   for (const line of joined.split('\n').filter((one) => one.trim() !== '')) {
-    const [, name = '', body = ''] = /^\s*(\w+)\s+(.*)$/.exec(line) ?? [];
-    if (name === 'FROM') {
-      const [image = '', as, stage] = body.split(/\s+/);
-      stages.push({ name: as === 'AS' ? (stage ?? null) : null, image, instructions: [] });
-      continue;
-    }
-    const flags: Record<string, string> = {};
-    // Only in front: what stands further behind belongs to the command.
-    let rest = body;
-    for (let flag = FLAG.exec(rest); flag !== null; flag = FLAG.exec(rest)) {
-      flags[flag[1] ?? ''] = flag[2] ?? '';
-      rest = rest.slice(flag[0].length);
-    }
-    stages.at(-1)?.instructions.push({ name, flags, rest });
+    const [, name = '', rest = ''] = /^\s*(\w+)\s+(.*)$/.exec(line) ?? [];
+    if (name === 'FROM') stages.push({ image: rest.split(/\s+/)[0] ?? '', instructions: [] });
+    else stages.at(-1)?.instructions.push({ name, rest });
   }
   return stages;
 }
@@ -66,26 +50,18 @@ export function environmentOf(
   return environment;
 }
 
-/** What `ARG NAME=value` declares, unless the build is given another; without a value it is that of the file's head. */
-export function declaredArgument(
+/** What `ARG NAME=value` declares; without a value it is that of the file's head. */
+function declaredArgument(
   rest: string,
   globals: Readonly<Record<string, string>>,
-  given: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const [name = '', value] = rest.split('=');
-  return { [name]: given[name] ?? value ?? globals[name] ?? '' };
+  return { [name]: value ?? globals[name] ?? '' };
 }
 
 /** Replaces `${NAME}` as Docker does outside of a command; a variable that is not declared is empty. */
-export function expand(text: string, values: Readonly<Record<string, string>>): string {
+function expand(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
-}
-
-/** The words of a command in the exec form; the shell form would put a shell before the program. */
-export function parseExec(rest: string): string[] {
-  const list: unknown = JSON.parse(rest.slice(rest.indexOf('[')));
-  if (!Array.isArray(list)) throw new Error(`not in the exec form: ${rest}`);
-  return list.map(String);
 }
 
 /** Returns true where a path of the build context is sent, by .dockerignore: the last matching rule counts. */

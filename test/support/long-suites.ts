@@ -18,7 +18,6 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/scale/**/*.test.ts',
   'test/end-to-end/transports/two-paths.test.ts',
   'test/plugins/execution/differential*.test.ts',
-  'test/packaging/dockerfile.test.ts',
   'test/store/sqlite/order-file-damage.test.ts',
 ];
 
