@@ -153,6 +153,16 @@ describe('the test instruments always behave so', () => {
     expect(place.sandbox.orders()).toHaveLength(1);
   });
 
+  test('TEST.SLOW is forgotten by a reset before its time is over', async () => {
+    await using place = await openSandbox({ slowMs: 20_000 });
+    const answer = place.as('fresh@example.com').post(PATH, order('TEST.SLOW'));
+    await expect.poll(() => place.clock.pending).toBe(1);
+    place.sandbox.reset();
+    await place.clock.advance(20_000);
+    expect((await answer).body).toMatchObject({ success: true });
+    expect(place.sandbox.orders()).toEqual([]);
+  });
+
   test('they are in the catalog of each group, and first', async () => {
     await using place = await openSandbox({ instruments: 1 });
     for (const [email, group] of [

@@ -14,7 +14,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/deploy/{compose,night,one-machine}.test.ts',
   'test/end-to-end/chaos/**/*.test.ts',
   'test/end-to-end/limits/{send-buffers,soak}.test.ts',
-  'test/end-to-end/sandbox/{demo-on-*,demo-standing,graphiql-own-gateway,graphiql-page}.test.ts',
+  'test/end-to-end/sandbox/{demo-panels,demo-standing,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/**/*.test.ts',
   'test/end-to-end/transports/two-paths.test.ts',
   'test/plugins/execution/differential*.test.ts',

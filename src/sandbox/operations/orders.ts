@@ -39,11 +39,11 @@ async function submit(
   }
   const { request } = read;
   if (request.symbol === TEST_EMPTY) return json(200, {});
-  // The order is applied after the wait, although the client may have disconnected.
+  // The order is applied after the wait, although the client may have disconnected; a reset meanwhile forgets it.
+  const { world } = context;
   if (request.symbol === TEST_SLOW && !(await context.wait(context.slowMs))) {
     return { status: 503, body: '', lost: true };
   }
-  const { world } = context;
   const reply = answer(world.desk.place(world.account(call.user), request, operation));
   return request.symbol === TEST_UNKNOWN ? { ...reply, lost: true } : reply;
 }

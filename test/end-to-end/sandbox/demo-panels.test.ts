@@ -3,10 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeWithChromium } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Size, visit } from './demo-visit.ts';
+import { inFull } from '../../support/in-full.ts';
+import { DESKTOP, PHONE, visit } from './demo-visit.ts';
 
-/** Clicks through every panel of the page, as a person does, in a window of that size. */
-export function describePanels(size: Size): void {
+for (const size of [DESKTOP, PHONE]) {
+  // Clicks through every panel of the page, as a person does.
   describeWithChromium(`the demonstration page on ${size.name}`, (executablePath) => {
     let browser: Browser;
     let app: TestApp;
@@ -73,6 +74,116 @@ export function describePanels(size: Size): void {
       await visitor.isSound();
     });
 
+    test('searches with typos, and fetches changes alone', async () => {
+      await using visitor = await visit(browser, app.url, { size });
+      const { page, reads } = visitor;
+      await reads('search-results', 'Microsoft');
+      await page.getByRole('searchbox').fill('aplle');
+      await reads('search-results', 'AAPL');
+      await reads('search-server', '^[1-9]\\d* match');
+      await page.getByRole('searchbox').fill('qqqqzzzz');
+      await page.getByText('No instrument is like that.').waitFor();
+      await visitor.click('Sync');
+      await reads('sync-outcome', 'Nothing has changed');
+      const version = await page.locator('#sync-version').textContent();
+      await visitor.click('Change 3 at the gateway, then sync');
+      await reads('sync-outcome', '3 instruments had changed');
+      expect(await page.locator('#sync-version').textContent()).not.toBe(version);
+      expect(
+        numberIn(/\((\d+) %/.exec(await page.locator('#sync-saved').innerText())?.[1] ?? ''),
+      ).toBeGreaterThan(85);
+      await visitor.isSound();
+    });
+
+    test('shows each outcome of an order', async () => {
+      await using visitor = await visit(browser, app.url, { size });
+      const { page, reads } = visitor;
+      for (const [symbol, outcome, advice] of [
+        ['AAPL', 'Accepted', 'live list'],
+        ['TEST.REJECT', 'Rejected', 'Nothing was traded'],
+        ['TEST.UNKNOWN', 'Unknown', 'never trades twice'],
+        ['TEST.SLOW', 'Unknown', 'never trades twice'],
+      ] as const) {
+        await page.getByRole('radio', { name: symbol }).check();
+        const before = app.sandbox.calls('openPosition');
+        const formerly = await page.locator('#order-details').textContent();
+        await visitor.click('Place the order');
+        await eventually(async () => {
+          const details = (await page.locator('#order-details').textContent()) ?? '';
+          return details !== formerly && details.includes('Answered after');
+        });
+        await reads('order-title', `^${outcome}`);
+        await reads('order-advice', advice);
+        await reads('announcer', `Order: ${outcome}`);
+        expect(app.sandbox.calls('openPosition')).toBe(before + 1);
+      }
+      await visitor.isFlawless();
+    });
+
+    test('sets faults by operation, and counts calls', async () => {
+      await using visitor = await visit(browser, app.url, {
+        size,
+        isExpected: (problem) => problem.includes('/sandbox/gateway/payments/'),
+      });
+      const { page, reads } = visitor;
+      await page.getByRole('combobox', { name: 'Operation' }).selectOption('getWithdrawalMethods');
+      for (const [kind, words] of [
+        ['delay of 2 s', 'answers 2 s late'],
+        ['garbage', 'answers no JSON'],
+        ['connection reset', 'resets the connection'],
+      ] as const) {
+        await page.getByRole('combobox', { name: 'Fault' }).selectOption(kind);
+        await visitor.click('Set the fault');
+        await reads('fault-list', words);
+        await visitor.click('Clear all');
+        await page.getByText('The gateway is well.').waitFor();
+      }
+      await page.getByRole('combobox', { name: 'Fault' }).selectOption('status 503');
+      await page.getByLabel('How often').selectOption('until cleared');
+      await visitor.click('Set the fault');
+      await reads('fault-list', 'getWithdrawalMethods answers 503, until cleared');
+      await visitor.click('Measure again');
+      await reads(
+        'screen-verdict',
+        'withdrawalMethods: GATEWAY_UNAVAILABLE. The rest of the screen',
+      );
+      expect(await page.locator('#screen-gateway-calls .failed').count()).toBe(1);
+      await visitor.click('Clear all');
+      await visitor.click('Count from 0');
+      await eventually(async () => {
+        const shown = await page.locator('[data-operation=getOpenPositions] .count').textContent();
+        return Number(shown) > 0 && Number(shown) < 20;
+      });
+      await visitor.isSound();
+    });
+
+    test('shows its operations as code, by the keyboard too', async () => {
+      await using visitor = await visit(browser, app.url, { size });
+      const { page } = visitor;
+      for (const id of ['screen', 'live', 'search', 'order', 'console']) {
+        const box = page.locator(`#${id}-code`);
+        const tabs = box.getByRole('tab');
+        expect(await tabs.allTextContents()).toEqual([
+          'Operation',
+          'curl',
+          'Client',
+          'Apollo Client',
+        ]);
+        await tabs.first().focus();
+        for (const words of ['curl ', 'trading-graph-client', '@apollo/client']) {
+          await page.keyboard.press('ArrowRight');
+          expect(await box.locator('pre').textContent()).toContain(words);
+        }
+        expect(await box.locator('pre').textContent()).toContain('Bearer eyJ');
+        await page.keyboard.press('Home');
+        expect(await tabs.first().getAttribute('aria-selected')).toBe('true');
+      }
+      await visitor.isSound();
+    });
+
+    // What follows works alike in every window.
+    if (size === PHONE && inFull(false, true)) return;
+
     test('follows positions, over a cut gateway and a killed socket', async () => {
       await using visitor = await visit(browser, app.url, { size });
       const { page, reads } = visitor;
@@ -120,52 +231,6 @@ export function describePanels(size: Size): void {
       await visitor.isFlawless();
       await visitor.click('Close the watchers');
       expect(await totals.count()).toBe(0);
-    });
-
-    test('searches with typos, and fetches changes alone', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page, reads } = visitor;
-      await reads('search-results', 'Microsoft');
-      await page.getByRole('searchbox').fill('aplle');
-      await reads('search-results', 'AAPL');
-      await reads('search-server', '^[1-9]\\d* match');
-      await page.getByRole('searchbox').fill('qqqqzzzz');
-      await page.getByText('No instrument is like that.').waitFor();
-      await visitor.click('Sync');
-      await reads('sync-outcome', 'Nothing has changed');
-      const version = await page.locator('#sync-version').textContent();
-      await visitor.click('Change 3 at the gateway, then sync');
-      await reads('sync-outcome', '3 instruments had changed');
-      expect(await page.locator('#sync-version').textContent()).not.toBe(version);
-      expect(
-        numberIn(/\((\d+) %/.exec(await page.locator('#sync-saved').innerText())?.[1] ?? ''),
-      ).toBeGreaterThan(85);
-      await visitor.isSound();
-    });
-
-    test('shows each outcome of an order', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page, reads } = visitor;
-      for (const [symbol, outcome, advice] of [
-        ['AAPL', 'Accepted', 'live list'],
-        ['TEST.REJECT', 'Rejected', 'Nothing was traded'],
-        ['TEST.UNKNOWN', 'Unknown', 'never trades twice'],
-        ['TEST.SLOW', 'Unknown', 'never trades twice'],
-      ] as const) {
-        await page.getByRole('radio', { name: symbol }).check();
-        const before = app.sandbox.calls('openPosition');
-        const formerly = await page.locator('#order-details').textContent();
-        await visitor.click('Place the order');
-        await eventually(async () => {
-          const details = (await page.locator('#order-details').textContent()) ?? '';
-          return details !== formerly && details.includes('Answered after');
-        });
-        await reads('order-title', `^${outcome}`);
-        await reads('order-advice', advice);
-        await reads('announcer', `Order: ${outcome}`);
-        expect(app.sandbox.calls('openPosition')).toBe(before + 1);
-      }
-      await visitor.isFlawless();
     });
 
     test('sends an order once, for a double tap and for an app that was killed', async () => {
@@ -228,67 +293,6 @@ export function describePanels(size: Size): void {
       await visitor.click('Place the order');
       await reads('order-title', 'Accepted');
       await eventually(async () => (await page.locator('#live-rows tr').count()) === 1);
-      await visitor.isSound();
-    });
-
-    test('sets faults by operation, and counts calls', async () => {
-      await using visitor = await visit(browser, app.url, {
-        size,
-        isExpected: (problem) => problem.includes('/sandbox/gateway/payments/'),
-      });
-      const { page, reads } = visitor;
-      await page.getByRole('combobox', { name: 'Operation' }).selectOption('getWithdrawalMethods');
-      for (const [kind, words] of [
-        ['delay of 2 s', 'answers 2 s late'],
-        ['garbage', 'answers no JSON'],
-        ['connection reset', 'resets the connection'],
-      ] as const) {
-        await page.getByRole('combobox', { name: 'Fault' }).selectOption(kind);
-        await visitor.click('Set the fault');
-        await reads('fault-list', words);
-        await visitor.click('Clear all');
-        await page.getByText('The gateway is well.').waitFor();
-      }
-      await page.getByRole('combobox', { name: 'Fault' }).selectOption('status 503');
-      await page.getByLabel('How often').selectOption('until cleared');
-      await visitor.click('Set the fault');
-      await reads('fault-list', 'getWithdrawalMethods answers 503, until cleared');
-      await visitor.click('Measure again');
-      await reads(
-        'screen-verdict',
-        'withdrawalMethods: GATEWAY_UNAVAILABLE. The rest of the screen',
-      );
-      expect(await page.locator('#screen-gateway-calls .failed').count()).toBe(1);
-      await visitor.click('Clear all');
-      await visitor.click('Count from 0');
-      await eventually(async () => {
-        const shown = await page.locator('[data-operation=getOpenPositions] .count').textContent();
-        return Number(shown) > 0 && Number(shown) < 20;
-      });
-      await visitor.isSound();
-    });
-
-    test('shows its operations as code, by the keyboard too', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page } = visitor;
-      for (const id of ['screen', 'live', 'search', 'order', 'console']) {
-        const box = page.locator(`#${id}-code`);
-        const tabs = box.getByRole('tab');
-        expect(await tabs.allTextContents()).toEqual([
-          'Operation',
-          'curl',
-          'Client',
-          'Apollo Client',
-        ]);
-        await tabs.first().focus();
-        for (const words of ['curl ', 'trading-graph-client', '@apollo/client']) {
-          await page.keyboard.press('ArrowRight');
-          expect(await box.locator('pre').textContent()).toContain(words);
-        }
-        expect(await box.locator('pre').textContent()).toContain('Bearer eyJ');
-        await page.keyboard.press('Home');
-        expect(await tabs.first().getAttribute('aria-selected')).toBe('true');
-      }
       await visitor.isSound();
     });
   });

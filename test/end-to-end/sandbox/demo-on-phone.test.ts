@@ -1,4 +1,0 @@
-import { describePanels } from './demo-panels.ts';
-import { PHONE } from './demo-visit.ts';
-
-describePanels(PHONE);
