@@ -16,10 +16,11 @@ test('the sandbox’s controls are reached through the facade, from this machine
   const fault = { operation: 'getCustomerId', kind: 'status', status: 503, times: 10 };
   const posted = await fetch(`${app.url}/sandbox/faults`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', 'x-request-id': 'fault-17' },
     body: JSON.stringify(fault),
   });
   expect(posted.ok).toBe(true);
+  expect(posted.headers.get('x-request-id')).toBe('fault-17');
   const { errors } = await app.query('{ customerId }', { token });
   app.sandbox.clearFaults();
   expect(errors[0]?.extensions.code).toBe('GATEWAY_UNAVAILABLE');
