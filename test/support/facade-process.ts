@@ -48,13 +48,15 @@ export async function startFacadeProcess(
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child = started;
-    exit = once(started, 'exit').then(([code]) => code as number | null);
+    exit = once(started, 'close').then(([code]) => code as number | null);
     createInterface({ input: started.stderr }).on('line', (line) => {
       logged.push(line);
       process.stderr.write(`${line}\n`);
     });
     url = await new Promise<string>((resolve, reject) => {
-      exit.then((code) => reject(new Error(`the facade left with ${code} before it served`)));
+      exit.then((code) => {
+        reject(new Error(`the facade left with ${code} before it served: ${logged.at(-1)}`));
+      });
       createInterface({ input: started.stdout }).on('line', (line) => {
         logged.push(line);
         const [, admin, address] = SERVING.exec(line) ?? [];
