@@ -102,7 +102,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await using other = await startTestRedis(serverPath);
     await using board = await startSwitchboard(one.url);
     await using stores = await openOnRedis(`redis://:${REDIS_PASSWORD}@${board.address}`);
-    await reserved(stores.records, '1', 'before');
+    await eventually(() => reserved(stores.records, '1', 'before'));
     const counter = stores.counters.counter('requests', { limit: 100, windowSeconds: 60 });
     for (const [old, promoted, key] of [
       [one, other, 'there'],
