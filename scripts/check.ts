@@ -1,8 +1,5 @@
 // Every static check of the project; all of them run, so that one failure does not hide another.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { availableParallelism } from 'node:os';
-import { text } from 'node:stream/consumers';
+import { spawnSync } from 'node:child_process';
 
 const CHECKS = [
   {
@@ -48,18 +45,9 @@ const CHECKS = [
 ];
 
 let hasFailed = false;
-const waiting = [...CHECKS];
-
-async function checkInTurn(): Promise<void> {
-  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    const { name, script, args } = next;
-    const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-    const said = Promise.all([text(child.stdout), text(child.stderr)]);
-    const [status] = await once(child, 'close');
-    process.stdout.write(`${(await said).join('')}${name}: ${status === 0 ? 'fine' : 'FAILED'}\n`);
-    hasFailed ||= status !== 0;
-  }
+for (const { name, script, args } of CHECKS) {
+  const { status } = spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' });
+  console.log(`${name}: ${status === 0 ? 'fine' : 'FAILED'}`);
+  hasFailed ||= status !== 0;
 }
-
-await Promise.all(Array.from({ length: availableParallelism() }, checkInTurn));
 process.exitCode = hasFailed ? 1 : 0;
