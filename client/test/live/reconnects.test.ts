@@ -38,9 +38,14 @@ test(`${RECONNECTS} reconnects leave the heap level and no timer behind`, async 
   }
 
   await live(WARM_UP);
-  const before = heldBytes();
-  await live(RECONNECTS);
-  expect(heldBytes() - before).toBeLessThan(MAX_GROWTH_BYTES);
+  const growths: number[] = [];
+  for (let span = 0; span < 3; span += 1) {
+    const before = heldBytes();
+    await live(RECONNECTS);
+    growths.push(heldBytes() - before);
+  }
+  // Code that is compiled meanwhile is held as well, but once; what leaks is held anew each time.
+  expect(Math.min(...growths)).toBeLessThan(MAX_GROWTH_BYTES);
   expect(server.begun).toBeGreaterThan(RECONNECTS / 4);
   end();
   await clock.advance(0);
