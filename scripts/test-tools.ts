@@ -40,9 +40,15 @@ for (const { name, path, variable, packages = [name] } of TOOLS) {
   }
 }
 
+// Where there is a Chromium already, the leaner one is a choice that takes no new package lists and may fail.
 const hasWindow = chromiumPath !== null && basename(chromiumPath) !== HEADLESS_SHELL;
 if (hasWindow && !process.env.CHROMIUM_PATH && isOffered(HEADLESS_SHELL)) {
   bringIn(HEADLESS_SHELL, deadlineMs);
+}
+
+const suites = leftOut();
+if (suites.length > 0) {
+  process.stderr.write(`Left out here, and run by npm run test:all: ${suites.join(', ')}\n`);
 }
 
 /** The first that can be installed; else why the last can not. */
@@ -53,9 +59,4 @@ function bringInOneOf(packages: readonly string[], deadlineMs: number): string |
     if (problem === null) return null;
   }
   return problem;
-}
-
-const suites = leftOut();
-if (suites.length > 0) {
-  process.stderr.write(`Left out here, and run by npm run test:all: ${suites.join(', ')}\n`);
 }

@@ -45,7 +45,7 @@ export async function packClient(): Promise<PackedClient> {
   const installed = join(app, 'node_modules', 'trading-graph-client');
   mkdirSync(installed, { recursive: true });
   await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1']);
-  // What it declares that it needs comes from this project's own packages: npm takes seconds for it.
+  // The packages that it declares are linked from this project: npm takes seconds to install them.
   const { dependencies, peerDependencies } = clientManifest();
   for (const name of Object.keys({ ...dependencies, ...peerDependencies, '@types/react': '*' })) {
     const path = join(app, 'node_modules', name);

@@ -196,7 +196,7 @@ export class SendBuffers implements BufferSums {
       this.#isLooking = this.#unread.size > 0;
       if (this.#isLooking) this.#planLook();
     };
-    // What was read while the whole process was paused is seen between timers and immediates.
+    // Sockets are read first: a reader may have made progress while the whole process was paused.
     const ms = Math.min(LOOK_MS, this.#unreadMs / 10);
     this.#options.clock.after(ms, () => setImmediate(look));
   }

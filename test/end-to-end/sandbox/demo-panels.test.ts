@@ -181,7 +181,7 @@ for (const size of [DESKTOP, PHONE]) {
       await visitor.isSound();
     });
 
-    // What follows works alike in every window.
+    // The panels below behave alike in every window.
     if (size === PHONE && inFull(false, true)) return;
 
     test('follows positions, over a cut gateway and a killed socket', async () => {

@@ -225,13 +225,13 @@ test('beyond half of the maximum whoever has unread bytes waits; beyond all of i
   expect(buffers.bytes).toBe(7 * 8_000 + 1 + 8 * 8_000 + 1);
 });
 
-test('what was read while the process was paused is seen before a reader is cut', async () => {
+test('a reader that read while the process was paused is not cut', async () => {
   const { cuts, connect } = openBy({ clock: systemClock, unreadMs: 300 });
   const reader = connect('10.0.0.1');
   reader.write(100);
   reader.write(100);
   await turn();
-  // Due in the next turn, as what the sockets have for it; the look is a timer of the same turn.
+  // Both are due in the next turn of the event loop: the timer of the look, and then what the sockets have received.
   setImmediate(() => reader.read());
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
   await turn();
