@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
-/** Installs a package of Debian or Ubuntu, where this machine lets it; else answers why not. */
-export function bringIn(name: string, deadlineMs: number): string | null {
+/** Installs a package of Debian or Ubuntu, where this machine lets it; else answers why not. `note` is printed with its name. */
+export function bringIn(name: string, note: string, deadlineMs: number): string | null {
   if (process.platform !== 'linux' || !isThere('apt-get')) {
     return 'it can be installed on its own only on Debian and Ubuntu';
   }
   if (process.getuid?.() !== 0) return `"sudo apt-get install ${name}" brings it`;
-  process.stderr.write(`Installing ${name} (once; up to a few minutes) …\n`);
+  process.stderr.write(`Installing ${name} (${note}; once, up to a few minutes) …\n`);
   const install = () => aptGet(deadlineMs, 'install', '--no-install-recommends', name);
   // The package lists of a fresh container are empty, those of an old machine out of date.
   return install() && (aptGet(deadlineMs, 'update') ?? install());

@@ -21,7 +21,7 @@ interface Vulnerability {
 
 const { stdout, error } = spawnSync(
   'npm',
-  ['audit', '--package-lock-only', '--omit=dev', '--json', '--fetch-retries=1'],
+  ['audit', '--package-lock-only', '--omit=dev', '--omit=optional', '--json', '--fetch-retries=1'],
   { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 120_000 },
 );
 const report = parse(stdout);

@@ -15,7 +15,8 @@ import { tryWithoutGateway } from './image-try/without-gateway.ts';
 
 if (process.getuid?.() !== 0) throw new Error('the image is built and run by root alone');
 for (const tool of ['buildah', 'mmdebstrap']) {
-  const problem = locate('', [tool]) === null ? bringIn(tool, Date.now() + 300_000) : null;
+  const problem =
+    locate('', [tool]) === null ? bringIn(tool, 'for the image', Date.now() + 300_000) : null;
   if (problem !== null) throw new Error(`${tool} is not here: ${problem}`);
 }
 

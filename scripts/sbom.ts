@@ -14,7 +14,15 @@ interface Component {
 
 interface LockFile {
   readonly packages: Readonly<
-    Record<string, { readonly version: string; readonly dev?: boolean; readonly link?: boolean }>
+    Record<
+      string,
+      {
+        readonly version: string;
+        readonly dev?: boolean;
+        readonly optional?: boolean;
+        readonly link?: boolean;
+      }
+    >
   >;
 }
 
@@ -38,7 +46,8 @@ const bill = JSON.parse(
 const lockFile = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as LockFile;
 const inProduction = new Set(
   Object.entries(lockFile.packages)
-    .filter(([path, { dev, link }]) => path !== '' && !dev && !link)
+    // The one optional package is Node, which a container has of its own.
+    .filter(([path, { dev, optional, link }]) => path !== '' && !dev && !optional && !link)
     .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
 );
 bill.components = bill.components.filter(({ name, version }) =>

@@ -1,8 +1,9 @@
 // Brings node_modules up to date and chooses the Node that everything else runs on. Plain
 // JavaScript without dependencies: it has to run on a fresh clone, under any Node from 20 on.
-// With --all it brings the packages of the client's tests as well, which are as many again.
-import { spawnSync } from 'node:child_process';
+// A start needs Node and the packages of production alone; --all brings what tests and tools need as well.
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,11 +20,12 @@ const lockFile = join(root, '.setup.lock');
 // it has remembered, and without `exec` a SIGTERM would stop npm but leave the server running.
 const runNode = join(modules, '.run-node');
 
-const WITHOUT_CLIENT = 'without the client';
+const PRODUCTION = 'production';
 const ALL = 'all';
+const PROGRESS_MS = process.stderr.isTTY ? 200 : 5_000;
 
 // Tests that ran once run again: what they need is kept when a start brings the packages up to date.
-const wanted = process.argv.includes('--all') || installed().what === ALL ? ALL : WITHOUT_CLIENT;
+const wanted = process.argv.includes('--all') || installed().what === ALL ? ALL : PRODUCTION;
 let holdsLock = false;
 
 if (majorOf(process.version) < OLDEST_FOR_SETUP) {
@@ -33,7 +35,7 @@ if (!isUpToDate()) {
   await lock();
   try {
     // Another start may have done the work while this one waited.
-    if (!isUpToDate()) install();
+    if (!isUpToDate()) await install();
   } finally {
     unlock();
   }
@@ -52,12 +54,11 @@ function installed() {
 // npm's own record of what it installed is part of it, so that a later `npm install` or
 // `npm prune` by hand is noticed as well as a changed lock file.
 function fingerprint() {
-  const { dependencies, devDependencies, overrides, allowScripts } = JSON.parse(
-    read(join(root, 'package.json')),
-  );
+  const { dependencies, optionalDependencies, devDependencies, overrides, allowScripts } =
+    manifest();
   const hash = createHash('sha256');
   for (const part of [
-    JSON.stringify([dependencies, devDependencies, overrides, allowScripts]),
+    JSON.stringify([dependencies, optionalDependencies, devDependencies, overrides, allowScripts]),
     read(join(root, 'package-lock.json')),
     read(join(root, '.npmrc')),
     read(join(modules, '.package-lock.json')),
@@ -68,40 +69,86 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-function install() {
+async function install() {
+  const paths = lockedPaths();
   const what = existsSync(modules) ? 'Updating' : 'Installing';
-  say(`${what} packages (once; usually less than a minute) …`);
-  let attempt = npmCi('--ignore-scripts=false');
-  const words = attempt.output;
-  if (!attempt.done && majorOf(process.version) >= OLDEST_FOR_THE_PROGRAM) {
-    // Only the `node` package needs its install script, to fetch the binary. Without the scripts
-    // all other packages still come, and the running Node is new enough for them.
-    attempt = npmCi('--ignore-scripts');
-  }
-  if (!attempt.done) {
-    process.stderr.write(`${words.trimEnd()}\n`);
+  const whatFor = wanted === ALL ? ', those of the tests among them' : '';
+  say(`${what} ${paths.length} packages${whatFor} (once; usually less than a minute) …`);
+  const { done, output } = await npmCi(paths);
+  if (!done) {
+    process.stderr.write(`${output.trimEnd()}\n`);
     fail('npm could not install the packages (its own words are above). Is there a network?');
   }
   chooseNode();
   writeFileSync(stampFile, `${fingerprint()}\n${wanted}`);
 }
 
-function npmCi(scripts) {
+/** The folders of the packages that npm is about to fill. */
+function lockedPaths() {
+  const { packages = {} } = JSON.parse(read(join(root, 'package-lock.json')));
+  return (
+    Object.entries(packages)
+      .filter(([path, { link }]) => path.includes('node_modules/') && !link)
+      .filter(([, { dev }]) => wanted === ALL || !dev)
+      // Of binaries npm takes only those for this machine.
+      .filter(([, { os, cpu, libc }]) => !os && !cpu && !libc)
+      .map(([path]) => join(root, path, 'package.json'))
+  );
+}
+
+async function npmCi(paths) {
   // NODE_ENV=production or a user's npm settings must not leave out what the scripts here need.
-  const options = ['--include=dev', '--include=optional', '--loglevel=error', scripts];
-  if (wanted !== ALL) options.push('--workspaces=false');
+  // Node's package is an optional one: where its install script cannot fetch the binary, all others still come.
+  const options = ['--include=optional', '--ignore-scripts=false', '--loglevel=error'];
+  options.push(...(wanted === ALL ? ['--include=dev'] : ['--omit=dev', '--workspaces=false']));
   const inside = process.env.npm_execpath?.endsWith('.js')
     ? [process.env.npm_node_execpath ?? process.execPath, process.env.npm_execpath]
     : ['npm'];
   const [command, ...args] = [...inside, 'ci', ...options];
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
+  const npm = spawn(command, args, {
     cwd: root,
     env: { ...process.env, PATH: pathWithoutOwnBinaries() },
     stdio: ['ignore', 'pipe', 'pipe'],
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
   });
-  return { done: status === 0, output: [stdout, stderr, error?.message].join('\n') };
+  let output = '';
+  for (const stream of [npm.stdout, npm.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output = (output + text).slice(-1024 * 1024);
+    });
+  }
+  const progress = showProgress(paths);
+  try {
+    const [status] = await once(npm, 'close');
+    return { done: status === 0, output };
+  } catch (error) {
+    return { done: false, output: `${output}\n${error.message}` };
+  } finally {
+    progress.end();
+  }
+}
+
+/** A line that a terminal rewrites; in a log, one now and then. npm itself shows nothing until it is done. */
+function showProgress(paths) {
+  const startedAtMs = Date.now();
+  let lastText = '';
+  const timer = setInterval(() => {
+    const count = paths.filter((path) => existsSync(path)).length;
+    const seconds = Math.round((Date.now() - startedAtMs) / 1_000);
+    // npm runs install scripts last, and one package has such a script: it fetches Node.
+    const now =
+      count < paths.length
+        ? `${count} of ${paths.length} packages`
+        : `${count} packages are here, Node ${nodeVersion()} is being fetched`;
+    lastText = `  ${now}, ${seconds} s`;
+    if (process.stderr.isTTY) process.stderr.write(`\r${lastText}\x1b[K`);
+    else say(lastText);
+  }, PROGRESS_MS);
+  return {
+    end() {
+      clearInterval(timer);
+      if (process.stderr.isTTY && lastText !== '') process.stderr.write('\r\x1b[K');
+    },
+  };
 }
 
 // While npm replaces node_modules, its scripts must not find the Node in there half replaced.
@@ -114,7 +161,7 @@ function pathWithoutOwnBinaries() {
 }
 
 function chooseNode() {
-  const version = JSON.parse(read(join(root, 'package.json'))).devDependencies.node;
+  const version = nodeVersion();
   const bundled = join(modules, 'node', 'bin', 'node');
   const { stdout } = spawnSync(bundled, ['-p', 'process.version'], { encoding: 'utf8' });
   // Relative, so that the project's folder can be moved.
@@ -171,6 +218,14 @@ function isAlive(pid) {
   } catch (error) {
     return error.code === 'EPERM';
   }
+}
+
+function nodeVersion() {
+  return manifest().optionalDependencies.node;
+}
+
+function manifest() {
+  return JSON.parse(read(join(root, 'package.json')));
 }
 
 function read(file) {

@@ -1,7 +1,6 @@
 // Installs what the tests need from outside npm, where this machine lets it: as root, with
 // apt-get. Elsewhere the suites that need it are skipped, and this says why.
 import { basename } from 'node:path';
-import { leftOut } from '../test/support/long-suites.ts';
 import {
   chromiumPath,
   dockerComposePath,
@@ -30,11 +29,11 @@ const TOOLS = [
   { name: 'prometheus', path: prometheusPath, variable: 'PROMETHEUS_PATH' },
 ];
 
-for (const { name, path, variable, packages = [name] } of TOOLS) {
-  if (path !== null) continue;
+const missing = TOOLS.filter(({ path }) => path === null);
+for (const [at, { name, variable, packages = [name] }] of missing.entries()) {
   const problem = process.env[variable]
     ? `${variable} names no program`
-    : bringInOneOf(packages, deadlineMs);
+    : bringInOneOf(packages, `${at + 1} of ${missing.length}`);
   if (problem !== null) {
     process.stderr.write(`${name} is not here (${problem}): the tests that need it are skipped.\n`);
   }
@@ -43,19 +42,14 @@ for (const { name, path, variable, packages = [name] } of TOOLS) {
 // Where there is a Chromium already, the leaner one is a choice that takes no new package lists and may fail.
 const hasWindow = chromiumPath !== null && basename(chromiumPath) !== HEADLESS_SHELL;
 if (hasWindow && !process.env.CHROMIUM_PATH && isOffered(HEADLESS_SHELL)) {
-  bringIn(HEADLESS_SHELL, deadlineMs);
-}
-
-const suites = leftOut();
-if (suites.length > 0) {
-  process.stderr.write(`Left out here, and run by npm run test:all: ${suites.join(', ')}\n`);
+  bringIn(HEADLESS_SHELL, 'a leaner Chromium', deadlineMs);
 }
 
 /** The first that can be installed; else why the last can not. */
-function bringInOneOf(packages: readonly string[], deadlineMs: number): string | null {
+function bringInOneOf(packages: readonly string[], note: string): string | null {
   let problem: string | null = null;
   for (const name of packages) {
-    problem = bringIn(name, deadlineMs);
+    problem = bringIn(name, note, deadlineMs);
     if (problem === null) return null;
   }
   return problem;

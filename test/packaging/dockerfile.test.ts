@@ -21,10 +21,10 @@ test('the build context holds the sources of the build, and nothing else', () =>
 
 test('all stages are built from one official Node, exactly the one that is developed on', () => {
   const source = readFileSync(join(root, 'Dockerfile'), 'utf8');
-  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    devDependencies: { node: string };
+  const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    optionalDependencies: { node: string };
   };
-  const image = `node:${devDependencies.node}-slim`;
+  const image = `node:${optionalDependencies.node}-slim`;
   expect(parseGlobalArguments(source)).toEqual({ NODE_IMAGE: image });
   const page = readFileSync(join(root, 'docs', 'container.md'), 'utf8');
   const named = [...page.matchAll(/node:\d[\w.-]*/g)].map(([name]) => name);

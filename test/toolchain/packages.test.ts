@@ -107,7 +107,7 @@ test('the bill of materials holds the production packages, with licences, and no
     readonly packages: Readonly<Record<string, LockEntry & { readonly version: string }>>;
   };
   const inProduction = Object.entries(packages)
-    .filter(([path, { dev, link }]) => path !== '' && !dev && !link)
+    .filter(([path, { dev, optional, link }]) => path !== '' && !dev && !optional && !link)
     .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`);
   const listed = bill.components.map(({ name, version }) => `${name}@${version}`);
   expect(listed.sort()).toEqual([...new Set(inProduction)].sort());

@@ -25,12 +25,11 @@ appendFileSync('npm.log', JSON.stringify({ args, path: process.env.PATH }) + '\\
 if (process.env.FAKE_NPM_MS) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, +process.env.FAKE_NPM_MS);
 console.error('npm warn EBADENGINE something frightening');
 if (process.env.FAKE_NPM === 'fails') process.exit(1);
-if (process.env.FAKE_NPM === 'fails with scripts' && args.includes('--ignore-scripts=false')) process.exit(1);
 rmSync('node_modules', { recursive: true, force: true });
 mkdirSync('node_modules/node/bin', { recursive: true });
 mkdirSync('node_modules/.bin');
 writeFileSync('node_modules/.package-lock.json', '{}');
-if (!args.includes('--ignore-scripts')) {
+if (process.env.FAKE_NPM !== 'has no Node') {
   writeFileSync('node_modules/node/bin/node', '#!/bin/sh\\necho ' + (process.env.FAKE_NODE || 'v26.10.0') + '\\n');
   chmodSync('node_modules/node/bin/node', 0o755);
 }
@@ -44,9 +43,15 @@ class Project implements Disposable {
     writeFileSync(this.path('fake-npm.js'), NPM);
     writeFileSync(
       this.path('package.json'),
-      '{"type":"commonjs","devDependencies":{"node":"26.10.0"}}',
+      '{"type":"commonjs","optionalDependencies":{"node":"26.10.0"}}',
     );
-    writeFileSync(this.path('package-lock.json'), '{"lockfileVersion":3}');
+    const packages = {
+      '': {},
+      'node_modules/node': { optional: true },
+      'node_modules/typescript': { dev: true },
+      'node_modules/trading-graph-client': { link: true },
+    };
+    writeFileSync(this.path('package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages }));
   }
 
   path(...parts: string[]): string {
@@ -108,10 +113,10 @@ describe('a fresh clone', () => {
     const { code, output } = await project.setUp({ NODE_ENV: 'production' }, 'v20.0.0');
     expect({ code, output }).toEqual({
       code: 0,
-      output: 'Installing packages (once; usually less than a minute) …\n',
+      output: 'Installing 1 packages (once; usually less than a minute) …\n',
     });
     expect(project.npmRuns()[0]?.args).toEqual(
-      expect.arrayContaining(['ci', '--include=dev', '--ignore-scripts=false']),
+      expect.arrayContaining(['ci', '--include=optional', '--ignore-scripts=false']),
     );
     expect(realpathSync(project.path('node_modules/.run-node'))).toBe(
       project.path('node_modules/node/bin/node'),
@@ -159,30 +164,35 @@ describe('a project that is installed', () => {
     await project.setUp();
     writeFileSync(project.path(file), content);
     const { output } = await project.setUp();
-    expect(output).toContain('Updating packages');
+    expect(output).toMatch(/^Updating \d+ packages/);
     expect(project.npmRuns()).toHaveLength(2);
   });
 });
 
-describe('the packages of the client and its tests', () => {
-  const withoutClient = expect.arrayContaining(['--workspaces=false']);
+describe('what tests and tools need', () => {
+  const production = expect.arrayContaining(['--omit=dev', '--workspaces=false']);
+  const all = expect.arrayContaining(['--include=dev']);
 
-  test('are left out by a start', async () => {
+  test('is left out by a start', async () => {
     using project = new Project();
     await project.setUp();
-    expect(project.npmRuns()[0]?.args).toEqual(withoutClient);
+    expect(project.npmRuns()[0]?.args).toEqual(production);
   });
 
-  test('are added before the first tests', async () => {
+  test('is added before the first tests', async () => {
     using project = new Project();
     await project.setUp();
-    await project.setUpAll();
+    const { output } = await project.setUpAll();
+    expect(output).toBe(
+      'Updating 2 packages, those of the tests among them (once; usually less than a minute) …\n',
+    );
     const runs = project.npmRuns();
     expect(runs).toHaveLength(2);
-    expect(runs[1]?.args).not.toEqual(withoutClient);
+    expect(runs[1]?.args).toEqual(all);
+    expect(runs[1]?.args).not.toEqual(production);
   });
 
-  test('are kept by a later start', async () => {
+  test('is kept by a later start', async () => {
     using project = new Project();
     await project.setUpAll();
     expect(await project.setUp()).toEqual({ code: 0, output: '' });
@@ -190,16 +200,22 @@ describe('the packages of the client and its tests', () => {
     await project.setUp();
     const runs = project.npmRuns();
     expect(runs).toHaveLength(2);
-    expect(runs[1]?.args).not.toEqual(withoutClient);
+    expect(runs[1]?.args).toEqual(all);
   });
 
-  test('are kept where a start has waited for tests that installed them', async () => {
+  test('is kept where a start has waited for tests that installed it', async () => {
     using project = new Project();
     const writer = project.setUp({ FAKE_NPM_MS: '600' }, 'v26.10.0', ['--all']);
     await eventually(() => expect(existsSync(project.path('.setup.lock'))).toBe(true));
     await Promise.all([writer, project.setUp()]);
     expect(project.npmRuns()).toHaveLength(1);
   });
+});
+
+test('an installation that takes long says how far it is', async () => {
+  using project = new Project();
+  const { output } = await project.setUp({ FAKE_NPM_MS: '6000' });
+  expect(output).toMatch(/^ {2}0 of 1 packages, \d+ s$/m);
 });
 
 describe('a failure is reported', () => {
@@ -214,7 +230,7 @@ describe('a failure is reported', () => {
 
   test('Node cannot be fetched: a new enough one takes its place', async () => {
     using project = new Project();
-    const { code, output } = await project.setUp({ FAKE_NPM: 'fails with scripts' }, 'v24.1.0');
+    const { code, output } = await project.setUp({ FAKE_NPM: 'has no Node' }, 'v24.1.0');
     expect(code).toBe(0);
     expect(output).toContain("could not be brought in; this machine's v24.1.0 is used instead");
     expect(realpathSync(project.path('node_modules/.run-node'))).toBe(
