@@ -52,7 +52,7 @@ export function redisErrorOf(error: unknown): RedisError {
 export class RedisTrouble {
   readonly #options: RedisTroubleOptions;
   readonly #clock: Clock;
-  /** The reasons that have their line, with the last failure of each. */
+  /** The reasons that have their line, with the last failure of each; the newest failure's is the last. */
   readonly #failedAtMs = new Map<string, number>();
 
   constructor(options: RedisTroubleOptions) {
@@ -60,7 +60,7 @@ export class RedisTrouble {
     this.#clock = options.clock ?? steadyClock;
   }
 
-  /** The reason that came last, as long as it lasts; null: Redis is well. */
+  /** The reason of the newest failure, as long as it lasts; null: Redis is well. */
   get reason(): string | null {
     this.#forget();
     return [...this.#failedAtMs.keys()].at(-1) ?? null;
@@ -71,7 +71,7 @@ export class RedisTrouble {
     const kind = redisErrorOf(error);
     this.#options.onFailed?.(kind);
     const reason = kind === 'connection' || kind === 'timeout' ? 'away' : kind;
-    const isTold = this.#failedAtMs.has(reason);
+    const isTold = this.#failedAtMs.delete(reason);
     this.#failedAtMs.set(reason, this.#clock.now());
     if (isTold) return;
     const detail = error instanceof Error ? error.message : String(error);

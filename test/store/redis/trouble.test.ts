@@ -63,6 +63,21 @@ test('each reason is told once until five seconds without it, and counted each t
   expect(counted).toEqual([...Array(20).fill('OOM'), 'connection', 'timeout', 'OOM']);
 });
 
+test('the reason is that of the newest failure, with one line for each change to a new one', () => {
+  const told: unknown[] = [];
+  const trouble = new RedisTrouble({ onWarn: (_, fields) => told.push(fields?.reason) });
+  const reasons = [new Error('closed'), reply('READONLY You'), new Error('closed'), FULL].map(
+    (error) => {
+      trouble.failed(error);
+      return trouble.reason;
+    },
+  );
+  expect(reasons).toEqual(['away', 'READONLY', 'away', 'OOM']);
+  trouble.failed(reply('READONLY You'));
+  expect(trouble.reason).toBe('READONLY');
+  expect(told).toEqual(['away', 'READONLY', 'OOM']);
+});
+
 test('a line has Redis’ own words, cut short, or what it refuses of the configuration', () => {
   const lines: string[] = [];
   const trouble = new RedisTrouble({ onWarn: (message) => lines.push(message) });
