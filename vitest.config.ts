@@ -6,14 +6,28 @@ import {
   SUITES_OF_THEIR_OWN,
 } from './test/support/long-suites.ts';
 import { SkippedReporter } from './test/support/skipped-reporter.ts';
+import { keepTestDeadlines } from './test/support/test-deadlines.ts';
 
-const exclude = [...configDefaults.exclude, ...leftOut()];
+const suites = leftOut();
+if (suites.length > 0) {
+  process.stderr.write(`Left out here, and run by npm run test:all: ${suites.join(', ')}\n`);
+}
+const exclude = [...configDefaults.exclude, ...suites];
 const others = [...LONG_SUITES, ...SUITES_OF_THEIR_OWN, ...SUITES_ALONE];
+
+const MINUTE_MS = 60_000;
+// A run takes five minutes on two quiet cores, twice that on busy ones; one in full has no such bound.
+keepTestDeadlines({
+  runMs: (process.env.FULL ? 180 : 40) * MINUTE_MS,
+  graceMs: MINUTE_MS,
+  lookMs: 2_000,
+});
 
 export default defineConfig({
   test: {
     // Vite's module runner would load a second copy of graphql beside Node's own.
     experimental: { viteModuleRunner: false },
+    setupFiles: ['test/support/note-tests.ts'],
     restoreMocks: true,
     unstubGlobals: true,
     // For a machine that is busy with something else; a test that hangs is found all the same.

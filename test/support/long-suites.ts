@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..', '..');
 
 /**
  * Suites that take minutes: pages and guides in a browser beside those that the other suites load, and rehearsals that repeat with
@@ -47,7 +50,7 @@ export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/send-buf
 const SUITES_BY_CHANGE = [
   { suites: 'test/bench/**', about: ['bench', 'test/bench'] },
   {
-    suites: 'test/toolchain/{machine,packages,schema-changes,setup,sum-report}.test.ts',
+    suites: 'test/toolchain/{machine,packages,schema-changes,setup,sum-report,test-runs}.test.ts',
     about: ['scripts', 'test/toolchain', 'test/support', 'package-lock.json', 'vitest.config.ts'],
   },
   { suites: 'client/test/packaging/**', about: ['client', 'scripts/pack-client.mjs'] },
@@ -58,19 +61,34 @@ const SUITES_BY_CHANGE = [
   { suites: 'test/deploy/alerts.test.ts', about: ['deploy', 'docs', 'src', 'test/deploy'] },
 ];
 
-/** The suites that this run leaves out; none in CI, and the long ones alone where a file or folder is named. */
+/** The suites that this run leaves out: none in CI, and none whose file is named; a folder that is named loses the long ones, but not all it has. */
 export function leftOut(): readonly string[] {
   if (process.env.CI) return [];
-  const isNamed = process.argv.some((argument) => /^(client\/)?test\//.test(argument));
-  const unchanged = isNamed ? [] : SUITES_BY_CHANGE.filter(({ about }) => !hasChanged(about));
-  return [...LONG_SUITES, ...unchanged.map(({ suites }) => suites)];
+  const named = process.argv.slice(2).filter((argument) => filesOf(argument).length > 0);
+  if (named.length === 0) {
+    const unchanged = SUITES_BY_CHANGE.filter(({ about }) => !hasChanged(about));
+    return [...LONG_SUITES, ...unchanged.map(({ suites }) => suites)];
+  }
+  const files = [...new Set(named.flatMap(filesOf))];
+  const long = new Set(globSync(LONG_SUITES, { cwd: ROOT }));
+  if (files.every((file) => long.has(file))) return [];
+  const isNamed = (file: string) =>
+    named.some((name) => name.endsWith('.test.ts') && filesOf(name).includes(file));
+  return files.filter((file) => long.has(file) && !isNamed(file));
+}
+
+/** The test files that Vitest takes an argument for: those with it in their path. */
+function filesOf(argument: string): readonly string[] {
+  return globSync('{test,client/test}/**/*.test.ts', { cwd: ROOT }).filter((file) =>
+    `${ROOT}/${file}`.includes(argument.replace(/^\.\//, '')),
+  );
 }
 
 /** Since what was pushed; what nobody can tell counts as changed. */
 function hasChanged(paths: readonly string[]): boolean {
   const git = (...args: readonly string[]) =>
     spawnSync('git', [...args, '--', ...paths], {
-      cwd: join(import.meta.dirname, '..', '..'),
+      cwd: ROOT,
       encoding: 'utf8',
     });
   const committed = git('diff', '--name-only', '@{upstream}...');

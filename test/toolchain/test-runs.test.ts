@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { SmallProject } from './small-project.ts';
+
+const PASSES = `
+import { test } from 'vitest';
+test('passes', () => {});
+`;
+const NEVER_PAUSES = `
+import { test } from 'vitest';
+test('ends', () => {});
+test('never pauses', async () => { for (;;) await null; }, 100);
+`;
+const NEVER_PAUSES_BEFORE_ITS_TESTS = `
+import { writeFileSync } from 'node:fs';
+import { beforeAll, test } from 'vitest';
+writeFileSync('began', '');
+beforeAll(async () => { for (;;) await null; });
+test('never starts', () => {});
+`;
+
+const withDeadlines = (deadlines: string) => `
+import { keepTestDeadlines } from './test/support/test-deadlines.ts';
+keepTestDeadlines(${deadlines});
+export default { test: { setupFiles: ['test/support/note-tests.ts'], experimental: { viteModuleRunner: false } } };
+`;
+
+/** Once the file has begun, an hour has passed. */
+const AN_HOUR_LATER = `
+import { existsSync } from 'node:fs';
+const now = Date.now;
+Date.now = () => now() + (existsSync('began') ? 3_600_000 : 0);
+`;
+
+describe('a test that never pauses', () => {
+  test('is ended and named, and the other files are run', () => {
+    using project = new SmallProject(
+      { 'hangs.test.ts': NEVER_PAUSES, 'passes.test.ts': PASSES },
+      withDeadlines('{ runMs: 600_000, graceMs: 100, lookMs: 50 }'),
+    );
+    const { stdout, stderr, status } = project.run();
+    expect(stderr).toContain(
+      'Ended, since it never pauses and is past its timeout:\n  test/hangs.test.ts: never pauses\n',
+    );
+    expect(stdout).toMatch(/✓ test\/passes\.test\.ts/);
+    expect(status).toBe(1);
+  });
+
+  test('is named at the deadline of the run, wherever it is', () => {
+    using project = new SmallProject(
+      { 'hangs.test.ts': NEVER_PAUSES_BEFORE_ITS_TESTS },
+      AN_HOUR_LATER + withDeadlines('{ runMs: 1_800_000, graceMs: 600_000, lookMs: 50 }'),
+    );
+    const { stderr, status } = project.run();
+    expect(stderr).toContain(
+      'The run is past its deadline of 30 min, with:\n  test/hangs.test.ts: nothing, or what comes before or after its tests\n',
+    );
+    expect(status).toBe(1);
+  });
+});
+
+describe('a long suite', () => {
+  const LONG = 'end-to-end/chaos/long.test.ts';
+  const BESIDE_OTHERS = 'store/sqlite/order-file-damage.test.ts';
+  const OTHER = 'store/sqlite/other.test.ts';
+  const files = { [LONG]: PASSES, [BESIDE_OTHERS]: PASSES, [OTHER]: PASSES };
+  const PATTERN = 'test/end-to-end/chaos/**/*.test.ts';
+
+  test.each([
+    ['is left out where nothing is named', [], { ran: [OTHER], leftOut: PATTERN }],
+    ['is run by its name', [`test/${LONG}`], { ran: [LONG] }],
+    ['is run by the name of a folder that has no others', ['test/end-to-end'], { ran: [LONG] }],
+    [
+      'is left out of a folder that has others',
+      ['test/store/'],
+      { ran: [OTHER], leftOut: `test/${BESIDE_OTHERS}\n` },
+    ],
+    [
+      'is run by its name beside a folder',
+      [`test/${BESIDE_OTHERS}`, 'test/store'],
+      { ran: [BESIDE_OTHERS, OTHER] },
+    ],
+  ])('%s', (_, args, { ran, leftOut = '' }: { ran: string[]; leftOut?: string }) => {
+    using project = new SmallProject(files);
+    const { stdout, stderr, status } = project.run(args);
+    const passed = [...stdout.matchAll(/✓ .*?test\/(\S+\.test\.ts)/g)].map(([, file]) => file);
+    expect(passed.sort()).toEqual(ran);
+    expect(stderr.includes('Left out here')).toBe(leftOut !== '');
+    expect(stderr).toContain(leftOut);
+    expect(status).toBe(0);
+  });
+
+  test('is run where everything is', () => {
+    using project = new SmallProject(files);
+    const { stdout, stderr } = project.run([], { CI: 'true' });
+    expect(stdout).toMatch(/Tests +3 passed/);
+    expect(stderr).not.toContain('Left out here');
+  });
+});
+
+const FAILS_THE_SECOND_TIME = `
+import { existsSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+test('is not reliable', () => {
+  const isFirst = !existsSync('ran');
+  writeFileSync('ran', '');
+  expect(isFirst).toBe(true);
+});
+`;
+
+test('repeated runs say what failed, and how often', () => {
+  using project = new SmallProject({
+    'flaky.test.ts': FAILS_THE_SECOND_TIME,
+    'passes.test.ts': PASSES,
+    'broken.test.ts': "import './no-such-file.ts';",
+  });
+  const flaky = project.repeat(['--times', '3', '--busy', '1', 'test/flaky', 'test/passes']);
+  expect(flaky.stdout.replaceAll(/\d+ s$/gm, '1 s')).toMatch(
+    /^run 1 of 3: green, 1 s\nrun 2 of 3: RED, 1 s\nrun 3 of 3: RED, 1 s\n1 of 3 runs were green, beside 1 busy loops\.\n2 × test\/flaky\.test\.ts: is not reliable\n/,
+  );
+  expect(flaky.stdout.match(/×/g)).toHaveLength(1);
+  expect(flaky.status).toBe(1);
+  const green = project.repeat(['--times', '1', '--busy', '0', 'test/passes']);
+  expect(green).toMatchObject({ status: 0, stdout: expect.stringMatching(/^1 of 1 runs were/m) });
+  const broken = project.repeat(['--times', '1', '--busy', '0', 'test/broken']);
+  expect(broken.stdout).toMatch(/^1 × test\/broken\.test\.ts$/m);
+  expect(project.repeat(['--times', 'x'])).toMatchObject({
+    stderr: '--times takes a whole number from 1\n',
+    status: 2,
+  });
+});
