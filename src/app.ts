@@ -4,7 +4,6 @@ import { openResources } from './app/open-resources.ts';
 import { type Build, programBuild } from './app/program-version.ts';
 import { atAddress, withAddressProblems } from './app/resources.ts';
 import { createShutdown } from './app/shutdown.ts';
-import { warmUp } from './app/warm-up/warm-up.ts';
 import { wireGraph } from './app/wire-graph.ts';
 import { wireServer } from './app/wire-server.ts';
 import type { Config } from './config.ts';
@@ -46,10 +45,6 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
   ).catch(withAddressProblems(config, 'public'));
   started.defer(() => admin.close());
   const { server, webSockets, readiness } = wired;
-  // Other people's plugins would take its requests for clients'.
-  if (config.warmUp && options.plugins.length === 0) {
-    await warmUp(config, options, opened, startApp);
-  }
   const port = await atAddress(config, 'public', (port, host) => server.listen(port, host));
   readiness.serving();
   const unwatchAddress = watchAddress({

@@ -19,7 +19,6 @@ type Settled =
   | 'orderRecordsMax'
   | 'introspection'
   | 'graphiql'
-  | 'warmUp'
   | 'corsOrigins'
   | 'otelExporterOtlpEndpoint';
 
@@ -39,7 +38,6 @@ export interface Config extends Omit<Values, Settled> {
   readonly introspection: boolean;
   readonly graphiql: boolean;
   /** Queries are run before the service is ready, so that its first requests find compiled code. */
-  readonly warmUp: boolean;
   /** The demonstration page, which never is part of production. */
   readonly demoPage: boolean;
   readonly corsOrigins: { readonly origins: readonly string[]; readonly anyLocalhost: boolean };
@@ -131,7 +129,6 @@ function settle({
     introspection: values.introspection ?? sandbox,
     graphiql: values.graphiql ?? sandbox,
     demoPage: sandbox && nodeEnv !== 'production',
-    warmUp: values.warmUp ?? nodeEnv === 'production',
     corsOrigins: {
       origins: values.corsOrigins ?? [],
       anyLocalhost: sandbox && values.corsOrigins === null,

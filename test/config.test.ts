@@ -87,7 +87,6 @@ describe('an empty environment', () => {
         "shutdownGraceMs": 20000,
         "tracing": null,
         "trustedProxies": [],
-        "warmUp": false,
       }
     `);
   });
@@ -126,7 +125,7 @@ describe('the gateway', () => {
       expect.stringMatching(/^GATEWAY_URL is unset: .*NODE_ENV=production.*SANDBOX/),
     ]);
     const asked = readConfig({ ...production, SANDBOX: 'on' });
-    expect(asked).toMatchObject({ sandbox: true, demoPage: false, warmUp: true });
+    expect(asked).toMatchObject({ sandbox: true, demoPage: false });
     expect(readConfig({ ...production, ...gateway }).sandbox).toBe(false);
   });
 

@@ -8,7 +8,6 @@ import {
   openLogOutput,
 } from '../lib/log.ts';
 import type { BufferedOutput } from '../lib/log-output.ts';
-import type { Documents } from '../plugins/documents/documents.ts';
 import type { OtherPlugin } from '../plugins/plugin.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
@@ -21,8 +20,6 @@ export interface AppOptions {
   readonly directPath?: boolean;
   /** The schema to serve in place of the whole one. */
   readonly schema?: GraphQLSchema;
-  /** The prepared documents of the service in this process that this one warms up. */
-  readonly documents?: Documents;
   /** The bytes of single caches, in place of their shares of `CACHE_BYTES`. */
   readonly cacheBytes?: Partial<CacheBudgets>;
   readonly connections?: ConnectionLimits;
@@ -71,7 +68,6 @@ export function withDefaults(
     logOutput,
     directPath = true,
     schema = buildSchema(),
-    documents,
     cacheBytes = {},
     connections,
     speedSliceMs,
@@ -92,7 +88,6 @@ export function withDefaults(
     logOutput,
     directPath,
     schema,
-    documents,
     cacheBytes: { ...cacheBudgets(config.cacheBytes), ...cacheBytes },
     connections: limits,
     speedSliceMs,

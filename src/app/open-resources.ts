@@ -39,7 +39,7 @@ export async function openResources(
   const { log, schema, cacheBytes, speedSliceMs, heartbeatMs } = options;
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
-  if (options.documents === undefined) metrics.registry.countProcess();
+  metrics.registry.countProcess();
   const memory = new MemoryWatch({ clock: systemClock, log });
   started.defer(() => memory.close());
   const tracing = await openConfiguredTracing(config, metrics, log);
@@ -53,15 +53,13 @@ export async function openResources(
     tracing,
   });
   started.defer(() => gateway.close());
-  const documents =
-    options.documents ??
-    new Documents({
-      schema,
-      limits: config,
-      introspection: config.introspection,
-      reads: metrics.graph.cacheReads.document,
-      maxBytes: cacheBytes.documents,
-    });
+  const documents = new Documents({
+    schema,
+    limits: config,
+    introspection: config.introspection,
+    reads: metrics.graph.cacheReads.document,
+    maxBytes: cacheBytes.documents,
+  });
   const { stores, trusted, fullest } = await openState(
     config,
     options,

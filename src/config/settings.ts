@@ -44,8 +44,7 @@ export const SETTINGS = {
   NODE_ENV: setting({
     kind: environmentName,
     ...unset,
-    means:
-      '`production`: no embedded sandbox gateway unless `SANDBOX=on`, and a warm-up before it is ready',
+    means: '`production`: no embedded sandbox gateway unless `SANDBOX=on`',
   }),
   PORT: setting({ kind: port, fallback: 4_000, means: 'public listener; `0` takes a free port' }),
   HOST: setting({
@@ -235,12 +234,6 @@ export const SETTINGS = {
     ...unset,
     means:
       'base address of a collector, which turns traces on; [traces.md](traces.md) has the other `OTEL_…` variables',
-  }),
-  WARM_UP: setting({
-    kind: onOff,
-    ...unset,
-    means:
-      'run queries against recorded answers before the service is ready, for up to 3 s, so that its first requests find code that is loaded and compiled; on in production',
   }),
   SHUTDOWN_DELAY_MS: setting({
     kind: wholeNumber(0, LONGEST_MS),

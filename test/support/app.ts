@@ -80,7 +80,6 @@ export async function startTestApp(
     ADMIN_PORT: '0',
     SANDBOX_SEED: 'tests',
     SANDBOX_TICK_MS: '86400000',
-    WARM_UP: 'off',
     // Else each start asks git.
     REVISION: 'tests',
     ...(gateway && { GATEWAY_URL: gateway.url, ORDER_STORE: 'memory' }),

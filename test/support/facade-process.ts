@@ -44,7 +44,7 @@ export async function startFacadeProcess(
     if (isRunning) throw new Error('the facade runs already');
     const started = spawn(process.execPath, [...nodeFlags, PROGRAM], {
       cwd: folder,
-      env: { PORT: '0', ADMIN_PORT: '0', WARM_UP: 'off', ...compileCache(), ...environment },
+      env: { PORT: '0', ADMIN_PORT: '0', ...compileCache(), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child = started;

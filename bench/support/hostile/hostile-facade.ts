@@ -37,7 +37,6 @@ export async function startHostileFacade(
       ADMIN_PORT: '0',
       ORDER_STORE: 'memory',
       LOG_LEVEL: 'error',
-      WARM_UP: 'off',
       GATEWAY_URL: gateway.url,
       ...settings,
     },

@@ -79,8 +79,6 @@ const LONGEST_LOGGED_NAME = 80;
 /** Parses, limits and validates each document once, whichever transport received it. */
 export class Documents {
   readonly compiledCode = new CompiledCodeCache();
-  /** False while the service warms up, whose requests are nobody's. */
-  countsReads = true;
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
   readonly #sizes: ListSizes;
@@ -114,7 +112,7 @@ export class Documents {
 
   prepare(text: string): DocumentResult {
     const known = this.#prepared.get(text);
-    if (this.countsReads) this.#options.reads?.[known ? 'hit' : 'miss'].add();
+    this.#options.reads?.[known ? 'hit' : 'miss'].add();
     if (known) return known;
     const result = this.#check(text);
     this.#prepared.set(text, result);

@@ -72,11 +72,6 @@ export class TrustedDocuments {
     return this.#loaded.byText.get(text);
   }
 
-  /** The first `most` of them. */
-  texts(most: number): readonly string[] {
-    return [...this.#loaded.byText.keys()].slice(0, most);
-  }
-
   has(prepared: PreparedDocument): boolean {
     return this.#loaded.prepared.has(prepared);
   }

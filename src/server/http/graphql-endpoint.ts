@@ -252,7 +252,7 @@ const OURS = new Set([
 
 /**
  * Loads yoga with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
- * the image's bundle for some 50 ms, from the sources for 200, so in production the warm-up is the first to send one.
+ * the image's bundle for some 50 ms, from the sources for 200.
  */
 async function loadYoga({ graph }: EndpointSettings): Promise<YogaHandler> {
   const { createYogaHandler } = await import('./yoga.ts');

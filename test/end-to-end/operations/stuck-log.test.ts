@@ -29,7 +29,6 @@ async function startWith(stdout: 'pipe' | number, onSpawn = (_child: ChildProces
       ...process.env,
       ...{ NODE_ENV: 'production', GATEWAY_URL: 'http://127.0.0.1:1', ORDER_STORE: 'memory' },
       // The test asks as soon as the admin port answers.
-      WARM_UP: 'off',
       ...{ PORT: String(port), ADMIN_PORT: String(adminPort), RATE_LIMIT_PER_MINUTE: '100000' },
     },
     stdio: ['ignore', stdout, 'inherit'],
