@@ -12,7 +12,7 @@ export async function eventually<T>(
     try {
       const value = await check();
       if (value !== false) return value;
-      throw new Error('the condition does not hold');
+      throw new Error(`the condition does not hold: ${check}`);
     } catch (error) {
       if (Date.now() >= giveUpAtMs) throw error;
       await delay(POLL_MS);

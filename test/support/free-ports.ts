@@ -12,7 +12,8 @@ const HIGHEST = 30_000;
 /** Free ports that differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
-  while (ports.size < count) {
+  for (let tried = 0; ports.size < count; tried += 1) {
+    if (tried === HIGHEST - LOWEST) throw new Error(`no ${count} free ports were found`);
     const port = randomInt(LOWEST, HIGHEST);
     if (await isFree(port)) ports.add(port);
   }

@@ -28,6 +28,13 @@ test('a timer that a timer sets runs in the same move where it falls due in it',
   expect(ran).toEqual([10, 20, 30]);
 });
 
+test('a timer that sets itself for the same moment again ends the move with an error', async () => {
+  const clock = createScriptedClock(0);
+  const again = () => void clock.after(0, again);
+  again();
+  await expect(clock.advance(1)).rejects.toThrow('timers fell due in 1 ms: () => void clock');
+});
+
 test('a cancelled timer never runs', async () => {
   const clock = createScriptedClock(0);
   const ran: string[] = [];

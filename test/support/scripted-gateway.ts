@@ -120,6 +120,7 @@ function readRequests(
       isHeadReported = true;
       const parsed = parseHead(head);
       const length = end + 4 + Number(parsed.headers['content-length'] ?? 0);
+      if (!(length > end)) throw new Error(`no length of a body: ${head}`);
       if (pending.length < length) return;
       const body = pending.toString('utf8', end + 4, length);
       pending = pending.subarray(length);

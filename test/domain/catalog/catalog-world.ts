@@ -67,8 +67,6 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
   sandbox.changeCatalog({ ageSeconds: null, cacheControl: null });
   const { client, pools } = openClient(sandbox.url, {
     connections: 16,
-    connectTimeoutMs: 1_000,
-    catalogTimeoutMs: 20_000,
     catalogMaxBytes: 256 * 1024 * 1024,
   });
   const ledger = new ProofLedger({ clock, proofMs });

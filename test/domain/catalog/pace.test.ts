@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { buildVersion } from '../../../src/domain/catalog/catalog-version.ts';
 import { Pace, sortInSlices } from '../../../src/domain/catalog/sorting.ts';
+import { turnsDuring } from '../../support/turns.ts';
 import { instrument } from './instruments.ts';
 
 /** Each look at the clock finds it so much later. */
@@ -10,20 +11,6 @@ function tickAtEachLook(ms: number): void {
     nowMs += ms;
     return nowMs;
   });
-}
-
-/** Counts the turns of the event loop that others get while the work is done. */
-async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let isDone = false;
-  const count = () => {
-    turns += 1;
-    if (!isDone) setImmediate(count);
-  };
-  setImmediate(count);
-  await work();
-  isDone = true;
-  return turns;
 }
 
 const ROWS = Array.from({ length: 50 }, (_, at) => instrument(`S${at}`));

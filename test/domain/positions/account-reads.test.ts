@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
+import { atMost, stepUntil } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, inSnapshot, order, position } from './scripted-gateway.ts';
 
@@ -130,7 +131,11 @@ describe('a change of the members', () => {
     const changes = followChanges(viewer('tablet'));
     gateway.sessionLatencyMs = 700;
     trigger(bench);
-    while (changes.last?.opened.length !== 1) await clock.advance(100);
+    await stepUntil(
+      () => changes.last?.opened.length === 1,
+      () => clock.advance(100),
+      10,
+    );
     expect(phone.events).toHaveLength(1);
   });
 
@@ -160,7 +165,7 @@ describe('a change of the members', () => {
     const tablet = viewer('tablet');
     const lagsMs: number[] = [];
     void (async () => {
-      for await (const { asOf } of hub.watchAccount(prove(tablet), tablet)) {
+      for await (const { asOf } of atMost(100, hub.watchAccount(prove(tablet), tablet))) {
         lagsMs.push(clock.now() - asOf.getTime());
       }
     })();
@@ -186,7 +191,11 @@ describe('a change of the members', () => {
     gateway.set(LOGIN, [position('a'), position('q'), position('o')]);
     gateway.setAccount(LOGIN, { orders: [order('p')] });
     const polls = gateway.polls.length;
-    while (gateway.polls.length === polls) await clock.advance(10);
+    await stepUntil(
+      () => gateway.polls.length > polls,
+      () => clock.advance(10),
+      100,
+    );
     // This list has the first change alone, the snapshot behind it has both, and the next list is slow.
     gateway.set(LOGIN, [position('a'), position('q'), position('o'), position('p')]);
     gateway.setAccount(LOGIN, { orders: [] });
@@ -226,9 +235,13 @@ describe('a change of the members', () => {
     const { clock, gateway, phone } = bench;
     await clock.advance(9_900);
     gateway.latencyMs = 200;
-    const polled = () => gateway.polls.length;
+    const polls = gateway.polls.length;
     // The snapshot is too old at this poll, behind which the order is triggered.
-    for (const before = polled(); polled() === before; ) await clock.advance(10);
+    await stepUntil(
+      () => gateway.polls.length > polls,
+      () => clock.advance(10),
+      100,
+    );
     trigger(bench);
     await clock.advance(5_000);
     const [, second] = phone.events;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { stepUntil } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
 
@@ -192,7 +193,11 @@ test('a poll that was overtaken by a later call does not bring the older list ba
   gateway.set(LOGIN, [position('old')]);
   gateway.latencyMs = 500;
   const polled = gateway.polls.length;
-  while (gateway.polls.length === polled) await clock.advance(50);
+  await stepUntil(
+    () => gateway.polls.length > polled,
+    () => clock.advance(50),
+    20,
+  );
   const positions = [position('new')];
   const sequence = gateway.nextSequence();
   const nowMs = clock.now();

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { TokenEndedError } from '../../../src/domain/positions/token-ended-error.ts';
+import { atMost } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
 
@@ -121,7 +122,7 @@ test('no token gets new events while it has no proof, however many there are', a
     const stream = hub.watchPositions(prove(asking), asking);
     void (async () => {
       let last: unknown;
-      for await (const list of stream) {
+      for await (const list of atMost(1_000, stream)) {
         if (list === last) continue;
         last = list;
         emitted += 1;

@@ -1,4 +1,8 @@
 import type { PullStream } from '../../../src/lib/pull-stream.ts';
+import { atMost } from '../../support/steps.ts';
+
+/** Far more than a test emits. */
+const MOST_EVENTS = 10_000;
 
 /** Reads a subscription as fast as it emits, until it ends or the test unsubscribes. */
 export class Follower<Event> {
@@ -22,7 +26,7 @@ export class Follower<Event> {
 
   async #read(): Promise<void> {
     try {
-      for await (const event of this.#stream) this.events.push(event);
+      for await (const event of atMost(MOST_EVENTS, this.#stream)) this.events.push(event);
     } catch (error) {
       this.error = error;
     }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/input-error.ts';
+import { atMost } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
 
@@ -62,7 +63,7 @@ test('intervalMs merges the changes in between', async () => {
   const emittedAtMs: number[] = [];
   const prices: unknown[] = [];
   void (async () => {
-    for await (const { upserted } of stream) {
+    for await (const { upserted } of atMost(100, stream)) {
       emittedAtMs.push(clock.now());
       prices.push(upserted[0]?.priceCurrent);
     }
@@ -104,7 +105,8 @@ for (const intervalMs of [undefined, 1, 1_000, 15_000]) {
     const emittedAtMs: number[] = [];
     const asOf: number[] = [];
     void (async () => {
-      for await (const event of hub.watchChanges(prove(phone), phone, { intervalMs })) {
+      const stream = hub.watchChanges(prove(phone), phone, { intervalMs });
+      for await (const event of atMost(100, stream)) {
         emittedAtMs.push(clock.now());
         asOf.push(event.asOf.getTime());
       }

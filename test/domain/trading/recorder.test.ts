@@ -6,13 +6,14 @@ import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { reserved } from '../../store/order-records-contract.ts';
 import { createTestLog } from './order-stage.ts';
 
-/** Time passes as fast as timers are set. */
+/** Time passes as fast as timers are set, for two lives of a record. */
 function createHastyClock(): Clock {
   let nowMs = 0;
   return {
     now: () => nowMs,
     date: () => nowMs,
     after(ms, task) {
+      if (nowMs > 2 * RECORD_LIFE_MS) throw new Error('timers are set for longer than that');
       const timer = setImmediate(() => {
         nowMs += ms;
         task();

@@ -11,11 +11,7 @@ function openBudget() {
   const calls = (count: number) => {
     for (let call = 0; call < count; call += 1) budget.called();
   };
-  const takeAll = () => {
-    let taken = 0;
-    while (budget.take()) taken += 1;
-    return taken;
-  };
+  const takeAll = () => Array.from({ length: 200 }, () => budget.take()).filter(Boolean).length;
   return { clock, budget, calls, takeAll };
 }
 

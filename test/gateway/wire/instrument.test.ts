@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toInstrument, toInstruments } from '../../../src/gateway/wire/instrument.ts';
+import { turnsDuring } from '../../support/turns.ts';
 import { instrumentRow, wrongFor } from './rows.ts';
 
 const OPTIONAL = ['tradingHours', 'swap', 'mFx', 'pFx'] as const;
@@ -146,15 +147,9 @@ describe('a catalog', () => {
 
   test('of thousands yields to other tasks in between', async () => {
     const rows = Array.from({ length: 5_500 }, (_, n) => ({ ...instrumentRow, _id: `I${n}` }));
-    let turns = 0;
-    const count = () => {
-      turns += 1;
-      turn = setImmediate(count);
-    };
-    let turn = setImmediate(count);
-    const { instruments } = await toInstruments(rows);
-    clearImmediate(turn);
-    expect(instruments).toHaveLength(5_500);
+    const turns = await turnsDuring(async () => {
+      expect((await toInstruments(rows)).instruments).toHaveLength(5_500);
+    });
     expect(turns).toBeGreaterThanOrEqual(4);
   });
 });

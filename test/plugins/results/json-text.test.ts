@@ -3,6 +3,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
 import { COSTLY_FIELDS } from '../../../src/plugins/cost/meter.ts';
 import { jsonBytes, jsonText } from '../../../src/plugins/results/json-text.ts';
+import { turnsDuring } from '../../support/turns.ts';
 import { meterFor } from '../execution/both-executors.ts';
 
 async function textOf(result: ExecutionResult): Promise<string> {
@@ -35,14 +36,5 @@ test('errors are written as errors, undefined is left out', async () => {
 
 test('writing a large answer yields to other tasks', async () => {
   const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, name: `row ${id}`, ids: [id] }));
-  let turns = 0;
-  let isDone = false;
-  const count = () => {
-    turns += 1;
-    if (!isDone) setImmediate(count);
-  };
-  setImmediate(count);
-  await jsonText({ data: { rows } }, costly());
-  isDone = true;
-  expect(turns).toBeGreaterThan(3);
+  expect(await turnsDuring(async () => jsonText({ data: { rows } }, costly()))).toBeGreaterThan(3);
 });

@@ -22,6 +22,9 @@ interface Feed {
   readonly events: PullStream<unknown>;
 }
 
+/** So that a reader that is not waited for takes no more than this. */
+const MOST_EVENTS = 200;
+
 /** A feed that has an event whenever it is asked for one, and counts them. */
 function createFeed(eventBytes: number): Feed {
   const feed = {
@@ -31,7 +34,7 @@ function createFeed(eventBytes: number): Feed {
     events: new PullStream<unknown>({
       open: () => {},
       take: () => {
-        if (feed.isEmpty) return undefined;
+        if (feed.isEmpty || feed.made === MOST_EVENTS) return undefined;
         feed.made += 1;
         return 'x'.repeat(eventBytes);
       },

@@ -48,7 +48,9 @@ function ends(bytes: Buffer, chunkBytes: number): { ends: number[]; meter: Frame
     const chunk = bytes.subarray(start, start + chunkBytes);
     for (let at = 0; at < chunk.length; ) {
       const before = meter.frames;
-      at = meter.next(chunk, at);
+      const next = meter.next(chunk, at);
+      if (next <= at) throw new Error(`the meter stays at byte ${start + at}`);
+      at = next;
       if (meter.frames > before) found.push(start + at);
     }
   }

@@ -12,8 +12,8 @@ const records = await openSqliteOrderRecords({
   onWarn: (warning) => process.stderr.write(`${warning}\n`),
 });
 
-async function write(worker: number): Promise<never> {
-  for (let n = 0; ; n += 1) {
+async function write(worker: number): Promise<void> {
+  for (let n = 0; n < 100_000; n += 1) {
     const key = `${name}-${worker}-${n}`;
     const answer = await records.reserve({
       ...{ login: '1', key, canonical: 'c', reservedAtMs: Date.now(), pendingMs: 60_000 },

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CatalogView } from '../../../../src/domain/catalog/catalog-view.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { inFull } from '../../../support/in-full.ts';
+import { turnsDuring } from '../../../support/turns.ts';
 import {
   type CatalogWorld,
   FRESH,
@@ -366,16 +367,8 @@ test('a hundred thousand instruments do not block the event loop', {
 }, async () => {
   const instruments = inFull(100_000, 20_000);
   await using world = await openCatalogWorld({ instruments });
-  let turns = 0;
-  let isDone = false;
-  const spin = () => {
-    turns += 1;
-    if (!isDone) setImmediate(spin);
-  };
   const view = await world.catalogs.read(world.viewer());
-  setImmediate(spin);
-  await view.version.index;
-  isDone = true;
+  const turns = await turnsDuring(async () => view.version.index);
   expect(view.version.size).toBe(instruments);
   expect(turns).toBeGreaterThan(instruments / 2_000);
   const again = world.catalogs.read(world.viewer());

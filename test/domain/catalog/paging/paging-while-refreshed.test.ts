@@ -8,6 +8,10 @@ import type { PageRequest } from '../../../../src/domain/catalog/paging/page-req
 import type { Instrument } from '../../../../src/gateway/model.ts';
 import { instrument } from '../instruments.ts';
 
+const MOST_INSTRUMENTS = 25;
+/** Those of the smallest pages through all of both versions, and an empty one. */
+const MOST_PAGES = 2 * MOST_INSTRUMENTS + 1;
+
 const WORDS = ['gold', 'Gold', 'golden', 'silver', 'Sílver', 'bold', 'fields', ''];
 const row = fc.record({
   id: fc.constantFrom(...Array.from({ length: 30 }, (_, at) => `S${at}`), 'GOLD', 'GOLDX'),
@@ -18,7 +22,7 @@ const row = fc.record({
   pdt: fc.boolean(),
 });
 const catalog = fc
-  .uniqueArray(row, { selector: ({ id }) => id, maxLength: 25 })
+  .uniqueArray(row, { selector: ({ id }) => id, maxLength: MOST_INSTRUMENTS })
   .map((rows) => rows.map(({ id, ...own }) => instrument(id, own)));
 const filter = fc.record(
   {
@@ -43,7 +47,7 @@ async function walk(
 ): Promise<string[]> {
   const seen: string[] = [];
   let cursor: string | null = null;
-  for (let page = 0; ; page += 1) {
+  for (let page = 0; page <= MOST_PAGES; page += 1) {
     const version = versions[page < turn ? 0 : 1];
     const step: PageRequest = isBackward
       ? { last: size, before: cursor }
@@ -56,6 +60,7 @@ async function walk(
     // An empty page before the change of versions says nothing about the second one.
     if (!hasMore || cursor === null) return seen;
   }
+  throw new Error(`there is no last page among ${MOST_PAGES}: ${seen}`);
 }
 
 test('paging through a catalog that is refreshed midway yields each remaining instrument exactly once', async () => {

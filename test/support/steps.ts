@@ -1,0 +1,24 @@
+/**
+ * Takes steps until the condition holds, and throws where it does not after the most that it may take. A loop over
+ * promises without a bound goes on for ever where the code under test is broken: no time-out can end it.
+ */
+export async function stepUntil(
+  isDone: () => boolean,
+  step: () => unknown,
+  most: number,
+): Promise<void> {
+  for (let taken = 0; !isDone(); taken += 1) {
+    if (taken === most) throw new Error(`not after ${most} steps: ${isDone}`);
+    await step();
+  }
+}
+
+/** The same values; throws where there are more than these, as of a stream that never waits. */
+export async function* atMost<T>(most: number, values: AsyncIterable<T>): AsyncGenerator<T> {
+  let count = 0;
+  for await (const value of values) {
+    count += 1;
+    if (count > most) throw new Error(`more than ${most} values were read`);
+    yield value;
+  }
+}
