@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { BufferedOutput } from '../../src/lib/log-output.ts';
 import { eventually } from '../support/eventually.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
@@ -40,12 +39,14 @@ function openOutput(maxBytes = 100) {
 const failure = (code: string) => Object.assign(new Error(code), { code });
 
 test('the lines of several turns are written together, and those that come meanwhile after them', async () => {
-  const { output, attempts, succeed, attempt } = openOutput();
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { output, attempts, succeed } = openOutput();
   output.write('a\n');
-  await setImmediate();
+  vi.advanceTimersByTime(19);
   output.write('b\nc\n');
   expect(attempts).toHaveLength(0);
-  await attempt(0);
+  vi.advanceTimersByTime(1);
   output.write('d\n');
   output.write('e\n');
   expect(await succeed(0)).toBe('a\nb\nc\n');
