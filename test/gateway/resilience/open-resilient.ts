@@ -1,16 +1,32 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayClient } from '../../../src/gateway/client.ts';
-import { createPools } from '../../../src/gateway/pools.ts';
+import { createPools, type Pools } from '../../../src/gateway/pools.ts';
 import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
 import { createTransport } from '../../../src/gateway/transport.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { stepUntil } from '../../support/steps.ts';
+
+const MOST_STEPS = 30_000;
+
+interface ResilientSettings {
+  readonly timeoutMs?: number;
+  readonly connections?: number;
+  readonly pollConnections?: number;
+  /** Those of another client. */
+  readonly pools?: Pools;
+}
 
 /** The client over real sockets with everything in between, on a clock that the test moves. */
 export function openResilient(
   gatewayUrl: string,
-  { timeoutMs = 5_000, connections = 128, pollConnections = 32 } = {},
+  {
+    timeoutMs = 30_000,
+    connections = 128,
+    pollConnections = 32,
+    pools = createPools({ gatewayUrl, connections, connectTimeoutMs: timeoutMs }),
+  }: ResilientSettings = {},
 ) {
   const clock = createScriptedClock();
-  const pools = createPools({ gatewayUrl, connections, connectTimeoutMs: timeoutMs });
   const circuits: string[] = [];
   const retries: string[] = [];
   const resilience = new Resilience(
@@ -36,14 +52,15 @@ export function openResilient(
     maxBytes: 1_000_000,
     catalogMaxBytes: 1_000_000,
   });
-  /** Advances the clock in small steps until it settles, so that timers in between run. */
+  /** Advances the clock in small steps while a timer waits; without one it stands still while sockets take their time. */
   async function hurry<T>(work: Promise<T>): Promise<T> {
-    let isDone = false;
-    const done = () => {
-      isDone = true;
+    let isSettled = false;
+    const settled = () => {
+      isSettled = true;
     };
-    work.then(done, done);
-    while (!isDone) await clock.advance(10);
+    work.then(settled, settled);
+    const step = () => (clock.pending > 0 ? clock.advance(10) : delay(1));
+    await stepUntil(() => isSettled, step, MOST_STEPS);
     return work;
   }
   return {
@@ -52,6 +69,7 @@ export function openResilient(
     resilience,
     circuits,
     retries,
+    pools,
     hurry,
     [Symbol.asyncDispose]: () => pools.close(),
   };
