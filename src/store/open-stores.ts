@@ -18,6 +18,7 @@ export interface StoreOptions {
   readonly redisUrl: string | null;
   /** The prefix of every key in Redis. */
   readonly redisPrefix: string;
+  readonly redisTimeoutMs?: number;
   /** Without Redis: a file, or the word `memory`. */
   readonly orderStore: string;
   readonly orderRecordsMax: number;

@@ -109,6 +109,7 @@ describeWithRedis('with Redis', (serverPath) => {
       max: 100,
       clock: systemClock,
       uptimeMs: () => performance.now(),
+      redisTimeoutMs: 30_000,
       onWarn() {},
     });
   const shown = ({ url }: TestRedis) => url.replace(`:${REDIS_PASSWORD}@`, '***@');

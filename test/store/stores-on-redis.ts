@@ -6,10 +6,13 @@ export async function openOnRedis(
   redisUrl: string,
   redisPrefix = 'trading-graph:',
   warnings: string[] = [],
+  // A machine may be busy with something else.
+  redisTimeoutMs = 30_000,
 ) {
   const stores = await openStores({
     redisUrl,
     redisPrefix,
+    redisTimeoutMs,
     orderStore: 'memory',
     orderRecordsMax: 100,
     orderRecordsPerAccount: 100,

@@ -9,6 +9,7 @@ export interface RedisAccountVersionsOptions {
   readonly redis: RedisConnection;
   readonly clock: Clock;
   readonly scripts: Pick<OrderScripts, 'marker' | 'versionOf'>;
+  readonly timeoutMs?: number | undefined;
 }
 
 type Waiting = PromiseWithResolvers<AccountVersion>;
@@ -26,6 +27,7 @@ export function createRedisAccountVersions({
   redis,
   clock,
   scripts,
+  timeoutMs = TIMEOUT_MS,
 }: RedisAccountVersionsOptions): AccountVersions {
   /** A Redis that comes back may have lost its last writes, so each connection is an epoch of its own. */
   let connection = 0;
@@ -39,7 +41,7 @@ export function createRedisAccountVersions({
     const asked = connection;
     try {
       const keys = [scripts.marker, ...batch.map(([login]) => scripts.versionOf(login))];
-      const answer = await within(clock, TIMEOUT_MS, redis.run(VERSIONS, keys, []));
+      const answer = await within(clock, timeoutMs, redis.run(VERSIONS, keys, []));
       if (!Array.isArray(answer)) throw new RecordsUnavailableError('Redis did not answer in time');
       const [epoch, ...versions] = answer.map(String);
       for (const [at, [, { resolve }]] of batch.entries()) {

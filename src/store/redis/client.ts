@@ -5,6 +5,8 @@ import { StoreError } from '../store-error.ts';
 
 export interface RedisClientOptions {
   readonly url: string;
+  /** The deadline of connecting. */
+  readonly connectTimeoutMs: number;
   readonly commandTimeoutMs: number;
   readonly reconnectMaxMs: number;
   readonly socketTimeoutMs?: number;
@@ -14,8 +16,6 @@ export interface RedisClientOptions {
    */
   readonly onError: (error: Error, refusal: string | null) => void;
 }
-
-const CONNECT_TIMEOUT_MS = 1_000;
 
 /**
  * A client of Redis without an offline queue or command retries. A Redis that is unreachable now may
@@ -74,7 +74,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
     () => {},
   );
   // A Redis that accepts connections and is silent would be waited for twice: to connect and to answer.
-  await Promise.race([connected, delay(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
+  await Promise.race([connected, delay(options.connectTimeoutMs, undefined, { ref: false })]);
   if (refusal !== null) {
     redis.disconnect();
     throw new StoreError(refusal);
@@ -93,7 +93,7 @@ function connectionOptions(options: RedisClientOptions) {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: options.commandTimeoutMs,
-    connectTimeout: CONNECT_TIMEOUT_MS,
+    connectTimeout: options.connectTimeoutMs,
     ...(options.socketTimeoutMs && { socketTimeout: options.socketTimeoutMs }),
     retryStrategy: retryDelay(options),
   } satisfies RedisOptions;

@@ -22,26 +22,30 @@ export class RedisSilentError extends RecordsUnavailableError {}
 
 export interface RedisConnectionOptions extends Pick<RedisTroubleOptions, 'onWarn' | 'onFailed'> {
   readonly url: string;
+  /** The deadline of connecting, and of each command but those that count requests. */
+  readonly redisTimeoutMs?: number;
   /** Of all connections to the same Redis; its own where left out. */
   readonly trouble?: RedisTrouble;
 }
 
-const COMMAND_TIMEOUT_MS = 1_000;
+export const REDIS_TIMEOUT_MS = 1_000;
 /** Short, so that a replica is back well before a new epoch opens. */
 const RECONNECT_MAX_MS = 500;
 
 /** A connection for scripts, such as those of the order records. */
 export async function connectRedis({
   url,
+  redisTimeoutMs = REDIS_TIMEOUT_MS,
   onWarn,
   onFailed,
   trouble = new RedisTrouble({ onWarn, onFailed }),
 }: RedisConnectionOptions): Promise<RedisConnection> {
   const redis = await openRedisClient({
     url,
-    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    connectTimeoutMs: redisTimeoutMs,
+    commandTimeoutMs: redisTimeoutMs,
     // A half-open connection is dropped; heartbeats keep a living one busy.
-    socketTimeoutMs: 3 * COMMAND_TIMEOUT_MS,
+    socketTimeoutMs: 3 * redisTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
     onError: (error, refusal) => trouble.failed(error, refusal),
   });

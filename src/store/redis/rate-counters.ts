@@ -3,13 +3,11 @@ import { createMemoryRateCounters } from '../memory/rate-counters.ts';
 import type { RateCounter, RateCounters } from '../rate-counters.ts';
 import { createBatchedRateCounter } from './batched-rate-counter.ts';
 import { openRedisClient } from './client.ts';
-import { RedisTrouble, type RedisTroubleOptions } from './trouble.ts';
+import { REDIS_TIMEOUT_MS, type RedisConnectionOptions } from './connection.ts';
+import { RedisTrouble } from './trouble.ts';
 
-export interface RedisRateCountersOptions extends Pick<RedisTroubleOptions, 'onWarn' | 'onFailed'> {
-  readonly url: string;
+export interface RedisRateCountersOptions extends RedisConnectionOptions {
   readonly clock: Clock;
-  /** Of all connections to the same Redis; its own where left out. */
-  readonly trouble?: RedisTrouble;
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;
   /** Beyond it a count is made in this process alone. */
@@ -43,6 +41,7 @@ export async function openRedisRateCounters({
   clock,
   onWarn,
   prefix = 'trading-graph:',
+  redisTimeoutMs = REDIS_TIMEOUT_MS,
   countTimeoutMs = COUNT_TIMEOUT_MS,
   onCounted = () => {},
   onFailed,
@@ -50,6 +49,7 @@ export async function openRedisRateCounters({
 }: RedisRateCountersOptions): Promise<RateCounters> {
   const redis = await openRedisClient({
     url,
+    connectTimeoutMs: redisTimeoutMs,
     commandTimeoutMs: countTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
     onError: (error, refusal) => trouble.failed(error, refusal),

@@ -76,7 +76,9 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await using watched = await startWatchedRedis(serverPath);
     const address = (name: string) =>
       `redis-sentinel://:${REDIS_PASSWORD}@${watched.address}/${name}/2?sentinelPassword=${SENTINEL_PASSWORD}`;
-    await expect(openOnRedis(address('nobody'))).rejects.toThrow('know no primary of this name');
+    // The Sentinels are asked again until then.
+    const nobody = openOnRedis(address('nobody'), 'trading-graph:', [], 5_000);
+    await expect(nobody).rejects.toThrow('know no primary of this name');
     await using one = await openOnRedis(address('orders'));
     await using other = await openOnRedis(address('orders'));
     await one.records.settle(await reserved(one.records, '1', 'early'), accepted);

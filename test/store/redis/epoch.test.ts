@@ -11,7 +11,8 @@ import { startSwitchboard } from '../../support/switchboard.ts';
 import { accepted, rejected, request, reserved, unknown } from '../order-records-contract.ts';
 
 // No replica's lease ends within a test: these are about which replicas are waited for.
-const timing: RedisTiming = { beatMs: 50, graceMs: 300, leaseMs: 60_000, patienceMs: 2_000 };
+const timing: RedisTiming = { beatMs: 50, graceMs: 300, leaseMs: 60_000, patienceMs: 20_000 };
+const redisTimeoutMs = 30_000;
 const PREFIX = 'trading-graph:{orders}';
 const MARKER = `${PREFIX}:epoch`;
 const MEMBERS = `${PREFIX}:members`;
@@ -24,7 +25,7 @@ async function openReplica(
 ) {
   const warnings: string[] = [];
   const records = await openRedisOrderRecords({
-    ...{ url, max: 1_000, clock, uptimeMs: () => performance.now() },
+    ...{ url, max: 1_000, clock, uptimeMs: () => performance.now(), redisTimeoutMs },
     onWarn: (message) => warnings.push(message),
     timing: { ...timing, ...change },
   });
@@ -115,9 +116,9 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     const open = (url: string, beatMs: number) =>
       openRedisOrderRecords({
         ...{ url, max: 2_000, clock: systemClock, uptimeMs: () => performance.now() },
-        onWarn() {},
+        ...{ redisTimeoutMs, onWarn() {} },
         // Shorter than the writing back takes, which prolongs the wait with each batch.
-        timing: { ...timing, beatMs, leaseMs: 1_500, patienceMs: 20_000 },
+        timing: { ...timing, beatMs, leaseMs: 1_500 },
       });
     // One that has not seen an open epoch at a heartbeat yet has no peers, itself included.
     const a = await open(`redis://:${REDIS_PASSWORD}@${line.address}`, 60_000);
@@ -280,13 +281,13 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
     const [first] = await membersOf(redis);
-    const b = await openReplica(redis.url);
+    const b = await openReplica(redis.url, { patienceMs: 100 });
     await twoBeats(redis);
     const other = (await membersOf(redis)).find((member) => member !== first) ?? '';
     const now = Date.now();
     await redis.command('ZADD', EXPECTED, 1, other);
     await redis.command('HSET', MARKER, 'opensAt', now, 'latestAt', now + 60_000);
-    await expect(a.records.reserve(request('1', 'early'))).rejects.toThrow('written back');
+    await expect(b.records.reserve(request('1', 'early'))).rejects.toThrow('written back');
     // An order that waits meanwhile must not name it again.
     await redis.command('HSET', MARKER, 'opensAt', Date.now() + 1_000);
     const waiting = a.records.reserve(request('1', 'new'));

@@ -8,6 +8,7 @@ import { startTestRedis } from '../../support/redis.ts';
 import { accepted, request, reserved } from '../order-records-contract.ts';
 
 const PENDING_MS = 200;
+const FAR_MS = 30_000;
 
 function openReplica(url: string) {
   return openRedisOrderRecords({
@@ -16,7 +17,8 @@ function openReplica(url: string) {
     clock: systemClock,
     uptimeMs: () => performance.now(),
     onWarn() {},
-    timing: { beatMs: 50, graceMs: 100, leaseMs: 500, patienceMs: 3_000 },
+    redisTimeoutMs: FAR_MS,
+    timing: { beatMs: 50, graceMs: 100, leaseMs: FAR_MS, patienceMs: FAR_MS },
   });
 }
 
@@ -66,7 +68,7 @@ describeWithRedis('a reservation that is given back after its time', (serverPath
   test('comes free in time', async () => {
     await using redis = await startTestRedis(serverPath);
     const records = await openReplica(redis.url);
-    const answer = await records.reserve({ ...request('1', 'k'), pendingMs: 5_000 });
+    const answer = await records.reserve({ ...request('1', 'k'), pendingMs: FAR_MS });
     if (!answer.reserved) throw new Error('the key is free');
     await records.release(answer.reservation);
     expect(await records.find('1', 'k')).toBe(null);
