@@ -7,7 +7,7 @@ import { runHostile } from '../../bench/support/hostile/run-hostile.ts';
 const MAX_COST = 5_000;
 
 test('the search finds a document for each kind, and among them one with many of the fields that the limits allow', {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   const { findings, searches, text } = await runHostile({
     seed: 'small',
@@ -36,7 +36,7 @@ test('the search finds a document for each kind, and among them one with many of
 });
 
 test('senders of bytes are made up, and measured beside a known one', {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   const { climb, damages, text } = await runBytes({
     seed: 'small',

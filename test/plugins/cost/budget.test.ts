@@ -32,7 +32,7 @@ function oneOf(random: Random, documents: string[]): Question {
   return { text, variables, stage: createStage(random, 0) };
 }
 
-describe('a budget ends an answer at the same place', () => {
+describe('a budget ends an answer at the same place', { timeout: 600_000 }, () => {
   test('whichever executor counts it', async () => {
     const random = createRandom('budgets');
     const seen = { compared: 0, ended: 0, whole: 0 };

@@ -76,7 +76,7 @@ test.each<readonly [string, OperationName | null]>([
     expect(seen.whole).toBeGreaterThan(DOCUMENTS * 0.2);
     if (failing) expect(seen.failed).toBeGreaterThan(DOCUMENTS * 0.2);
   },
-  60_000,
+  600_000,
 );
 
 test('a document as a person writes it is answered alike the first time and the later ones', async () => {

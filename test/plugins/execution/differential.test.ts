@@ -8,7 +8,7 @@ import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
 
 const DOCUMENTS = inFull(1_000, 400);
 
-describe('generated documents', () => {
+describe('generated documents', { timeout: 600_000 }, () => {
   test.each([
     ['query', 0],
     ['query', 0.01],
