@@ -1,21 +1,51 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 10;
+const LONGEST_TEXT = 300;
 
-/** Waits for a condition, never for a time; on time-out it throws the last failure. */
+/**
+ * Waits for a condition, never for a time. After that long it throws the last failure, or that the check has not
+ * settled, and names the check by its own text.
+ */
 export async function eventually<T>(
   check: () => T | Promise<T>,
   { withinMs = 30_000 }: { withinMs?: number } = {},
 ): Promise<T> {
-  const giveUpAtMs = Date.now() + withinMs;
-  for (;;) {
+  const beganAtMs = performance.now();
+  const unsettled = new Error('The check has not settled');
+  for (let tries = 1; ; tries += 1) {
     try {
-      const value = await check();
+      const value = await settled(check, withinMs, unsettled);
       if (value !== false) return value;
-      throw new Error(`the condition does not hold: ${check}`);
+      throw new Error('The condition does not hold');
     } catch (error) {
-      if (Date.now() >= giveUpAtMs) throw error;
+      const waitedMs = performance.now() - beganAtMs;
+      if (waitedMs >= withinMs || error === unsettled)
+        throw withWait(error, check, waitedMs, tries);
       await delay(POLL_MS);
     }
   }
+}
+
+/** A check that waits for what never comes fails as well, rather than the whole test at its own limit. */
+async function settled<T>(
+  check: () => T | Promise<T>,
+  withinMs: number,
+  unsettled: Error,
+): Promise<T> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(unsettled), withinMs);
+  try {
+    return await Promise.race([check(), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The same failure, since test reports show more of an assertion than its message. */
+function withWait(failure: unknown, check: () => unknown, waitedMs: number, tries: number): Error {
+  const error = failure instanceof Error ? failure : new Error(String(failure));
+  const text = String(check).replace(/\s+/g, ' ').slice(0, LONGEST_TEXT);
+  error.message += `\nin ${(waitedMs / 1_000).toFixed(1)} s and ${tries} tries of: ${text}`;
+  return error;
 }
