@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../config.ts';
+import { type Clock, steadyClock } from '../lib/clock.ts';
 import {
   createLog,
   type Log,
@@ -47,6 +48,8 @@ export interface ConnectionLimits {
   readonly unfinishedMs?: number;
   /** How long a connection without a request stays open while the service drains. */
   readonly lingerMs?: number;
+  /** The monotonic clock of all that is above and of what a client may send in a minute. */
+  readonly clock?: Clock;
 }
 
 // This counts sockets too; further connections are closed as soon as they are accepted.
@@ -81,6 +84,7 @@ export function withDefaults(
     unprovedPerAddress: UNPROVED_PER_ADDRESS,
     pingMs: PING_MS,
     lingerMs: LINGER_MS,
+    clock: steadyClock,
     ...connections,
   };
   return {

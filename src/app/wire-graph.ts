@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { ClientKeys } from '../domain/auth/client-key.ts';
 import { Graph } from '../graph.ts';
-import { steadyClock, systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
 import { CostQuota } from '../plugins/cost/cost-quota.ts';
 import { ErrorCodes } from '../plugins/errors/error-codes.ts';
@@ -25,7 +25,7 @@ export type WiredGraph = ReturnType<typeof wireGraph>;
 /** The graph with the caches and budgets of its plugins, which report how much they hold. */
 export function wireGraph(
   config: Config,
-  { log, schema, cacheBytes, connections: { unprovedPerAddress }, plugins }: StartOptions,
+  { log, schema, cacheBytes, connections: { unprovedPerAddress, clock }, plugins }: StartOptions,
   { domain, documents, trusted, stores: { counters }, metrics, memory, tracing }: Resources,
 ) {
   const clients = new ClientKeys(domain.ledger);
@@ -40,7 +40,7 @@ export function wireGraph(
   const budgets = new MessageBudgets({
     ratePerMinute: config.rateLimitPerMinute,
     clients,
-    clock: steadyClock,
+    clock,
     onOver: () => metrics.graph.refusal('messages'),
   });
   const graph = new Graph({

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { steadyClock, systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 import { printedSchema } from '../schema/schema.ts';
 import { Readiness } from '../server/admin/readiness.ts';
 import { SendBuffers } from '../server/back-pressure/send-buffers.ts';
@@ -38,12 +38,12 @@ export function wireServer(
 ) {
   const { metrics, memory } = resources;
   const { schema, directPath } = options;
-  const { most, perAddress, unprovedPerAddress, pingMs, lingerMs } = options.connections;
+  const { most, perAddress, unprovedPerAddress, pingMs, lingerMs, clock } = options.connections;
   const settings = settingsOf(config, options, resources, wired);
   const readiness = new Readiness();
   const webSockets = new WebSocketEndpoint({
     ...settings,
-    clock: steadyClock,
+    clock,
     pingMs,
     silenceMs: SILENCE_MS,
     maxOperations: MAX_OPERATIONS_PER_SOCKET,
@@ -112,23 +112,23 @@ function settingsOf(
 /** Makes the bounds of the bytes that wait on either side, and of the messages that arrive. */
 function boundsOf(
   config: Config,
-  { log, connections: { unreadMs, patienceMs, unfinishedMs } }: StartOptions,
+  { log, connections: { unreadMs, patienceMs, unfinishedMs, clock } }: StartOptions,
   { metrics }: Resources,
   { clients, budgets }: WiredGraph,
 ) {
-  const cuts = new CutLog({ log, clock: steadyClock });
+  const cuts = new CutLog({ log, clock });
   return {
     buffers: new SendBuffers({
       maxBytes: config.sendBufferMaxBytes,
       clients,
-      clock: steadyClock,
+      clock,
       ...(unreadMs !== undefined && { unreadMs }),
       ...(patienceMs !== undefined && { patienceMs }),
       onCut: (reason) => metrics.server.readersCut.add(reason),
     }),
     received: new ReceiveBuffers({
       maxBytes: config.receiveBufferMaxBytes,
-      clock: steadyClock,
+      clock,
       ...(unfinishedMs !== undefined && { unfinishedMs }),
       onCut: (reason) => {
         metrics.server.sendersCut.add(reason);
