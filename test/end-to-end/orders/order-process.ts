@@ -1,19 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import type { Environment } from '../../../src/config.ts';
+import { type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { OrderClient } from './order-client.ts';
 
 /** The program in a process of its own, with a file of order records, a gateway and a client. */
-export async function startOrderProcess(
-  slowMs: number,
-  environment: Readonly<Record<string, string>> = {},
-) {
+export async function startOrderProcess(gateway: SandboxOptions, environment: Environment = {}) {
   await using opened = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'trading-graph-order-process-'));
   opened.defer(() => rm(folder, { recursive: true }));
-  const sandbox = opened.use(await startSandbox({ tickMs: 0, instruments: 40, slowMs }));
+  const sandbox = opened.use(await startSandbox({ tickMs: 0, instruments: 40, ...gateway }));
   const facade = opened.use(
     await startFacadeProcess({
       GATEWAY_URL: sandbox.url,
