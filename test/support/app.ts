@@ -7,6 +7,7 @@ import { createLog } from '../../src/lib/log.ts';
 import type { OtherPlugin } from '../../src/plugins/plugin.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
+import { PATIENT } from './patient.ts';
 
 export interface GraphQLAnswer {
   readonly status: number;
@@ -80,6 +81,7 @@ export async function startTestApp(
     ADMIN_PORT: '0',
     SANDBOX_SEED: 'tests',
     SANDBOX_TICK_MS: '86400000',
+    ...PATIENT,
     // Else each start asks git.
     REVISION: 'tests',
     ...(gateway && { GATEWAY_URL: gateway.url, ORDER_STORE: 'memory' }),

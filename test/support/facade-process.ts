@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../src/config.ts';
 import { compileCache } from './compile-cache.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
+import { PATIENT } from './patient.ts';
 import { PROGRAM } from './program.ts';
 
 export interface FacadeProcess extends AsyncDisposable {
@@ -44,7 +45,13 @@ export async function startFacadeProcess(
     if (isRunning) throw new Error('the facade runs already');
     const started = spawn(process.execPath, [...nodeFlags, PROGRAM], {
       cwd: folder,
-      env: { PORT: '0', ADMIN_PORT: '0', ...compileCache(), ...environment },
+      env: {
+        PORT: '0',
+        ADMIN_PORT: '0',
+        ...PATIENT,
+        ...compileCache(),
+        ...environment,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child = started;

@@ -75,4 +75,5 @@ test.each(WITH_PROGRAMS)(
     await project.generate();
     expect(await project.compile()).toBe('');
   },
+  300_000,
 );

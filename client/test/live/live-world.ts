@@ -44,10 +44,7 @@ export async function startLiveWorld(
   const sandbox = await startSandbox({ seed: 'tests', tickMs: 0 });
   const devices: Device[] = [];
   const start = () =>
-    startTestApp(
-      { POSITIONS_POLL_MS: String(POLL_MS), GATEWAY_TIMEOUT_MS: '2000', ...settings },
-      { gateway: sandbox },
-    );
+    startTestApp({ POSITIONS_POLL_MS: String(POLL_MS), ...settings }, { gateway: sandbox });
   const [first, witness] = await Promise.all([start(), start()]);
   let app = first;
   const portOf = () => Number(new URL(app.url).port);

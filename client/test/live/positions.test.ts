@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
+import { stepUntil } from '../../../test/support/steps.ts';
 import { Audience, gatewayList, type LiveWorld, prints, startLiveWorld } from './live-world.ts';
 
 let world: LiveWorld;
@@ -53,6 +54,9 @@ describe('the list', () => {
   });
 
   test('comes when the gateway does, though the first subscriptions end with its error', async () => {
+    // They end where no list has come by then.
+    await world[Symbol.asyncDispose]();
+    world = await startLiveWorld({ GATEWAY_TIMEOUT_MS: '2000' });
     world.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
     const audience = new Audience();
     const { positions, core } = world.device();
@@ -180,13 +184,17 @@ describe('a line that is lost', () => {
     await moves(audience);
   });
 
-  test('by tokens of three seconds misses nothing', async () => {
-    const token = () => world.sandbox.token({ email: 'demo@example.com', expiresInSeconds: 3 });
+  test('by tokens of five seconds misses nothing', async () => {
+    const token = () => world.sandbox.token({ email: 'demo@example.com', expiresInSeconds: 5 });
     const { positions, core } = world.device({ token });
     const audience = new Audience();
     positions(audience.listener);
     await eventually(() => audience.isLive);
-    while (core.sent.length < 3) await moves(audience);
+    await stepUntil(
+      () => core.sent.length >= 3,
+      () => moves(audience),
+      1_000,
+    );
     await moves(audience);
     expect(core.begun).toBe(1);
     expect(audience.states.every(({ error }) => error === null)).toBe(true);

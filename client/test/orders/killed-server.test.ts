@@ -6,6 +6,7 @@ import { startSandbox } from '../../../src/sandbox/start.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startFacadeProcess } from '../../../test/support/facade-process.ts';
 import { startFaultProxy } from '../../../test/support/fault-proxy.ts';
+import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
 import { startFaultyLine } from '../support/faulty-line.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
@@ -14,12 +15,13 @@ import { buying } from '../support/phone.ts';
 
 test('an order under way when the server is killed is repeated to the next one, and not carried out twice', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'client-orders-'));
-  const sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
+  const clock = createScriptedClock(Date.now());
+  const sandbox = await startSandbox({ tickMs: 0, instruments: 40, clock });
   const proxy = await startFaultProxy(sandbox.url);
   const facade = await startFacadeProcess({
     GATEWAY_URL: proxy.url,
     ORDER_STORE: join(folder, 'orders.db'),
-    ORDER_TIMEOUT_MS: '2000',
+    ORDER_TIMEOUT_MS: '5000',
   });
   // Its address stays, whatever port the next server has.
   const line = await startFaultyLine(() => facade.url);
@@ -32,12 +34,13 @@ test('an order under way when the server is killed is repeated to the next one, 
   try {
     const { orders, core } = open();
     await core.account();
-    // The gateway carries it out a second later, when nobody waits for its answer any more.
+    // The gateway carries it out later, when nobody waits for its answer any more.
     sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000 });
     const ticket = orders.ticket();
     const placing = ticket.place(buying('killed'));
     await eventually(() => sandbox.calls('openPosition') === 1);
     await facade.kill();
+    await clock.advance(1_000);
     await facade.start();
     expect(await placing).toMatchObject({ status: 'unknown', error: null });
     await eventually(() => sandbox.orders().length === 1);

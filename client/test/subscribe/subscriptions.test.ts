@@ -22,7 +22,8 @@ beforeEach(async () => {
   app = await startTestApp({
     POSITIONS_POLL_MS: '100',
     POSITIONS_POLL_MAX_MS: '200',
-    GATEWAY_TIMEOUT_MS: '1000',
+    // A subscription ends with an error where no list has come by then.
+    GATEWAY_TIMEOUT_MS: '3000',
   });
   proxy = await startCutProxy(app.url);
 });
@@ -179,17 +180,17 @@ describe('the WebSocket', () => {
 
   test('is opened at once when the page comes back', async () => {
     await proxy.refuse();
-    const environment = countedEnvironment({ random: () => 0.999 });
+    // The pause after the third failure does not end by itself.
+    const isLong = (ms: number) => ms > 3_000 && ms < 9_000;
+    const hurry = (ms: number) => (isLong(ms) ? 86_400_000 : ms);
+    const environment = countedEnvironment({ hurry, random: () => 0.999 });
     using core = startCore(app, { ...through(), environment });
     const events = new Events();
     core.subscribe(CHANGES, events.variables, events);
-    // After the third failure the pause is longer than the test waits.
-    await eventually(() => environment.pauses.filter((ms) => ms > 3_000 && ms < 9_000).length > 0);
+    await eventually(() => environment.pauses.some(isLong));
     await proxy.heal();
-    const startedAt = performance.now();
     environment.comeBack();
     await eventually(() => events.results.length > 0);
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
   });
 
   test('gives way to event streams where only HTTP works', async () => {

@@ -28,7 +28,7 @@ const PATIENTLY = { withinMs: 180_000 };
 function startWith(clock: Clock, environment: Environment = {}, gateway?: Sandbox) {
   return startTestApp(
     { ...LONG_QUESTIONS, TRUSTED_PROXIES: '127.0.0.1', ...environment },
-    { connections: { clock, unreadMs: 600_000 }, ...(gateway && { gateway }) },
+    { connections: { clock, unreadMs: 86_400_000 }, ...(gateway && { gateway }) },
   );
 }
 

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { LIST, sseClient, VIEWS, webSocketClient } from './watcher.ts';
 
 const HEARTBEAT_MS = 3_000;
-const SLACK_MS = 3_000;
 
 // The feed's own tests show, on a clock of theirs, that 15 seconds are kept without this option.
 test('in a market that stands still an event comes with each heartbeat, on both views and transports', async () => {
@@ -14,13 +15,9 @@ test('in a market that stands still an event comes with each heartbeat, on both 
   const changes = clients.flatMap((client) => VIEWS.map(([, view]) => client.watch({}, view)));
   const lists = clients.map((client) => client.watch({}, LIST));
   const allReceived = (count: number) =>
-    changes.every(({ events }) => events.length === count) &&
-    lists.every(({ lists: received }) => received.length === count);
-  await eventually(() => allReceived(1));
-  const beganAtMs = performance.now();
+    changes.every(({ events }) => events.length >= count) &&
+    lists.every(({ lists: received }) => received.length >= count);
   await eventually(() => allReceived(2));
-  // A busy machine may measure more.
-  expect(performance.now() - beganAtMs).toBeLessThan(HEARTBEAT_MS + SLACK_MS);
   for (const { events, list } of changes) {
     const [first, beat] = events;
     expect(beat).toMatchObject({ snapshot: false, upserted: [], opened: [], closed: [] });
@@ -47,10 +44,12 @@ test('while the feed is delayed the events repeat it, and `asOf` stands still', 
 });
 
 test('an event stream’s headers are sent immediately, before there is any event', async () => {
-  await using app = await startTestApp({ GATEWAY_TIMEOUT_MS: '4000' });
-  app.sandbox.fail({ operation: 'getOpenPositions', kind: 'hang' });
-  const token = app.sandbox.token({ email: 'demo@example.com' });
-  const beganAtMs = performance.now();
+  const clock = createScriptedClock(Date.now());
+  await using gateway = await startSandbox({ clock, tickMs: 0 });
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { gateway });
+  // The gateway answers only after the headers are here.
+  gateway.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 1_000, times: 1 });
+  const token = gateway.token({ email: 'demo@example.com' });
   const response = await fetch(`${app.url}/graphql`, {
     method: 'POST',
     headers: {
@@ -61,7 +60,6 @@ test('an event stream’s headers are sent immediately, before there is any even
     },
     body: JSON.stringify({ query: 'subscription { positionChanges { cursor } }' }),
   });
-  expect(performance.now() - beganAtMs).toBeLessThan(3_500);
   expect(response.status).toBe(200);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'content-type': expect.stringMatching(/^text\/event-stream/),
@@ -70,8 +68,13 @@ test('an event stream’s headers are sent immediately, before there is any even
     'x-accel-buffering': 'no',
     'content-encoding': 'gzip',
   });
+  await eventually(() => gateway.calls('getOpenPositions') === 1);
+  await clock.advance(1_000);
+  await eventually(() => gateway.calls('getOpenPositions') > 1);
+  gateway.revoke({ token });
   const text = await response.text();
+  expect(text).toContain('event: next\ndata: {"data":{"positionChanges":{"cursor"');
   expect(text).toContain('event: next\ndata: {"errors":[{"message"');
-  expect(text).toContain('GATEWAY_TIMEOUT');
+  expect(text).toContain('UNAUTHENTICATED');
   expect(text.endsWith('event: complete\ndata:\n\n')).toBe(true);
 });

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type LiveClient, type Watcher, webSocketClient } from './watcher.ts';
 
 // So long that no poll falls due during a test.
-const POLL_MS = 8_000;
+const POLL_MS = '86400000';
 
 let app: TestApp;
 let token: string;
@@ -12,7 +12,7 @@ let client: LiveClient;
 let watcher: Watcher;
 
 beforeEach(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: String(POLL_MS) });
+  app = await startTestApp({ POSITIONS_POLL_MS: POLL_MS, POSITIONS_POLL_MAX_MS: POLL_MS });
   token = app.sandbox.token({ email: 'demo@example.com' });
   client = webSocketClient(app, token);
   watcher = client.watch();
@@ -78,11 +78,9 @@ test('a cached snapshot has the positions of the feed, once that is younger', as
 test('after an accepted order the feed polls immediately, and the cached snapshot is invalid', async () => {
   await app.query('{ session { balance } }', { token });
   app.sandbox.clearCalls();
-  const beganAtMs = performance.now();
   const { data } = await app.query(ORDER, { token, variables: { key: 'live-1' } });
   expect(data.placeOrder.__typename).toBe('OrderAccepted');
   await eventually(() => watcher.rows.size === 7);
-  expect(performance.now() - beganAtMs).toBeLessThan(POLL_MS / 2);
   expect(watcher.last?.opened).toHaveLength(1);
   expect(watcher.last?.snapshot).toBe(false);
   await app.query('{ session { balance } }', { token });

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { stepUntil } from '../../support/steps.ts';
 import { unsignedToken, withClaims } from '../../support/tokens.ts';
 import { initializedSocket } from './raw-socket.ts';
 import { LIST, type LiveClient, sseClient, VIEWS, webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
-const SHORT_SECONDS = 4;
+const SHORT_SECONDS = 6;
+const MOST_TICKS = 1_000;
 
 let app: TestApp;
 const clients: LiveClient[] = [];
@@ -30,14 +32,14 @@ function hasList({ list }: { list: readonly unknown[] }): boolean {
 
 describe.each(VIEWS)('%s: a token that expires', (_view, changes) => {
   test('closes its socket with 4403 and no other message, and ends its event stream with an error', async () => {
+    const other = opened(webSocketClient(app, app.sandbox.token(DEMO))).watch({}, changes);
+    await eventually(() => hasList(other));
     const short = app.sandbox.token({ ...DEMO, expiresInSeconds: SHORT_SECONDS });
-    const long = app.sandbox.token(DEMO);
     using raw = await initializedSocket(app, short);
     raw.subscribe('a', changes);
     raw.subscribe('b', LIST);
     const stream = opened(sseClient(app, short)).watch({}, changes);
-    const other = opened(webSocketClient(app, long)).watch({}, changes);
-    await eventually(() => [stream, other].every(hasList));
+    await eventually(() => hasList(stream));
     expect(await raw.close()).toEqual({ code: 4403, reason: 'UNAUTHENTICATED' });
     expect(new Set(raw.messages.map(({ type }) => type))).toEqual(
       new Set(['connection_ack', 'next']),
@@ -67,14 +69,16 @@ describe.each(VIEWS)('%s: a token that expires', (_view, changes) => {
       retryWait: async () => {},
       on: { closed: (event) => closings.push((event as { code: number }).code) },
     });
-    const watcher = opened(client).watch({}, changes);
     const witness = opened(sseClient(app, app.sandbox.token(DEMO))).watch({}, changes);
-    await eventually(() => hasList(watcher) && hasList(witness));
-    while (asked === 1) {
+    await eventually(() => hasList(witness));
+    const watcher = opened(client).watch({}, changes);
+    await eventually(() => hasList(watcher));
+    const move = () => {
       app.sandbox.tick();
       const before = witness.events.length;
-      await eventually(() => witness.events.length > before);
-    }
+      return eventually(() => witness.events.length > before);
+    };
+    await stepUntil(() => asked > 1, move, MOST_TICKS);
     app.sandbox.tick();
     await eventually(() => {
       expect(watcher.list).toEqual(witness.list);

@@ -29,11 +29,8 @@ export async function moved(
   const before = await seriesValue(app, name);
   if (Number.isNaN(before)) throw new Error(`${name} is not there from the start`);
   await task();
-  await eventually(
-    async () => {
-      const grown = (await seriesValue(app, name)) - before;
-      if (grown !== by) throw new Error(`${name} has grown by ${grown} instead of ${by}`);
-    },
-    { withinMs: 5_000 },
-  );
+  await eventually(async () => {
+    const grown = (await seriesValue(app, name)) - before;
+    if (grown !== by) throw new Error(`${name} has grown by ${grown} instead of ${by}`);
+  });
 }

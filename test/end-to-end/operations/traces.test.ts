@@ -486,7 +486,7 @@ test('nothing personal is in a span', async () => {
 });
 
 describe('a collector that', () => {
-  // Longer than the test may take: a request that waited for an export would not be answered in time.
+  // Longer than the test may take: a request or a shutdown that waited for an export would not end in time.
   const PATIENT = { OTEL_EXPORTER_OTLP_TIMEOUT: '120000', OTEL_BSP_EXPORT_TIMEOUT: '120000' };
 
   async function answers(app: TestApp): Promise<void> {
@@ -523,9 +523,7 @@ describe('a collector that', () => {
     const dropped = () => metric(app, 'trading_graph_spans_dropped_total{reason="queue_full"}');
     // Three spans for each of the twenty, of which two are under way and four wait.
     await eventually(async () => (await dropped()) === 60 - 6);
-    const startedAt = performance.now();
     await app.close();
-    expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
   test('fails and comes back has the spans that follow', async () => {

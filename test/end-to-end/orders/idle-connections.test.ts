@@ -21,11 +21,7 @@ test('a gateway that closes idle connections after two seconds leaves no order u
   const outcomes = new Map<string, number>();
   await Promise.all(
     Array.from({ length: FACADES }, async (_, facadeNumber) => {
-      await using facade = await startOrderFacade(
-        // A busy machine needs seconds to connect; an idle connection is what is tested here.
-        { GATEWAY_CONNECTIONS: '64', GATEWAY_TIMEOUT_MS: '15000' },
-        sandbox,
-      );
+      await using facade = await startOrderFacade({ GATEWAY_CONNECTIONS: '64' }, sandbox);
       const clients = Array.from({ length: 10 }, (_, n) =>
         facade.client({ email: `user-${facadeNumber * 10 + n + 1}@example.com` }),
       );
@@ -49,4 +45,4 @@ test('a gateway that closes idle connections after two seconds leaves no order u
     }),
   );
   expect([...outcomes]).toEqual([['OrderAccepted', FACADES * ROUNDS * BURST]]);
-}, 60_000);
+}, 300_000);

@@ -14,6 +14,8 @@ import { createSeededRandom } from './seeded-random.ts';
 export interface LedgerRunOptions {
   readonly seed: number;
   readonly steps: number;
+  /** Whether the replies are of enough kinds; until they are, more steps are taken. Without it `steps` are enough. */
+  readonly isVaried?: (replies: ReplyCounts) => boolean;
   readonly sandbox: Sandbox;
   readonly facades: readonly FacadeProcess[];
   /** Run one after the other, spread evenly over the run, while orders are being placed. */
@@ -29,21 +31,26 @@ export type Disruption = (
   bring: (facade: FacadeProcess, end: 'SIGKILL' | 'SIGTERM') => Promise<void>,
 ) => Promise<void>;
 
+/** The number of replies of each kind. */
+export type ReplyCounts = ReadonlyMap<string, number>;
+
 export interface LedgerReport {
   readonly contradictions: readonly string[];
   readonly stories: readonly Story[];
-  /** The number of replies of each kind. */
-  readonly replies: ReadonlyMap<string, number>;
+  readonly replies: ReplyCounts;
 }
 
 const WORKERS = 40;
 const ACCOUNTS = 20;
 const DEVICES = 2;
 const ALIASES = 20;
+/** A run takes no more than so many times its steps, varied or not. */
+const MOST_TIMES = 10;
 
 /** Places random orders while everything around fails, then compares the clients' ledger with the gateway's. */
 export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport> {
   const { seed, steps, sandbox, facades, disruptions, mayForget = false } = options;
+  const { isVaried = () => true } = options;
   const random = createSeededRandom(seed);
   const book = new LedgerBook();
   const faults = new FaultInjector(sandbox, createSeededRandom(seed + 1));
@@ -55,6 +62,8 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
   );
 
   let done = 0;
+  const isOver = () =>
+    done >= steps && (done >= MOST_TIMES * steps || isVaried(countReplies(book.pages)));
   let disrupted = Promise.resolve();
   let next = 0;
   const disruptWhenDue = () => {
@@ -75,7 +84,7 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
   }
   await Promise.all(
     Array.from({ length: WORKERS }, async () => {
-      while (done < steps) {
+      while (!isOver()) {
         if (serving.size === 0) await disrupted;
         done += 1;
         disruptWhenDue();
@@ -122,7 +131,7 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
       ...(again > refusals ? [`${again} keys sent again after ${refusals} refusals`] : []),
     ],
     stories,
-    replies: countReplies(stories),
+    replies: countReplies(book.pages),
   };
 }
 
@@ -179,9 +188,9 @@ async function askForAll(trader: Trader, pages: readonly Page[]): Promise<Reply[
   return replies;
 }
 
-function countReplies(stories: readonly Story[]): Map<string, number> {
+function countReplies(pages: readonly Page[]): ReplyCounts {
   const counts = new Map<string, number>();
-  for (const { reply } of stories.flatMap(({ page }) => page.exchanges)) {
+  for (const { reply } of pages.flatMap(({ exchanges }) => exchanges)) {
     const name =
       reply.kind === 'outcome' ? reply.type : reply.kind === 'error' ? reply.code : reply.kind;
     counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -94,12 +94,11 @@ export class Traffic {
   }
 
   #other(request: OrderRequest): OrderRequest {
-    const key = request.input.idempotencyKey;
-    for (;;) {
-      const other = this.#request(key);
-      // Compared as sent: an equal request would be no other order.
-      if (JSON.stringify(other) !== JSON.stringify(request)) return other;
-    }
+    const other = this.#request(request.input.idempotencyKey);
+    // Compared as sent: an equal request would be no other order.
+    if (JSON.stringify(other) !== JSON.stringify(request)) return other;
+    const side = request.input.side === 'BUY' ? 'SELL' : 'BUY';
+    return { ...other, input: { ...other.input, side } };
   }
 }
 

@@ -8,11 +8,14 @@ import { type FacadeProcess, startFacadeProcess } from '../../support/facade-pro
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
 import { LARGEST_ANSWER_BYTES, LATE_MS, ORDER_TIMEOUT_MS } from './fault-injector.ts';
-import { type Disruption, type LedgerReport, runLedger } from './ledger-run.ts';
+import {
+  type Disruption,
+  type LedgerReport,
+  type LedgerRunOptions,
+  runLedger,
+} from './ledger-run.ts';
 
-export interface Rehearsal {
-  readonly seed: number;
-  readonly steps: number;
+export interface Rehearsal extends Pick<LedgerRunOptions, 'seed' | 'steps' | 'isVaried'> {
   /** How often each kind of disruption occurs. */
   readonly rounds?: number;
 }
@@ -21,7 +24,7 @@ const FREEZE_MS = 4_000;
 const REPLICAS = 3;
 
 /** Two facades that share a file of order records, killed and restarted in turn. */
-export async function rehearseWithSqlite({ seed, steps, rounds = 1 }: Rehearsal) {
+export async function rehearseWithSqlite({ rounds = 1, ...rehearsal }: Rehearsal) {
   const folder = await mkdtemp(join(tmpdir(), 'trading-graph-ledger-'));
   await using sandbox = await startLedgerSandbox();
   const start = () =>
@@ -30,8 +33,7 @@ export async function rehearseWithSqlite({ seed, steps, rounds = 1 }: Rehearsal)
   await using one = first;
   await using other = second;
   const report = await runLedger({
-    seed,
-    steps,
+    ...rehearsal,
     sandbox,
     facades: [one, other],
     disruptions: repeated(rounds, [
@@ -70,7 +72,7 @@ export function rehearseWithForgetfulRedis(redisServerPath: string, rehearsal: R
 /** Three replicas, and a Redis that has each failure of docs/redis.md in turn. */
 export async function rehearseWithFailingRedis(
   redisServerPath: string,
-  { seed, steps, rounds = 1 }: Rehearsal,
+  { rounds = 1, ...rehearsal }: Rehearsal,
 ) {
   await using started = new AsyncDisposableStack();
   const sandbox = started.use(await startLedgerSandbox());
@@ -129,8 +131,7 @@ export async function rehearseWithFailingRedis(
     },
   ];
   const report = await runLedger({
-    seed,
-    steps,
+    ...rehearsal,
     sandbox,
     facades,
     mayForget: true,
@@ -145,7 +146,7 @@ export async function rehearseWithFailingRedis(
 async function rehearseReplicas(
   redisServerPath: string,
   args: readonly string[],
-  { seed, steps, rounds = 1 }: Rehearsal,
+  { rounds = 1, ...rehearsal }: Rehearsal,
   disruptions: (
     one: FacadeProcess,
     other: FacadeProcess,
@@ -159,8 +160,7 @@ async function rehearseReplicas(
   await using one = first;
   await using other = second;
   const report = await runLedger({
-    seed,
-    steps,
+    ...rehearsal,
     sandbox,
     facades: [one, other],
     mayForget: args.length === 0,

@@ -3,6 +3,7 @@ import { type Environment, readConfig } from '../../../src/config.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
 import { assertNoLeak, readMetrics } from '../../support/leaks.ts';
+import { PATIENT } from '../../support/patient.ts';
 import { OrderClient, type OrderServer } from './order-client.ts';
 
 export interface OrderFacade extends OrderServer, AsyncDisposable {
@@ -28,6 +29,7 @@ export async function startOrderFacade(
     GATEWAY_URL: sandbox.url,
     ORDER_STORE: 'memory',
     REVISION: 'tests',
+    ...PATIENT,
     RATE_LIMIT_PER_MINUTE: '10000000',
     ...environment,
   });

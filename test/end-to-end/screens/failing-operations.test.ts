@@ -4,9 +4,6 @@ import type { Fault } from '../../../src/sandbox/faults.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 
 const LIMITS = {
-  // Long enough for a busy machine to receive the largest answers.
-  GATEWAY_TIMEOUT_MS: '1500',
-  CATALOG_TIMEOUT_MS: '1500',
   GATEWAY_MAX_BYTES: '1000000',
   CATALOG_MAX_BYTES: '5000000',
   SANDBOX_INSTRUMENTS: '20',
@@ -43,6 +40,7 @@ const FIELDS = {
   getCustomerId: ['customerId'],
   getAllTickers: ['catalog'],
 } satisfies Partial<Record<OperationName, readonly string[]>>;
+const SERVING = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
 const WORDS = {
   error: 'RESTRICTED',
@@ -78,8 +76,9 @@ const CASES: readonly Case[] = [
   },
   {
     name: '429 that says how long',
-    fault: { kind: 'status', status: 429, body: WORDS, headers: { 'retry-after': '7' } },
-    extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: 7, gatewayError: REDACTED },
+    fault: { kind: 'status', status: 429, body: WORDS, headers: { 'retry-after': '90' } },
+    // Longer than the deadline, or it would be waited for.
+    extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: 90, gatewayError: REDACTED },
   },
   {
     name: '429 that does not',
@@ -160,8 +159,6 @@ const CASES: readonly Case[] = [
   },
   { name: 'a reset', fault: { kind: 'reset-before' }, extensions: unavailable },
   { name: 'half an answer', fault: { kind: 'cut' }, extensions: unavailable },
-  { name: 'silence', fault: { kind: 'hang' }, extensions: timeout },
-  { name: 'a byte at a time', fault: { kind: 'drip', delayMs: 100 }, extensions: timeout },
   { name: 'garbage', fault: { kind: 'garbage' }, extensions: contract },
   { name: 'an empty body', fault: { kind: 'empty' }, extensions: contract },
   { name: 'a page of HTML', fault: { kind: 'html' }, extensions: contract },
@@ -179,24 +176,44 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe.each(Object.entries(FIELDS))('%s failing', (name, fields) => {
-  const operation = name as OperationName;
+const SLOW_CASES: readonly Case[] = [
+  { name: 'silence', fault: { kind: 'hang' }, extensions: timeout },
+  { name: 'a byte at a time', fault: { kind: 'drip', delayMs: 1_000 }, extensions: timeout },
+];
 
-  test.each(CASES)('with $name', async ({ fault, extensions }) => {
-    const { sandbox, query } = operation === 'getAllTickers' ? withoutCatalog : app;
-    // A new token each time: nothing is cached for it, and it is not proved.
-    const token = sandbox.token({ email: 'demo@example.com' });
-    sandbox.fail({ ...fault, body: bodyOf(fault, operation), operation });
+/** One screen, of which nothing but the fields of this operation may be missing. */
+async function expectFailure(
+  { sandbox, query }: TestApp,
+  operation: keyof typeof FIELDS,
+  { fault, extensions }: Case,
+) {
+  // A new token each time: nothing is cached for it, and it is not proved.
+  const token = sandbox.token({ email: 'demo@example.com' });
+  sandbox.fail({ ...fault, body: bodyOf(fault, operation), operation });
 
-    const { status, data, errors } = await query(SCREEN, { token });
+  const { status, data, errors } = await query(SCREEN, { token });
 
-    expect(status).toBe(200);
-    const empty = Object.keys(data).filter((field) => data[field] === null);
-    expect(empty).toEqual(fields);
-    expect(errors.map(({ path }) => path)).toEqual(fields.map((field) => [field]));
-    for (const error of errors) expect(error.extensions).toEqual({ ...extensions, operation });
-    expect(sandbox.requests().map(({ path }) => path)).not.toContain('/sandbox/redirected');
+  expect(status).toBe(200);
+  const empty = Object.keys(data).filter((field) => data[field] === null);
+  expect(empty).toEqual(FIELDS[operation]);
+  expect(errors.map(({ path }) => path)).toEqual(FIELDS[operation].map((field) => [field]));
+  for (const error of errors) expect(error.extensions).toEqual({ ...extensions, operation });
+  expect(sandbox.requests().map(({ path }) => path)).not.toContain('/sandbox/redirected');
+}
+
+describe.each(SERVING)('%s failing', (operation) => {
+  test.each(CASES)('with $name', async (failing) => {
+    await expectFailure(operation === 'getAllTickers' ? withoutCatalog : app, operation, failing);
   });
+});
+
+// Each has a service of its own: they wait for its deadlines at the same time.
+test.concurrent.each(
+  SERVING.flatMap((operation) => SLOW_CASES.map((failing) => ({ operation, ...failing }))),
+)('$operation failing with $name', async ({ operation, ...failing }) => {
+  const deadlines = { GATEWAY_TIMEOUT_MS: '4000', CATALOG_TIMEOUT_MS: '4000' };
+  await using impatient = await startTestApp({ ...LIMITS, ...deadlines });
+  await expectFailure(impatient, operation, failing);
 });
 
 describe('a 401', () => {
@@ -242,7 +259,8 @@ describe('a 401', () => {
 });
 
 test('a catalog that times out is waited for once', async () => {
-  const { sandbox, query } = withoutCatalog;
+  await using impatient = await startTestApp({ ...LIMITS, CATALOG_TIMEOUT_MS: '1000' });
+  const { sandbox, query } = impatient;
   sandbox.fail({ operation: 'getAllTickers', kind: 'hang' });
   const token = sandbox.token({ email: 'demo@example.com' });
   await query(SCREEN, { token });

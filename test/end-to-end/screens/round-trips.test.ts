@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { useSignedInApp } from '../../support/signed-in-app.ts';
 
 const screen = useSignedInApp();
@@ -25,19 +28,22 @@ describe('a query', () => {
   });
 
   test('makes its reads concurrently', async () => {
-    const delayMs = 300;
-    screen.app.sandbox.fail({ operation: '*', kind: 'delay', delayMs });
-    await screen.read('{ session { login } positions { id } withdrawalMethods { id } customerId }');
-    const sentAtMs = screen.app.sandbox.requests().map(({ atMs }) => atMs);
-    expect(sentAtMs).toHaveLength(4);
-    // The last was sent before the first was answered.
-    expect(Math.max(...sentAtMs) - Math.min(...sentAtMs)).toBeLessThan(delayMs);
+    const clock = createScriptedClock(Date.now());
+    await using gateway = await startSandbox({ clock, tickMs: 0 });
+    await using app = await startTestApp({}, { gateway });
+    gateway.fail({ operation: '*', kind: 'delay', delayMs: 1_000 });
+    const token = gateway.token({ email: 'demo@example.com' });
+    const text = '{ session { login } positions { id } withdrawalMethods { id } customerId }';
+    const answer = app.query(text, { token });
+    // The last is sent before the first is answered.
+    await eventually(() => gateway.requests().length === 4);
+    await clock.advance(1_000);
+    expect((await answer).errors).toEqual([]);
   });
 
   test('aborts its reads when the client disconnects', async () => {
     screen.app.sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
     const client = new AbortController();
-    const askedAtMs = performance.now();
     const asked = fetch(`${screen.app.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${screen.token}` },
@@ -52,7 +58,6 @@ describe('a query', () => {
     await eventually(() =>
       screen.app.logged.slice(lines).some((line) => line.includes('getCustomerId')),
     );
-    expect(performance.now() - askedAtMs).toBeLessThan(screen.app.config.gatewayTimeoutMs);
   });
 });
 

@@ -2,8 +2,6 @@ import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 
-const GRACE_MS = 30_000;
-
 function ask(app: TestApp, query: string): Promise<Response> {
   const authorization = `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}`;
   return fetch(`${app.url}/graphql`, {
@@ -17,9 +15,8 @@ const watchPositions = (app: TestApp) => ask(app, 'subscription { positions { id
 
 /** Asserts that the drain ends by itself, before the grace period does. */
 async function closesInTime(app: TestApp): Promise<void> {
-  const startedAtMs = performance.now();
   await app.close();
-  expect(performance.now() - startedAtMs).toBeLessThan(GRACE_MS);
+  expect(app.logged.join()).not.toContain('the time to drain is over');
 }
 
 /** Reads the stream until it ends or is cut. */
@@ -34,7 +31,7 @@ async function readToItsEnd(watching: Promise<Response>): Promise<void> {
 }
 
 test('an event stream ends with the server, so that its client reconnects elsewhere', async () => {
-  const app = await startTestApp({ SHUTDOWN_GRACE_MS: String(GRACE_MS) });
+  const app = await startTestApp();
   const watching = watchPositions(app);
   await watching;
   const ended = readToItsEnd(watching);
@@ -43,7 +40,7 @@ test('an event stream ends with the server, so that its client reconnects elsewh
 });
 
 test('an event stream that is just being opened does not delay the shutdown', async () => {
-  const app = await startTestApp({ SHUTDOWN_GRACE_MS: String(GRACE_MS) });
+  const app = await startTestApp();
   // The stream waits for its proof first.
   app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 600 });
   const ended = readToItsEnd(watchPositions(app));
@@ -53,7 +50,7 @@ test('an event stream that is just being opened does not delay the shutdown', as
 });
 
 test('a query that is answered as an event stream is answered to its end', async () => {
-  const app = await startTestApp({ SHUTDOWN_GRACE_MS: String(GRACE_MS) });
+  const app = await startTestApp();
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
   const asked = ask(app, '{ customerId }').then((response) => response.text());
   await eventually(() => app.sandbox.calls('getCustomerId') === 1);

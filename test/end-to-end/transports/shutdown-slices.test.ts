@@ -9,6 +9,7 @@ import { startFacadeProcess } from '../../support/facade-process.ts';
 
 const SOCKETS = 40;
 const STREAMS = 10;
+const GRACE_IS_OVER = 'the time to drain is over';
 
 let sandbox: Sandbox;
 let token: string;
@@ -87,15 +88,18 @@ async function openMany(app: { url: string; webSocketUrl: string }): Promise<Pro
   return [...sockets.map(closeOf), ...streams.map(({ end }) => end)];
 }
 
-/** How many tenths of a second saw an end. */
-function tenths(ends: readonly End[]): number {
-  return new Set(ends.map(({ atMs }) => Math.floor(atMs / 100))).size;
-}
-
-function expectAllClosed(ends: readonly End[]): void {
+/**
+ * Asserts that a quarter of them closed in each quarter of the time: none before its turn, give or take some. That none
+ * comes late its own tests show, on a clock of theirs: a busy machine is late with all.
+ */
+function expectSlices(ends: readonly End[], beganAtMs: number, overMs: number): void {
   const codes = ends.map(({ code }) => code);
   expect(codes.filter((code) => code === 1012)).toHaveLength(SOCKETS);
   expect(codes.filter((code) => code === null)).toHaveLength(STREAMS);
+  const afterMs = ends.map(({ atMs }) => atMs - beganAtMs).sort((one, other) => one - other);
+  for (const share of [0.25, 0.5, 0.75]) {
+    expect(afterMs[Math.floor(ends.length * share)]).toBeGreaterThan((share - 0.12) * overMs);
+  }
 }
 
 test('with a delay, sockets and event streams close spread over it', async () => {
@@ -103,47 +107,37 @@ test('with a delay, sockets and event streams close spread over it', async () =>
   const opened = await openMany(app);
   const startedAtMs = performance.now();
   const closing = app.close();
-  const ends = await Promise.all(opened);
-  expectAllClosed(ends);
-  const afterMs = ends.map(({ atMs }) => atMs - startedAtMs).sort((a, b) => a - b);
-  // Even pace: a quarter of them in each quarter of the time, give or take a busy machine.
-  expect(afterMs[12]).toBeGreaterThan(250);
-  expect(afterMs[25]).toBeGreaterThan(700);
-  expect(afterMs[37]).toBeGreaterThan(1100);
-  expect(tenths(ends)).toBeGreaterThanOrEqual(8);
+  expectSlices(await Promise.all(opened), startedAtMs, 2_000);
   await closing;
   expect(performance.now() - startedAtMs).toBeGreaterThan(1900);
 });
 
 test('during the delay sockets are still accepted, and closed before its end', async () => {
-  const app = await start({ SHUTDOWN_DELAY_MS: '1500', SHUTDOWN_GRACE_MS: '60000' });
+  const app = await start({ SHUTDOWN_DELAY_MS: '4000' });
   const first = await openSocket(app.webSocketUrl);
   const firstEnd = closeOf(first);
-  const startedAtMs = performance.now();
   const closing = app.close();
   const second = await openSocket(app.webSocketUrl);
   const secondEnd = closeOf(second);
   expect((await firstEnd).code).toBe(1012);
   expect((await secondEnd).code).toBe(1012);
   await closing;
-  expect(performance.now() - startedAtMs).toBeLessThan(30_000);
+  expect(app.logged.join()).not.toContain(GRACE_IS_OVER);
 });
 
 test('without a delay they close spread over the beginning of the grace period', async () => {
-  const app = await start({ SHUTDOWN_GRACE_MS: '4000', ORDER_TIMEOUT_MS: '3000' });
+  const app = await start({ SHUTDOWN_GRACE_MS: '8000', ORDER_TIMEOUT_MS: '3000' });
   const opened = await openMany(app);
   const idle = await openSocket(app.webSocketUrl);
   const idleEnd = closeOf(idle);
   const startedAtMs = performance.now();
   const closing = app.close();
   await expect(openSocket(app.webSocketUrl)).rejects.toThrow('ECONNREFUSED');
-  const ends = await Promise.all(opened);
-  expectAllClosed(ends);
+  // So few sockets and streams take a slice of 20 ms each, not all of the time.
+  expectSlices(await Promise.all(opened), startedAtMs, 20 * (SOCKETS + STREAMS));
   expect((await idleEnd).code).toBe(1012);
-  expect(tenths(ends)).toBeGreaterThanOrEqual(5);
   await closing;
-  expect(performance.now() - startedAtMs).toBeLessThan(4000);
-  expect(app.logged.join()).not.toContain('the time to drain is over');
+  expect(app.logged.join()).not.toContain(GRACE_IS_OVER);
 });
 
 test('a socket whose turn has come sends its answer first', async () => {
@@ -162,9 +156,8 @@ test('a socket whose turn has come sends its answer first', async () => {
 
 test('the end of the grace period cuts a socket that is still busy', async () => {
   const app = await start({
-    SHUTDOWN_GRACE_MS: '1000',
+    SHUTDOWN_GRACE_MS: '4000',
     ORDER_TIMEOUT_MS: '400',
-    GATEWAY_TIMEOUT_MS: '60000',
   });
   sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
   const socket = await openSocket(app.webSocketUrl);
@@ -172,13 +165,10 @@ test('the end of the grace period cuts a socket that is still busy', async () =>
   const busy = closeOf(socket);
   const idle = closeOf(await openSocket(app.webSocketUrl));
   await eventually(() => sandbox.calls('getCustomerId') === 1);
-  const startedAtMs = performance.now();
   await app.close();
   expect((await idle).code).toBe(1012);
   expect((await busy).code).toBe(1006);
-  // Long before the hanging call's own deadline.
-  expect(performance.now() - startedAtMs).toBeLessThan(30_000);
-  expect(app.logged.join()).toContain('the time to drain is over');
+  expect(app.logged.join()).toContain(GRACE_IS_OVER);
 });
 
 test('a second SIGTERM ends it at once', async () => {
@@ -191,11 +181,9 @@ test('a second SIGTERM ends it at once', async () => {
     Array.from({ length: SOCKETS }, () => openSocket(facade.webSocketUrl)),
   );
   const ends = sockets.map(closeOf);
-  const startedAtMs = performance.now();
   facade.signal('SIGTERM');
   await eventually(() => facade.logged.some((line) => line.includes('"msg":"draining"')));
   facade.signal('SIGTERM');
   expect(await facade.ended()).toBe(1);
-  expect(performance.now() - startedAtMs).toBeLessThan(60_000);
   expect(await Promise.all(ends)).toHaveLength(SOCKETS);
 });

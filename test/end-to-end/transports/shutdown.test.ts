@@ -8,8 +8,12 @@ import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
+import { stepUntil } from '../../support/steps.ts';
 
 const GRACE_MS = 30_000;
+/** Of one client, while the service is told to end and does. */
+const MOST_REQUESTS = 10_000;
+const GRACE_IS_OVER = 'the time to drain is over';
 
 let sandbox: Sandbox;
 let token: string;
@@ -42,10 +46,9 @@ describe('SIGTERM', () => {
     ];
     await eventually(() => clients.every(({ answered }) => answered >= 3));
     facade.signal('SIGTERM');
-    const startedAtMs = performance.now();
     expect(await facade.ended()).toBe(0);
-    // Less than the grace period, which a request that never ends would use up.
-    expect(performance.now() - startedAtMs).toBeLessThan(GRACE_MS);
+    // A request that never ends would use it up.
+    expect(facade.logged.join()).not.toContain(GRACE_IS_OVER);
     await Promise.all(clients.map(({ done }) => done));
     expect(clients.flatMap(({ lost }) => lost)).toEqual([]);
   });
@@ -61,13 +64,12 @@ describe('SIGTERM', () => {
     const overSocket = once1(facade.webSocketUrl, '{ customerId }');
     await eventually(() => sandbox.calls() === 3);
     facade.signal('SIGTERM');
-    const startedAtMs = performance.now();
     expect(JSON.parse((await query).text).data).toEqual({ customerId: 'cus_700001' });
     expect(JSON.parse((await write).text).data.setValue.__typename).toBe('Acknowledged');
     expect(await overSocket).toMatchObject({ data: { customerId: 'cus_700001' } });
     expect(await facade.ended()).toBe(0);
     // It ends with the last answer, not with the grace period.
-    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+    expect(facade.logged.join()).not.toContain(GRACE_IS_OVER);
   });
 
   test('closes sockets so that their clients reconnect elsewhere', async () => {
@@ -91,7 +93,7 @@ describe('SIGTERM', () => {
   });
 
   test('reports not ready first, while it still serves', async () => {
-    await using facade = await startFacade({ SHUTDOWN_DELAY_MS: '500' });
+    await using facade = await startFacade({ SHUTDOWN_DELAY_MS: '5000' });
     sandbox.clearFaults();
     expect((await rawRequest(`${facade.url}/health/ready`)).status).toBe(200);
     facade.signal('SIGTERM');
@@ -113,7 +115,6 @@ describe('SIGTERM', () => {
     await using facade = await startFacade({
       SHUTDOWN_GRACE_MS: '500',
       ORDER_TIMEOUT_MS: '400',
-      GATEWAY_TIMEOUT_MS: '60000',
     });
     sandbox.clearFaults();
     sandbox.clearCalls();
@@ -121,11 +122,10 @@ describe('SIGTERM', () => {
     const hanging = post(facade.url, '{ customerId }').catch(() => 'cut off');
     await eventually(() => sandbox.calls('getCustomerId') > 0);
     facade.signal('SIGTERM');
-    const startedAtMs = performance.now();
     expect(await facade.ended()).toBe(0);
-    // Long before the hanging call's own deadline.
-    expect(performance.now() - startedAtMs).toBeLessThan(30_000);
+    // At the hanging call's own deadline it would be answered.
     expect(await hanging).toBe('cut off');
+    expect(facade.logged.join()).toContain(GRACE_IS_OVER);
   });
 });
 
@@ -148,10 +148,8 @@ test('closing the facade ends with the only in-flight request, not with the grac
   sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
   const slow = post(app.url, '{ customerId }');
   await eventually(() => sandbox.calls('getCustomerId') > 0);
-  const startedAtMs = performance.now();
   await app.close();
-  // The grace period is twenty seconds.
-  expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+  expect(app.logged.join()).not.toContain(GRACE_IS_OVER);
   expect((await slow).status).toBe(200);
 });
 
@@ -165,6 +163,15 @@ interface Asking {
   readonly lost: readonly string[];
   /** Resolves when the server accepts no more. */
   readonly done: Promise<void>;
+}
+
+/** Asks again for as long as there are answers. */
+async function untilLeft(ask: () => Promise<string>): Promise<void> {
+  let last = 'answered';
+  const again = async () => {
+    last = await ask();
+  };
+  await stepUntil(() => last !== 'answered', again, MOST_REQUESTS);
 }
 
 /** Sends one request after the other on a keep-alive connection, as an app's HTTP client does. */
@@ -199,7 +206,7 @@ function askOverHttp(url: string): Asking {
       outgoing.end(JSON.stringify({ query: '{ customerId }' }));
     });
   const run = async () => {
-    while ((await ask()) === 'answered') {}
+    await untilLeft(ask);
     agent.destroy();
   };
   const done = run();
@@ -244,7 +251,7 @@ function askOverWebSocket(url: string): Asking {
       );
     });
   const run = async () => {
-    while ((await ask()) === 'answered') {}
+    await untilLeft(ask);
     if (closeCode !== 1012 && closeCode !== 1001) lost.push(`closed with ${closeCode}`);
     await client.dispose();
   };
