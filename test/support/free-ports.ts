@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { stepUntil } from './steps.ts';
 
 /**
  * Below the ports that systems hand out by themselves: else a server or a connection of another
@@ -12,11 +13,11 @@ const HIGHEST = 30_000;
 /** Free ports that differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
-  for (let tried = 0; ports.size < count; tried += 1) {
-    if (tried === HIGHEST - LOWEST) throw new Error(`no ${count} free ports were found`);
+  const tryOne = async () => {
     const port = randomInt(LOWEST, HIGHEST);
     if (await isFree(port)) ports.add(port);
-  }
+  };
+  await stepUntil(() => ports.size === count, tryOne, 1_000);
   return [...ports];
 }
 

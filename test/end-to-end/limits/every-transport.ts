@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { PublicError, TestApp } from '../../support/app.ts';
 import { rawRequest } from '../../support/raw-request.ts';
+import { readUntil } from '../../support/read-until.ts';
 
 /** The JSON of a request. */
 export interface Asked {
@@ -24,6 +25,8 @@ export type Ask = (
   asked: Asked,
   token?: string,
 ) => Promise<Answer>;
+
+const EVENT = /^data: ?(\{.*\})$/m;
 
 /** Every transport of the graph. */
 export const TRANSPORTS: readonly (readonly [string, Ask])[] = [
@@ -70,14 +73,8 @@ async function askByStream(
     },
     body: JSON.stringify(asked),
   });
-  let text = '';
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    text += Buffer.from(chunk).toString();
-    const event = /^data: ?(\{.*\})$/m.exec(text);
-    // Cancelling the reader unsubscribes.
-    if (event) return JSON.parse(event[1] ?? '');
-  }
-  return JSON.parse(text);
+  const text = await readUntil(response.body, (read) => EVENT.test(read));
+  return JSON.parse(EVENT.exec(text)?.[1] ?? text);
 }
 
 async function askBySocket(

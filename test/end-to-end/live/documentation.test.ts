@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { readUntil } from '../../support/read-until.ts';
 import { scanSource } from '../../support/source-scan.ts';
 import { sseClient, type Watcher } from './watcher.ts';
 
@@ -208,11 +209,6 @@ test('the request of the command line is answered with events', async () => {
     headers: headers as [string, string][],
     body: body ?? null,
   });
-  let text = '';
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-  while (!text.includes('\n\nevent: next\n') && !/event: next\ndata: .*\n\n/.test(text)) {
-    text += Buffer.from((await reader.read()).value ?? []).toString();
-  }
+  const text = await readUntil(response.body, (read) => /event: next\ndata: .*\n\n/.test(read));
   expect(text).toContain('"snapshot":true');
-  await reader.cancel();
 });

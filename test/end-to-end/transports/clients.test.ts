@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { CLIENT_REQUESTS, type ClientRequest } from '../../support/client-requests.ts';
 import { generalPathCount } from '../../support/general-path-count.ts';
+import { readUntil } from '../../support/read-until.ts';
 
 const EVENTS = 'text/event-stream';
 const WATCH = 'subscription { positions { id } }';
@@ -37,11 +38,8 @@ describe.each([
     });
     outgoing.end(body);
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-    let text = '';
-    for await (const chunk of response) {
-      text += chunk;
-      if (query === WATCH && text.includes('data: ')) break;
-    }
+    const isEnough = (read: string) => query === WATCH && read.includes('data: ');
+    const text = await readUntil(response, isEnough);
     outgoing.destroy();
     return { status: response.statusCode, type: response.headers['content-type'], text };
   }

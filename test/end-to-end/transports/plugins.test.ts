@@ -7,6 +7,7 @@ import type { OtherPlugin } from '../../../src/plugins/plugin.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { assertNoLeak } from '../../support/leaks.ts';
+import { readUntil } from '../../support/read-until.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 
 interface Span {
@@ -25,18 +26,10 @@ function get(app: TestApp, query: string, headers: Record<string, string>): Prom
 
 /** One event of a stream, which the client then leaves. */
 async function follow(app: TestApp, headers: Record<string, string>): Promise<string> {
-  const leaving = new AbortController();
   const { body } = await fetch(`${app.url}/graphql?query=${encodeURIComponent(LIVE)}`, {
     headers: { ...headers, accept: 'text/event-stream' },
-    signal: leaving.signal,
   });
-  let text = '';
-  for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
-    text += Buffer.from(piece);
-    if (text.includes('cursor')) break;
-  }
-  leaving.abort();
-  return text;
+  return readUntil(body, (text) => text.includes('cursor'));
 }
 
 test.each([true, false])(
