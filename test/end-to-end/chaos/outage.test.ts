@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Environment } from '../../../src/config.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
+import { stepUntil } from '../../support/steps.ts';
 
 const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
-const DEADLINE_MS = 2_000;
 const PROBE_EVERY_MS = 5_000;
 const WATCHED_MS = 11_000;
-// Six seconds, and slack for a busy machine.
-const RECOVERS_WITHIN_MS = 6_000 + 3_000;
 const SCREEN = '{ session(maxAge: 0) { balance } positions { id } customerId }';
 const READS = ['getSession', 'getOpenPositions', 'getCustomerId'] as const;
 
@@ -19,16 +19,12 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-function startFacade(url: string): Promise<TestApp> {
-  const environment = {
-    GATEWAY_URL: url,
-    GATEWAY_TIMEOUT_MS: String(DEADLINE_MS),
-    RATE_LIMIT_PER_MINUTE: '1000000',
-  };
+function startFacade(url: string, deadline: Environment = {}): Promise<TestApp> {
+  const environment = { GATEWAY_URL: url, RATE_LIMIT_PER_MINUTE: '1000000', ...deadline };
   return startTestApp(environment, { gateway: sandbox });
 }
 
-test('a gateway that is down receives only a probe per 5 s, and serves again within 6 s', async () => {
+test('a gateway that is down receives only a probe per 5 s, and serves again by itself', async () => {
   await using proxy = await startFaultProxy(sandbox.url);
   await using app = await startFacade(proxy.url);
   const tokens = EMAILS.map((email) => sandbox.token({ email }));
@@ -42,48 +38,56 @@ test('a gateway that is down receives only a probe per 5 s, and serves again wit
   for (let round = 0; round < 20; round += 1) await Promise.all([show(), show(), show()]);
   const openedAt = performance.now();
   const before = proxy.arrived();
-  while (performance.now() - openedAt < WATCHED_MS) {
+  const watchedMs = () => performance.now() - openedAt;
+  const probes = () => proxy.arrived() - before;
+  const showNone = async () => {
     for (const { errors } of await Promise.all([show(), show(), show()])) {
       expect(errors.map(({ extensions }) => extensions.code)).toEqual(
         READS.map(() => 'GATEWAY_UNAVAILABLE'),
       );
     }
     await delay(25);
-  }
+  };
+  await stepUntil(() => watchedMs() > WATCHED_MS && probes() >= 2, showNone, 10_000);
   // The requests need two backends, each with a breaker of its own.
-  const probes = proxy.arrived() - before;
-  const watchedMs = performance.now() - openedAt;
-  expect(probes).toBeLessThanOrEqual(2 * Math.ceil(watchedMs / PROBE_EVERY_MS));
-  expect(probes).toBeGreaterThanOrEqual(2);
+  expect(probes()).toBeLessThanOrEqual(2 * Math.ceil(watchedMs() / PROBE_EVERY_MS));
   for (const operation of READS) {
     expect(proxy.arrived(operation) / screens, operation).toBeLessThanOrEqual(1.1);
   }
 
   await proxy.heal();
-  const healedAt = performance.now();
-  while ((await show()).errors.length > 0) {
-    expect(performance.now() - healedAt).toBeLessThan(RECOVERS_WITHIN_MS);
-    await delay(25);
-  }
+  await eventually(async () => expect((await show()).errors).toEqual([]));
 }, 120_000);
 
 describe('while payments are down', () => {
-  const MUCH_LESS_THAN_THE_DEADLINE_MS = DEADLINE_MS / 2;
-
-  test('reads and orders are as fast as with payments up', async () => {
+  test('reads and orders are answered as with payments up', async () => {
     const alive = await traffic({ isDead: false });
-    const dead = await traffic({ isDead: true });
     expect(alive).toMatchObject({ payments: ['data'], reads: ['data'] });
-    expect(dead).toMatchObject({ reads: alive.reads, orders: alive.orders, placed: alive.placed });
-    // Timeouts first, then immediate errors of the open breaker; never an answer.
-    expect(dead.payments).toEqual(['GATEWAY_TIMEOUT', 'GATEWAY_UNAVAILABLE']);
-    for (const { usualMs } of [alive, dead]) {
-      expect(usualMs).toBeLessThan(MUCH_LESS_THAN_THE_DEADLINE_MS);
-    }
+    const dead = await traffic({ isDead: true });
+    // All others were answered while the first of the payments still waited.
+    expect(dead).toEqual({ ...alive, payments: [] });
   }, 120_000);
+
+  test('payments time out, and are refused at once after some of that', async () => {
+    await using proxy = await startFaultProxy(sandbox.url);
+    await using app = await startFacade(proxy.url, { GATEWAY_TIMEOUT_MS: '1000' });
+    proxy.fail('getCustomerId', { kind: 'half-open' });
+    const codes: string[] = [];
+    let asked = 0;
+    // Each for another account, or they would share one call.
+    const ask = async () => {
+      asked += 1;
+      const token = sandbox.token({ email: `user-${asked}@example.com` });
+      const { errors } = await app.query('{ customerId }', { token });
+      codes.push(...errors.map(({ extensions }) => extensions.code));
+    };
+    const askAtOnce = () => Promise.all(Array.from({ length: 10 }, ask));
+    await stepUntil(() => codes.includes('GATEWAY_UNAVAILABLE'), askAtOnce, 50);
+    expect([...new Set(codes)]).toEqual(['GATEWAY_TIMEOUT', 'GATEWAY_UNAVAILABLE']);
+  });
 });
 
-/** Sends the same requests each time; returns outcomes, the number of orders and the median time of the others. */
+/** Sends the same requests each time; returns the outcomes, those of payments only where they did not keep others waiting. */
 async function traffic({ isDead }: { isDead: boolean }) {
   await using proxy = await startFaultProxy(sandbox.url);
   await using app = await startFacade(proxy.url);
@@ -96,35 +100,28 @@ async function traffic({ isDead }: { isDead: boolean }) {
   const payments = new Set<string>();
   const reads = new Set<string>();
   const orders = new Set<string>();
-  const tookMs: number[] = [];
-  const ask = async (token: string, document: string, said: Set<string>, isTimed = true) => {
-    const startedAt = performance.now();
+  const ask = async (token: string, document: string, said: Set<string>) => {
     const { data, errors } = await app.query(document, { token });
     const [value] = Object.values(data ?? {}) as [{ __typename?: string } | null];
     said.add(errors[0]?.extensions.code ?? value?.__typename ?? 'data');
-    if (isTimed) tookMs.push(performance.now() - startedAt);
   };
   const asking: Promise<void>[] = [];
-  // Lasts until well after the first of them have timed out.
-  for (let round = 0; round < 30; round += 1) {
+  for (let round = 0; round < 10; round += 1) {
     for (const token of tokens) {
       // The requests to payments are not awaited here: the others must not wait for them.
-      asking.push(ask(token, '{ customerId }', payments, false));
-      asking.push(ask(token, '{ withdrawalMethods { id } }', payments, false));
+      asking.push(ask(token, '{ customerId }', payments));
+      asking.push(ask(token, '{ withdrawalMethods { id } }', payments));
       await ask(token, '{ positions { id } }', reads);
       await ask(token, '{ session(maxAge: 0) { balance } }', reads);
       await ask(token, placeOrder(`round ${round}`), orders);
     }
-    await delay(100);
   }
+  if (!isDead) await Promise.all(asking);
+  const outcomes = { payments: [...payments], reads: [...reads], orders: [...orders] };
+  const placed = sandbox.orders().length;
+  await proxy.refuse();
   await Promise.all(asking);
-  return {
-    payments: [...payments].sort(),
-    reads: [...reads],
-    orders: [...orders],
-    placed: sandbox.orders().length,
-    usualMs: tookMs.sort((one, other) => one - other)[tookMs.length / 2],
-  };
+  return { ...outcomes, placed };
 }
 
 function placeOrder(key: string): string {

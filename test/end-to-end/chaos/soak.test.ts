@@ -7,8 +7,7 @@ const NAMED =
 
 // `scripts/soak-chaos.ts` runs it for ten minutes.
 test('the heap after many storms of each kind is as large as after the first', async () => {
-  const { beforeBytes, afterBytes, said, answers } = await soak({ forMs: 8_000 });
+  const { beforeBytes, afterBytes, said } = await soak({ forMs: 8_000, leastAnswers: 300 });
   expect([...said.keys()].filter((what) => !NAMED.test(what))).toEqual([]);
-  expect(answers).toBeGreaterThan(300);
   expect(afterBytes).toBeLessThan(beforeBytes * 1.1);
 }, 240_000);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type FaultProxy, type NetworkFault, startFaultProxy } from '../../support/fault-proxy.ts';
 import { sseClient, webSocketClient } from '../live/watcher.ts';
 import { ASKS, askFor } from './asks.ts';
@@ -7,6 +8,8 @@ import { startWeighedFacade, type WeighedFacade } from './weighed-facade.ts';
 
 export interface SoakOptions {
   readonly forMs: number;
+  /** It goes on until it has so many answers. */
+  readonly leastAnswers?: number;
   /** Called after each round of storms with the heap's size. */
   readonly onRound?: (round: number, heldBytes: number) => void;
 }
@@ -20,6 +23,7 @@ export interface SoakResult {
 }
 
 const STORM_MS = 1_000;
+const MOST_ROUNDS = 1_000;
 type Storm = NetworkFault | { readonly kind: 'refuse' } | { readonly kind: 'calm' };
 
 const STORMS: readonly Storm[] = [
@@ -41,7 +45,7 @@ const ASKING = 6;
  * accounts. The heap is measured after the first round, which fills the caches, and at the end, each
  * time when everything has been idle for a while.
  */
-export async function soak({ forMs, onRound }: SoakOptions): Promise<SoakResult> {
+export async function soak({ forMs, leastAnswers = 0, onRound }: SoakOptions): Promise<SoakResult> {
   await using sandbox = await startSandbox({ seed: 'soak', instruments: 200, tickMs: 0 });
   await using proxy = await startFaultProxy(sandbox.url);
   await using facade = await startWeighedFacade({
@@ -70,7 +74,8 @@ export async function soak({ forMs, onRound }: SoakOptions): Promise<SoakResult>
   onRound?.(0, beforeBytes);
   const endsAt = performance.now() + forMs;
   let afterBytes = beforeBytes;
-  for (let round = 1; performance.now() < endsAt; round += 1) {
+  const goesOn = () => performance.now() < endsAt || answers < leastAnswers;
+  for (let round = 1; goesOn() && round <= MOST_ROUNDS; round += 1) {
     await runRound(world, tokens, record);
     afterBytes = await weighed(world, tokens);
     onRound?.(round, afterBytes);
@@ -132,8 +137,7 @@ async function askAround(
       if (!ask) continue;
       // Order records are kept for a day, which is no leak, so only few are made.
       if (ask.field.startsWith('place') && at % 4 !== 0) continue;
-      const { said } = await askFor(facade, ask, tokens[at % tokens.length] as string);
-      record(said);
+      record(await askFor(facade, ask, tokens[at % tokens.length] as string));
       await delay(5);
     }
   });
@@ -153,10 +157,6 @@ async function weighed({ facade }: World, tokens: readonly string[]): Promise<nu
     const figures = await (await fetch(`${facade.adminUrl}/metrics`)).text();
     return /^trading_graph_subscriptions 0$/m.test(figures);
   };
-  const giveUpAt = performance.now() + 20_000;
-  while (!(await calm())) {
-    if (performance.now() > giveUpAt) throw new Error('it does not become calm again');
-    await delay(100);
-  }
+  await eventually(calm);
   return facade.heldBytes();
 }

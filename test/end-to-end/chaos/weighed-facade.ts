@@ -12,6 +12,8 @@ export interface WeighedFacade extends AsyncDisposable {
   query(document: string, options?: QueryOptions): Promise<GraphQLAnswer>;
   /** The heap's size after a garbage collection. */
   heldBytes(): Promise<number>;
+  /** The CPU that the process has used, in microseconds: what else the machine does is not in it. */
+  cpuMicros(): Promise<number>;
 }
 
 const program = fileURLToPath(new URL('weighed-main.ts', import.meta.url));
@@ -24,16 +26,18 @@ export async function startWeighedFacade(environment: Environment): Promise<Weig
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const url = await addressOf(child);
+  const ask = async (question: 'weigh' | 'cpu') => {
+    const answered = once(child, 'message');
+    child.send(question);
+    const [answer] = await answered;
+    return answer as number;
+  };
   return {
     url,
     adminUrl: `http://127.0.0.1:${adminPort}`,
     query: (document, options = {}) => postQuery(`${url}/graphql`, document, options),
-    async heldBytes() {
-      const answered = once(child, 'message');
-      child.send('weigh');
-      const [bytes] = await answered;
-      return bytes as number;
-    },
+    heldBytes: () => ask('weigh'),
+    cpuMicros: () => ask('cpu'),
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null) return;
       const exited = once(child, 'exit');

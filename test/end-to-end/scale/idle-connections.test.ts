@@ -7,7 +7,7 @@ import { describeWithHaproxy } from '../../support/describe-with.ts';
 import { type Replicas, startReplicas } from '../../support/replicas.ts';
 
 // A client that may keep a connection for a time leaves some of it for the way of its request.
-const LEFT_OVER_MS = 1_500;
+const LEFT_OVER_MS = 5_000;
 
 describeWithHaproxy('an idle connection to the load balancer', (haproxyPath) => {
   let sandbox: Sandbox;
