@@ -2,6 +2,7 @@
  * The worst that one signed-in account can do to the others: documents that searches over the schema have found, and with
  * `--search` the worst of a new search.
  * `node bench/hostile.ts [--search] [--quick | --full] [--seed 1] [--set NAME=value] [--documents]` prints Markdown.
+ * `--kind grammar` is about the size of documents: the largest of each thing that the grammar can repeat.
  * `--kind bytes` is about what is sent instead: fragments, chunks, control frames, pipelines. With it go `--through haproxy`
  * or `nginx` (three replicas), `--source` (another checkout), `--only` (a part of a sender's name), `--seconds`, `--sink`.
  */
@@ -10,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
 import { FRONTS, type Front } from './support/hostile/bytes/bytes-ground.ts';
 import { runBytes } from './support/hostile/bytes/run-bytes.ts';
+import { runGrammar } from './support/hostile/run-grammar.ts';
 import { runHostile } from './support/hostile/run-hostile.ts';
 
 const PACES = {
@@ -46,8 +48,9 @@ const common = {
 
 pinOwnProcess();
 if (values.kind === 'bytes') await printBytes();
+else if (values.kind === 'grammar') await printGrammar();
 else if (values.kind === undefined) await printDocuments();
-else throw new Error(`--kind ${values.kind}: must be bytes, or be left out`);
+else throw new Error(`--kind ${values.kind}: must be bytes or grammar, or be left out`);
 
 async function printDocuments(): Promise<void> {
   const { findings, text } = await runHostile({
@@ -65,6 +68,13 @@ async function printDocuments(): Promise<void> {
   print(text);
   if (!values.documents) return;
   for (const { name, document } of findings) print(`${name}:\n\n${document.text}`);
+}
+
+async function printGrammar(): Promise<void> {
+  const holdings = { instruments: 500, positions: 0, tickMs: 1_000 };
+  const { text } = await runGrammar({ ...common, holdings });
+  print('### The largest document of each thing that the grammar can repeat, sent once');
+  print(text);
 }
 
 async function printBytes(): Promise<void> {

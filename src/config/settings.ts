@@ -161,7 +161,11 @@ export const SETTINGS = {
     fallback: 20,
     means: 'most directives in a document',
   }),
-  MAX_TOKENS: setting({ kind: count, fallback: 4_000, means: 'most lexical tokens of a document' }),
+  MAX_TOKENS: setting({
+    kind: count,
+    fallback: 4_000,
+    means: 'most lexical tokens of a document, or lines where there are more',
+  }),
   MAX_COST: setting({
     kind: count,
     fallback: 250_000,

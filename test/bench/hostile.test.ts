@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { runBytes } from '../../bench/support/hostile/bytes/run-bytes.ts';
 import { KINDS } from '../../bench/support/hostile/kinds.ts';
 import { KNOWN_DOCUMENTS } from '../../bench/support/hostile/known-documents.ts';
+import { PLAIN, SHAPES } from '../../bench/support/hostile/largest-documents.ts';
+import { runGrammar } from '../../bench/support/hostile/run-grammar.ts';
 import { runHostile } from '../../bench/support/hostile/run-hostile.ts';
 
 const MAX_COST = 5_000;
@@ -33,6 +35,19 @@ test('the search finds a document for each kind, and among them one with many of
   const mostFields = Math.max(...searches.map(({ climb }) => climb.mostFields));
   // A search of minutes comes to all of them; so few tries do to a fifth or more.
   expect(mostFields).toBeGreaterThanOrEqual(MAX_COST / 10);
+});
+
+test('the largest document of each thing in the grammar is sent, and answered', {
+  timeout: 180_000,
+}, async () => {
+  const holdings = { instruments: 500, positions: 0, tickMs: 1_000 };
+  const { rows, text } = await runGrammar({ holdings, settings: {}, leastTries: 1 });
+  expect(rows.map(({ name }) => name)).toEqual([PLAIN, ...SHAPES].map(({ name }) => name));
+  for (const { name, trial, tokens } of rows) {
+    expect(trial.verdict, name).not.toBe('stuck');
+    expect(tokens, name).toBeLessThanOrEqual(4_000);
+    expect(text).toContain(`| ${name} |`);
+  }
 });
 
 test('senders of bytes are made up, and measured beside a known one', {

@@ -27,7 +27,7 @@ export interface HostileReport {
 }
 
 /** Limits of one request stay as they are; those over time would end a search immediately. */
-const UNPACED = {
+export const UNPACED = {
   RATE_LIMIT_PER_MINUTE: '1000000000',
   COST_LIMIT_PER_MINUTE: '1000000000000',
   POSITIONS_POLL_MS: '100',

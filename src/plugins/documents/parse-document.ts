@@ -48,7 +48,8 @@ export function parseDocument(
 /**
  * Measures a text before it is parsed. Parser and validation recurse for each level of brackets, so
  * a few kilobytes of them would overflow the stack before any limit on the document is checked. The
- * tokens are counted up to one more than the limit.
+ * tokens are counted up to one more than the limit. Lines count where there are more of them, because the library
+ * reads the lines before its place for every error, of execution too.
  */
 function sizeOfText(text: string, maxTokens: number): { tokens: number; nesting: number } {
   const lexer = new Lexer(new Source(text));
@@ -67,7 +68,7 @@ function sizeOfText(text: string, maxTokens: number): { tokens: number; nesting:
   } catch {
     // The parser stops at an unreadable token as well, and reports it.
   }
-  return { tokens, nesting };
+  return { tokens: Math.max(tokens, lexer.line), nesting };
 }
 
 /**

@@ -25,11 +25,14 @@ export function inexactLiteralError(
   schema: GraphQLSchema,
   document: DocumentNode,
 ): GraphQLError | null {
-  return firstRefused(schema, document, (node, types, argument) => {
-    if (node.kind !== Kind.INT && node.kind !== Kind.FLOAT) return null;
-    // An ID is carried as text.
-    if (getNamedType(types.getInputType()) === GraphQLID || isExactNumber(node.value)) return null;
-    return requestError('BAD_USER_INPUT', `There is ${INEXACT.description}.`, { argument });
+  return firstRefused(schema, document, {
+    isRefused(node, types) {
+      if (node.kind !== Kind.INT && node.kind !== Kind.FLOAT) return false;
+      // An ID is carried as text.
+      return getNamedType(types.getInputType()) !== GraphQLID && !isExactNumber(node.value);
+    },
+    error: (argument) =>
+      requestError('BAD_USER_INPUT', `There is ${INEXACT.description}.`, { argument }),
   });
 }
 
@@ -41,29 +44,35 @@ export function nullMemberLiteralError(
   schema: GraphQLSchema,
   document: DocumentNode,
 ): GraphQLError | null {
-  return firstRefused(schema, document, (node, types, argument) => {
-    const parent = getNullableType(types.getParentInputType());
-    if (node.kind !== Kind.NULL || !isInputObjectType(parent) || !parent.isOneOf) return null;
-    return nullMemberError(argument);
+  return firstRefused(schema, document, {
+    isRefused(node, types) {
+      const parent = getNullableType(types.getParentInputType());
+      return node.kind === Kind.NULL && isInputObjectType(parent) && parent.isOneOf;
+    },
+    error: nullMemberError,
   });
 }
 
-type Judge = (node: ValueNode, types: TypeInfo, argument: string) => GraphQLError | null;
+interface Rule {
+  readonly isRefused: (node: ValueNode, types: TypeInfo) => boolean;
+  readonly error: (argument: string) => GraphQLError;
+}
 
 function firstRefused(
   schema: GraphQLSchema,
   document: DocumentNode,
-  judge: Judge,
+  { isRefused, error }: Rule,
 ): GraphQLError | null {
   const types = new TypeInfo(schema);
   const trail = new ArgumentTrail();
-  let error: GraphQLError | null = null;
-  // The path to the variable whose default is being read, since the argument is where the variable is used.
-  let base: string[] = [];
+  let found: GraphQLError | null = null;
+  // The variable whose default is being read, since the argument is where the variable is used.
+  let variable: string | null = null;
   const check = (node: ValueNode) => {
-    const refused = judge(node, types, [...base, ...trail.names].join('.'));
-    if (refused === null) return;
-    error = located(refused, { nodes: [node] });
+    if (!isRefused(node, types)) return;
+    // Only now: to find the place of each variable would take a visit of the whole document for each.
+    const base = variable === null ? [] : [placeOf(variable, document)];
+    found = located(error([...base, ...trail.names].join('.')), { nodes: [node] });
     return BREAK;
   };
   visit(
@@ -71,11 +80,11 @@ function firstRefused(
     visitWithTypeInfo(types, {
       ...trail.visitor,
       VariableDefinition: {
-        enter({ variable: { name } }) {
-          base = [placeOf(name.value, document)];
+        enter(definition) {
+          variable = definition.variable.name.value;
         },
         leave() {
-          base = [];
+          variable = null;
         },
       },
       IntValue: check,
@@ -83,7 +92,7 @@ function firstRefused(
       NullValue: check,
     }),
   );
-  return error;
+  return found;
 }
 
 const INVALID =

@@ -20,6 +20,7 @@ export interface StructureLimits {
 
 // These bound the cost of the checks themselves; documents that people write stay far below.
 const MAX_OPERATIONS = 50;
+const MAX_VARIABLES = 100;
 const MAX_SELECTIONS = 20_000;
 const MAX_REPEATED_PAIRS = 10_000;
 // Validation follows each reference up to three times, and gives up after 50,000 steps.
@@ -107,7 +108,11 @@ function operationErrors(
   limits: StructureLimits,
 ): GraphQLError[] {
   const directives = size.directives + ownDirectives(operation);
+  const variables = operation.variableDefinitions?.length ?? 0;
   const errors: GraphQLError[] = [];
+  if (variables > MAX_VARIABLES) {
+    errors.push(tooComplex('variables', variables, MAX_VARIABLES));
+  }
   if (size.depth > limits.maxDepth) {
     errors.push(tooComplex('MAX_DEPTH', size.depth, limits.maxDepth));
   }

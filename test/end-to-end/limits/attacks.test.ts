@@ -59,6 +59,14 @@ const TOO_COMPLEX: Record<string, { asked: Asked; limit: string }> = {
     asked: { query: `{ ${'a '.repeat(3_999)} }` },
     limit: 'MAX_TOKENS',
   },
+  'four thousand and one lines': {
+    asked: { query: `{ __typename }${'\n'.repeat(4_000)}` },
+    limit: 'MAX_TOKENS',
+  },
+  'a hundred and one variables': {
+    asked: { query: `query (${repeat(101, (at) => `$v${at}: Int = 1`)}) { __typename }` },
+    limit: 'variables',
+  },
   'sixteen levels': {
     asked: { query: `{ ${nested(8)} }` },
     limit: 'MAX_DEPTH',

@@ -86,6 +86,26 @@ describe('the limit', () => {
     expect(errorsOf('{ node { id } }', documents({ maxTokens: 6 }))).toEqual([]);
   });
 
+  test('of tokens counts lines where there are more, since errors look for theirs', () => {
+    const text = `{ node { id } }${'\n'.repeat(9)}`;
+    expect(errorsOf(text, documents({ maxTokens: 10 }))).toEqual([]);
+    expect(tooComplex(`#\r\n${text}`, { maxTokens: 10 })).toMatchObject([
+      { limit: 'MAX_TOKENS', value: 11, maximum: 10 },
+    ]);
+  });
+
+  test('of variables holds for each operation, used or not', () => {
+    const definitions = (count: number) =>
+      Array.from({ length: count }, (_, at) => `$v${at}: Int = 1`).join(' ');
+    const uses = Array.from({ length: 100 }, (_, at) => `$v${at}`).join(' ');
+    const text = (count: number) => `query A(${definitions(count)}) { node(at: [${uses}]) { id } }
+      query B(${definitions(100)}) { node(at: [${uses}]) { id } }`;
+    expect(errorsOf(text(100))).toEqual([]);
+    expect(tooComplex(text(101))).toEqual([
+      { code: 'QUERY_TOO_COMPLEX', retryable: false, limit: 'variables', value: 101, maximum: 100 },
+    ]);
+  });
+
   test('of depth counts fields, through fragments', () => {
     expect(errorsOf(deep(15))).toEqual([]);
     expect(tooComplex(deep(16))).toEqual([
