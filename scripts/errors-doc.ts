@@ -27,7 +27,7 @@ well-formed); 405, 406, 413 and 415 for a wrong method, \`Accept\`, size or \`Co
 | \`retryable\` | every error | whether the same request may be sent again: it can succeed, and does no harm |
 | \`operation\` | errors of a gateway call | the gateway operation that failed |
 | \`retryAfter\` | \`RATE_LIMITED\` | seconds to wait first |
-| \`gatewayError\` | \`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` | the gateway’s own \`error\` and \`message\`, personal data redacted; may be shown to the user |
+| \`gatewayError\` | \`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` of a 503 | the gateway’s own \`error\` and \`message\`, personal data redacted; may be shown to the user |
 | \`argument\` | \`BAD_USER_INPUT\` | path of the argument, where the error is about one |
 | \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\` | which limit is exceeded, the value found, and the limit itself |
 | \`requestId\` | \`INTERNAL\` | the log has the cause under this id; it is also the response header \`x-request-id\` |

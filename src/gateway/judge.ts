@@ -90,7 +90,7 @@ function isSignInRefusal(operation: OperationName, body: Row): boolean {
   return OPERATIONS[operation].errors === 'sign-in' && typeof body.error === 'string';
 }
 
-function refusalOf(answer: Answer): GatewayRefusal {
+export function refusalOf(answer: Answer): GatewayRefusal {
   return toRefusal(jsonOf(answer));
 }
 

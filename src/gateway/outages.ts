@@ -3,8 +3,10 @@ import type { Log } from '../lib/log.ts';
 import { type ConnectionFault, connectionFault } from './call-outcome.ts';
 import type { CallOutcome } from './caller.ts';
 import type { Exchange, WireCall } from './exchange.ts';
+import { refusalOf } from './judge.ts';
 import { type Backend, OPERATIONS } from './operations.ts';
 import { accountOf } from './resilience/breakers.ts';
+import { wordsOf } from './wire/bodies.ts';
 
 interface OutagesOptions {
   /** A monotonic clock. */
@@ -17,6 +19,7 @@ type EndedCall = Pick<WireCall, 'operation' | 'caller'>;
 interface Failure {
   readonly outcome: CallOutcome;
   readonly fault: ConnectionFault | null;
+  readonly exchange: Exchange | null;
 }
 
 interface Outage {
@@ -74,7 +77,7 @@ export class Outages {
     const outage = this.#outages.get(backend);
     if (FAILURES.has(outcome)) {
       const fault = exchange === null ? null : connectionFault(outcome, exchange);
-      this.#failed(backend, call, { outcome, fault }, outage);
+      this.#failed(backend, call, { outcome, fault, exchange }, outage);
     } else if (outage !== undefined) this.#passed(backend, outcome, outage);
   }
 
@@ -88,14 +91,10 @@ export class Outages {
     this.#outages.clear();
   }
 
-  #failed(
-    backend: Backend,
-    call: EndedCall,
-    { outcome, fault }: Failure,
-    known: Outage | undefined,
-  ): void {
+  #failed(backend: Backend, call: EndedCall, failure: Failure, known: Outage | undefined): void {
+    const { outcome, fault } = failure;
     const nowMs = this.#options.clock.now();
-    const outage = known ?? this.#begin(backend, call, { outcome, fault }, nowMs);
+    const outage = known ?? this.#begin(backend, call, failure, nowMs);
     const { operations, outcomes, causes } = outage.minute;
     outage.failed += 1;
     outage.lastFailureAtMs = nowMs;
@@ -122,11 +121,18 @@ export class Outages {
   #begin(
     backend: Backend,
     { operation }: EndedCall,
-    { outcome, fault }: Failure,
+    { outcome, fault, exchange }: Failure,
     nowMs: number,
   ): Outage {
+    const words = exchange?.sent && exchange.answered ? wordsOf(refusalOf(exchange)) : null;
     this.#options.log.warn(
-      { backend, operation, outcome, ...(fault !== null && { cause: fault }) },
+      {
+        backend,
+        operation,
+        outcome,
+        ...(fault !== null && { cause: fault }),
+        ...(words !== null && { gatewayError: words }),
+      },
       'a backend of the gateway fails',
     );
     const outage: Outage = {

@@ -70,7 +70,7 @@ export const ERROR_CODES = {
   },
   GATEWAY_UNAVAILABLE: {
     cause:
-      'The gateway could not be reached or failed; what it said of it, such as a notice of maintenance, is in `extensions.gatewayError`.',
+      'The gateway could not be reached or failed; a notice of maintenance (its 503 with an error body) is in `extensions.gatewayError`.',
     retryable: true,
     advice: 'Retry with exponential backoff.',
     show: 'The service cannot be reached. Trying again… Add `gatewayError.message` where there is one.',

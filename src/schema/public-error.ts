@@ -7,7 +7,7 @@ import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import { CircuitOpenError } from '../gateway/resilience/breakers.ts';
-import { redact } from '../lib/redact.ts';
+import { wordsOf } from '../gateway/wire/bodies.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 
@@ -160,26 +160,29 @@ function describeGateway(error: GatewayError): Described {
       ...(code === 'RATE_LIMITED' && {
         retryAfter: error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS,
       }),
-      ...(CODES_WITH_WORDS.has(code) && gatewayWords(error)),
+      ...(hasWordsForClients(code, error) && gatewayWords(error)),
     },
   };
 }
 
-/** A user must be told that the account is restricted, or until when the gateway is maintained. */
 const CODES_WITH_WORDS: ReadonlySet<Code> = new Set([
   'FORBIDDEN',
   'RATE_LIMITED',
   'GATEWAY_REFUSED',
   'GATEWAY_UNAVAILABLE',
 ]);
-const LONGEST_WORDS = 2_000;
+
+/**
+ * A user must be told that the account is restricted, or until when the gateway is maintained (503). What comes with
+ * another 5xx is about the gateway's inside, and for the log alone.
+ */
+function hasWordsForClients(code: Code, { status }: GatewayError): boolean {
+  return CODES_WITH_WORDS.has(code) && (code !== 'GATEWAY_UNAVAILABLE' || status === 503);
+}
 
 function gatewayWords({ refusal }: GatewayError) {
-  if (refusal === null || (refusal.error === null && refusal.message === null)) return {};
-  const redacted = (words: string | null) =>
-    // More is redacted than is shown, because the half of an e-mail address is not recognised.
-    words === null ? null : redact(words.slice(0, 2 * LONGEST_WORDS)).slice(0, LONGEST_WORDS);
-  return { gatewayError: { error: redacted(refusal.error), message: redacted(refusal.message) } };
+  const words = refusal === null ? null : wordsOf(refusal);
+  return words === null ? {} : { gatewayError: words };
 }
 
 /** Describes a failure for the error plugin. */

@@ -1,3 +1,4 @@
+import { redact } from '../../lib/redact.ts';
 import { flag, isRow, text } from './scalars.ts';
 
 /** A refusal's body, whichever of the interface's five shapes it came in; what it lacks is null. */
@@ -18,6 +19,17 @@ export function toRefusal(body: unknown): GatewayRefusal {
     ok: flag(row.ok),
     details: isRow(row.details) && isShallow(row.details, DEEPEST_DETAILS) ? row.details : null,
   };
+}
+
+const LONGEST_WORDS = 2_000;
+
+/** What a refusal says, with personal data redacted; null where it says nothing. */
+export function wordsOf({ error, message }: GatewayRefusal) {
+  if (error === null && message === null) return null;
+  const redacted = (words: string | null) =>
+    // More is redacted than is shown, because the half of an e-mail address is not recognised.
+    words === null ? null : redact(words.slice(0, 2 * LONGEST_WORDS)).slice(0, LONGEST_WORDS);
+  return { error: redacted(error), message: redacted(message) };
 }
 
 // They go into an answer as they are, and JSON.stringify recurses: a deep one would cost the whole answer.

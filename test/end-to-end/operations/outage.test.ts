@@ -87,3 +87,17 @@ describe('an answer with status 200 that breaks the interface', () => {
     },
   );
 });
+
+test('what the gateway says with a 500 is in the log, redacted, and not in the answer', async () => {
+  await using app = await startTestApp();
+  const body = { error: 'SQLSTATE 08006', message: 'db-7.internal refused jane@example.com' };
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 500, body });
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const { errors } = await app.query('{ customerId }', { token });
+  expect(errors[0]?.extensions.code).toBe('GATEWAY_UNAVAILABLE');
+  expect(JSON.stringify(errors)).not.toMatch(/SQLSTATE|internal/);
+  expect(await lineOf(app, 'a backend of the gateway fails')).toMatchObject({
+    operation: 'getCustomerId',
+    gatewayError: { error: 'SQLSTATE 08006', message: 'db-7.internal refused […]' },
+  });
+});

@@ -129,9 +129,15 @@ const CASES: readonly Case[] = [
     fault: { kind: 'status', status: 408, body: WORDS },
     extensions: timeout,
   },
+  // What stands there is about the gateway's inside.
+  ...[500, 502, 504].map((status) => ({
+    name: `${status} with words`,
+    fault: { kind: 'status', status, body: WORDS } as const,
+    extensions: unavailable,
+  })),
   {
-    name: '500 with words',
-    fault: { kind: 'status', status: 500, body: WORDS },
+    name: '503 with words',
+    fault: { kind: 'status', status: 503, body: WORDS },
     extensions: { ...unavailable, gatewayError: REDACTED },
   },
   {
