@@ -3,7 +3,7 @@ import { DeadlineError, NotAttemptedError } from './errors.ts';
 import type { Exchange, NoAnswer, NotSent, WireCall } from './exchange.ts';
 import { isJsonType, isSuccess, isWordedRefusal } from './judge.ts';
 import { OPERATIONS } from './operations.ts';
-import { PollsBusyError } from './resilience/poll-bulkhead.ts';
+import { BulkheadFullError } from './resilience/bulkhead.ts';
 
 /** The outcome of a call as one word for operators, however it is judged for its client. */
 export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
@@ -23,7 +23,7 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
 
 function outcomeUnsent(call: WireCall, { cause }: NotSent): CallOutcome {
   if (cause instanceof NotAttemptedError) {
-    return cause instanceof PollsBusyError ? 'busy' : 'circuit';
+    return cause instanceof BulkheadFullError ? 'busy' : 'circuit';
   }
   if (cause instanceof DeadlineError) return 'timeout';
   return call.caller.signal?.aborted ? 'cancelled' : 'connect';

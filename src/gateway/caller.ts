@@ -48,8 +48,8 @@ export interface Caller {
   readonly requestId?: string;
   /** The trace that the call is part of; a call without one is a trace of its own. */
   readonly trace?: Trace | undefined;
-  /** The login that the token claims. It says whose a failure is, not whose the data is. */
-  readonly account?: string;
+  /** The login that the token is proved to have when it is called. It says whose a failure is, not whose the data is. */
+  readonly provedLogin?: () => string | null;
   /** Marks a feed's poll: no client waits for this one answer, and another poll follows anyway. */
   readonly priority?: 'poll';
   /** Called with each call once it has ended. */

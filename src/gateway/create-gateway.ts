@@ -72,8 +72,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     clock: steadyClock,
     random: Math.random,
     pollConnections: Math.ceil(connectionsOf('reads', connections) / 2),
+    anonymousConnections: Math.ceil(connectionsOf('rest', connections) / 2),
     onRetry: metrics.retried,
-    onCircuit: (backend, state) => log.warn({ backend, state }, 'circuit breaker'),
+    onCircuit: (circuit, state) => log.warn({ circuit, state }, 'circuit breaker'),
   });
   metrics.watch(resilience, pools, (area) => connectionsOf(area, connections));
   metrics.watchSpeeds(slowOperations);

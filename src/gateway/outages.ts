@@ -105,7 +105,7 @@ export class Outages {
       causes.set(fault, (causes.get(fault) ?? 0) + 1);
     }
     for (const accounts of [outage.accounts, outage.minute.accounts]) {
-      if (accounts.size < MOST_ACCOUNTS) accounts.add(accountOf(call.caller));
+      if (accounts.size < MOST_ACCOUNTS) accounts.add(accountOf(call.caller).key);
     }
   }
 

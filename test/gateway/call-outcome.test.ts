@@ -3,7 +3,7 @@ import { callOutcome } from '../../src/gateway/call-outcome.ts';
 import { DeadlineError, NotAttemptedError } from '../../src/gateway/errors.ts';
 import type { Exchange, NoAnswer, WireCall } from '../../src/gateway/exchange.ts';
 import type { OperationName } from '../../src/gateway/operations.ts';
-import { PollsBusyError } from '../../src/gateway/resilience/poll-bulkhead.ts';
+import { BulkheadFullError } from '../../src/gateway/resilience/bulkhead.ts';
 
 function callOf(operation: OperationName, signal?: AbortSignal): WireCall {
   const caller = { token: null, ...(signal && { signal }) };
@@ -34,7 +34,7 @@ describe('the outcome of a call', () => {
   test.each<[string, WireCall, Exchange]>([
     ['timeout', READ, unsent(new DeadlineError(1))],
     ['circuit', READ, unsent(new NotAttemptedError('held back'))],
-    ['busy', READ, unsent(new PollsBusyError())],
+    ['busy', READ, unsent(new BulkheadFullError())],
     ['connect', READ, unsent(new Error('refused'))],
     ['cancelled', callOf('getSession', AbortSignal.abort()), unsent(new Error('aborted'))],
     ['timeout', READ, lost('timeout')],

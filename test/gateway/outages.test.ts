@@ -27,7 +27,7 @@ const NEVER_SENT = {
 } as const;
 
 function callOf(operation: OperationName, account: string): WireCall {
-  const caller = { token: null, account };
+  const caller = { token: null, provedLogin: () => account };
   return { operation, path: '/', headers: [], body: null, deadlineMs: 1, maxBytes: 1, caller };
 }
 

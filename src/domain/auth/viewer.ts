@@ -26,8 +26,9 @@ export function detached(viewer: Viewer): Viewer {
 
 /** Keeps the identity only, for work that outlives the request by hours. */
 export function lasting({ caller, provingReads: _, ...viewer }: Viewer): Viewer {
-  const { token, client, account } = caller;
-  return { ...viewer, caller: { token, ...(client && { client }), ...(account && { account }) } };
+  const { token, client, provedLogin } = caller;
+  const kept = { token, ...(client && { client }), ...(provedLogin && { provedLogin }) };
+  return { ...viewer, caller: kept };
 }
 
 /** For a feed's poll, which is never retried and has its own bulkhead behind the requests. */

@@ -1,38 +1,140 @@
 import { addressKey } from '../../lib/address-key.ts';
-import { tokenHash } from '../../lib/token-hash.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Caller } from '../caller.ts';
 import { NotAttemptedError } from '../errors.ts';
-import type { Exchange, Send, WireCall } from '../exchange.ts';
-import { type Backend, byOperation, OPERATIONS } from '../operations.ts';
-import type { CircuitBreaker, Permit } from './circuit-breaker.ts';
-import { judgeHealth } from './verdict.ts';
+import type { Send, WireCall } from '../exchange.ts';
+import { type Backend, byOperation, OPERATIONS, type OperationName } from '../operations.ts';
+import { type Account, CircuitBreaker, type Health, type Permit } from './circuit-breaker.ts';
+import { judgeHealth, type Verdict } from './verdict.ts';
 
 export class CircuitOpenError extends NotAttemptedError {
   override readonly name = 'CircuitOpenError';
 
-  constructor(backend: Backend) {
-    super(`the gateway's ${backend} have failed a moment ago and are left alone for now`);
+  constructor(name: string) {
+    super(`the gateway's ${name} has failed a moment ago and is left alone for now`);
   }
 }
 
-/** Sends only the calls that the breaker of their backend admits. */
-export function withBreakers(send: Send, breakers: ReadonlyMap<Backend, CircuitBreaker>): Send {
-  const breakerOf = byOperation(({ backend }) => breakers.get(backend));
-  return async (call) => {
-    const breaker = breakerOf[call.operation];
-    if (breaker === undefined) return send(call);
-    const permit = breaker.admit();
-    if (permit === null) {
-      return { sent: false, cause: new CircuitOpenError(OPERATIONS[call.operation].backend) };
-    }
-    const exchange = await send(permit.isProbe ? unending(call) : call);
-    settle(breaker, permit, call, exchange);
-    return exchange;
-  };
+export type CircuitName = Backend | OperationName;
+
+export interface BreakersOptions {
+  readonly clock: Clock;
+  readonly onCircuit: (name: CircuitName, state: 'closed' | 'open') => void;
 }
 
-function settle(breaker: CircuitBreaker, permit: Permit, call: WireCall, exchange: Exchange): void {
-  breaker.settle(permit, judgeHealth(call, exchange), () => accountOf(call.caller));
+const WINDOW_MS = 10_000;
+const FAILURE_THRESHOLD = 0.5;
+const MINIMUM_CALLS = 10;
+// Few orders come in ten seconds, and a failure to connect is hardly ever one account's own.
+const MINIMUM_ORDERS = 5;
+// Two accounts that fail in the same ten seconds, each for a reason of its own, are no rarity among
+// thousands; a third, with none of them having more than half of the failures, is hardly coincidence.
+// With more than three a small installation's breaker could never open.
+const MINIMUM_ACCOUNTS = 3;
+const PAUSE_MS = 5_000;
+
+interface Permits {
+  readonly shared: Permit;
+  readonly own: Permit;
+}
+
+/**
+ * The breakers of one backend. What an operation answers counts for that operation, since anybody may be able to make a single
+ * one fail; the shared breaker counts failures to connect, and opens where two operations have.
+ */
+export class BackendBreakers {
+  readonly #options: BreakersOptions;
+  readonly #shared: CircuitBreaker;
+  readonly #own = new Map<OperationName, CircuitBreaker>();
+  readonly #name: Backend;
+  #provedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(name: Backend, options: BreakersOptions) {
+    this.#name = name;
+    this.#options = options;
+    this.#shared = this.#create(name, () => {});
+  }
+
+  /** The names of what is not closed: the backend's, else its operations'. */
+  get open(): readonly CircuitName[] {
+    if (this.#shared.state !== 'closed') return [this.#name];
+    return this.#openOperations();
+  }
+
+  /** Null while the call is to be held back. */
+  admit(operation: OperationName): Permits | null {
+    const shared = this.#shared.admit();
+    if (shared === null) return null;
+    const own = this.#breakerOf(operation).admit();
+    if (own !== null) return { shared, own };
+    // The next call is the probe instead.
+    this.#shared.settle(shared, 'none', NOBODY);
+    return null;
+  }
+
+  settle({ shared, own }: Permits, { operation, caller }: WireCall, verdict: Verdict): void {
+    let account: Account | null = null;
+    const whose = () => {
+      account ??= accountOf(caller);
+      return account;
+    };
+    if (verdict !== 'none' && whose().isProved) this.#provedAtMs = this.#options.clock.now();
+    this.#shared.settle(shared, healthFor(shared, verdict, 'failure'), whose);
+    this.#breakerOf(operation).settle(own, healthFor(own, verdict, 'unreachable'), whose);
+  }
+
+  #breakerOf(operation: OperationName): CircuitBreaker {
+    const known = this.#own.get(operation);
+    if (known !== undefined) return known;
+    const breaker = this.#create(operation, () => {
+      if (this.#openOperations().length > 1) this.#shared.trip();
+    });
+    this.#own.set(operation, breaker);
+    return breaker;
+  }
+
+  #openOperations(): OperationName[] {
+    const open = [...this.#own].filter(([, { state }]) => state !== 'closed');
+    return open.map(([name]) => name);
+  }
+
+  #create(name: CircuitName, onOpen: () => void): CircuitBreaker {
+    const { clock, onCircuit } = this.#options;
+    return new CircuitBreaker({
+      clock,
+      windowMs: WINDOW_MS,
+      threshold: FAILURE_THRESHOLD,
+      minimumCalls: this.#name === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
+      minimumAccounts: MINIMUM_ACCOUNTS,
+      pauseMs: PAUSE_MS,
+      hasProvedCalls: () => clock.now() - this.#provedAtMs < WINDOW_MS,
+      onChange(state) {
+        onCircuit(name, state);
+        if (state === 'open') onOpen();
+      },
+    });
+  }
+}
+
+/** What is not a breaker's to count is none of its health; a probe has to succeed in every respect. */
+function healthFor({ isProbe }: Permit, verdict: Verdict, ofAnother: Verdict): Health {
+  if (verdict === ofAnother && !isProbe) return 'none';
+  return verdict === 'unreachable' ? 'failure' : verdict;
+}
+
+/** Sends only the calls that the breakers of their backend and operation admit. */
+export function withBreakers(send: Send, breakers: ReadonlyMap<Backend, BackendBreakers>): Send {
+  const breakersOf = byOperation(({ backend }) => breakers.get(backend));
+  return async (call) => {
+    const backend = breakersOf[call.operation];
+    if (backend === undefined) return send(call);
+    const permits = backend.admit(call.operation);
+    if (permits === null) return { sent: false, cause: new CircuitOpenError(call.operation) };
+    const isProbe = permits.shared.isProbe || permits.own.isProbe;
+    const exchange = await send(isProbe ? unending(call) : call);
+    backend.settle(permits, call, judgeHealth(call, exchange));
+    return exchange;
+  };
 }
 
 /** A probe serves every client: the one whose call it is must not abort it by disconnecting. */
@@ -42,8 +144,17 @@ function unending(call: WireCall): WireCall {
   return { ...call, caller };
 }
 
-/** Failures of all devices of an account, and of all tokens that merely claim it, count as one account's. */
-export function accountOf({ account, token, hashed, client }: Caller): string {
-  if (account !== undefined) return account;
-  return token === null ? `at ${addressKey(client?.address ?? '')}` : tokenHash(token, hashed);
+const NOBODY = (): Account => ({ key: '', isProved: false });
+
+/** Failures of all devices of an account count as one account's, and those of a network's unproved callers as one network's. */
+export function accountOf({ provedLogin, client }: Caller): Account {
+  const login = provedLogin?.() ?? null;
+  if (login !== null) return { key: login, isProved: true };
+  return { key: networkOf(client?.address ?? ''), isProved: false };
+}
+
+/** The /48 of an IPv6 address, as a site or a provider's customer has it at most. */
+function networkOf(address: string): string {
+  const key = addressKey(address);
+  return key.includes(':') ? key.split(':', 3).join(':') : key;
 }

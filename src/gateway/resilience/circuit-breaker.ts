@@ -1,6 +1,15 @@
 import type { Clock } from '../../lib/clock.ts';
 import { RollingWindow } from '../../lib/rolling-window.ts';
-import type { Verdict } from './verdict.ts';
+
+/** The health that one call shows to a breaker; `none` where it shows nothing. */
+export type Health = 'success' | 'failure' | 'none';
+
+/** Whose call it was. */
+export interface Account {
+  readonly key: string;
+  /** Otherwise the key is that of a network: anybody can claim to be many accounts. */
+  readonly isProved: boolean;
+}
 
 /** `half-open`: the next call is admitted, or one is in flight, to see whether the backend has recovered. */
 type CircuitState = 'closed' | 'open' | 'half-open';
@@ -54,7 +63,7 @@ export class CircuitBreaker {
   }
 
   /** `account` is called only for a failure, which has to count against an account. */
-  settle(permit: Permit, verdict: Verdict, account: () => string): void {
+  settle(permit: Permit, verdict: Health, account: () => Account): void {
     // The call was sent before the breaker opened or closed, so its answer says nothing about now.
     if (permit.era !== this.#era) return;
     if (permit.isProbe) this.#probed(verdict);
@@ -65,7 +74,12 @@ export class CircuitBreaker {
     }
   }
 
-  #probed(verdict: Verdict): void {
+  /** Opens it for a reason that its own calls need not show. */
+  trip(): void {
+    if (!this.#isOpen) this.#turn(true);
+  }
+
+  #probed(verdict: Health): void {
     this.#probes -= 1;
     if (verdict === 'success') this.#turn(false);
     // A probe without a verdict costs no pause, or refused tokens could use up every probe.
@@ -92,12 +106,19 @@ interface FailureShareOptions {
   readonly minimumAccounts: number;
   /** The share of failed calls that opens the circuit, from 0 up to 1. */
   readonly threshold: number;
+  /** Whether proved accounts have called the same backend within the window. */
+  readonly hasProvedCalls: () => boolean;
+}
+
+interface Failures {
+  count: number;
+  readonly byAccount: Map<string, number>;
 }
 
 interface Slice {
   successes: number;
-  failures: number;
-  readonly byAccount: Map<string, number>;
+  readonly proved: Failures;
+  readonly others: Failures;
 }
 
 const SLICES = 10;
@@ -118,12 +139,13 @@ class FailureShare {
     this.#window.current().successes += 1;
   }
 
-  failed(account: string): void {
+  failed({ key, isProved }: Account): void {
     const slice = this.#window.current();
-    slice.failures += 1;
-    const before = slice.byAccount.get(account);
-    if (before !== undefined || slice.byAccount.size < ACCOUNTS_PER_SLICE) {
-      slice.byAccount.set(account, (before ?? 0) + 1);
+    const failures = isProved ? slice.proved : slice.others;
+    failures.count += 1;
+    const before = failures.byAccount.get(key);
+    if (before !== undefined || failures.byAccount.size < ACCOUNTS_PER_SLICE) {
+      failures.byAccount.set(key, (before ?? 0) + 1);
     }
   }
 
@@ -132,17 +154,16 @@ class FailureShare {
   }
 
   get isTooHigh(): boolean {
-    const { minimumCalls, minimumAccounts, threshold } = this.#options;
+    const { minimumCalls, minimumAccounts, threshold, hasProvedCalls } = this.#options;
     const slices = this.#window.slices();
-    let [successes, failures] = [0, 0];
-    for (const slice of slices) {
-      successes += slice.successes;
-      failures += slice.failures;
-    }
-    const calls = successes + failures;
+    const proved = addUp(slices.map((slice) => slice.proved));
+    const everybodyElse = addUp(slices.map((slice) => slice.others));
+    const others = hasProvedCalls() ? asOneAccount(everybodyElse, proved.count) : everybodyElse;
+    const failures = proved.count + others.count;
+    const calls = slices.reduce((sum, { successes }) => sum + successes, failures);
     if (calls < minimumCalls || failures < calls * threshold) return false;
-    const byAccount = addUp(slices);
-    return byAccount.size >= minimumAccounts && Math.max(...byAccount.values()) <= failures / 2;
+    const ofEach = [...proved.byAccount.values(), ...others.byAccount.values()];
+    return ofEach.length >= minimumAccounts && Math.max(...ofEach) <= failures / 2;
   }
 
   #begin(): RollingWindow<Slice> {
@@ -150,17 +171,28 @@ class FailureShare {
       clock: this.#options.clock,
       spanMs: this.#options.windowMs,
       slices: SLICES,
-      create: () => ({ successes: 0, failures: 0, byAccount: new Map() }),
+      create: () => ({ successes: 0, proved: noFailures(), others: noFailures() }),
     });
   }
 }
 
-function addUp(slices: readonly Slice[]): ReadonlyMap<string, number> {
-  const totals = new Map<string, number>();
-  for (const { byAccount } of slices) {
+function noFailures(): Failures {
+  return { count: 0, byAccount: new Map() };
+}
+
+function addUp(all: readonly Failures[]): Failures {
+  const total = noFailures();
+  for (const { count, byAccount } of all) {
+    total.count += count;
     for (const [account, failures] of byAccount) {
-      totals.set(account, (totals.get(account) ?? 0) + failures);
+      total.byAccount.set(account, (total.byAccount.get(account) ?? 0) + failures);
     }
   }
-  return totals;
+  return total;
+}
+
+/** However many they are, they neither open a breaker by themselves nor, as the one with most failures, keep it closed. */
+function asOneAccount({ count }: Failures, most: number): Failures {
+  const counted = Math.min(count, most);
+  return { count: counted, byAccount: new Map(counted > 0 ? [['', counted]] : []) };
 }

@@ -2,8 +2,11 @@ import { DeadlineError, NotAttemptedError } from '../errors.ts';
 import type { Exchange, NotSent, WireCall } from '../exchange.ts';
 import { OPERATIONS } from '../operations.ts';
 
-/** The health of a backend as one call shows it; `none` where it shows nothing. */
-export type Verdict = 'success' | 'failure' | 'none';
+/**
+ * The health of the gateway as one call shows it; `none` where it shows nothing. A `failure` is an answer, or that none
+ * came in time; where no connection could be made the gateway is `unreachable`.
+ */
+export type Verdict = 'success' | 'failure' | 'unreachable' | 'none';
 
 export function judgeHealth(call: WireCall, exchange: Exchange): Verdict {
   return OPERATIONS[call.operation].effect === 'order'
@@ -17,13 +20,13 @@ export function judgeHealth(call: WireCall, exchange: Exchange): Verdict {
  */
 function judgeOrderHealth(call: WireCall, exchange: Exchange): Verdict {
   if (exchange.sent) return 'success';
-  return isConnectFailure(call, exchange) ? 'failure' : 'none';
+  return isConnectFailure(call, exchange) ? 'unreachable' : 'none';
 }
 
 function judgeCallHealth(call: WireCall, exchange: Exchange): Verdict {
   if (!exchange.sent) {
-    const isFailure = exchange.cause instanceof DeadlineError || isConnectFailure(call, exchange);
-    return isFailure ? 'failure' : 'none';
+    if (exchange.cause instanceof DeadlineError) return 'failure';
+    return isConnectFailure(call, exchange) ? 'unreachable' : 'none';
   }
   if (!exchange.answered) {
     return exchange.reason === 'timeout' || exchange.reason === 'connection' ? 'failure' : 'none';

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { CircuitBreaker } from '../../../src/gateway/resilience/circuit-breaker.ts';
-import type { Verdict } from '../../../src/gateway/resilience/verdict.ts';
+import { CircuitBreaker, type Health } from '../../../src/gateway/resilience/circuit-breaker.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const PAUSE_MS = 5_000;
 
-function closedBreaker() {
+const proved = (key: string) => ({ key, isProved: true });
+const network = (key: string) => ({ key, isProved: false });
+
+function closedBreaker({ hasProvedCalls = true } = {}) {
   const clock = createScriptedClock();
   const changes: string[] = [];
   const breaker = new CircuitBreaker({
@@ -15,17 +17,23 @@ function closedBreaker() {
     minimumCalls: 10,
     minimumAccounts: 3,
     pauseMs: PAUSE_MS,
+    hasProvedCalls: () => hasProvedCalls,
     onChange: (state) => changes.push(state),
   });
-  const call = (verdict: Verdict, account = 'somebody') => {
+  const call = (health: Health, account = proved('somebody')) => {
     const permit = breaker.admit();
-    if (permit !== null) breaker.settle(permit, verdict, () => account);
+    if (permit !== null) breaker.settle(permit, health, () => account);
     return permit !== null;
   };
-  const calls = (count: number, verdict: Verdict, account?: (index: number) => string) => {
-    for (let index = 0; index < count; index += 1) call(verdict, account?.(index));
+  const calls = (count: number, health: Health, account?: (index: number) => string) => {
+    for (let index = 0; index < count; index += 1) {
+      call(health, proved(account?.(index) ?? 'somebody'));
+    }
   };
-  return { clock, changes, breaker, call, calls };
+  const strangers = (count: number, health: Health, address: (index: number) => string) => {
+    for (let index = 0; index < count; index += 1) call(health, network(address(index)));
+  };
+  return { clock, changes, breaker, call, calls, strangers };
 }
 
 /** Ten accounts in rotation. */
@@ -113,6 +121,42 @@ describe('a closed breaker opens', () => {
   });
 });
 
+describe('callers without a proved account', () => {
+  test('are as many as their networks, where no proved account has called', () => {
+    const { breaker, strangers } = closedBreaker({ hasProvedCalls: false });
+    strangers(30, 'failure', (index) => `network ${index % 2}`);
+    expect(breaker.state).toBe('closed');
+    strangers(1, 'failure', () => 'a third network');
+    expect(breaker.state).toBe('open');
+  });
+
+  test('are nobody while no proved account fails', () => {
+    const { breaker, calls, strangers } = closedBreaker();
+    calls(5, 'success');
+    strangers(1_000, 'failure', many);
+    expect(breaker.state).toBe('closed');
+  });
+
+  test('are one account beside those that fail, and do not outweigh them', () => {
+    const { breaker, calls, strangers } = closedBreaker();
+    strangers(1_000, 'failure', many);
+    calls(8, 'failure', () => 'one');
+    expect(breaker.state).toBe('closed');
+    calls(1, 'failure', () => 'two');
+    expect(breaker.state).toBe('open');
+  });
+
+  test('at most double what proved accounts fail', () => {
+    const { breaker, calls, strangers } = closedBreaker();
+    calls(41, 'success');
+    strangers(1_000, 'failure', many);
+    calls(20, 'failure', (index) => `account ${index % 3}`);
+    expect(breaker.state).toBe('closed');
+    calls(1, 'failure', () => 'account 3');
+    expect(breaker.state).toBe('open');
+  });
+});
+
 describe('an open breaker', () => {
   test('lets nothing through until its pause is over, then one call', async () => {
     const { clock, breaker } = openBreaker();
@@ -138,7 +182,7 @@ describe('an open breaker', () => {
     await clock.advance(PAUSE_MS);
     const probe = breaker.admit();
     await clock.advance(4_000);
-    if (probe) breaker.settle(probe, 'failure', () => 'somebody');
+    if (probe) breaker.settle(probe, 'failure', () => proved('somebody'));
     expect(breaker.state).toBe('open');
     await clock.advance(999);
     expect(breaker.admit()).toBeNull();
@@ -153,8 +197,8 @@ describe('an open breaker', () => {
     await clock.advance(PAUSE_MS);
     const second = breaker.admit();
     expect(second).toMatchObject({ isProbe: true });
-    if (second) breaker.settle(second, 'success', () => 'somebody');
-    if (hanging) breaker.settle(hanging, 'failure', () => 'somebody');
+    if (second) breaker.settle(second, 'success', () => proved('somebody'));
+    if (hanging) breaker.settle(hanging, 'failure', () => proved('somebody'));
     expect(breaker.state).toBe('closed');
   });
 
@@ -182,7 +226,7 @@ describe('an answer to a call from before', () => {
     const { breaker, calls } = closedBreaker();
     const slow = breaker.admit();
     calls(10, 'failure', many);
-    if (slow) breaker.settle(slow, 'success', () => 'somebody');
+    if (slow) breaker.settle(slow, 'success', () => proved('somebody'));
     expect(breaker.state).toBe('open');
   });
 
@@ -193,7 +237,7 @@ describe('an answer to a call from before', () => {
     await clock.advance(PAUSE_MS);
     call('success');
     hanging.forEach((permit, index) => {
-      if (permit) breaker.settle(permit, 'failure', () => many(index));
+      if (permit) breaker.settle(permit, 'failure', () => proved(many(index)));
     });
     expect(breaker.state).toBe('closed');
   });

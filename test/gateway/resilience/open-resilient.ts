@@ -12,6 +12,7 @@ interface ResilientSettings {
   readonly timeoutMs?: number;
   readonly connections?: number;
   readonly pollConnections?: number;
+  readonly anonymousConnections?: number;
   /** Those of another client. */
   readonly pools?: Pools;
 }
@@ -23,6 +24,7 @@ export function openResilient(
     timeoutMs = 30_000,
     connections = 128,
     pollConnections = 32,
+    anonymousConnections = 16,
     pools = createPools({ gatewayUrl, connections, connectTimeoutMs: timeoutMs }),
   }: ResilientSettings = {},
 ) {
@@ -35,7 +37,8 @@ export function openResilient(
       clock,
       random: () => 0.5,
       pollConnections,
-      onCircuit: (backend, state) => circuits.push(`${backend} ${state}`),
+      anonymousConnections,
+      onCircuit: (name, state) => circuits.push(`${name} ${state}`),
       onRetry: ({ operation }) => retries.push(operation),
     },
   );
@@ -75,9 +78,9 @@ export function openResilient(
   };
 }
 
-/** The n-th of many accounts. */
+/** The n-th of many proved accounts. */
 export function caller(index: number) {
-  return { token: `token ${index}`, account: `${1_000 + index}` };
+  return { token: `token ${index}`, provedLogin: () => `${1_000 + index}` };
 }
 
 export function kindOf(error: unknown): unknown {

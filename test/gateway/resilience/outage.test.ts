@@ -34,7 +34,7 @@ describe('while the gateway fails at everything', () => {
           : await readMany(open, 300);
       expect(new Set(ends)).toEqual(new Set(['unavailable']));
       expect(gateway.requests.length / 300).toBeLessThanOrEqual(1.1);
-      expect(open.circuits).toEqual(['reads open']);
+      expect(open.circuits).toEqual(['getOpenPositions open']);
     },
   );
 
@@ -45,7 +45,7 @@ describe('while the gateway fails at everything', () => {
     );
     await using open = openResilient(gateway.url);
     await readMany(open, 30);
-    expect(open.resilience.degradedReason()).toBe('gateway failing: reads');
+    expect(open.resilience.degradedReason()).toBe('gateway failing: getOpenPositions');
     const callsBefore = gateway.requests.length;
     for (let second = 0; second < 30; second += 1) {
       await open.clock.advance(1_000);
@@ -62,7 +62,7 @@ describe('while the gateway fails at everything', () => {
     }
     expect(ends.at(-1)).toBe('served');
     expect(open.resilience.degradedReason()).toBeNull();
-    expect(open.circuits).toEqual(['reads open', 'reads closed']);
+    expect(open.circuits).toEqual(['getOpenPositions open', 'getOpenPositions closed']);
   });
 
   test.each([401, 403])('a probe that is answered %s ends nothing', async (status) => {
@@ -75,8 +75,8 @@ describe('while the gateway fails at everything', () => {
     isDown = false;
     await open.clock.advance(5_000);
     expect(await read(open, 1)).toBe(status === 401 ? 'unauthenticated' : 'forbidden');
-    expect(open.circuits).toEqual(['reads open']);
-    expect(open.resilience.degradedReason()).toBe('gateway failing: reads');
+    expect(open.circuits).toEqual(['getOpenPositions open']);
+    expect(open.resilience.degradedReason()).toBe('gateway failing: getOpenPositions');
   });
 
   test('refusals among the failures do not hide them', async () => {
@@ -86,12 +86,12 @@ describe('while the gateway fails at everything', () => {
         : down(socket, request),
     );
     await using open = openResilient(gateway.url);
-    const refused = { token: 'refused', account: '1' };
+    const refused = { token: 'refused', provedLogin: () => '1' };
     for (let index = 0; index < 50; index += 1) {
       expect(await open.client.getOpenPositions(refused, null).catch(kindOf)).toBe('forbidden');
     }
     await readMany(open, 30);
-    expect(open.circuits).toEqual(['reads open']);
+    expect(open.circuits).toEqual(['getOpenPositions open']);
   });
 
   test('a probe whose client disconnects still shows whether the gateway has recovered', async () => {
@@ -125,7 +125,7 @@ describe('while the gateway fails at everything', () => {
     const open = openResilient(gateway.url, { pools: patient.pools, timeoutMs: 100 });
     expect(new Set(await readTen(open))).toEqual(new Set(['timeout']));
     expect(await read(open, 1)).toBe('unavailable');
-    expect(open.circuits).toEqual(['reads open']);
+    expect(open.circuits).toEqual(['getOpenPositions open']);
   });
 
   test('a gateway that refuses connections opens the breakers of reads and of orders', async () => {
@@ -160,7 +160,7 @@ describe('what opens no breaker', () => {
     );
     await using open = openResilient(gateway.url);
     for (let index = 0; index < 100; index += 1) {
-      const forged = { token: `forged ${index}`, account: '1001' };
+      const forged = { token: `forged ${index}`, provedLogin: () => '1001' };
       const ended = open.client.getOpenPositions(forged, null).catch(kindOf);
       expect(await open.hurry(ended)).toBe('unavailable');
     }
@@ -176,7 +176,7 @@ describe('what opens no breaker', () => {
       return (fails ? down : positions)(socket, request);
     });
     await using open = openResilient(gateway.url);
-    const feed = { token: 'token 0', account: '1000', priority: 'poll' } as const;
+    const feed = { token: 'token 0', provedLogin: () => '1000', priority: 'poll' } as const;
     for (let poll = 0; poll < 40; poll += 1) {
       expect(await open.client.getOpenPositions(feed, null).catch(kindOf)).toBe('unavailable');
     }
@@ -192,9 +192,10 @@ describe('what opens no breaker', () => {
         .login({ token: null, client: { address, userAgent: null } }, 'a@example.com', 'x')
         .catch(kindOf);
     for (let host = 1; host <= 30; host += 1) await signIn(`2001:db8:0:1::${host}`);
-    expect(open.circuits).toEqual([]);
     for (let network = 2; network <= 41; network += 1) await signIn(`2001:db8:0:${network}::1`);
-    expect(open.circuits).toEqual(['auth open']);
+    expect(open.circuits).toEqual([]);
+    for (let site = 1; site <= 82; site += 1) await signIn(`2001:db8:${site}:1::1`);
+    expect(open.circuits).toEqual(['login open']);
   });
 
   test('orders that were sent, whatever their outcome', async () => {
@@ -220,6 +221,73 @@ describe('what opens no breaker', () => {
     const unsent = (await Promise.all(orders)).filter(({ sent }) => !sent);
     expect(unsent.length).toBeGreaterThan(20);
     expect(open.circuits).toEqual([]);
+  });
+});
+
+describe('of the operations of one backend', () => {
+  const snapshot = { login: '1001', group: 'g' };
+  const dead = new Set<string>();
+  const script: Script = (socket, { path }) =>
+    [...dead].some((part) => path.includes(part))
+      ? socket.write(answer(500, {}))
+      : socket.write(
+          answer(
+            200,
+            path.includes('session') ? snapshot : path.includes('tickers') ? [] : { positions: [] },
+          ),
+        );
+  const session = ({ client }: Open, index: number) =>
+    client.getSession(caller(index), '1001').then(() => 'served', kindOf);
+  const catalog = ({ client }: Open, index: number) =>
+    client.getAllTickers(caller(index), 'g', null).then(() => 'served', kindOf);
+
+  test('one that fails is held back alone', async () => {
+    await using gateway = await startScriptedGateway(script);
+    await using open = openResilient(gateway.url);
+    dead.clear();
+    dead.add('session');
+    for (let index = 0; index < 30; index += 1) await open.hurry(session(open, index));
+    expect(open.circuits).toEqual(['getSession open']);
+    expect(await open.hurry(read(open, 1))).toBe('served');
+    expect(open.resilience.isOpen('reads')).toBe(true);
+    dead.clear();
+    await open.clock.advance(5_000);
+    expect(await session(open, 1)).toBe('served');
+    expect(open.circuits).toEqual(['getSession open', 'getSession closed']);
+    expect(open.resilience.isOpen('reads')).toBe(false);
+  });
+
+  test('two that fail hold the others back, with one probe in five seconds for all of them', async () => {
+    await using gateway = await startScriptedGateway(script);
+    await using open = openResilient(gateway.url);
+    for (const each of ['session', 'positions', 'tickers']) dead.add(each);
+    for (let index = 0; index < 30; index += 1) {
+      await open.hurry(Promise.all([session(open, index), read(open, index)]));
+    }
+    expect(open.circuits.toSorted()).toEqual([
+      'getOpenPositions open',
+      'getSession open',
+      'reads open',
+    ]);
+    expect(open.resilience.degradedReason()).toBe('gateway failing: reads');
+    const before = gateway.requests.length;
+    for (let second = 0; second < 30; second += 1) {
+      await open.clock.advance(1_000);
+      await open.hurry(Promise.all([catalog(open, 1), session(open, 1), read(open, 1)]));
+    }
+    expect(gateway.requests.length - before).toBeLessThanOrEqual(6);
+    expect(gateway.requests.length - before).toBeGreaterThanOrEqual(5);
+    dead.delete('tickers');
+    await open.clock.advance(5_000);
+    expect(await catalog(open, 1)).toBe('served');
+    expect(open.circuits.at(-1)).toBe('reads closed');
+    // Those two still have to show it themselves.
+    expect(open.resilience.degradedReason()).toBe('gateway failing: getSession, getOpenPositions');
+    expect(await session(open, 1)).toBe('unavailable');
+    dead.clear();
+    await open.clock.advance(5_000);
+    expect(await Promise.all([session(open, 1), read(open, 1)])).toEqual(['served', 'served']);
+    expect(open.resilience.degradedReason()).toBeNull();
   });
 });
 
@@ -261,7 +329,7 @@ test('dead payments leave reads, orders and sign-in as they are', async () => {
     expect(await client.openPosition(caller(index), marketOrder)).toMatchObject({ status: 200 });
     expect(await client.login({ token: null }, 'a@example.com', 'x')).toHaveProperty('accessToken');
   }
-  expect(open.circuits).toEqual(['payments open']);
+  expect(open.circuits).toEqual(['getCustomerId open']);
   const paid = gateway.requests.filter(({ path }) => path.startsWith('/payments/'));
   expect(paid.length).toBeLessThan(30);
 });
@@ -275,7 +343,7 @@ test('a burst of polls leaves half of the reads’ connections to waiting reques
   });
   // Eight connections for all, so four for reads, so two for polls.
   await using open = openResilient(gateway.url, { connections: 8, pollConnections: 2 });
-  const feed = { token: 'feed', account: '1', priority: 'poll' } as const;
+  const feed = { token: 'feed', provedLogin: () => '1', priority: 'poll' } as const;
   const polls = Array.from({ length: 20 }, () => open.client.getOpenPositions(feed, null));
   expect(await Promise.all([1, 2, 3, 4, 5].map((index) => read(open, index)))).toEqual(
     Array(5).fill('served'),

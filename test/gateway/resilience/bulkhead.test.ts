@@ -1,24 +1,26 @@
 import { expect, test } from 'vitest';
 import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
+import type { OperationName } from '../../../src/gateway/operations.ts';
 import {
-  PollBulkhead,
-  PollsBusyError,
-  withPollBulkhead,
-} from '../../../src/gateway/resilience/poll-bulkhead.ts';
+  Bulkhead,
+  BulkheadFullError,
+  withBulkheads,
+} from '../../../src/gateway/resilience/bulkhead.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const refused: Exchange = { sent: false, cause: new Error('refused') };
 
 function openBulkhead(width: number) {
   const clock = createScriptedClock();
-  const bulkhead = new PollBulkhead(clock, width);
+  const bulkhead = new Bulkhead(clock, width);
+  const anonymous = new Bulkhead(clock, 1);
   const sent: { call: WireCall; answer: () => void }[] = [];
-  const send = withPollBulkhead(
+  const send = withBulkheads(
     (call) => new Promise((resolve) => sent.push({ call, answer: () => resolve(refused) })),
-    bulkhead,
+    { polls: bulkhead, anonymous },
     clock,
   );
-  return { clock, bulkhead, sent, send };
+  return { clock, bulkhead, anonymous, sent, send };
 }
 
 function poll(options: { signal?: AbortSignal; priority?: 'poll' } = { priority: 'poll' }) {
@@ -64,7 +66,7 @@ test('a poll that timed out in line was never sent', async () => {
   send(poll());
   const late = send(poll());
   await clock.advance(5_000);
-  expect(await late).toEqual({ sent: false, cause: new PollsBusyError() });
+  expect(await late).toEqual({ sent: false, cause: new BulkheadFullError() });
   expect(bulkhead).toMatchObject({ taken: 1, waiting: 0 });
   sent[0]?.answer();
   await clock.advance(0);
@@ -92,4 +94,25 @@ test('a read with a waiting client skips the polls’ line', async () => {
   const priorities = sent.map(({ call }) => call.caller.priority);
   expect(priorities).toHaveLength(2);
   expect(priorities).toContain(undefined);
+});
+
+test('calls of the rest without a token wait for one another alone', async () => {
+  const { clock, anonymous, sent, send } = openBulkhead(1);
+  const call = (operation: OperationName, token: string | null): WireCall => ({
+    ...poll(),
+    operation,
+    caller: { token },
+  });
+  send(call('login', null));
+  send(call('forgotPassword', null));
+  send(call('registerDevice', null));
+  send(call('registerDevice', 'a token'));
+  send(call('getSession', null));
+  await clock.advance(0);
+  expect(sent.map(({ call: { operation } }) => operation)).toEqual([
+    'registerDevice',
+    'getSession',
+    'login',
+  ]);
+  expect(anonymous).toMatchObject({ taken: 1, waiting: 2 });
 });

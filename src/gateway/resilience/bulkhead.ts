@@ -1,17 +1,18 @@
 import type { Clock } from '../../lib/clock.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
+import { OPERATIONS } from '../operations.ts';
 
-export class PollsBusyError extends NotAttemptedError {
-  override readonly name = 'PollsBusyError';
+export class BulkheadFullError extends NotAttemptedError {
+  override readonly name = 'BulkheadFullError';
 
   constructor() {
-    super('the connections that polls may use were taken for as long as this one could wait');
+    super('the connections that calls of its kind may use were taken for as long as it could wait');
   }
 }
 
-/** Bounds the connections that polls hold; a poll that finds none free waits in a FIFO queue. */
-export class PollBulkhead {
+/** Bounds the connections that calls of one kind hold; one that finds none free waits in a FIFO queue. */
+export class Bulkhead {
   readonly #clock: Clock;
   readonly #width: number;
   readonly #line = new Set<() => void>();
@@ -53,18 +54,29 @@ export class PollBulkhead {
 
   leave(): void {
     const [next] = this.#line;
-    // The place passes to the next poll without coming free in between.
+    // The place passes to the next call without coming free in between.
     if (next) next();
     else this.#taken -= 1;
   }
 }
 
-/** A bulkhead: the feeds' polls never take every connection from requests that a client waits for. */
-export function withPollBulkhead(send: Send, bulkhead: PollBulkhead, clock: Clock): Send {
-  async function sendPoll(call: WireCall): Promise<Exchange> {
+export interface Bulkheads {
+  /** Of the feeds' polls, so that they never take every connection for reads. */
+  readonly polls: Bulkhead;
+  /** Of calls without a token, so that sign-ins that hang leave payments their connections. */
+  readonly anonymous: Bulkhead;
+}
+
+export function withBulkheads(send: Send, { polls, anonymous }: Bulkheads, clock: Clock): Send {
+  function bulkheadOf({ operation, caller }: WireCall): Bulkhead | null {
+    if (caller.priority === 'poll') return polls;
+    return caller.token === null && OPERATIONS[operation].area === 'rest' ? anonymous : null;
+  }
+
+  async function sendWithin(bulkhead: Bulkhead, call: WireCall): Promise<Exchange> {
     const endsAtMs = clock.now() + call.deadlineMs;
     if (!(await bulkhead.enter(call.deadlineMs, call.caller.signal))) {
-      return { sent: false, cause: new PollsBusyError() };
+      return { sent: false, cause: new BulkheadFullError() };
     }
     try {
       return await send({ ...call, deadlineMs: Math.max(1, endsAtMs - clock.now()) });
@@ -72,5 +84,9 @@ export function withPollBulkhead(send: Send, bulkhead: PollBulkhead, clock: Cloc
       bulkhead.leave();
     }
   }
-  return (call) => (call.caller.priority === 'poll' ? sendPoll(call) : send(call));
+
+  return (call) => {
+    const bulkhead = bulkheadOf(call);
+    return bulkhead === null ? send(call) : sendWithin(bulkhead, call);
+  };
 }
