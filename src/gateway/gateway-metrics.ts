@@ -81,7 +81,7 @@ export class GatewayMetrics {
     );
     this.#circuits = registry.gauge(
       'circuit_open',
-      '1 while the breaker of a backend is open or half-open.',
+      '1 while the breaker of a backend, or of one of its operations, is open or half-open.',
       'backend',
     );
     this.#connections = registry.gauge(

@@ -17,10 +17,13 @@ async function detailsOf({ adminUrl }: TestApp): Promise<readonly string[]> {
   return details.map(({ code, detail }: { code: string; detail: string }) => `${code}: ${detail}`);
 }
 
-async function ask(app: TestApp, times = 1): Promise<void> {
+function tokensOf({ sandbox }: TestApp): string[] {
+  return EMAILS.map((email) => sandbox.token({ email }));
+}
+
+async function ask(app: TestApp, times = 1, tokens = tokensOf(app)): Promise<void> {
   for (let at = 0; at < times; at += 1) {
-    const token = app.sandbox.token({ email: EMAILS[at % EMAILS.length] as string });
-    await app.query('{ customerId }', { token });
+    await app.query('{ customerId }', { token: tokens[at % tokens.length] as string });
   }
 }
 
@@ -89,11 +92,12 @@ test('a certificate that expires later is named by readiness once the breaker is
   await using files = await makeSignedCertificates();
   await using place = await startBehind(files.valid, files.authority);
   const { app, front } = place;
-  await ask(app);
+  const tokens = tokensOf(app);
+  for (const token of tokens) await app.query('{ session { login } customerId }', { token });
   expect(await detailsOf(app)).toEqual([]);
   front.present(files.expired);
   front.disconnect();
-  await ask(app, 12);
+  await ask(app, 12, tokens);
   const cause = 'CERT_HAS_EXPIRED';
   expect(await lineOf(app, 'a backend of the gateway fails')).toMatchObject({ cause });
   expect(await detailsOf(app)).toEqual([`gateway: gateway failing: payments (${cause})`]);

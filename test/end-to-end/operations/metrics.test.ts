@@ -264,6 +264,7 @@ describe('the gateway', () => {
     const tokens = ['demo', 'pro', 'fresh'].map((name) =>
       other.sandbox.token({ email: `${name}@example.com` }),
     );
+    for (const each of tokens) await other.query('{ session { login } }', { token: each });
     await eventually(async () => {
       await Promise.all(tokens.map((each) => other.query('{ customerId }', { token: each })));
       return (await seriesValue(other, 'circuit_open{backend="payments"}')) === 1;
