@@ -63,6 +63,7 @@ export function wireServer(
     maxConnections: most,
     maxConnectionsPerAddress: perAddress,
     onConnectionRefused: () => metrics.graph.refusal('connections'),
+    onCrossSiteRefused: () => metrics.server.crossSiteRefused.add(),
     corsHeaders: config.corsHeaders,
     directPath,
     pingMs,

@@ -52,7 +52,7 @@ export const ERROR_CODES = {
   },
   FORBIDDEN: {
     cause:
-      'The gateway does not allow this for this user; its reason, where it gave one, is in `extensions.gatewayError`.',
+      'The gateway does not allow this for this user; its reason, where it gave one, is in `extensions.gatewayError`. Or (HTTP 403) a page of another site sent the request.',
     retryable: false,
     advice: 'Do not repeat it; show the reason.',
     show: 'You cannot do this. Add `gatewayError.message` where there is one.',

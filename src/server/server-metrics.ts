@@ -28,6 +28,7 @@ interface DocumentSeries {
 export class ServerMetrics {
   readonly http: Counter<'status'>;
   readonly generalPath: Counter;
+  readonly crossSiteRefused: Counter;
   readonly readersCut: Counter<'reason'>;
   readonly sockets;
   readonly sendBufferBytes;
@@ -50,6 +51,10 @@ export class ServerMetrics {
     this.generalPath = registry.counter(
       'http_general_path_total',
       'Requests that were answered by yoga: other methods than GET and POST, and malformed query strings.',
+    );
+    this.crossSiteRefused = registry.counter(
+      'cross_site_refused_total',
+      'Requests that pages of other sites made browsers send; they are charged to nobody.',
     );
     this.#operations = registry.counter(
       'operations_total',

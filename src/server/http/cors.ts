@@ -33,10 +33,29 @@ export function isAllowedOrigin(origin: string, allowed: AllowedOrigins): boolea
 }
 
 /** Whether a page of this server itself, or of an allowed origin, or no page at all sends this request. */
-export function isAllowedPage(request: IncomingMessage, allowed: AllowedOrigins): boolean {
-  const { origin, host } = request.headers;
+export function isAllowedPage({ headers }: IncomingMessage, allowed: AllowedOrigins): boolean {
+  const { origin, host } = headers;
   if (origin === undefined) return true;
   return hostOf(origin)?.host === host?.toLowerCase() || isAllowedOrigin(origin, allowed);
+}
+
+// A page of another site needs a preflight for them, which it is not allowed; proxies add others to any request.
+const PREFLIGHTED_HEADER =
+  /^(?:authorization|apollo-require-preflight|x-apollo-operation-.+|apollographql-client-.+)$/;
+const SIMPLE_TYPE =
+  /^(?:application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)[ \t]*(?:;|$)/i;
+
+/** Whether any page of the web can make its visitor's browser send this request, so that it is none of the visitor's own. */
+export function isCrossSite(request: IncomingMessage, allowed: AllowedOrigins): boolean {
+  const { origin, 'sec-fetch-site': site, 'content-type': type } = request.headers;
+  // What the browser says of itself comes first: a proxy may have rewritten `Host`.
+  if (site === 'same-origin') return false;
+  const isForeign =
+    site === 'cross-site'
+      ? origin === undefined || !isAllowedOrigin(origin, allowed)
+      : !isAllowedPage(request, allowed);
+  if (!isForeign || (type && !SIMPLE_TYPE.test(type))) return false;
+  return !Object.keys(request.headers).some((name) => PREFLIGHTED_HEADER.test(name));
 }
 
 export function setCorsHeaders(reply: Reply, allowed: AllowedOrigins): void {

@@ -21,8 +21,11 @@ export class FloodGuard {
     this.#settings = settings;
   }
 
-  /** Null where the connection is closed, because its client has long been told that it sends too much. */
-  count(request: IncomingMessage): 'within' | 'over' | null {
+  /**
+   * Null where the connection is closed, because its client has long been told that it sends too much. What pages of other sites
+   * make a browser send counts apart from what its user does.
+   */
+  count(request: IncomingMessage, isCrossSite: boolean): 'within' | 'over' | null {
     const { addresses, received, tokens } = this.#settings;
     const buffer = received.of(request.socket);
     if (buffer.isStopped) return null;
@@ -32,8 +35,9 @@ export class FloodGuard {
     const hashed = tokens.of(request);
     const client = { address: addresses.of(request), userAgent: null };
     const caller = { token: hashed?.token ?? null, hashed, client };
-    const standing = this.#take(caller, announcedBytes(request));
-    if (isChunked(request)) this.#countChunks(request, caller);
+    const take = (bytes: number) => this.#take(caller, bytes, isCrossSite);
+    const standing = take(announcedBytes(request));
+    if (isChunked(request)) countChunks(request, take);
     if (standing !== 'far over') return standing;
     // A proxy's connection carries others' requests as well.
     if (addresses.isFromProxy(request)) return 'over';
@@ -47,18 +51,18 @@ export class FloodGuard {
     return reply.sendJson(429, { errors });
   }
 
-  /** A body that comes in chunks is not announced. */
-  #countChunks(request: IncomingMessage, caller: Caller): void {
-    const { socket } = request;
-    const before = socket.bytesRead;
-    request.once('close', () => this.#take(caller, socket.bytesRead - before));
-  }
-
   /** A larger body is refused, and the rest of it discarded. */
-  #take(caller: Caller, bytes: number): Standing {
+  #take(caller: Caller, bytes: number, isCrossSite: boolean): Standing {
     const { budgets, maxBodyBytes } = this.#settings;
-    return budgets.take(caller, Math.min(bytes, maxBodyBytes));
+    return budgets.take(caller, Math.min(bytes, maxBodyBytes), isCrossSite);
   }
+}
+
+/** A body that comes in chunks is not announced. */
+function countChunks(request: IncomingMessage, take: (bytes: number) => void): void {
+  const { socket } = request;
+  const before = socket.bytesRead;
+  request.once('close', () => take(socket.bytesRead - before));
 }
 
 function isChunked({ headers }: IncomingMessage): boolean {

@@ -11,7 +11,7 @@ import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import { endRequestTrace } from '../request/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { ConnectionSlots } from './connection-slots.ts';
-import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
+import { allowedRequestHeaders, answerPreflight, isCrossSite, setCorsHeaders } from './cors.ts';
 import { EventStreams } from './event-streams.ts';
 import { FloodGuard } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
@@ -36,6 +36,7 @@ export interface HttpServerSettings extends EndpointSettings {
   /** The limit for those that are no WebSockets, and come from no trusted proxy. */
   readonly maxConnectionsPerAddress: number;
   readonly onConnectionRefused: () => void;
+  readonly onCrossSiteRefused: () => void;
   /** Long enough, while draining, to receive a request that crossed our "connection: close" on the wire. */
   readonly lingerMs: number;
 }
@@ -130,7 +131,8 @@ export class HttpServer {
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
     const { readiness, origins } = this.#settings;
-    const standing = this.#floods.count(request);
+    const isForeign = isCrossSite(request, origins);
+    const standing = this.#floods.count(request, isForeign);
     if (standing === null) return;
     const reply = new Reply(request, response, this.#watcher);
     reply.set('vary', VARY);
@@ -141,7 +143,7 @@ export class HttpServer {
     this.#inFlight += 1;
     const isRefused = standing === 'over' && !pathOf(request).startsWith('/health/');
     const begin = () =>
-      reply.guard(() => (isRefused ? this.#floods.refuse(reply) : this.#route(reply)));
+      reply.guard(() => (isRefused ? this.#floods.refuse(reply) : this.#route(reply, isForeign)));
     if (response.socket !== null) begin();
     else this.#pipelined.wait(request, response, begin);
   }
@@ -176,16 +178,17 @@ export class HttpServer {
     }
   }
 
-  #route(reply: Reply): Eventually<void> {
+  #route(reply: Reply, isForeign: boolean): Eventually<void> {
     const { request } = reply;
     if (hasDoubledHeader(request.rawHeaders)) return refuseDoubled(reply);
     if (request.method === 'OPTIONS') return answerPreflight(reply, this.#requestHeaders);
     const path = pathOf(request);
     if (path !== '/graphql') return this.#routeElsewhere(reply, path);
-    const { graphiql } = this.#settings;
-    return graphiql && wantsPage(request)
-      ? reply.whenRoom(() => graphiql.page(reply))
-      : this.#graphql(reply);
+    const { graphiql, onCrossSiteRefused } = this.#settings;
+    if (graphiql && wantsPage(request)) return reply.whenRoom(() => graphiql.page(reply));
+    if (!isForeign) return this.#graphql(reply);
+    onCrossSiteRefused();
+    return refuseCrossSite(reply);
   }
 
   async #routeElsewhere(reply: Reply, path: string): Promise<void> {
@@ -234,6 +237,13 @@ function refuseDoubled(reply: Reply): Eventually<void> {
   reply.set('connection', 'close');
   const message = 'A header that may come once comes twice.';
   return reply.sendJson(400, { errors: [requestError('GRAPHQL_PARSE_FAILED', message)] });
+}
+
+/** Before anything is executed, or charged to the visitor of that page. */
+function refuseCrossSite(reply: Reply): Eventually<void> {
+  const message =
+    'This comes from a page of another site: CORS_ORIGINS has to name its origin, or the request needs a header that is preflighted, such as apollo-require-preflight.';
+  return reply.sendJson(403, { errors: [requestError('FORBIDDEN', message)] });
 }
 
 function sendNotFound(reply: Reply): Eventually<void> {

@@ -52,9 +52,11 @@ export class MessageBudgets {
     return this.#buckets.calculatedSize;
   }
 
-  /** Counts a message of so many bytes: a large one costs more to receive. */
-  take(caller: Caller, bytes = 0): Standing {
-    const left = this.#take(this.#clients.of(caller).key, 1 + Math.floor(bytes / BYTES_PER_POINT));
+  /** Counts a message of so many bytes: a large one costs more to receive. Cross-site ones have a budget of their own. */
+  take(caller: Caller, bytes = 0, isCrossSite = false): Standing {
+    const { key } = this.#clients.of(caller);
+    const points = 1 + Math.floor(bytes / BYTES_PER_POINT);
+    const left = this.#take(isCrossSite ? `cross-site ${key}` : key, points);
     if (left >= 0) return 'within';
     this.#onOver?.();
     return left > -this.#rule.burst ? 'over' : 'far over';

@@ -1,6 +1,10 @@
+import { chromium } from 'playwright-core';
+import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { rawRequest } from '../../support/raw-request.ts';
+import { describeWithChromium } from '../../support/describe-with.ts';
+import { type RawAnswer, rawPost, rawRequest } from '../../support/raw-request.ts';
+import { moved } from '../operations/scraped.ts';
 import { codesOf, TRANSPORTS } from './every-transport.ts';
 
 const STRANGER = 'https://evil.example';
@@ -10,69 +14,226 @@ let app: TestApp;
 let authorization: string;
 
 beforeAll(async () => {
-  app = await startTestApp({ CORS_ORIGINS: 'https://app.example.com' });
+  app = await startTestApp({
+    CORS_ORIGINS: 'https://app.example.com,capacitor://localhost',
+    TRUSTED_PROXIES: '127.0.0.1',
+    GRAPHIQL: 'off',
+  });
   authorization = `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}`;
 });
 afterAll(() => app.close());
 
-describe('what a page of another site may send without a preflight', () => {
+const QUERY = `/graphql?query=${encodeURIComponent('{ positions { id } }')}`;
+const EXPOSED = { authorization: 'Bearer x' };
+const CROSS_SITE = { 'sec-fetch-site': 'cross-site' };
+
+const get = (headers: Record<string, string>, path = QUERY, method = 'GET') =>
+  rawRequest(`${app.url}${path}`, { method, headers });
+
+async function expectRefused(ask: () => Promise<RawAnswer>): Promise<void> {
+  app.sandbox.clearCalls();
+  const lines = app.logged.length;
+  await moved(app, 'cross_site_refused_total', 1, async () => {
+    const { status, text, headers } = await ask();
+    expect(status).toBe(403);
+    expect(codesOf(JSON.parse(text || '{"errors":[{"extensions":{"code":"FORBIDDEN"}}]}'))).toEqual(
+      ['FORBIDDEN'],
+    );
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+    expect(headers.ratelimit).toBeUndefined();
+  });
+  expect(app.sandbox.calls()).toBe(0);
+  expect(app.logged.slice(lines)).toEqual([]);
+}
+
+describe('what a page of another site makes a browser send without a preflight is refused:', () => {
+  test.each<[string, Record<string, string>]>([
+    ['that the browser says so', CROSS_SITE],
+    ['an image or a script', { ...CROSS_SITE, 'sec-fetch-mode': 'no-cors', accept: 'image/*' }],
+    ['a navigation', { ...CROSS_SITE, 'sec-fetch-mode': 'navigate', accept: 'text/html' }],
+    ['an event stream', { ...CROSS_SITE, accept: 'text/event-stream' }],
+    ['an older browser’s foreign origin', { origin: STRANGER }],
+    ['an opaque origin', { origin: 'null' }],
+    ['a page of another subdomain', { origin: STRANGER, 'sec-fetch-site': 'same-site' }],
+    [
+      'headers that proxies add to any request',
+      {
+        ...CROSS_SITE,
+        'x-forwarded-for': '192.0.2.1',
+        'x-request-id': 'of-a-proxy',
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+        'x-apollo-operation': 'not-one-of-apollos',
+      },
+    ],
+  ])('a GET, %s', async (_what, headers) => {
+    await expectRefused(() => get(headers));
+    await expectRefused(() => get(headers, QUERY, 'HEAD'));
+  });
+
   test.each([
     ['application/x-www-form-urlencoded', new URLSearchParams({ query: WRITE }).toString()],
     ['text/plain', JSON.stringify({ query: WRITE })],
-    ['text/plain;charset=utf-8', JSON.stringify({ query: WRITE })],
+    ['Text/Plain ;charset=utf-8', JSON.stringify({ query: WRITE })],
+    ['text/plain; application/json', JSON.stringify({ query: WRITE })],
     [
       'multipart/form-data; boundary=x',
       '--x\r\ncontent-disposition: form-data; name="query"\r\n\r\n{ __typename }\r\n--x--',
     ],
-    ['application/graphql', WRITE],
-    ['application/json-patch+json', JSON.stringify({ query: WRITE })],
     ['', JSON.stringify({ query: WRITE })],
-  ])('as %s is refused', async (type, body) => {
-    app.sandbox.clearCalls();
-    const answer = await rawRequest(`${app.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization, origin: STRANGER, ...(type && { 'content-type': type }) },
-      body,
-    });
-    expect(answer.status).toBe(415);
-    expect(codesOf(JSON.parse(answer.text))).toEqual(['GRAPHQL_PARSE_FAILED']);
-    expect(app.sandbox.calls()).toBe(0);
-  });
-
-  test('by GET changes nothing', async () => {
-    app.sandbox.clearCalls();
-    for (const accept of ['*/*', 'application/json', 'text/event-stream']) {
-      const answer = await rawRequest(`${app.url}/graphql?query=${encodeURIComponent(WRITE)}`, {
-        headers: { authorization, origin: STRANGER, accept },
-      });
-      if (accept !== 'text/event-stream') expect(answer.status).toBe(405);
-      expect(answer.text).toContain('BAD_USER_INPUT');
+  ])('a POST of %s', async (type, body) => {
+    for (const site of [CROSS_SITE, { origin: STRANGER }]) {
+      const headers = { ...site, ...(type && { 'content-type': type }) };
+      await expectRefused(() =>
+        rawRequest(`${app.url}/graphql`, { method: 'POST', headers, body }),
+      );
     }
-    expect(app.sandbox.calls()).toBe(0);
   });
+});
 
-  test('by GET is answered without letting the page read it', async () => {
-    const answer = await rawRequest(`${app.url}/graphql?query={__typename}`, {
-      headers: { origin: STRANGER },
-    });
+describe('answered is', () => {
+  test.each<[string, Record<string, string>]>([
+    ['a client that is no browser', {}],
+    ['what its user has typed', { 'sec-fetch-site': 'none' }],
+    ['a page of the service', { 'sec-fetch-site': 'same-origin' }],
+    [
+      'a page of the service, behind a proxy that rewrites Host',
+      { 'sec-fetch-site': 'same-origin', origin: 'https://trade.example.com' },
+    ],
+    ['a page of a sibling, which has sent no origin', { 'sec-fetch-site': 'same-site' }],
+    ['an origin of CORS_ORIGINS', { ...CROSS_SITE, origin: 'https://app.example.com' }],
+    ['a web view of CORS_ORIGINS', { ...CROSS_SITE, origin: 'capacitor://localhost' }],
+    ...['apollo-require-preflight', 'x-apollo-operation-name', 'apollographql-client-name'].map(
+      (name): [string, Record<string, string>] => [
+        `what ${name} has let be preflighted`,
+        { ...CROSS_SITE, origin: STRANGER, [name]: 'x' },
+      ],
+    ),
+    ['what a token has let be preflighted', { ...CROSS_SITE, ...EXPOSED }],
+    [
+      'what its type has let be preflighted',
+      { origin: 'null', 'content-type': 'application/json' },
+    ],
+  ])('%s', async (_what, headers) => {
+    const answer = await get(headers, '/graphql?query={__typename}');
     expect(answer.status).toBe(200);
-    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
     expect(answer.headers['x-content-type-options']).toBe('nosniff');
   });
 
-  test('is refused by the preflight where it is no simple request', async () => {
-    const preflight = await rawRequest(`${app.url}/graphql`, {
-      method: 'OPTIONS',
-      headers: {
+  test('JSON by POST, which a browser asks leave for', async () => {
+    const answer = await rawPost(`${app.url}/graphql`, '{"query":"{ __typename }"}', {
+      origin: STRANGER,
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  test('a preflight, with nothing for a stranger', async () => {
+    const preflight = await get(
+      {
+        ...CROSS_SITE,
         origin: STRANGER,
         'access-control-request-method': 'POST',
         'access-control-request-headers': 'content-type, authorization',
       },
-    });
+      '/graphql',
+      'OPTIONS',
+    );
+    expect(preflight.status).toBe(204);
     expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
     expect(preflight.headers['access-control-allow-headers']).toBeUndefined();
   });
+
+  test('a navigation to GraphiQL, which only shows its page', async () => {
+    await using sandbox = await startTestApp();
+    const headers = { ...CROSS_SITE, accept: 'text/html', 'sec-fetch-mode': 'navigate' };
+    const { status, text } = await rawRequest(`${sandbox.url}${QUERY}`, { headers });
+    expect(status).toBe(200);
+    expect(text).toContain('<!doctype html>');
+    expect(sandbox.sandbox.calls('getOpenPositions')).toBe(0);
+  });
 });
+
+test('a page of another site uses up nothing of its visitor’s address', async () => {
+  const address = { 'x-forwarded-for': '192.0.2.77' };
+  const agent = new Agent({ connections: 8 });
+  const ask = async () => {
+    const headers = { ...CROSS_SITE, ...address };
+    const { statusCode, body } = await agent.request({
+      origin: app.url,
+      path: QUERY,
+      method: 'GET',
+      headers,
+    });
+    await body.dump();
+    return statusCode;
+  };
+  const statuses = new Set<number>();
+  // More than RATE_LIMIT_PER_MINUTE, and than an address's budget of messages.
+  for (let round = 0; round < 100; round += 1) {
+    for (const status of await Promise.all(Array.from({ length: 26 }, ask))) statuses.add(status);
+  }
+  await agent.close();
+  const { errors, data } = await app.query(
+    'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }',
+    { headers: address },
+  );
+  expect(errors).toEqual([]);
+  expect(data.login.__typename).toBe('LoginSuccess');
+  // Beyond a budget of their own they are told that there are too many.
+  expect([...statuses].filter((status) => status !== 429)).toEqual([403]);
+});
+
+describeWithChromium('in a browser', (executablePath) => {
+  test('a page of another site is refused, one of the service is answered', async () => {
+    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    const page = await browser.newPage();
+    const url = `${app.url}/graphql?query={__typename}`;
+    const visit = (of: string) => page.goto(`${of}/health/live`);
+    const fetchIt = (mode: 'no-cors' | 'cors') =>
+      page.evaluate(
+        ([to, how]) =>
+          fetch(to, { mode: how }).then(
+            ({ status }) => status,
+            () => 'failed',
+          ),
+        [url, mode] as const,
+      );
+    await visit(app.url);
+    expect(await fetchIt('cors')).toBe(200);
+    // The same service by another name is another site.
+    await visit(app.url.replace('127.0.0.1', 'localhost'));
+    await moved(app, 'cross_site_refused_total', 2, async () => {
+      // An opaque answer has no status.
+      expect(await fetchIt('no-cors')).toBe(0);
+      expect(await fetchIt('cors')).toBe('failed');
+    });
+    await browser.close();
+  });
+});
+
+test('by GET nothing is changed', async () => {
+  app.sandbox.clearCalls();
+  for (const accept of ['*/*', 'application/json', 'text/event-stream']) {
+    const path = `/graphql?query=${encodeURIComponent(WRITE)}`;
+    const answer = await get({ authorization, accept }, path);
+    if (accept !== 'text/event-stream') expect(answer.status).toBe(405);
+    expect(answer.text).toContain('BAD_USER_INPUT');
+  }
+  expect(app.sandbox.calls()).toBe(0);
+});
+
+test.each(['text/plain', 'application/graphql', 'application/json-patch+json', ''])(
+  'only JSON is a request, not %s',
+  async (type) => {
+    const answer = await rawRequest(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization, ...(type && { 'content-type': type }) },
+      body: JSON.stringify({ query: WRITE }),
+    });
+    expect(answer.status).toBe(415);
+    expect(codesOf(JSON.parse(answer.text))).toEqual(['GRAPHQL_PARSE_FAILED']);
+  },
+);
 
 describe('in production', () => {
   let production: TestApp;

@@ -44,6 +44,14 @@ test('it has five times its rate in a minute, and is forgiven a debt', async () 
   expect(take(1)).toBe('over');
 });
 
+test('what pages of other sites make a browser send has a budget of its own', () => {
+  const { budgets, take } = budgetsOf(10);
+  for (let sent = 0; sent < 2_400; sent += 1) expect(budgets.take(at('a'), 0, true)).toBe('within');
+  expect(budgets.take(at('a'), 0, true)).toBe('over');
+  expect(take(2_400)).toBe('within');
+  expect(budgets.take(at('b'), 0, true)).toBe('within');
+});
+
 test('large messages count by their size', () => {
   const { budgets, take } = budgetsOf(10);
   expect(budgets.take(at('a'), 2_399 * 16_384)).toBe('within');
