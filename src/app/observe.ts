@@ -10,13 +10,12 @@ import type { WiredServer } from './wire-server.ts';
 export function watchReadiness(
   { logOutput }: StartOptions,
   { stores, trusted, wrongSettings, gateway, memory, domain }: Resources,
-  { readiness, addresses }: WiredServer,
+  { readiness }: WiredServer,
 ): void {
   readiness.watch('order-store', () => stores.records.degradedReason());
   readiness.watch('redis', () => stores.counters.degradedReason());
   readiness.watch('documents', () => trusted?.degradedReason() ?? null);
   readiness.watch('settings', () => wrongSettings.degradedReason());
-  readiness.watch('settings', () => addresses.degradedReason());
   readiness.watch('slow', () => gateway.slowOperations.degradedReason());
   readiness.watch('clock', () => gateway.clockSkew.degradedReason());
   readiness.watch('tokens', () => domain.tokenRefusals.degradedReason());

@@ -1,5 +1,4 @@
 import type { Config } from '../config.ts';
-import { systemClock } from '../lib/clock.ts';
 import { printedSchema } from '../schema/schema.ts';
 import { Readiness } from '../server/admin/readiness.ts';
 import { SendBuffers } from '../server/back-pressure/send-buffers.ts';
@@ -87,11 +86,7 @@ function settingsOf(
   return {
     graph: wired.graph,
     log,
-    addresses: new ClientAddresses({
-      trustedProxies: config.trustedProxies,
-      clock: systemClock,
-      log,
-    }),
+    addresses: new ClientAddresses({ trustedProxies: config.trustedProxies, log }),
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
     ...boundsOf(config, options, resources, wired),

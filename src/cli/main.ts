@@ -28,6 +28,10 @@ const COMMANDS: Commands = {
     summary: 'look at the file of the order records, or say whether it is complete',
     load: async () => (await import('./orders.ts')).ordersCommand,
   },
+  hash: {
+    summary: 'print what the log has in place of an account or an address',
+    load: async () => (await import('./hash.ts')).hashCommand,
+  },
 };
 
 // `trading-graph schema | head` closes the pipe early, which is no failure.

@@ -71,6 +71,14 @@ test('its rules and times are those of deploy/haproxy', () => {
   }
 });
 
+test('nginx removes the traces of strangers as well, and keeps their request id', () => {
+  const nginx = readDeployed('nginx', 'nginx.conf');
+  for (const name of ['traceparent', 'tracestate', 'baggage']) {
+    expect(nginx).toContain(`proxy_set_header ${name} "";\n`);
+  }
+  expect(nginx).not.toMatch(/proxy_set_header x-request-id/i);
+});
+
 describeWithHaproxy(
   'behind a haproxy that has the rules where the controller puts them',
   (path) => {
@@ -105,6 +113,23 @@ describeWithHaproxy(
       expect([...pods].sort()).toEqual(['a', 'b', 'c']);
     });
 
+    test('strangers send no trace and no address of their own choice, and keep their request id', async () => {
+      const { headers } = await fetch(`${url}/graphql`, {
+        headers: {
+          traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+          tracestate: 'vendor=1',
+          baggage: 'user=1',
+          'x-request-id': 'mine',
+          'x-forwarded-for': '198.51.100.7',
+        },
+      });
+      const arrived = JSON.parse(headers.get('x-arrived') ?? '') as Record<string, string>;
+      for (const name of ['traceparent', 'tracestate', 'baggage']) {
+        expect(arrived).not.toHaveProperty(name);
+      }
+      expect(arrived).toMatchObject({ 'x-request-id': 'mine', 'x-forwarded-for': '127.0.0.1' });
+    });
+
     test('what names no account is spread', async () => {
       const pods = await Promise.all(Array.from({ length: 60 }, () => podOf('')));
       expect(new Set(pods).size).toBe(3);
@@ -131,9 +156,12 @@ ${pods.map((address, at) => `  server SRV_${at + 1} ${address} enabled`).join('\
 `;
 }
 
-/** A stand-in that answers with its name; resolves with its address. */
+/** A stand-in that answers with its name, and in a header with those that it was sent; resolves with its address. */
 async function startPod(opened: AsyncDisposableStack, name: string): Promise<string> {
-  const server = createServer((_request, response) => response.end(name));
+  const server = createServer(({ headers }, response) => {
+    response.setHeader('x-arrived', JSON.stringify(headers));
+    response.end(name);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   opened.defer(() => {
     server.closeAllConnections();

@@ -224,6 +224,13 @@ test('the autoscaler goes by the CPU and by a metric that the service has', () =
   expect(readDeployed('kubernetes', 'README.md')).toContain(`{ as: ${pods.metric.name} }`);
 });
 
+test('the proxies that are believed are the ingress, and no network of pods', () => {
+  expect(config.trustedProxies.length).toBeGreaterThan(0);
+  for (const network of config.trustedProxies) {
+    expect(Number(network.split('/')[1] ?? 32), network).toBeGreaterThanOrEqual(28);
+  }
+});
+
 test('the network policy lets in the ports of the service, and out what its settings name', () => {
   const port = z.strictObject({
     port: z.union([z.int(), z.string()]),

@@ -1,8 +1,10 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { ProofLedger } from '../../domain/auth/proof.ts';
 import type { Caller, ReceiptEntry } from '../../gateway/caller.ts';
+import { addressKey } from '../../lib/address-key.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
+import { logHash } from '../../lib/log-hash.ts';
 import { redactTokens } from '../../lib/redact.ts';
 import { tokenHash } from '../../lib/token-hash.ts';
 import { type RequestOrigin, RequestSummary } from './request-summary.ts';
@@ -11,7 +13,7 @@ interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
   /** The share of healthy, quick requests that is logged. */
   readonly sample: number;
-  /** The key of the accounts' hashes; null for one of this process. */
+  /** The key of the hashes of accounts and addresses; null for one of this process. */
   readonly accountKey: string | null;
   readonly ledger: Pick<ProofLedger, 'provedLogin' | 'acceptedClaim'>;
   /** A number from 0 up to 1. */
@@ -30,8 +32,7 @@ export interface RequestEnd {
 
 // A person notices that they wait.
 const SLOW_MS = 1_000;
-const HASH_LENGTH = 16;
-const ACCOUNTS = 10_000;
+const HASHES = 10_000;
 
 /** Writes a line for each request when it has ended, and for a subscription also when it has begun. */
 export class AccessLog {
@@ -39,7 +40,7 @@ export class AccessLog {
   readonly #key: string | Buffer;
   /** LOG_LEVEL does not change while the process runs. */
   readonly #isLogged: boolean;
-  readonly #hashes = growingLru<string, string>({ maxEntries: ACCOUNTS, entryBytes: 150 });
+  readonly #hashes = growingLru<string, string>({ maxEntries: HASHES, entryBytes: 150 });
 
   constructor(options: AccessLogOptions) {
     this.#options = options;
@@ -71,7 +72,7 @@ export class AccessLog {
     const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
     if (summary.outcome === 'ok' && !isSlow && !this.#isSampled(summary)) return;
     this.#options.log.line(
-      this.#members(summary, end),
+      this.#members(summary, end, caller),
       summary.hasStarted ? 'subscription ended' : 'request',
     );
   }
@@ -83,7 +84,11 @@ export class AccessLog {
   }
 
   /** The text of the line, which is put together by hand: an object and its serialization take twice as long. */
-  #members(summary: RequestSummary, { durationMs, status, isAccepted }: RequestEnd): string {
+  #members(
+    summary: RequestSummary,
+    { durationMs, status, isAccepted }: RequestEnd,
+    caller: Caller,
+  ): string {
     const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
     let members = origin(summary);
     if (status !== null) members += `,"status":${status}`;
@@ -97,7 +102,8 @@ export class AccessLog {
     if (callCount > calls.length) members += `,"callCount":${callCount}`;
     if (summary.hasStarted) members += `,"events":${summary.results}`;
     members += `,"bytesIn":${bytesIn},"bytesOut":${bytesOut}`;
-    members += this.#account(summary, isAccepted) + client(summary);
+    members += this.#account(summary, isAccepted) + this.#address(summary, caller);
+    members += client(summary);
     // Multiplies each healthy line to the number of requests that it stands for.
     if (this.#options.sample < 1) members += `,"sample":${this.#options.sample}`;
     return members;
@@ -109,11 +115,17 @@ export class AccessLog {
     return `,"${isAccepted ? 'account' : 'claimedAccount'}":"${this.#hashOf(login)}"`;
   }
 
-  #hashOf(login: string): string {
-    const known = this.#hashes.get(login);
+  /** Of a request that was refused, for whatever reason of its own: who goes on is found by it. */
+  #address({ outcome }: RequestSummary, { client }: Caller): string {
+    if (client === undefined || (outcome !== 'refused' && outcome !== 'caller')) return '';
+    return `,"address":"${this.#hashOf(addressKey(client.address))}"`;
+  }
+
+  #hashOf(text: string): string {
+    const known = this.#hashes.get(text);
     if (known !== undefined) return known;
-    const hash = createHmac('sha256', this.#key).update(login).digest('hex').slice(0, HASH_LENGTH);
-    this.#hashes.set(login, hash);
+    const hash = logHash(this.#key, text);
+    this.#hashes.set(text, hash);
     return hash;
   }
 

@@ -1,18 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4, isIPv6, type Socket } from 'node:net';
 import { plainAddress } from '../../lib/address-key.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
 interface ClientAddressesOptions {
   /** Addresses and networks whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
-  readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
 }
 
-// Any client can send the header; an old one says nothing about the current configuration.
-const SHOWN_MS = 10 * 60_000;
 // The length of the prefix `::ffff:` of an IPv4-mapped IPv6 address.
 const MAPPED_PREFIX_BITS = 96;
 
@@ -22,7 +18,7 @@ export class ClientAddresses {
   readonly #trusted = new BlockList();
   /** Memoized per connection, whose peer never changes. */
   readonly #peers = new WeakMap<Socket, string>();
-  #ignoredAtMs: number | null = null;
+  #hasIgnored = false;
 
   constructor(options: ClientAddressesOptions) {
     this.#options = options;
@@ -43,14 +39,6 @@ export class ClientAddresses {
   /** Whether a request, or a connection, comes straight from a trusted proxy, whose word about its client counts. */
   isFromProxy({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
     return this.#isTrusted(this.peerOf(socket));
-  }
-
-  /** The reason for readiness to report `degraded`, or null. */
-  degradedReason(): string | null {
-    const { clock } = this.#options;
-    return this.#ignoredAtMs !== null && clock.now() - this.#ignoredAtMs < SHOWN_MS
-      ? 'X-Forwarded-For comes from a peer that TRUSTED_PROXIES does not name'
-      : null;
   }
 
   /** The address of the other end, a proxy's or a client's. */
@@ -78,13 +66,14 @@ export class ClientAddresses {
     return isIP(address) !== 0 && this.#trusted.check(address, familyOf(address));
   }
 
+  /** Once, and in the log alone: any client can send the header. */
   #ignored(peer: string): void {
-    const { clock, log } = this.#options;
-    // Logged once, or a client could fill the log with the header.
-    if (this.#ignoredAtMs === null) {
-      log.warn({ peer }, 'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer');
-    }
-    this.#ignoredAtMs = clock.now();
+    if (this.#hasIgnored) return;
+    this.#hasIgnored = true;
+    this.#options.log.warn(
+      { peer },
+      'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer',
+    );
   }
 }
 

@@ -203,7 +203,7 @@ describe('a server that shuts down', () => {
     const endpoint = new WebSocketEndpoint({
       graph,
       log,
-      addresses: new ClientAddresses({ trustedProxies: [], clock: systemClock, log }),
+      addresses: new ClientAddresses({ trustedProxies: [], log }),
       origins: { origins: [], anyLocalhost: false },
       maxBodyBytes: 1_000,
       clock: systemClock,

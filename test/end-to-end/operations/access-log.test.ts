@@ -15,8 +15,8 @@ const HOME = 'query Home { session { balance } positions { id } customerId }';
 const LIVE = 'subscription Live { positionChanges { cursor } }';
 const ACCOUNT_KEY = 'the key of the accounts in the log';
 
-const hashed = (login: number) =>
-  createHmac('sha256', ACCOUNT_KEY).update(String(login)).digest('hex').slice(0, 16);
+const hashed = (loginOrAddress: number | string) =>
+  createHmac('sha256', ACCOUNT_KEY).update(String(loginOrAddress)).digest('hex').slice(0, 16);
 
 describe.each([true, false])('each request has one line (direct path: %s)', (directPath) => {
   test('with its operation, its calls, its sizes and its account', async () => {
@@ -117,6 +117,42 @@ describe.each([true, false])('each request has one line (direct path: %s)', (dir
     // The call and its two retries.
     expect(calls).toEqual(Array(3).fill(expect.stringMatching(/^getCustomerId 5xx /)));
   });
+});
+
+test.each(TRANSPORTS)(
+  'a refused or limited request by %s has its address, hashed',
+  async (_name, ask) => {
+    await using app = await startTestApp({
+      LOG_ACCOUNT_KEY: ACCOUNT_KEY,
+      RATE_LIMIT_PER_MINUTE: '2',
+    });
+    const ended = async (outcome: string) => {
+      await eventually(() => linesOf(app, 'request').at(-1)?.outcome === outcome);
+      return linesOf(app, 'request').at(-1);
+    };
+    await ask(app, { query: '{ __typename }' });
+    expect(await ended('ok')).not.toHaveProperty('address');
+    await ask(app, { query: '{ session { login } }' });
+    expect(await ended('caller')).toMatchObject({ address: hashed('127.0.0.1') });
+    await ask(app, { query: '{ __typename }' });
+    expect(await ended('refused')).toMatchObject({ address: hashed('127.0.0.1') });
+  },
+);
+
+test('an IPv6 address is hashed as its /64, and what the service or the gateway fails at has none', async () => {
+  await using app = await startTestApp({
+    LOG_ACCOUNT_KEY: ACCOUNT_KEY,
+    TRUSTED_PROXIES: '127.0.0.1',
+  });
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const headers = { 'x-forwarded-for': '2001:db8:1:2:3:4:5:6' };
+  await app.query('{ nothing }', { headers: { ...headers, 'x-request-id': 'wrong' } });
+  expect(await lineOf(app, 'request', 'wrong')).toMatchObject({
+    address: hashed('2001:db8:1:2::/64'),
+  });
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 500 });
+  await app.query('{ customerId }', { token, headers: { ...headers, 'x-request-id': 'fault' } });
+  expect(await lineOf(app, 'request', 'fault')).not.toHaveProperty('address');
 });
 
 const WORDS: Readonly<Record<string, string>> = {
