@@ -218,7 +218,8 @@ export const SETTINGS = {
     kind: text('16 characters or more', /^.{16,}$/s),
     fallback: null,
     fallbackText: 'a random one of the process',
-    means: "key of the hashes of accounts and addresses in the log; replicas that share it write the same",
+    means:
+      'key of the hashes of accounts and addresses in the log; replicas that share it write the same',
     isSecret: true,
   }),
   REVISION: setting({
