@@ -73,22 +73,17 @@ export class BackendBreakers {
   }
 
   settle({ shared, own }: Permits, { operation, caller }: WireCall, verdict: Verdict): void {
-    let account: Account | null = null;
-    const whose = () => {
-      account ??= accountOf(caller);
-      return account;
-    };
-    if (verdict !== 'none' && whose().isProved) this.#provedAtMs = this.#options.clock.now();
-    this.#shared.settle(shared, healthFor(shared, verdict, 'failure'), whose);
-    this.#breakerOf(operation).settle(own, healthFor(own, verdict, 'unreachable'), whose);
+    const account = accountOf(caller);
+    if (account.isProved) this.#provedAtMs = this.#options.clock.now();
+    this.#shared.settle(shared, healthFor(shared, verdict, 'failure'), account);
+    this.#breakerOf(operation).settle(own, healthFor(own, verdict, 'unreachable'), account);
   }
 
   #breakerOf(operation: OperationName): CircuitBreaker {
-    const known = this.#own.get(operation);
-    if (known !== undefined) return known;
-    const breaker = this.#create(operation, () => {
+    const onOpen = () => {
       if (this.#openOperations().length > 1) this.#shared.trip();
-    });
+    };
+    const breaker = this.#own.get(operation) ?? this.#create(operation, onOpen);
     this.#own.set(operation, breaker);
     return breaker;
   }
@@ -144,7 +139,7 @@ function unending(call: WireCall): WireCall {
   return { ...call, caller };
 }
 
-const NOBODY = (): Account => ({ key: '', isProved: false });
+const NOBODY: Account = { key: '', isProved: false };
 
 /** Failures of all devices of an account count as one account's, and those of a network's unproved callers as one network's. */
 export function accountOf({ provedLogin, client }: Caller): Account {

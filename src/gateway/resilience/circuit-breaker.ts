@@ -62,14 +62,14 @@ export class CircuitBreaker {
     return { isProbe: true, era: this.#era };
   }
 
-  /** `account` is called only for a failure, which has to count against an account. */
-  settle(permit: Permit, verdict: Health, account: () => Account): void {
+  /** A failure counts against the account. */
+  settle(permit: Permit, verdict: Health, account: Account): void {
     // The call was sent before the breaker opened or closed, so its answer says nothing about now.
     if (permit.era !== this.#era) return;
     if (permit.isProbe) this.#probed(verdict);
     else if (verdict === 'success') this.#share.succeeded();
     else if (verdict === 'failure') {
-      this.#share.failed(account());
+      this.#share.failed(account);
       if (this.#share.isTooHigh) this.#turn(true);
     }
   }

@@ -22,7 +22,7 @@ function closedBreaker({ hasProvedCalls = true } = {}) {
   });
   const call = (health: Health, account = proved('somebody')) => {
     const permit = breaker.admit();
-    if (permit !== null) breaker.settle(permit, health, () => account);
+    if (permit !== null) breaker.settle(permit, health, account);
     return permit !== null;
   };
   const calls = (count: number, health: Health, account?: (index: number) => string) => {
@@ -182,7 +182,7 @@ describe('an open breaker', () => {
     await clock.advance(PAUSE_MS);
     const probe = breaker.admit();
     await clock.advance(4_000);
-    if (probe) breaker.settle(probe, 'failure', () => proved('somebody'));
+    if (probe) breaker.settle(probe, 'failure', proved('somebody'));
     expect(breaker.state).toBe('open');
     await clock.advance(999);
     expect(breaker.admit()).toBeNull();
@@ -197,8 +197,8 @@ describe('an open breaker', () => {
     await clock.advance(PAUSE_MS);
     const second = breaker.admit();
     expect(second).toMatchObject({ isProbe: true });
-    if (second) breaker.settle(second, 'success', () => proved('somebody'));
-    if (hanging) breaker.settle(hanging, 'failure', () => proved('somebody'));
+    if (second) breaker.settle(second, 'success', proved('somebody'));
+    if (hanging) breaker.settle(hanging, 'failure', proved('somebody'));
     expect(breaker.state).toBe('closed');
   });
 
@@ -226,7 +226,7 @@ describe('an answer to a call from before', () => {
     const { breaker, calls } = closedBreaker();
     const slow = breaker.admit();
     calls(10, 'failure', many);
-    if (slow) breaker.settle(slow, 'success', () => proved('somebody'));
+    if (slow) breaker.settle(slow, 'success', proved('somebody'));
     expect(breaker.state).toBe('open');
   });
 
@@ -237,7 +237,7 @@ describe('an answer to a call from before', () => {
     await clock.advance(PAUSE_MS);
     call('success');
     hanging.forEach((permit, index) => {
-      if (permit) breaker.settle(permit, 'failure', () => proved(many(index)));
+      if (permit) breaker.settle(permit, 'failure', proved(many(index)));
     });
     expect(breaker.state).toBe('closed');
   });
