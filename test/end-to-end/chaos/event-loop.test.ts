@@ -62,6 +62,11 @@ const HEAVY: Readonly<Record<string, (at: number) => string>> = {
     body(
       `mutation { login(input: { ${repeat(20, (n) => `b${at}x${n}: 1`)} c: [${'1 '.repeat(3_700)}] }) { __typename } }`,
     ),
+  'variables that nothing uses': (at) =>
+    body(`query (${repeat(990, (n) => `$v${at}x${n}: Int`)}) { nothing }`),
+  'variables of a default each': (at) =>
+    body(`query (${repeat(600, (n) => `$v${at}x${n}: Int = 1`)}) { nothing }`),
+  'lines without number': (at) => body(`${'\n'.repeat(130_000 - at)} { a b c d e f g h i j k }`),
   'brackets in brackets': (at) => body(`{ session(maxAge: ${'['.repeat(1_900 - at)}`),
   'variables of another type': (at) =>
     body('query ($s: [Float!]) { instruments(filter: { sectors: $s }) { totalCount } }', {
