@@ -198,6 +198,31 @@ describe('what opens no breaker', () => {
     expect(open.circuits).toEqual(['login open']);
   });
 
+  test('strangers from however many networks, within ten seconds of a proved account’s call of the backend', async () => {
+    await using gateway = await startScriptedGateway((socket, request) =>
+      request.path.startsWith('/user/kv/')
+        ? socket.write(answer(200, { success: true }))
+        : down(socket, request),
+    );
+    await using open = openResilient(gateway.url);
+    const stranger = (site: number) => ({
+      token: null,
+      client: { address: `2001:db8:${site}::1`, userAgent: null },
+    });
+    const failMany = async () => {
+      for (let site = 1; site <= 30; site += 1) {
+        await open.client.registerDevice(stranger(site), { deviceId: 'd' }).catch(kindOf);
+      }
+    };
+    await open.client.setValue(caller(1), 'key', 1);
+    await open.clock.advance(9_999);
+    await failMany();
+    expect(open.circuits).toEqual([]);
+    await open.clock.advance(1);
+    await failMany();
+    expect(open.circuits).toEqual(['registerDevice open']);
+  });
+
   test('orders that were sent, whatever their outcome', async () => {
     await using gateway = await startScriptedGateway((socket, { connection }) =>
       connection % 2 === 0 ? socket.write(answer(503, {})) : socket.resetAndDestroy(),
