@@ -8,12 +8,12 @@ test('the damage of a document is told by what bystanders and the process went t
   await using facade = await startHostileFacade(gateway, { RATE_LIMIT_PER_MINUTE: '30' });
   const write = () => ({ text: '{ positions { symbol } }', variables: {} });
 
-  const quiet = await measureDamage(facade, gateway, null, 300);
+  const quiet = await measureDamage(facade, gateway, null, 1_000);
   expect(quiet).toMatchObject({ fate: 'alive', replies: 'none' });
   expect(quiet.bystander.asked).toBeGreaterThan(0);
   expect(quiet.bystander.failed).toBe(0);
 
-  const busy = await measureDamage(facade, gateway, { kind: 'many', write }, 1_500);
+  const busy = await measureDamage(facade, gateway, { kind: 'many', write }, 4_000);
   expect(busy.fate).toBe('alive');
   expect(busy.replies).toMatch(/200 × \d+/);
   expect(busy.replies).toContain('RATE_LIMITED × ');

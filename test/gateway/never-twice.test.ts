@@ -104,7 +104,7 @@ test('no order is ever sent twice, and one that was "not sent" is never received
   ).toEqual([]);
   expect(isEnough(), JSON.stringify(counts)).toBe(true);
   expect(heads.has('no client')).toBe(false);
-});
+}, 600_000);
 
 function outcomeOf(exchange: Exchange): keyof typeof ENOUGH {
   if (!exchange.sent) return 'unsent';

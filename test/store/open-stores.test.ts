@@ -112,6 +112,7 @@ test('the stores cost the start one time-out where Redis hangs', async () => {
     1_000,
   );
   await stores.close();
+  await eventually(() => events.includes('given up'));
   // All three wait for it at the same time.
   expect(events.slice(0, 4)).toEqual(['connected', 'connected', 'connected', 'given up']);
 });

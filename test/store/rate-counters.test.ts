@@ -89,14 +89,14 @@ describeWithRedis('counters in Redis', (serverPath) => {
   const FAR_MS = 30_000;
 
   /** By default none is counted elsewhere because the machine is busy. */
-  async function openOn(url: string, countTimeoutMs = FAR_MS) {
+  async function openOn(url: string, redisTimeoutMs = FAR_MS) {
     const clock = createScriptedClock(Date.now());
     const warnings: string[] = [];
     const onWarn = (message: string) => void warnings.push(message);
     const onCounted = () => void calls.made++;
     const calls = { made: 0 };
     const counters = await openRedisRateCounters({
-      ...{ url, clock, onWarn, redisTimeoutMs: FAR_MS, countTimeoutMs, onCounted },
+      ...{ url, clock, onWarn, redisTimeoutMs, onCounted },
     });
     return { counters, clock, warnings, calls };
   }
@@ -108,7 +108,6 @@ describeWithRedis('counters in Redis', (serverPath) => {
       clock: systemClock,
       onWarn() {},
       redisTimeoutMs: FAR_MS,
-      countTimeoutMs: FAR_MS,
     });
     return {
       counters,

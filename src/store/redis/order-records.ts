@@ -39,8 +39,6 @@ export interface RedisOrderRecordsOptions
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;
   readonly timing?: RedisTiming;
-  /** Beyond it the version of an account is not waited for. */
-  readonly versionTimeoutMs?: number;
 }
 
 const MERGE_RECORDS = 200;
@@ -97,7 +95,7 @@ class RedisOrderRecords implements OrderRecords {
     this.#own = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs, onWarn: () => {} });
     this.#scripts = new OrderScripts(redis, prefix);
     this.versions = createRedisAccountVersions({
-      ...{ redis, clock, scripts: this.#scripts, timeoutMs: options.versionTimeoutMs },
+      ...{ redis, clock, scripts: this.#scripts, timeoutMs: options.redisTimeoutMs },
     });
     this.#epoch = new RedisEpoch({
       redis,

@@ -10,8 +10,6 @@ export interface RedisRateCountersOptions extends RedisConnectionOptions {
   readonly clock: Clock;
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;
-  /** Beyond it a count is made in this process alone. */
-  readonly countTimeoutMs?: number;
   /** Called with the duration of each count in Redis. */
   readonly onCounted?: (ms: number) => void;
 }
@@ -41,16 +39,15 @@ export async function openRedisRateCounters({
   clock,
   onWarn,
   prefix = 'trading-graph:',
-  redisTimeoutMs = REDIS_TIMEOUT_MS,
-  countTimeoutMs = COUNT_TIMEOUT_MS,
+  redisTimeoutMs,
   onCounted = () => {},
   onFailed,
   trouble = new RedisTrouble({ onWarn, onFailed }),
 }: RedisRateCountersOptions): Promise<RateCounters> {
   const redis = await openRedisClient({
     url,
-    connectTimeoutMs: redisTimeoutMs,
-    commandTimeoutMs: countTimeoutMs,
+    connectTimeoutMs: redisTimeoutMs ?? REDIS_TIMEOUT_MS,
+    commandTimeoutMs: redisTimeoutMs ?? COUNT_TIMEOUT_MS,
     reconnectMaxMs: RECONNECT_MAX_MS,
     onError: (error, refusal) => trouble.failed(error, refusal),
   });

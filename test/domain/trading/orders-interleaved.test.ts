@@ -187,4 +187,4 @@ test('however processes, faults and repeats interleave, a key is sent again only
   // The runs have to cover enough of the cases they are about.
   expect(sent).toBeGreaterThan(500);
   expect(repeated).toBeGreaterThan(50);
-}, 60_000);
+}, 600_000);

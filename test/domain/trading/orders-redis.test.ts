@@ -95,5 +95,5 @@ describeWithRedis('orders of two replicas', (serverPath) => {
       }
     }
     await Promise.all(replicas.map(({ records }) => records.close()));
-  }, 120_000);
+  }, 600_000);
 });

@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
-import {
-  openRedisOrderRecords,
-  type RedisOrderRecordsOptions,
-} from '../../../src/store/redis/order-records.ts';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
@@ -12,18 +9,11 @@ import { accepted, rejected, request, reserved, unknown } from '../order-records
 
 const FAR_MS = 30_000;
 
-async function openReplica(
-  { url }: TestRedis,
-  options: Pick<RedisOrderRecordsOptions, 'clock' | 'versionTimeoutMs'> = {
-    clock: systemClock,
-    versionTimeoutMs: FAR_MS,
-  },
-) {
+async function openReplica({ url }: TestRedis, clock: Clock = systemClock) {
   const records = await openRedisOrderRecords({
-    ...{ url, max: 1_000, onWarn() {}, redisTimeoutMs: FAR_MS },
+    ...{ url, max: 1_000, clock, onWarn() {}, redisTimeoutMs: FAR_MS },
     uptimeMs: () => performance.now(),
     timing: { beatMs: 50, graceMs: 300, leaseMs: FAR_MS, patienceMs: FAR_MS },
-    ...options,
   });
   const versionOf = (login: string) => records.versions.read(login);
   return { records, versionOf, [Symbol.asyncDispose]: () => records.close() };
@@ -91,14 +81,14 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
   test('is not waited for where Redis does not answer', async () => {
     await using redis = await startTestRedis(serverPath);
     const clock = createScriptedClock();
-    await using a = await openReplica(redis, { clock });
+    await using a = await openReplica(redis, clock);
     await a.versionOf('1');
     const { pending } = clock;
     redis.signal('SIGSTOP');
     const asked = a.versionOf('1');
     asked.catch(() => {});
     await eventually(() => clock.pending > pending);
-    await clock.advance(200);
+    await clock.advance(FAR_MS);
     await expect(asked).rejects.toThrow('in time');
     // For a while nobody asks again.
     await clock.advance(999);

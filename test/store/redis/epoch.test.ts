@@ -194,7 +194,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await redis.command('HSET', MARKER, 'opensAt', now + 1_500, 'latestAt', now + 60_000);
     line.cut();
     await eventually(() => a.records.degradedReason()?.includes('reached') === true);
-    await eventually(() => reserved(a.records, '1', 'new'), { withinMs: 20_000 });
+    await eventually(() => reserved(a.records, '1', 'new'));
     expect(a.warnings.join()).not.toContain('written back');
   });
 
