@@ -13,6 +13,7 @@ import {
   type SeededRandom,
 } from '../../../test/end-to-end/orders/seeded-random.ts';
 import { startFacadeProcess } from '../../../test/support/facade-process.ts';
+import { createScriptedClock, type ScriptedClock } from '../../../test/support/scripted-clock.ts';
 import type { Environment } from '../../src/environment.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
 import type { OrderOutcome } from '../../src/orders/outcome.ts';
@@ -22,21 +23,27 @@ import { createMemoryStorage } from '../support/memory-storage.ts';
 import { openOrderCore } from '../support/order-core.ts';
 import { buying } from '../support/phone.ts';
 
-/** The clients' time runs this much faster, so that their ten seconds of patience are half a second. */
-const HASTE = 20;
+/**
+ * The clients' time moves by so much in each millisecond, so that their ten seconds of patience are half a second. A
+ * pause of a busy machine is one step as well: no client comes late for it.
+ */
+const STEP_MS = 20;
 const MARKET_WAIT_MS = 5_000;
-/** Of real time: the clock on the wall, all that a resumed ticket has, ticks by the millisecond, and a busy machine may pause. */
-const MOST_PAUSE_MS = 25;
 const USERS = 12;
+/** How many times the tickets, where those do not end in every way. */
+const MOST_TIMES = 5;
 const AT_ONCE = 6;
 const ORDERS_PER_LIFE = 60;
 const LINE_FAULTS: readonly LineFault[] = ['lost', 'answer-lost', 'cut', 'silent', 'portal'];
 
-export interface RehearsalReport {
-  /** How many tickets ended with each status. */
-  readonly statuses: ReadonlyMap<string, number>;
+export interface RehearsalReport extends RehearsalCounts {
   /** Where what a client was told is not what the gateway did. */
   readonly contradictions: readonly string[];
+}
+
+export interface RehearsalCounts {
+  /** How many tickets ended with each status. */
+  readonly statuses: ReadonlyMap<string, number>;
   /** How many tickets were placed once more after a restart of the app. */
   readonly resumed: number;
   readonly kills: number;
@@ -49,10 +56,18 @@ interface World {
   readonly line: FaultyLine;
   readonly random: SeededRandom;
   readonly injector: FaultInjector;
+  readonly clock: ScriptedClock;
 }
 
-/** Places tickets while the line, the gateway, the service and the app fail at random; then compares the ledgers. */
-export async function rehearse(tickets: number, seed: number): Promise<RehearsalReport> {
+/**
+ * Places tickets while the line, the gateway, the service and the app fail at random; then compares the ledgers. It goes
+ * on until the tickets have ended in every way.
+ */
+export async function rehearse(
+  tickets: number,
+  seed: number,
+  isVaried: (report: RehearsalCounts) => boolean,
+): Promise<RehearsalReport> {
   const folder = await mkdtemp(join(tmpdir(), 'client-orders-'));
   const sandbox = await startSandbox({ seed: 'orders', instruments: 40, tickMs: 0 });
   const facade = await startFacadeProcess({
@@ -64,16 +79,22 @@ export async function rehearse(tickets: number, seed: number): Promise<Rehearsal
   });
   const line = await startFaultyLine(() => facade.url);
   const random = createSeededRandom(seed);
-  const world = { sandbox, line, random, injector: new FaultInjector(sandbox, random) };
+  const clock = createScriptedClock(Date.now());
+  const world = { sandbox, line, random, injector: new FaultInjector(sandbox, random), clock };
   const ends = new Map<string, OrderOutcome>();
   let resumed = 0;
   let kills = 0;
   let offline = 0;
   const late: string[] = [];
   let next = 0;
+  const counts = () => ({ statuses: countStatuses(ends), resumed, kills, offline });
+  const goesOn = () => next < tickets || (next < MOST_TIMES * tickets && !isVaried(counts()));
+  let isOver = false;
+  const passing = passTime(clock, () => isOver);
   try {
     const worker = async () => {
-      for (let n = next++; n < tickets; n = next++) {
+      while (goesOn()) {
+        const n = next++;
         if (n % ORDERS_PER_LIFE === ORDERS_PER_LIFE - 1) {
           kills += 1;
           await facade.kill();
@@ -89,14 +110,10 @@ export async function rehearse(tickets: number, seed: number): Promise<Rehearsal
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
     // Orders that the gateway carries out late have to be in its ledger.
     await delay(2 * LATE_MS);
-    return {
-      statuses: countStatuses(ends),
-      contradictions: [...compare(ends, sandbox), ...late],
-      resumed,
-      kills,
-      offline,
-    };
+    return { ...counts(), contradictions: [...compare(ends, sandbox), ...late] };
   } finally {
+    isOver = true;
+    await passing;
     await line[Symbol.asyncDispose]();
     await facade[Symbol.asyncDispose]();
     await sandbox.close();
@@ -104,7 +121,7 @@ export async function rehearse(tickets: number, seed: number): Promise<Rehearsal
   }
 }
 
-async function placeOne({ sandbox, line, random, injector }: World, comment: string) {
+async function placeOne({ sandbox, line, random, injector, clock }: World, comment: string) {
   const user = 1 + random.below(USERS);
   const email = `user-${user}@example.com`;
   let token = sandbox.token({ email });
@@ -118,7 +135,7 @@ async function placeOne({ sandbox, line, random, injector }: World, comment: str
         token = sandbox.token({ email });
       },
       storage,
-      environment: hasty(device),
+      environment: environmentOf(device, clock),
     });
     return { core, orders: createOrders(core) };
   };
@@ -128,7 +145,7 @@ async function placeOne({ sandbox, line, random, injector }: World, comment: str
   let wasUnsent = true;
   const place = async (one: Ticket) => {
     // The wait of an order begins with the tap after which it may leave.
-    if (wasUnsent) tapMs = performance.now() * HASTE;
+    if (wasUnsent) tapMs = clock.now();
     wasUnsent = false;
     const placed = await (isLimit ? one.placeLimit(limit) : one.place(buying(comment)));
     wasUnsent = placed.status === 'unsent';
@@ -144,27 +161,26 @@ async function placeOne({ sandbox, line, random, injector }: World, comment: str
   }
   const wasOffline = random.happens(0.3);
   if (wasOffline) {
-    const [fromMs, forMs] = [random.below(120) - 40, random.below(500)];
+    const [fromMs, forMs] = [random.below(2_400) - 800, random.below(10_000)];
     const goOffline = () => {
       device.isOnline = false;
-      setTimeout(() => {
+      clock.after(forMs, () => {
         device.isOnline = true;
-      }, forMs);
+      });
     };
     if (fromMs <= 0) goOffline();
-    else setTimeout(goOffline, fromMs);
+    else clock.after(fromMs, goOffline);
   }
   device.onMutation = () => {
-    device.latestMs = Math.max(device.latestMs, performance.now() * HASTE - tapMs);
+    device.latestMs = Math.max(device.latestMs, clock.now() - tapMs);
   };
   const ticket = first.orders.ticket();
   const placing = place(ticket);
   const tapped = random.happens(0.3) ? place(ticket) : placing;
-  const lateMs = () =>
-    isLimit ? 0 : Math.max(0, device.latestMs - MARKET_WAIT_MS - HASTE * MOST_PAUSE_MS);
+  const lateMs = () => (isLimit ? 0 : Math.max(0, device.latestMs - MARKET_WAIT_MS));
   const isKilled = random.happens(0.3);
   if (isKilled) {
-    await delay(random.below(100));
+    await new Promise<void>((resolve) => clock.after(random.below(2_000), resolve));
     first.core.dispose();
   }
   let [outcome] = await Promise.all([placing, tapped]);
@@ -191,7 +207,15 @@ class Device {
   onMutation = (): void => {};
 }
 
-function hasty(device: Device): Partial<Environment> {
+/** Lets the clients' time pass while they wait for a service whose time is real. */
+async function passTime(clock: ScriptedClock, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    await delay(1);
+    await clock.advance(STEP_MS);
+  }
+}
+
+function environmentOf(device: Device, clock: ScriptedClock): Partial<Environment> {
   return {
     fetch: (input, init) => {
       if (String(init?.body).includes('mutation')) device.onMutation();
@@ -207,12 +231,9 @@ function hasty(device: Device): Partial<Environment> {
       onReturn: () => () => {},
       onHide: () => () => {},
     },
-    now: () => Date.now() * HASTE,
-    uptime: () => performance.now() * HASTE,
-    after(ms, task) {
-      const timer = setTimeout(task, ms / HASTE);
-      return () => clearTimeout(timer);
-    },
+    now: clock.now,
+    uptime: clock.now,
+    after: clock.after,
   };
 }
 
