@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 10;
+/** Long, since a busy machine is slow, and less than a test may take, which would not name what it waited for. */
+const WITHIN_MS = 50_000;
 const LONGEST_TEXT = 300;
 
 /**
@@ -9,7 +11,7 @@ const LONGEST_TEXT = 300;
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { withinMs = 30_000 }: { withinMs?: number } = {},
+  { withinMs = WITHIN_MS }: { withinMs?: number } = {},
 ): Promise<T> {
   const beganAtMs = performance.now();
   const unsettled = new Error('The check has not settled');

@@ -1,4 +1,4 @@
-const WITHIN_MS = 30_000;
+const WITHIN_MS = 50_000;
 const SHOWN = 300;
 
 /** Reads a body as text until something is in it, or to its end; what is left of it is cancelled. */

@@ -37,7 +37,7 @@ test('an order under way when the server is killed is repeated to the next one, 
     // The gateway carries it out later, when nobody waits for its answer any more.
     sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000 });
     const ticket = orders.ticket();
-    const placing = ticket.place(buying('killed'));
+    const placing = ticket.place(buying('killed'), { withinMs: 120_000 });
     await eventually(() => sandbox.calls('openPosition') === 1);
     await facade.kill();
     await clock.advance(1_000);
@@ -66,7 +66,7 @@ test('an order whose gateway is away is sent when it comes back', async () => {
   try {
     await core.account();
     await proxy.refuse();
-    const placing = createOrders(core).ticket().place(buying('away'));
+    const placing = createOrders(core).ticket({ maxWaitMs: 60_000 }).place(buying('away'));
     await eventually(() => sent.length === 2);
     await proxy.heal();
     expect(await placing).toMatchObject({ status: 'accepted', replayed: false });

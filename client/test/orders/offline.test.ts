@@ -107,13 +107,15 @@ test('a refused connection does not settle what became of a request before it', 
   await using phone = await startPhone();
   const url = await refusingUrl();
   let isRefused = false;
-  const { orders } = phone.open(
-    {},
-    { fetch: (input, init) => fetch(isRefused ? url : input, init) },
-  );
+  const refusing: typeof fetch = (input, init) => {
+    if (!isRefused) return fetch(input, init);
+    phone.clockMs = HALF_A_MINUTE_MS;
+    return fetch(url, init);
+  };
+  const { orders } = phone.open({}, { fetch: refusing });
   const ticket = orders.ticket();
   phone.line.next.push(...Array(100).fill('answer-lost'));
-  const placing = ticket.place(buying('doubtful'), { withinMs: 2_000 });
+  const placing = ticket.place(buying('doubtful'), { withinMs: HALF_A_MINUTE_MS });
   await eventually(() => phone.line.answered > 0);
   isRefused = true;
   expect(await placing).toMatchObject({ status: 'unknown', error: { code: 'NETWORK' } });

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
-import { buying, startPhone } from '../support/phone.ts';
+import { buying, minuteOf, startPhone } from '../support/phone.ts';
 
+/** An order at market may be sent for five seconds else, which pass on a busy machine. */
+const PATIENT = { maxWaitMs: 60_000 };
 const LIMIT = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment: 'paused' } as const;
 
 test.each(['lost', 'answer-lost', 'cut', 'portal'] as const)(
@@ -10,7 +12,9 @@ test.each(['lost', 'answer-lost', 'cut', 'portal'] as const)(
     await using phone = await startPhone();
     const { orders } = phone.open();
     phone.line.next.push(fault, fault);
-    expect(await orders.ticket().place(buying('again'))).toMatchObject({ status: 'accepted' });
+    expect(await orders.ticket(PATIENT).place(buying('again'))).toMatchObject({
+      status: 'accepted',
+    });
     expect(phone.line.orders).toBe(3);
     expect(phone.app.sandbox.orders()).toHaveLength(1);
     expect(phone.storage.entries.size).toBe(0);
@@ -24,19 +28,20 @@ test.each([
   await using phone = await startPhone();
   const { orders } = phone.open({ renew: () => phone.signIn('demo@example.com') });
   phone.app.sandbox.fail({ operation: 'openPosition', times: 1, ...fault });
-  expect(await orders.ticket().place(buying('later'))).toMatchObject({ status: 'accepted' });
+  expect(await orders.ticket(PATIENT).place(buying('later'))).toMatchObject({ status: 'accepted' });
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
 test('a full store of records is waited for', async () => {
   await using phone = await startPhone({ ORDER_RECORDS_MAX: '1' });
-  const { orders, sent } = phone.open();
-  await orders.ticket().place(buying('first'));
-  expect(await orders.ticket().place(buying('second'), { withinMs: 2_000 })).toMatchObject({
+  await phone.open().orders.ticket().place(buying('first'));
+  const { environment, ticket, withinMs } = minuteOf(phone, 3);
+  const { orders, sent } = phone.open({}, environment);
+  expect(await orders.ticket(ticket).place(buying('second'), { withinMs })).toMatchObject({
     status: 'unsent',
     error: { code: 'IDEMPOTENCY_UNAVAILABLE' },
   });
-  expect(sent.length).toBeGreaterThan(2);
+  expect(sent).toHaveLength(3);
   expect(phone.app.sandbox.orders()).toHaveLength(1);
   expect(phone.storage.entries.size).toBe(0);
 });
@@ -54,8 +59,8 @@ test('a pause longer than the time there is ends the order at once, unsent', asy
 });
 
 test.each([
-  ['the outcome is sought', {}, { withinMs: 2_000 }],
-  ['the order may be sent', { maxWaitMs: 2_000 }, {}],
+  ['the outcome is sought', {}, { withinMs: 60_000 }],
+  ['the order may be sent', { maxWaitMs: 60_000 }, {}],
 ] as const)('a pause longer than %s is not begun', async (_, ticket, options) => {
   await using phone = await startPhone();
   const timers: number[] = [];
@@ -76,22 +81,24 @@ test.each([
 test('an answer without an outcome leaves the order in doubt, and is asked for again', async () => {
   await using phone = await startPhone();
   const answers = ['{"data":{"order":null}}', '{"data":{}}'];
+  const minute = minuteOf(phone, 6);
   const { orders, sent } = phone.open(
     {},
     {
       fetch: async (input, init) => {
-        const response = await fetch(input, init);
+        const response = await minute.environment.fetch(input, init);
         const isOrder = String(init?.body).includes('order: place');
         const text = isOrder ? answers.shift() : undefined;
         return text === undefined ? response : new Response(text);
       },
     },
   );
-  const ticket = orders.ticket();
+  const ticket = orders.ticket(PATIENT);
   expect(await ticket.place(buying('no outcome'))).toMatchObject({ status: 'accepted' });
   expect(sent).toHaveLength(3);
   answers.push(...Array(100).fill('{"data":{"order":null}}'));
-  expect(await orders.ticket().place(buying('none'), { withinMs: 1_000 })).toMatchObject({
+  const { ticket: options, withinMs } = minute;
+  expect(await orders.ticket(options).place(buying('none'), { withinMs })).toMatchObject({
     status: 'unknown',
     error: { code: 'PROTOCOL', retryable: false, message: 'The answer has no outcome.' },
   });
@@ -102,7 +109,7 @@ test('a refusal of every token ends after the second one', async () => {
   await using phone = await startPhone();
   const { orders, sent } = phone.open({ renew: () => phone.signIn('demo@example.com') });
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 401 });
-  expect(await orders.ticket().place(buying('refused'))).toMatchObject({
+  expect(await orders.ticket(PATIENT).place(buying('refused'))).toMatchObject({
     status: 'unsent',
     error: { code: 'UNAUTHENTICATED' },
   });
@@ -111,10 +118,11 @@ test('a refusal of every token ends after the second one', async () => {
 
 test('an order whose answers are all lost is unknown, never unsent', async () => {
   await using phone = await startPhone();
-  const { orders } = phone.open();
+  const { environment, ticket: options, withinMs } = minuteOf(phone, 3);
+  const { orders } = phone.open({}, environment);
   phone.line.next.push(...Array(100).fill('answer-lost'));
-  const ticket = orders.ticket();
-  const outcome = await ticket.place(buying('lost'), { withinMs: 3_000 });
+  const ticket = orders.ticket(options);
+  const outcome = await ticket.place(buying('lost'), { withinMs });
   expect(outcome).toMatchObject({ status: 'unknown', error: { code: 'NETWORK' } });
   expect(phone.app.sandbox.orders()).toHaveLength(1);
   expect(phone.storage.entries.size).toBe(1);
@@ -130,7 +138,7 @@ test('a lost request stays in doubt where the server says later that it took non
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 403 });
   // The first request may still be on its way when the second one is refused.
   phone.line.next.push('lost');
-  expect(await orders.ticket().place(buying('doubtful'))).toMatchObject({
+  expect(await orders.ticket(PATIENT).place(buying('doubtful'))).toMatchObject({
     status: 'unknown',
     error: { code: 'FORBIDDEN' },
   });
@@ -140,7 +148,7 @@ test('a silent line is left, and the answer is had over another one', async () =
   await using phone = await startPhone();
   const { orders } = phone.open();
   phone.line.next.push('silent');
-  expect(await orders.ticket().place(buying('silent'))).toMatchObject({
+  expect(await orders.ticket(PATIENT).place(buying('silent'))).toMatchObject({
     status: 'accepted',
     replayed: true,
   });

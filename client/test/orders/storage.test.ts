@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createOrders } from '../../src/orders/create-orders.ts';
 import type { MemoryStorage } from '../support/memory-storage.ts';
-import { buying, startPhone } from '../support/phone.ts';
+import { buying, minuteOf, startPhone } from '../support/phone.ts';
 
 test.each(['failing', 'hanging'] as const)(
   'an order is not sent where its key cannot be stored (%s)',
@@ -77,10 +77,11 @@ test.each([
 ] as const)('a key that is stored after its order was sent %s', async (_, fault, status, left) => {
   await using phone = await startPhone();
   const storage = delayFirstWrite(phone.storage);
-  const { core } = phone.open({ storage });
+  const { environment, ticket, withinMs } = minuteOf(phone, 3);
+  const { core } = phone.open({ storage }, environment);
   const orders = createOrders(core, { allowVolatile: true });
   phone.line.next.push(...Array(100).fill(fault));
-  const outcome = await orders.ticket().place(buying('sent'), { withinMs: 2_500 });
+  const outcome = await orders.ticket(ticket).place(buying('sent'), { withinMs });
   expect(outcome).toMatchObject({ status });
   await storage.release();
   await phone.storage.keys('');

@@ -9,6 +9,7 @@ import { type FaultyLine, startFaultyLine } from './faulty-line.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
 import { type OrderCore, type OrderCoreOptions, openOrderCore } from './order-core.ts';
 
+const MINUTE_MS = 60_000;
 const TWO_DAYS_MS = 48 * 3_600_000;
 
 export interface App extends OrderCore {
@@ -80,6 +81,24 @@ export async function startPhone(
   };
   phone.signIn('demo@example.com');
   return phone;
+}
+
+/** For an order that may take a minute: with the answer to its so manieth request, or the loss of it, the minute is over. */
+export function minuteOf(phone: Phone, requests: number) {
+  let sent = 0;
+  const fetching: typeof fetch = async (input, init) => {
+    if (!String(init?.body).includes('order: place')) return fetch(input, init);
+    sent += 1;
+    const isLast = sent === requests;
+    return fetch(input, init).finally(() => {
+      if (isLast) phone.clockMs += MINUTE_MS;
+    });
+  };
+  return {
+    environment: { fetch: fetching },
+    ticket: { maxWaitMs: 2 * MINUTE_MS },
+    withinMs: MINUTE_MS,
+  };
 }
 
 /** A market order for one share, with a comment by which the gateway's ledger can be searched. */

@@ -161,7 +161,7 @@ describe('after a storm over all accounts', () => {
       await eventually(async () => expect(await readiness(app)).toEqual({ status: 'ok' }));
       expect(app.logged.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
     },
-    120_000,
+    300_000,
   );
 
   async function readiness({ url }: TestApp): Promise<{ status: string }> {

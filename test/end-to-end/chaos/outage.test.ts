@@ -59,7 +59,7 @@ test('a gateway that is down receives only a probe per 5 s, and serves again by 
 
   await proxy.heal();
   await eventually(async () => expect((await show()).errors).toEqual([]));
-}, 120_000);
+}, 300_000);
 
 describe('while payments are down', () => {
   test('reads and orders are answered as with payments up', async () => {
@@ -68,7 +68,7 @@ describe('while payments are down', () => {
     const dead = await traffic({ isDead: true });
     // All others were answered while the first of the payments still waited.
     expect(dead).toEqual({ ...alive, payments: [] });
-  }, 120_000);
+  }, 300_000);
 
   test('payments time out, and are refused at once after some of that', async () => {
     await using proxy = await startFaultProxy(sandbox.url);

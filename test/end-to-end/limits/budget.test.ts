@@ -223,13 +223,10 @@ describe('in a minute', () => {
         );
       }
       // Each event has some 150 fields of 1,600 a minute: the eleventh has to wait.
-      await eventually(
-        () => {
-          app.sandbox.tick();
-          return waits.some((waitedMs) => waitedMs > 0);
-        },
-        { withinMs: 30_000 },
-      );
+      await eventually(() => {
+        app.sandbox.tick();
+        return waits.some((waitedMs) => waitedMs > 0);
+      });
       const bystander = await app.signIn();
       expect((await app.query('{ session { login } }', { token: bystander })).errors).toEqual([]);
       await client.dispose();

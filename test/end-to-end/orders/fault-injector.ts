@@ -4,9 +4,9 @@ import type { SeededRandom } from './seeded-random.ts';
 
 type InjectedFault = Omit<Fault, 'operation' | 'times' | 'login'>;
 
-export const ORDER_TIMEOUT_MS = 400;
+export const ORDER_TIMEOUT_MS = 1_000;
 /** A delayed order is applied at the gateway this long after it was sent. */
-export const LATE_MS = 600;
+export const LATE_MS = 1_500;
 export const LARGEST_ANSWER_BYTES = 100_000;
 
 const YES = { success: true, orderId: '1', err: '', message: '' };

@@ -135,7 +135,7 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await page.getByRole('button', { name: 'Measure again' }).press('Enter');
     await reads(page, '#screen-calls', /^1$/);
     // Four pages, each examined four times.
-  }, 180_000);
+  }, 300_000);
 
   test('takes a server that does not answer in time, or a proxy without one, for gone; refused controls not', async () => {
     await using app = await startTestApp();

@@ -35,7 +35,7 @@ describeWithHaproxy('an idle connection to the load balancer', (haproxyPath) => 
     } finally {
       socket.destroy();
     }
-  }, 90_000);
+  }, 300_000);
 });
 
 async function answerOn(socket: Socket): Promise<string> {
