@@ -8,7 +8,13 @@ import { inFull } from '../../../test/support/in-full.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { createClient } from '../../src/create-client.ts';
 import { INSTRUMENT_FIELDS } from '../../src/generated/rows.ts';
-import { openPhone, PRO, serverCatalog, untilServed } from '../support/catalog-phone.ts';
+import {
+  changeCatalog,
+  openPhone,
+  PRO,
+  serverCatalog,
+  untilServed,
+} from '../support/catalog-phone.ts';
 import { startCore } from '../support/client.ts';
 
 let app: TestApp;
@@ -132,10 +138,7 @@ describe('syncing', () => {
   });
 
   test('brings what changed, and tells the listeners until they leave', async () => {
-    await using own = await startTestApp({
-      SANDBOX_INSTRUMENTS: '60',
-      CATALOG_MAX_AGE_SECONDS: '3',
-    });
+    await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '60' });
     using phone = openPhone(own);
     const { catalog } = phone;
     await catalog.load();
@@ -144,7 +147,7 @@ describe('syncing', () => {
     const listener = () => void seen.push(catalog.size);
     const leave = catalog.onChange(listener);
     catalog.onChange(listener);
-    own.sandbox.changeCatalog({ change: 2, add: 3, remove: 1 });
+    await changeCatalog(own, { change: 2, add: 3, remove: 1 });
     const { instruments, version } = await untilServed(own, catalog.version ?? '');
     await catalog.sync();
     expect(catalog.all).toEqual(instruments);
@@ -155,7 +158,7 @@ describe('syncing', () => {
     for (const instrument of same) expect(catalog.get(instrument.id)).toBe(instrument);
     leave();
     leave();
-    own.sandbox.changeCatalog({ change: 1 });
+    await changeCatalog(own, { change: 1 });
     await untilServed(own, version);
     await catalog.sync();
     expect(seen).toHaveLength(3);
@@ -164,7 +167,6 @@ describe('syncing', () => {
   test('equals the server’s catalog after random changes, with a restart now and then', async () => {
     await using own = await startTestApp({
       SANDBOX_INSTRUMENTS: '80',
-      CATALOG_MAX_AGE_SECONDS: '2',
       // Each round asks again and again until the gateway's change is served.
       RATE_LIMIT_PER_MINUTE: '100000',
       COST_LIMIT_PER_MINUTE: '1000000000',
@@ -178,9 +180,9 @@ describe('syncing', () => {
       return (seed >>> 8) % (most + 1);
     };
     for (let round = 0; round < inFull(8, 4); round += 1) {
-      for (let changes = upTo(3); changes >= 0; changes -= 1) {
-        own.sandbox.changeCatalog({ change: 1 + upTo(9), add: upTo(12), remove: upTo(12) });
-      }
+      const anyChange = () => ({ change: 1 + upTo(9), add: upTo(12), remove: upTo(12) });
+      for (let more = upTo(3); more > 0; more -= 1) own.sandbox.changeCatalog(anyChange());
+      await changeCatalog(own, anyChange());
       const served = await untilServed(own, version);
       version = served.version;
       // Now and then it misses a version.
@@ -270,8 +272,7 @@ describe('a catalog with more fields than an answer may have', () => {
   });
 
   test('is begun again where it changes between two pages, by more than an answer may have', async () => {
-    // A catalog that takes longer to arrive is too old at once, and asked for again a minute later only.
-    await using own = await startTestApp({ ...LIMITS, CATALOG_MAX_AGE_SECONDS: '3' });
+    await using own = await startTestApp(LIMITS);
     const token = own.sandbox.token({ email: 'demo@example.com' });
     const versionNow = async () =>
       (await own.query('{ catalog { version } }', { token })).data.catalog.version;
@@ -282,7 +283,7 @@ describe('a catalog with more fields than an answer may have', () => {
         if (name === 'TradingGraphCatalogPart' && !hasChanged) {
           hasChanged = true;
           const former = await versionNow();
-          own.sandbox.changeCatalog({ change: 700 });
+          await changeCatalog(own, { change: 700 });
           await expect.poll(versionNow).not.toBe(former);
         }
         return response;

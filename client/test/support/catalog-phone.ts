@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { CatalogChange } from '../../../src/sandbox/catalog.ts';
 import type { TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
@@ -99,6 +100,16 @@ export async function serverCatalog(app: TestApp, email = DEMO) {
 }
 
 /** Waits until the facade has fetched what the gateway changed. */
+/** Changes the gateway's catalog by the service's own path, so that the service asks for it anew at once. */
+export async function changeCatalog(app: TestApp, change: CatalogChange): Promise<void> {
+  const response = await fetch(`${app.url}/sandbox/catalog`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(change),
+  });
+  expect(response.status).toBe(200);
+}
+
 export async function untilServed(app: TestApp, formerVersion: string, email = DEMO) {
   return eventually(async () => {
     const catalog = await serverCatalog(app, email);
