@@ -18,6 +18,7 @@ export interface StoreOptions {
   readonly redisUrl: string | null;
   /** The prefix of every key in Redis. */
   readonly redisPrefix: string;
+  /** The deadline of connecting to Redis, and of each command; each part's own where left out. */
   readonly redisTimeoutMs?: number;
   /** Without Redis: a file, or the word `memory`. */
   readonly orderStore: string;

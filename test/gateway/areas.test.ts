@@ -16,12 +16,10 @@ describe.each(AREAS)('while everything in "%s" hangs', (area) => {
     await using place = await openSandbox();
     // The calls that hang do so until their connections are closed, far beyond the deadline of the others.
     await using dead = openClient(place.sandbox.url, {
-      ...{
-        connections: 12,
-        timeoutMs: HOUR_MS,
-        orderTimeoutMs: HOUR_MS,
-        catalogTimeoutMs: HOUR_MS,
-      },
+      connections: 12,
+      timeoutMs: HOUR_MS,
+      orderTimeoutMs: HOUR_MS,
+      catalogTimeoutMs: HOUR_MS,
     });
     const { client } = openClient(place.sandbox.url, { pools: dead.pools });
     const caller = { token: place.as('demo@example.com').token };

@@ -12,7 +12,7 @@ const DEADLINE_MS = 120;
 const ENOUGH = { unsent: 50, unknown: 500, answered: 500 };
 const LEAST_ORDERS = 4_000;
 /** A machine that is busy with something else needs more until it has those. */
-const MOST_ORDERS = 40_000;
+const MOST_ORDERS = 20_000;
 
 /** Everything a gateway, or the network before it, can do to a request it has received. */
 const FATES: readonly ((socket: Socket, random: () => number) => void)[] = [

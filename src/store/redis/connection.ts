@@ -22,7 +22,7 @@ export class RedisSilentError extends RecordsUnavailableError {}
 
 export interface RedisConnectionOptions extends Pick<RedisTroubleOptions, 'onWarn' | 'onFailed'> {
   readonly url: string;
-  /** The deadline of connecting, and of each command. */
+  /** The deadline of connecting, and of each command; each part's own where left out. */
   readonly redisTimeoutMs?: number;
   /** Of all connections to the same Redis; its own where left out. */
   readonly trouble?: RedisTrouble;
