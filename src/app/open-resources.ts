@@ -4,6 +4,8 @@ import { createDomain } from '../domain/create-domain.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway/create-gateway.ts';
 import { steadyClock, systemClock } from '../lib/clock.ts';
 import type { Eventually } from '../lib/eventually.ts';
+import { Limiter } from '../lib/limits/limiter.ts';
+import { limitTable } from '../lib/limits/table.ts';
 import type { Log } from '../lib/log.ts';
 import { MemoryWatch } from '../lib/memory-watch.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
@@ -68,12 +70,18 @@ export async function openResources(
     { metrics, documents },
     started,
   );
+  const limiter = new Limiter({
+    table: { ...limitTable(config), ...options.limits },
+    clock: steadyClock,
+    share: stores.limits?.share,
+  });
   const wrongSettings = new WrongSettings({ clock: steadyClock, log });
   const domain = createDomain({
     client: gateway.client,
     lastSequence: gateway.lastSequence,
     clockSkew: gateway.clockSkew,
     stores,
+    limiter,
     metrics: metrics.domain,
     signs: wrongSettings,
     log,
@@ -94,6 +102,7 @@ export async function openResources(
     fullest,
     stores,
     trusted,
+    limiter,
     wrongSettings,
     domain,
   };

@@ -24,8 +24,6 @@ import type { WiredGraph } from './wire-graph.ts';
 // Longer than the minute for which a client may be too busy, or its connection too poor, to read.
 const SILENCE_MS = 75_000;
 const MAX_OPERATIONS_PER_SOCKET = 100;
-// A person has a few devices with a few windows each.
-const SOCKETS_PER_ACCOUNT = 128;
 
 export type WiredServer = ReturnType<typeof wireServer>;
 
@@ -38,7 +36,7 @@ export function wireServer(
 ) {
   const { metrics, memory } = resources;
   const { schema, directPath } = options;
-  const { most, perAddress, unprovedPerAddress, pingMs, lingerMs } = options.connections;
+  const { most, pingMs, lingerMs } = options.connections;
   const settings = settingsOf(config, options, resources, wired);
   const readiness = new Readiness();
   const webSockets = new WebSocketEndpoint({
@@ -47,13 +45,12 @@ export function wireServer(
     pingMs,
     silenceMs: SILENCE_MS,
     maxOperations: MAX_OPERATIONS_PER_SOCKET,
-    clients: wired.clients,
+    clientOf: resources.domain.clientOf,
     onSocketClosed: (code) => metrics.server.socketClosed(code),
     isMemoryShort: () => memory.isShort,
     onMemoryShort: () => metrics.graph.refusal('memory'),
     onSocketRefused: () => metrics.graph.refusal('sockets'),
-    socketsPerAccount: SOCKETS_PER_ACCOUNT,
-    unprovedPerAddress,
+    limiter: resources.limiter,
   });
   const server = new HttpServer({
     ...settings,
@@ -61,7 +58,7 @@ export function wireServer(
     readiness,
     webSockets,
     maxConnections: most,
-    maxConnectionsPerAddress: perAddress,
+    limiter: resources.limiter,
     onConnectionRefused: () => metrics.graph.refusal('connections'),
     corsHeaders: config.corsHeaders,
     directPath,
@@ -113,14 +110,14 @@ function settingsOf(
 function boundsOf(
   config: Config,
   { log, connections: { unreadMs, patienceMs, unfinishedMs } }: StartOptions,
-  { metrics }: Resources,
-  { clients, budgets }: WiredGraph,
+  { domain: { clientOf }, metrics }: Resources,
+  { budgets }: WiredGraph,
 ) {
   const cuts = new CutLog({ log, clock: steadyClock });
   return {
     buffers: new SendBuffers({
       maxBytes: config.sendBufferMaxBytes,
-      clients,
+      clientOf,
       clock: steadyClock,
       ...(unreadMs !== undefined && { unreadMs }),
       ...(patienceMs !== undefined && { patienceMs }),

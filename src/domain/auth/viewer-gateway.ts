@@ -17,14 +17,14 @@ import type { Exchange } from '../../gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../gateway/model.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import type { ProofLedger } from './proof.ts';
-import type { ProofAttempts } from './proof-attempts.ts';
+import type { ProofTrials } from './proof-trials.ts';
 import type { TokenRefusals } from './token-refusals.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface ViewerGatewayParts {
   readonly client: GatewayClient;
   readonly ledger: ProofLedger;
-  readonly attempts: ProofAttempts;
+  readonly trials: ProofTrials;
   /** Is told which operations accept tokens and which refuse them. */
   readonly refusals: Pick<TokenRefusals, 'accepted' | 'refused'>;
   /** Called with every answer of op 12, a poll's too. */
@@ -44,17 +44,17 @@ type Call<T> = (client: GatewayClient, caller: Caller) => Promise<T>;
 export class ViewerGateway {
   readonly #client: GatewayClient;
   readonly #ledger: ProofLedger;
-  readonly #attempts: ProofAttempts;
+  readonly #trials: ProofTrials;
   readonly #refusals: ViewerGatewayParts['refusals'];
   readonly #onPositions: ViewerGatewayParts['onPositions'];
   readonly #onRead: NonNullable<ViewerGatewayParts['onRead']>;
 
-  constructor({ client, ledger, attempts, refusals, onPositions, onRead }: ViewerGatewayParts) {
+  constructor({ client, ledger, trials, refusals, onPositions, onRead }: ViewerGatewayParts) {
     this.#onRead = onRead ?? (() => {});
     this.#refusals = refusals;
     this.#client = client;
     this.#ledger = ledger;
-    this.#attempts = attempts;
+    this.#trials = trials;
     this.#onPositions = onPositions;
   }
 
@@ -121,19 +121,12 @@ export class ViewerGateway {
   }
 
   /** A small write: its success proves nothing, its 401 ends proof like any other. */
-  async write(
+  write(
     viewer: Viewer,
     operation: OperationName,
     send: Call<Acknowledgement>,
   ): Promise<Acknowledgement> {
-    const wasAccepted = this.#ledger.isAccepted(viewer);
-    try {
-      const acknowledgement = await this.#guarded(viewer, operation, send, wasAccepted);
-      this.#refusals.accepted(operation, viewer.login);
-      return acknowledgement;
-    } catch (error) {
-      throw this.#noteRefusal(viewer, operation, error, wasAccepted);
-    }
+    return this.#call(viewer, operation, send);
   }
 
   /** A read whose 200 proves its token, for the other fields of its request as well. */
@@ -157,22 +150,16 @@ export class ViewerGateway {
     const wasAccepted = this.#ledger.isAccepted(viewer);
     try {
       const logicalTime = this.#ledger.beginCall();
-      const answer = await this.#guarded(viewer, operation, read, wasAccepted);
+      const answer = await this.#call(viewer, operation, read);
       this.#onRead(operation, 'ok');
-      this.#refusals.accepted(operation, viewer.login);
       this.#ledger.answered(viewer, operation, logicalTime, groupOf(answer));
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
-      if (!wasAccepted && this.#ledger.isAccepted(viewer)) this.#attempts.accepted(viewer);
+      if (!wasAccepted && this.#ledger.isAccepted(viewer)) this.#trials.accepted(viewer);
       return answer;
     } catch (error) {
-      // A cached refusal of a token is none of the gateway's answers.
-      if (
-        error instanceof GatewayError &&
-        !(isGatewayError(error, 'unauthenticated') && error.status === null)
-      ) {
+      if (error instanceof GatewayError && !isRemembered(error))
         this.#onRead(operation, error.kind);
-      }
-      throw this.#noteRefusal(viewer, operation, error, wasAccepted);
+      throw error;
     }
   }
 
@@ -190,32 +177,28 @@ export class ViewerGateway {
   }
 
   /** A recently accepted token is not limited as an attempt. */
-  #guarded<T>(
-    viewer: Viewer,
-    operation: OperationName,
-    send: Call<T>,
-    wasAccepted: boolean,
-  ): Promise<T> {
-    return wasAccepted
-      ? send(this.#client, viewer.caller)
-      : this.#attempts.guard(viewer, operation, () => send(this.#client, viewer.caller));
-  }
-
-  #noteRefusal(
-    viewer: Viewer,
-    operation: OperationName,
-    error: unknown,
-    wasAccepted: boolean,
-  ): unknown {
-    // Without a status the refusal is a cached one, which the ledger has recorded.
-    if (isGatewayError(error, 'unauthenticated') && error.status !== null) {
-      this.#refused(viewer, operation, wasAccepted);
+  async #call<T>(viewer: Viewer, operation: OperationName, send: Call<T>): Promise<T> {
+    const wasAccepted = this.#ledger.isAccepted(viewer);
+    const call = () => send(this.#client, viewer.caller);
+    try {
+      const answer = await (wasAccepted ? call() : this.#trials.guard(viewer, operation, call));
+      this.#refusals.accepted(operation, viewer.login);
+      return answer;
+    } catch (error) {
+      const isRefusal = isGatewayError(error, 'unauthenticated') && !isRemembered(error);
+      if (isRefusal) this.#refused(viewer, operation, wasAccepted);
+      throw error;
     }
-    return error;
   }
 
   #refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
     this.#ledger.refused(viewer);
     this.#refusals.refused(operation, viewer, wasAccepted);
+    this.#trials.refused(viewer);
   }
+}
+
+/** A refusal that is remembered here, which the ledger has recorded: it is none of the gateway's answers. */
+function isRemembered(error: GatewayError): boolean {
+  return error.kind === 'unauthenticated' && error.status === null;
 }

@@ -1,4 +1,4 @@
-import { addressKey } from '../../lib/address-key.ts';
+import { networksOf } from '../../lib/address-key.ts';
 import { tokenHash } from '../../lib/token-hash.ts';
 import type { Caller } from '../caller.ts';
 import { NotAttemptedError } from '../errors.ts';
@@ -45,5 +45,5 @@ function unending(call: WireCall): WireCall {
 /** Failures of all devices of an account, and of all tokens that merely claim it, count as one account's. */
 export function accountOf({ account, token, hashed, client }: Caller): string {
   if (account !== undefined) return account;
-  return token === null ? `at ${addressKey(client?.address ?? '')}` : tokenHash(token, hashed);
+  return token === null ? `at ${networksOf(client?.address ?? '')[0]}` : tokenHash(token, hashed);
 }

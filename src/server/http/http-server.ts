@@ -2,6 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
+import { addressClient } from '../../lib/limits/client.ts';
+import type { Limiter } from '../../lib/limits/limiter.ts';
+import { Slot } from '../../lib/limits/slot.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
 import type { DemoPage } from '../demo-page/demo-page.ts';
@@ -10,7 +13,6 @@ import { listen } from '../listen.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import { endRequestTrace } from '../request/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
-import { ConnectionSlots } from './connection-slots.ts';
 import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
 import { EventStreams } from './event-streams.ts';
 import { FloodGuard } from './flood-guard.ts';
@@ -33,8 +35,7 @@ export interface HttpServerSettings extends EndpointSettings {
   /** Additional values of Access-Control-Allow-Headers. */
   readonly corsHeaders: readonly string[];
   readonly maxConnections: number;
-  /** The limit for those that are no WebSockets, and come from no trusted proxy. */
-  readonly maxConnectionsPerAddress: number;
+  readonly limiter: Limiter;
   readonly onConnectionRefused: () => void;
   /** Long enough, while draining, to receive a request that crossed our "connection: close" on the wire. */
   readonly lingerMs: number;
@@ -62,7 +63,7 @@ export class HttpServer {
   #inFlight = 0;
   #onIdle: (() => void) | null = null;
   readonly #pipelined: PipelinedRequests;
-  readonly #connections: ConnectionSlots;
+  readonly #held = new WeakMap<Socket, Slot>();
   readonly #floods: FloodGuard;
   readonly #watcher: ReplyWatcher;
 
@@ -86,11 +87,10 @@ export class HttpServer {
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
     this.#server = createServer(options, (request, response) => this.#handle(request, response));
     this.#server.maxConnections = settings.maxConnections;
-    this.#connections = new ConnectionSlots(addresses, settings.maxConnectionsPerAddress);
     this.#server.on('connection', (socket) => this.#accept(socket));
     this.#server.on('upgrade', (request, socket, head) => {
-      this.#connections.leave(request.socket);
-      settings.webSockets.upgrade(request, socket, head);
+      const slot = this.#held.get(request.socket) ?? null;
+      settings.webSockets.upgrade(request, socket, head, slot);
     });
   }
 
@@ -120,12 +120,19 @@ export class HttpServer {
   }
 
   #accept(socket: Socket): void {
-    const { received, onConnectionRefused } = this.#settings;
+    const { addresses, received, limiter, onConnectionRefused } = this.#settings;
     received.open(socket);
-    if (!this.#connections.enter(socket)) {
+    // A trusted proxy's are everybody's, and limited by the proxy.
+    if (addresses.isFromProxy({ socket })) return;
+    const client = addressClient(addresses.peerOf(socket));
+    const slot = Slot.take(limiter, 'connections', () => client);
+    if (slot === null) {
       onConnectionRefused();
       socket.destroy();
+      return;
     }
+    this.#held.set(socket, slot);
+    socket.once('close', slot.release);
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { TokenBucket } from '../../lib/token-bucket.ts';
+import { TokenBucket } from '../../lib/limits/token-bucket.ts';
 import type { MessageBudgets } from '../receive/message-budgets.ts';
 import type { FrameWatcher, ReceiveBuffer, SendFault } from '../receive/receive-buffer.ts';
 import type { ReceiveBuffers } from '../receive/receive-buffers.ts';
@@ -20,7 +20,8 @@ const PIECES_ERROR = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 // A client that does nothing unusual never counts: thousands of them may share one address.
-const FREE = { perSecond: 5, burst: 20 };
+const FREE_AT_ONCE = 20;
+const FREE_PER_MS = 5 / 1_000;
 const LARGE = 16_384;
 // Long enough for the close frame to be read.
 const LINGER_MS = 1_000;
@@ -39,12 +40,12 @@ export class SenderWatch implements FrameWatcher {
 
   constructor(options: SenderWatchOptions) {
     this.#options = options;
-    this.#free = new TokenBucket(FREE, options.received.clock.now());
+    this.#free = new TokenBucket(FREE_AT_ONCE, FREE_PER_MS, options.received.clock.now());
   }
 
   arrived(bytes: number): void {
     const { paced, buffer, received, budgets } = this.#options;
-    if (bytes < LARGE && this.#free.take(FREE, received.clock.now()) >= 0) return;
+    if (bytes < LARGE && this.#free.take(1, received.clock.now()) >= 0) return;
     if (budgets.take(paced.caller, bytes) !== 'within') received.cut(buffer, 'rate');
   }
 

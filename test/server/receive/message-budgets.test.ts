@@ -1,17 +1,24 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../../../src/gateway/caller.ts';
+import { addressClient } from '../../../src/lib/limits/client.ts';
+import { Limiter } from '../../../src/lib/limits/limiter.ts';
+import { limitTable } from '../../../src/lib/limits/table.ts';
 import { MessageBudgets } from '../../../src/server/receive/message-budgets.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+const SETTINGS = { costLimitPerMinute: 1, loginLimitPerMinute: 1, maxCost: 1 };
 
 const at = (address: string): Caller => ({ token: null, client: { address, userAgent: null } });
 
 function budgetsOf(ratePerMinute: number) {
   const clock = createScriptedClock();
   let over = 0;
-  const clients = {
-    of: ({ client }: Caller) => ({ kind: 'address', key: client?.address ?? '' }) as const,
-  };
-  const budgets = new MessageBudgets({ ratePerMinute, clients, clock, onOver: () => (over += 1) });
+  const table = limitTable({ ...SETTINGS, rateLimitPerMinute: ratePerMinute });
+  const budgets = new MessageBudgets({
+    limiter: new Limiter({ table, clock }),
+    clientOf: ({ client }) => addressClient(client?.address),
+    onOver: () => (over += 1),
+  });
   const take = (times: number, address = 'a') =>
     Array.from({ length: times }, () => budgets.take(at(address))).at(-1);
   return { clock, budgets, take, over: () => over };
@@ -56,22 +63,4 @@ test('a lower limit of operations leaves the budget for what else clients send',
   const { take } = budgetsOf(10);
   expect(take(2_400)).toBe('within');
   expect(take(1)).toBe('over');
-});
-
-test('the counts have a bound, and what they take is known', () => {
-  const { budgets, take } = budgetsOf(10);
-  take(1, 'a');
-  take(1, 'b');
-  expect(budgets.byteSize).toBe(320);
-});
-
-test("a message is the client's that turns out to have sent it, unless that has used up its budget", () => {
-  const { budgets, take } = budgetsOf(10);
-  expect(take(2_400)).toBe('within');
-  budgets.move('a', 'b');
-  expect([take(1), take(1)]).toEqual(['within', 'over']);
-  expect([take(2_399, 'b'), take(1, 'b')]).toEqual(['within', 'over']);
-  budgets.move('c', 'b');
-  take(2_400, 'c');
-  expect(take(1, 'c')).toBe('over');
 });

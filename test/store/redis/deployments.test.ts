@@ -14,6 +14,8 @@ import { startSwitchboard } from '../../support/switchboard.ts';
 import { accepted, request, reserved } from '../order-records-contract.ts';
 import { openOnRedis } from '../stores-on-redis.ts';
 
+const BUCKET = { key: 'requests a', most: 5, perMs: 5 / 60_000, unshared: 1 };
+
 /** The rule as the page for operators has it. */
 function documentedRule(): string[] {
   const page = readFileSync(new URL('../../../docs/redis.md', import.meta.url), 'utf8');
@@ -34,7 +36,11 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await stores.records.release(await reserved(stores.records, '1', 'released'));
     expect(await stores.records.find('1', 'kept')).toMatchObject({ outcome: accepted });
     expect(await stores.records.find('1', 'released')).toBe(null);
-    await stores.counters.counter('requests', { limit: 2, windowSeconds: 60 }).take('address');
+    await stores.limits?.share([BUCKET]);
+    const known = stores.limits?.keys('token');
+    known?.add('key', Date.now() + 60_000);
+    expect(await known?.has('key')).toBe(true);
+    known?.delete('key');
     await stores.versions?.put('version', 'text');
     expect(await stores.versions?.get('version')).toBe('text');
     // Another replica, the loss of everything, and a replica that leaves.
@@ -43,7 +49,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     expect(await other.records.reserve(request('1', 'kept'))).toMatchObject({ reserved: false });
     await other.close();
     await eventually(() => stores.records.degradedReason() === null);
-    expect(stores.counters.degradedReason()).toBe(null);
+    expect(stores.limits?.degradedReason()).toBe(null);
     expect(await redis.command('ACL', 'LOG')).toEqual([]);
 
     await using stranger = await openOnRedis(url, 'other:');
@@ -103,7 +109,6 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await using board = await startSwitchboard(one.url);
     await using stores = await openOnRedis(`redis://:${REDIS_PASSWORD}@${board.address}`);
     await eventually(() => reserved(stores.records, '1', 'before'));
-    const counter = stores.counters.counter('requests', { limit: 100, windowSeconds: 60 });
     for (const [old, promoted, key] of [
       [one, other, 'there'],
       [other, one, 'and back'],
@@ -113,7 +118,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
       // No connection breaks with it.
       await old.command('REPLICAOF', '127.0.0.1', new URL(promoted.url).port);
       // All of these refusals arrive before the connection is closed.
-      await Promise.all(Array.from({ length: 40 }, () => counter.take('address')));
+      await Promise.all(Array.from({ length: 40 }, () => stores.limits?.share([BUCKET])));
       await eventually(() => reserved(stores.records, '1', key));
       expect(await promoted.command('EXISTS', `trading-graph:{orders}:record:1:${key}`)).toBe(1);
     }
