@@ -71,8 +71,8 @@ export interface GraphOptions {
  */
 function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
   const { schema, documents, scheduler, codes, limiter, maxCost, traces, pace } = options;
-  const clients = { limiter, clientOf: ({ caller }: GraphContext) => options.clientOf(caller) };
-  const clientOf = (context: GraphContext) => currentClient(context, clients);
+  const clientBy = ({ caller }: GraphContext) => options.clientOf(caller);
+  const clientOf = (context: GraphContext) => currentClient(context, limiter, clientBy);
   const receiptOf: ReceiptOf<GraphContext> = (context, run) => context.receipt(run);
   return [
     useSchema(schema),
@@ -97,7 +97,7 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
     useErrorCodes(codes),
     ...(traces === null ? [] : [useTraces(traces)]),
     // Admission, the cheapest first: nothing of a request is read before its client may send one.
-    useClientLimits(clients),
+    useClientLimits(limiter, clientBy),
     useParams(),
     useTrustedDocuments(options.trusted),
     useReserve<GraphContext>(limiter, ({ caller }) => options.knownTokenOf(caller)),

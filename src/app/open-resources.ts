@@ -70,11 +70,8 @@ export async function openResources(
     { metrics, documents },
     started,
   );
-  const limiter = new Limiter({
-    table: { ...limitTable(config), ...options.limits },
-    clock: steadyClock,
-    share: stores.limits?.share,
-  });
+  const table = { ...limitTable(config), ...options.limits };
+  const limiter = new Limiter(table, steadyClock, stores.limits?.share);
   const wrongSettings = new WrongSettings({ clock: steadyClock, log });
   const domain = createDomain({
     client: gateway.client,

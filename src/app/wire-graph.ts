@@ -10,7 +10,6 @@ import { ResponseCache } from '../plugins/response-cache/response-cache.ts';
 import { PersistedTexts } from '../plugins/trusted-documents/use-trusted-documents.ts';
 import { isFault } from '../schema/error-codes.ts';
 import { publicCause, reasonOf } from '../schema/public-error.ts';
-import { MessageBudgets } from '../server/receive/message-budgets.ts';
 import type { StartOptions } from './app-options.ts';
 import type { Resources } from './open-resources.ts';
 
@@ -25,11 +24,6 @@ export function wireGraph(
   const { clientOf, known } = domain;
   const responses = new ResponseCache(cacheBytes.answers, metrics.graph.cacheReads.response);
   const registered = new PersistedTexts();
-  const budgets = new MessageBudgets({
-    limiter,
-    clientOf,
-    onOver: () => metrics.graph.refusal('messages'),
-  });
   const graph = new Graph({
     schema,
     services: domain,
@@ -51,5 +45,5 @@ export function wireGraph(
     plugins,
     isMemoryShort: () => memory.isShort,
   });
-  return { graph, responses, registered, budgets };
+  return { graph, responses, registered };
 }

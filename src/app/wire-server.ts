@@ -8,6 +8,7 @@ import { GraphiQL } from '../server/graphiql/graphiql.ts';
 import { HttpServer } from '../server/http/http-server.ts';
 import { SandboxProxy } from '../server/http/sandbox-proxy.ts';
 import { CutLog } from '../server/receive/cut-log.ts';
+import { messageBudget } from '../server/receive/message-budget.ts';
 import { ReceiveBuffers } from '../server/receive/receive-buffers.ts';
 import { AccessLog } from '../server/request/access-log.ts';
 import { BearerTokens } from '../server/request/bearer.ts';
@@ -90,7 +91,7 @@ function settingsOf(
     }),
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
-    ...boundsOf(config, options, resources, wired),
+    ...boundsOf(config, options, resources),
     tokens: new BearerTokens(),
     requestIds: new RequestIds(),
     tracing,
@@ -110,8 +111,7 @@ function settingsOf(
 function boundsOf(
   config: Config,
   { log, connections: { unreadMs, patienceMs, unfinishedMs } }: StartOptions,
-  { domain: { clientOf }, metrics }: Resources,
-  { budgets }: WiredGraph,
+  { domain: { clientOf }, limiter, metrics }: Resources,
 ) {
   const cuts = new CutLog({ log, clock: steadyClock });
   return {
@@ -132,7 +132,7 @@ function boundsOf(
         cuts.add(reason);
       },
     }),
-    budgets,
+    countMessage: messageBudget(limiter, clientOf, () => metrics.graph.refusal('messages')),
   };
 }
 

@@ -103,7 +103,7 @@ export function createDomain({
     new KnownKeys(clock, KNOWN_MS[name], limits?.keys(name));
   const known = remembered('token');
   const signedIn = remembered('pair');
-  const trials = new ProofTrials(clock, limiter, known);
+  const trials = new ProofTrials(clock, limiter, known, ledger);
   const tokenRefusals = new TokenRefusals({
     clock: steadyClock,
     gatewayNow: () => clock.date() + Math.max(0, clockSkew.ms ?? 0),

@@ -7,7 +7,7 @@ import { request } from './order-records-contract.ts';
 import { openOnRedis } from './stores-on-redis.ts';
 
 /** One of five was taken, which refill in an hour. */
-const BUCKET = { key: 'requests a', most: 5, perMs: 5 / 3_600_000, unshared: 1 };
+const FIGURES = [5, 5 / 3_600_000, 1];
 
 describeWithRedis('the stores in Redis', (serverPath) => {
   const refusalOf = async (url: string) => {
@@ -25,7 +25,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
   test('begin all their keys with the prefix, in the database that is named', async () => {
     await using redis = await startTestRedis(serverPath);
     await using stores = await openOnRedis(`${redis.url}/3`, 'mine:');
-    await stores.limits?.share([BUCKET]);
+    await stores.limits?.share(['requests a'], FIGURES);
     stores.limits?.keys('token').add('key', Date.now() + 60_000);
     await stores.versions?.put('version', 'text');
     expect(await stores.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
@@ -67,8 +67,8 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openOnRedis(redis.url, 'one:');
     await using other = await openOnRedis(redis.url, 'other:');
-    expect(await one.limits?.share([BUCKET])).toEqual([4]);
-    expect(await other.limits?.share([BUCKET])).toEqual([4]);
+    expect(await one.limits?.share(['requests a'], FIGURES)).toEqual([4]);
+    expect(await other.limits?.share(['requests a'], FIGURES)).toEqual([4]);
     expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
     expect(await other.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
   });
@@ -94,7 +94,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     await using stores = await openOnRedis(`${redis.url}/99`);
     await redis.start();
     await eventually(() => stores.warnings.includes('Redis has no such database'));
-    await stores.limits?.share([BUCKET]);
+    await stores.limits?.share(['requests a'], FIGURES);
     await stores.versions?.put('version', 'text').catch(() => {});
     await expect(stores.records.reserve(request('1', 'k'))).rejects.toThrow('cannot be reached');
     expect(await redis.command('DBSIZE')).toBe(0);

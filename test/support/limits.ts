@@ -18,12 +18,10 @@ export const DEFAULT_LIMITS: LimitTable = limitTable({
 
 /** A limit of so many, whoever it is charged to. */
 export function limited<Name extends LimitName>(name: Name, most: number): Pick<LimitTable, Name> {
-  const row: Limit = DEFAULT_LIMITS[name];
-  const numbers = Object.entries(row).map(([key, value]) => {
-    const isNumber = typeof value === 'number' && key !== 'refills';
-    return [key, isNumber ? most : value];
-  });
-  return { [name]: Object.fromEntries(numbers) } as unknown as Pick<LimitTable, Name>;
+  const row = DEFAULT_LIMITS[name];
+  const numbers = Object.keys(row.most).map((whom) => [whom, most]);
+  const limit: Limit = { ...row, most: Object.fromEntries(numbers) };
+  return { [name]: limit } as Pick<LimitTable, Name>;
 }
 
 /** The same limits, which refill so slowly that no test notices, however busy the machine is. */
@@ -38,5 +36,5 @@ export function createTestLimiter(
   limits: Partial<LimitTable> = {},
   clock: Clock = createScriptedClock(),
 ): Limiter {
-  return new Limiter({ table: { ...DEFAULT_LIMITS, ...limits }, clock });
+  return new Limiter({ ...DEFAULT_LIMITS, ...limits }, clock);
 }

@@ -2,7 +2,7 @@ import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { growingLru } from '../growing-lru.ts';
 import type { Client } from './client.ts';
-import type { Limit, LimitName, LimitTable } from './table.ts';
+import type { LimitName, LimitTable } from './table.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** What a client has left, in the scarcest of its shares. */
@@ -15,32 +15,22 @@ export interface Taken {
   readonly waitMs: number;
 }
 
-/** The bucket of one part of a client. */
-class Bucket extends TokenBucket {
+/**
+ * Tells the other replicas what this one took of each bucket, and returns what all have left in each; null while the store
+ * does not answer. `figures`: of each its size, what it earns in a millisecond, and what was taken.
+ */
+export type Share = (keys: string[], figures: number[]) => Promise<readonly number[] | null>;
+
+interface Bucket {
   readonly key: string;
+  readonly tokens: TokenBucket;
   /** Taken here, and not known to the other replicas. */
-  unshared = 0;
-
-  constructor(key: string, { refills, owed = 1 }: Limit, most: number, nowMs: number) {
-    super(most, (most * refills) / MINUTE_MS, nowMs, owed * most);
-    this.key = key;
-  }
-}
-
-/** What a replica took from a bucket since it last said so. */
-export type Unshared = Pick<Bucket, 'key' | 'most' | 'perMs' | 'unshared'>;
-
-export interface LimiterOptions {
-  readonly table: LimitTable;
-  /** A monotonic clock. */
-  readonly clock: Clock;
-  /** Tells the other replicas, and returns what all have left in each; null while the store does not answer. */
-  readonly share?: ((taken: readonly Unshared[]) => Promise<readonly number[] | null>) | undefined;
+  unshared: number;
 }
 
 /** Beyond so many of one kind the least recently used is forgotten, so that a flood costs no memory. */
 const MOST_BUCKETS = 100_000;
-const BUCKET_BYTES = 260;
+const BUCKET_BYTES = 300;
 const MINUTE_MS = 60_000;
 const SHARE_MS = 100;
 // A sum of fractions may be a little less than the whole.
@@ -52,13 +42,16 @@ const TOLERANCE = 1e-6;
  */
 export class Limiter {
   readonly table: LimitTable;
-  readonly #options: LimiterOptions;
+  readonly #clock: Clock;
+  readonly #share: Share | undefined;
   readonly #buckets = new Map<string, LRUCache<string, Bucket>>();
   readonly #unshared = new Set<Bucket>();
 
-  constructor(options: LimiterOptions) {
-    this.table = options.table;
-    this.#options = options;
+  /** `clock` is a monotonic one. Without `share` this process counts for itself. */
+  constructor(table: LimitTable, clock: Clock, share?: Share) {
+    this.table = table;
+    this.#clock = clock;
+    this.#share = share;
   }
 
   get byteSize(): number {
@@ -67,18 +60,18 @@ export class Limiter {
 
   /** Takes so many from each of a client's shares, or where one has too little left from none. */
   take(name: LimitName, client: Client, points = 1): Taken {
-    const nowMs = this.#options.clock.now();
+    const nowMs = this.#clock.now();
     const taken = scarcest(this.#bucketsOf(name, client, nowMs), points, nowMs);
     return taken.isOver || points === 0 ? taken : this.spend(name, client, points);
   }
 
   /** Takes what was used already, or is given back where it is below 0. */
   spend(name: LimitName, client: Client, points: number): Taken {
-    const nowMs = this.#options.clock.now();
+    const nowMs = this.#clock.now();
     const buckets = this.#bucketsOf(name, client, nowMs);
     for (const bucket of buckets) {
-      const wasEmpty = bucket.take(0, nowMs) < 0;
-      bucket.take(points, nowMs);
+      const wasEmpty = bucket.tokens.take(0, nowMs) < 0;
+      bucket.tokens.take(points, nowMs);
       if (this.table[name].isShared) this.#shareSoon(bucket, points);
       // What a token or a network uses beyond its share is not taken from the whole.
       if (wasEmpty && points > 0) break;
@@ -96,51 +89,53 @@ export class Limiter {
   }
 
   #bucketsOf(name: LimitName, { kind, parts }: Client, nowMs: number): readonly Bucket[] {
-    const limit: Limit = this.table[name];
     const group = `${name} ${kind}`;
-    let known = this.#buckets.get(group);
-    if (known === undefined) {
-      known = growingLru({ maxEntries: MOST_BUCKETS, entryBytes: BUCKET_BYTES });
-      this.#buckets.set(group, known);
-    }
+    const known =
+      this.#buckets.get(group) ??
+      growingLru<string, Bucket>({ maxEntries: MOST_BUCKETS, entryBytes: BUCKET_BYTES });
+    this.#buckets.set(group, known);
     return parts.map(({ key, share }) => {
       const before = known.get(key);
       if (before) return before;
-      const most = Math.max(1, Math.floor((limit[kind] ?? 0) * share));
-      const bucket = new Bucket(`${name} ${key}`, limit, most, nowMs);
+      const { most: whole, refills, owed } = this.table[name];
+      const most = Math.max(1, Math.floor((whole[kind] ?? 0) * share));
+      const rule = { most, perMs: (most * refills) / MINUTE_MS, owed: most * owed };
+      const bucket = { key: `${name} ${key}`, tokens: new TokenBucket(rule, nowMs), unshared: 0 };
       known.set(key, bucket);
       return bucket;
     });
   }
 
   #shareSoon(bucket: Bucket, points: number): void {
-    const { clock, share } = this.#options;
+    const share = this.#share;
     if (share === undefined) return;
     bucket.unshared += points;
-    if (this.#unshared.size === 0) clock.after(SHARE_MS, () => void this.#shareAll(share));
+    if (this.#unshared.size === 0) this.#clock.after(SHARE_MS, () => void this.#shareAll(share));
     this.#unshared.add(bucket);
   }
 
-  async #shareAll(share: NonNullable<LimiterOptions['share']>): Promise<void> {
+  async #shareAll(share: Share): Promise<void> {
     const buckets = [...this.#unshared];
     this.#unshared.clear();
-    const taken = buckets.map(({ key, most, perMs, unshared }) => ({ key, most, perMs, unshared }));
+    const keys = buckets.map(({ key }) => key);
+    const figures = buckets.flatMap(({ tokens: { rule }, unshared }) => {
+      return [rule.most, rule.perMs, unshared];
+    });
     for (const bucket of buckets) bucket.unshared = 0;
-    const levels = await share(taken);
-    for (const [at, level] of levels?.entries() ?? []) {
-      const bucket = buckets[at] as Bucket;
+    const levels = await share(keys, figures);
+    for (const [at, { tokens, unshared }] of levels === null ? [] : buckets.entries()) {
       // Meanwhile more may have been taken.
-      bucket.set(level - bucket.unshared, this.#options.clock.now());
+      tokens.set((levels?.[at] as number) - unshared, this.#clock.now());
     }
   }
 }
 
 function scarcest(buckets: readonly Bucket[], points: number, nowMs: number): Taken {
   let least: Taken | null = null;
-  for (const bucket of buckets) {
-    const left = bucket.take(0, nowMs);
+  for (const { tokens } of buckets) {
+    const left = tokens.take(0, nowMs);
     if (least !== null && left >= least.left) continue;
-    const { most, perMs } = bucket;
+    const { most, perMs } = tokens.rule;
     const isOver = left + TOLERANCE < points;
     least = { isOver, left, most, waitMs: ((isOver ? points : most) - left) / perMs };
   }

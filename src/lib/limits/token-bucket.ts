@@ -1,27 +1,29 @@
-/** A token bucket. Its debt has a bound, or it could last for hours. */
-export class TokenBucket {
+export interface BucketRule {
   readonly most: number;
   readonly perMs: number;
-  readonly #owed: number;
+  /** Its debt has a bound, or it could last for hours. */
+  readonly owed: number;
+}
+
+export class TokenBucket {
+  readonly rule: BucketRule;
   #level: number;
   #atMs: number;
 
-  constructor(most: number, perMs: number, nowMs: number, owed = most) {
-    this.most = most;
-    this.perMs = perMs;
-    this.#owed = owed;
-    this.#level = most;
+  constructor(rule: BucketRule, nowMs: number) {
+    this.rule = rule;
+    this.#level = rule.most;
     this.#atMs = nowMs;
   }
 
   /** Takes so many, below 0 to give back, and returns what is left: below 0 where there were too few. */
   take(points: number, nowMs: number): number {
-    const earned = (nowMs - this.#atMs) * this.perMs;
-    return this.set(Math.min(this.most, this.#level + earned) - points, nowMs);
+    const earned = (nowMs - this.#atMs) * this.rule.perMs;
+    return this.set(Math.min(this.rule.most, this.#level + earned) - points, nowMs);
   }
 
   set(level: number, nowMs: number): number {
-    this.#level = Math.max(-this.#owed, Math.min(this.most, level));
+    this.#level = Math.max(-this.rule.owed, Math.min(this.rule.most, level));
     this.#atMs = nowMs;
     return this.#level;
   }

@@ -5,19 +5,14 @@ import type { GraphPlugin, OperationContext } from '../plugin.ts';
 import type { Refusal } from '../refusal.ts';
 import { overLimit } from './over-limit-error.ts';
 
-export interface ClientLimitsOptions<Context> {
-  readonly limiter: Limiter;
-  readonly clientOf: (context: Context) => Client;
-}
-
 /**
  * Limits the operations that a client may start in a minute, over all transports, and the fields of its answers. Those
  * are known only once an answer is complete, so the one that exceeds the limit is still sent, and the next is refused.
  */
 export function useClientLimits<Context extends OperationContext>(
-  options: ClientLimitsOptions<Context>,
+  limiter: Limiter,
+  clientOf: (context: Context) => Client,
 ): GraphPlugin {
-  const { limiter, clientOf } = options;
   return {
     onAdmit(context) {
       const { operation } = context;
@@ -35,7 +30,7 @@ export function useClientLimits<Context extends OperationContext>(
       const charged = <Result>(result: Result): Result => {
         limiter.spend(
           'fields',
-          currentClient(contextValue as Context, options),
+          currentClient(contextValue as Context, limiter, clientOf),
           operation.meter.fields,
         );
         return result;
@@ -52,7 +47,8 @@ export function useClientLimits<Context extends OperationContext>(
 /** The client as it is known by now: what was counted for its address moves to the account that it has proved. */
 export function currentClient<Context extends OperationContext>(
   context: Context,
-  { limiter, clientOf }: ClientLimitsOptions<Context>,
+  limiter: Limiter,
+  clientOf: (context: Context) => Client,
 ): Client {
   const { operation } = context;
   const before = operation.client;

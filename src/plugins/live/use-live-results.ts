@@ -6,7 +6,7 @@ import {
 } from 'graphql';
 import type { Client } from '../../lib/limits/client.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
-import { Slot } from '../../lib/limits/slot.ts';
+import { takeSlot } from '../../lib/limits/slot.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import { overLimit } from '../limits/over-limit-error.ts';
@@ -54,7 +54,7 @@ export function useLiveResults<
       return nothing();
     }
     const clientNow = clientOf(contextValue);
-    const slot = Slot.take(limiter, 'subscriptions', clientNow);
+    const slot = takeSlot(limiter, 'subscriptions', clientNow);
     if (slot === null) {
       await events.return();
       return { errors: overLimit('subscriptions', RETRY_SECONDS).errors };

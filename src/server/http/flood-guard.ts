@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { overLimit } from '../../plugins/limits/over-limit-error.ts';
-import type { Standing } from '../receive/message-budgets.ts';
+import type { Standing } from '../receive/message-budget.ts';
 import type { ServerSettings } from '../settings.ts';
 import type { Reply } from './reply.ts';
 
 export type FloodSettings = Pick<
   ServerSettings,
-  'addresses' | 'budgets' | 'maxBodyBytes' | 'received' | 'tokens'
+  'addresses' | 'countMessage' | 'maxBodyBytes' | 'received' | 'tokens'
 >;
 
 const RETRY_SECONDS = 10;
@@ -56,8 +56,8 @@ export class FloodGuard {
 
   /** A larger body is refused, and the rest of it discarded. */
   #take(caller: Caller, bytes: number): Standing {
-    const { budgets, maxBodyBytes } = this.#settings;
-    return budgets.take(caller, Math.min(bytes, maxBodyBytes));
+    const { countMessage, maxBodyBytes } = this.#settings;
+    return countMessage(caller, Math.min(bytes, maxBodyBytes));
   }
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
 import { addressClient } from '../../lib/limits/client.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
-import { Slot } from '../../lib/limits/slot.ts';
+import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
 import type { DemoPage } from '../demo-page/demo-page.ts';
@@ -125,7 +125,7 @@ export class HttpServer {
     // A trusted proxy's are everybody's, and limited by the proxy.
     if (addresses.isFromProxy({ socket })) return;
     const client = addressClient(addresses.peerOf(socket));
-    const slot = Slot.take(limiter, 'connections', () => client);
+    const slot = takeSlot(limiter, 'connections', () => client);
     if (slot === null) {
       onConnectionRefused();
       socket.destroy();

@@ -5,7 +5,7 @@ import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../lib/clock.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
-import { Slot } from '../../lib/limits/slot.ts';
+import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { MEMORY_RETRY_SECONDS } from '../../plugins/limits/use-memory-limit.ts';
 import type { LastingConnections } from '../closing-in-slices.ts';
 import { isAllowedPage } from '../http/cors.ts';
@@ -104,7 +104,7 @@ export class WebSocketEndpoint implements LastingConnections {
     const { addresses, clientOf, limiter } = this.#settings;
     const address = addresses.of(request);
     const caller = { token: null, client: { address, userAgent: null } };
-    if (this.#settings.budgets.take(caller) !== 'within') {
+    if (this.#settings.countMessage(caller) !== 'within') {
       refuseUpgrade(socket, 429, 'Too Many Requests');
       return;
     }
@@ -113,7 +113,7 @@ export class WebSocketEndpoint implements LastingConnections {
       refuseUpgrade(socket, 503, 'Service Unavailable', MEMORY_RETRY_SECONDS);
       return;
     }
-    const slot = held ?? Slot.take(limiter, 'connections', () => clientOf(caller));
+    const slot = held ?? takeSlot(limiter, 'connections', () => clientOf(caller));
     if (slot === null) {
       this.#settings.onSocketRefused();
       refuseUpgrade(socket, 429, 'Too Many Requests');
@@ -169,7 +169,7 @@ export class WebSocketEndpoint implements LastingConnections {
     request: IncomingMessage,
     { stream, head, address, slot }: AcceptedUpgrade,
   ): void {
-    const { clientOf, log, clock, buffers, received, budgets, maxBodyBytes } = this.#settings;
+    const { clientOf, log, clock, buffers, received, countMessage, maxBodyBytes } = this.#settings;
     const sizes = new UnpackedSizes(maxBodyBytes);
     unpackAtOnce(socket, maxBodyBytes);
     const disconnected = new AbortController();
@@ -227,7 +227,7 @@ export class WebSocketEndpoint implements LastingConnections {
     );
     socket.on('pong', () => this.#keepAlive.received(connection));
     const buffer = received.of(stream);
-    buffer.upgraded(head, new SenderWatch({ socket, paced, buffer, received, budgets }));
+    buffer.upgraded(head, new SenderWatch({ socket, paced, buffer, received, countMessage }));
     // A frame is too large or malformed: `ws` has closed the socket with the right code already.
     socket.on('error', (error) => {
       log.debug({ err: error }, 'a WebSocket failed');

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { SharedKeys } from '../../lib/limits/known-keys.ts';
-import type { Unshared } from '../../lib/limits/limiter.ts';
+import type { Share } from '../../lib/limits/limiter.ts';
 import { openRedisClient } from './client.ts';
 import { RedisTrouble, type RedisTroubleOptions } from './trouble.ts';
 
@@ -19,8 +19,7 @@ export interface SharedLimitsOptions extends Pick<RedisTroubleOptions, 'onWarn' 
 
 /** What limits share with other replicas. */
 export interface SharedLimits {
-  /** What all replicas have left in each bucket; null while Redis does not answer. */
-  readonly share: (taken: readonly Unshared[]) => Promise<readonly number[] | null>;
+  readonly share: Share;
   /** A set of known keys. */
   keys(name: string): SharedKeys;
   /** The degraded reason, or null. */
@@ -97,13 +96,12 @@ export async function openSharedLimits({
   }
 
   return {
-    async share(taken) {
+    async share(buckets, figures) {
       const levels: number[] = [];
-      for (let at = 0; at < taken.length; at += MOST_AT_ONCE) {
-        const some = taken.slice(at, at + MOST_AT_ONCE);
-        const keys = some.map(({ key }) => `${prefix}limit:${key}`);
-        const figures = some.flatMap(({ most, perMs, unshared }) => [most, perMs, unshared]);
-        const answer = await ask(() => redis.eval(SPEND, keys.length, ...keys, ...figures));
+      for (let at = 0; at < buckets.length; at += MOST_AT_ONCE) {
+        const keys = buckets.slice(at, at + MOST_AT_ONCE).map((key) => `${prefix}limit:${key}`);
+        const args = [...keys, ...figures.slice(3 * at, 3 * (at + MOST_AT_ONCE))];
+        const answer = await ask(() => redis.eval(SPEND, keys.length, ...args));
         if (answer === null) return null;
         levels.push(...(answer as string[]).map(Number));
       }

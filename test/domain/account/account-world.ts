@@ -64,7 +64,7 @@ export function openAccountWorld({ maxBytes, freshness }: AccountWorldOptions = 
   const gateway = new ViewerGateway({
     client,
     ledger,
-    trials: createTestTrials(clock),
+    trials: createTestTrials(clock, ledger),
     refusals: { accepted() {}, refused() {} },
     onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
   });

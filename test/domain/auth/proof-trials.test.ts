@@ -4,13 +4,14 @@ import { ProofTrials } from '../../../src/domain/auth/proof-trials.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
+import { addressClient } from '../../../src/lib/limits/client.ts';
 import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';
-import { eventually } from '../../support/eventually.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const REFUSED = new GatewayError('unauthenticated', 'getSession', 'refused', { status: 401 });
 
+/** An address where so many tokens may be refused in a minute, with five calls each. */
 function stage(perMinute = 3, others: readonly string[] = []) {
   const clock = createScriptedClock();
   const known = new KnownKeys(clock, 3_600_000, {
@@ -18,11 +19,11 @@ function stage(perMinute = 3, others: readonly string[] = []) {
     delete() {},
     has: async (key) => others.includes(key),
   });
-  const trials = new ProofTrials(
-    clock,
-    createTestLimiter(limited('trials', perMinute), clock),
-    known,
-  );
+  const accepting = new Set<string>();
+  const limiter = createTestLimiter(limited('trials', 5 * perMinute), clock);
+  const trials = new ProofTrials(clock, limiter, known, {
+    isAccepted: ({ tokenHash }) => accepting.has(tokenHash),
+  });
   let calls = 0;
   const refused = (viewer: Viewer) =>
     trials.guard(viewer, 'getSession', async () => {
@@ -49,7 +50,7 @@ function stage(perMinute = 3, others: readonly string[] = []) {
       done,
     };
   };
-  return { clock, known, trials, refused, accepted, hang, calls: () => calls };
+  return { clock, known, trials, accepting, limiter, refused, accepted, hang, calls: () => calls };
 }
 
 function viewer(tokenHash: string, address = '192.0.2.1', signal?: AbortSignal): Viewer {
@@ -156,55 +157,49 @@ describe('an address', () => {
     }
   });
 
-  test('has no more tokens tried at a time than may be refused; another waits for its turn', async () => {
-    const { clock, trials, hang } = stage(2);
-    const [first, second] = ['a', 'b'].map((token) => hang(viewer(token)));
-    const third = hang(viewer('c'));
-    // Each token is one, however many of its calls are under way.
-    const beside = hang(viewer('a'), 'getCustomerId');
-    expect([second?.isSent, third.isSent, beside.isSent]).toEqual([true, false, true]);
-    first?.answer();
-    await first?.done;
+  test('has no more calls under way than five for each that may be refused; another waits for its turn', async () => {
+    const { clock, hang } = stage(1);
+    const calls = ['a', 'a', 'b', 'c', 'd'].map((token) => hang(viewer(token)));
+    const [sixth, seventh] = [hang(viewer('e')), hang(viewer('f'))];
+    expect([calls[4]?.isSent, sixth.isSent]).toEqual([true, false]);
     await clock.advance(40);
-    expect(third.isSent).toBe(false);
-    beside.answer();
-    await beside.done;
+    expect(sixth.isSent).toBe(false);
+    calls[0]?.answer();
+    await calls[0]?.done;
     await clock.advance(40);
-    expect(third.isSent).toBe(true);
-    const fourth = hang(viewer('d'));
-    trials.accepted(viewer('b'));
+    expect([sixth.isSent, seventh.isSent]).toEqual([true, false]);
+    for (const call of [...calls, sixth]) call.answer();
     await clock.advance(40);
-    expect(fourth.isSent).toBe(true);
-    for (const call of [second, third, fourth]) call?.answer();
-    await Promise.all([second?.done, third.done, fourth.done]);
+    seventh.answer();
+    await Promise.all([...calls, sixth, seventh].map(({ done }) => done));
     expect(clock.pending).toBe(0);
   });
 
   test('refuses a token whose turn does not come within two seconds', async () => {
     const { clock, hang } = stage(1);
-    const only = hang(viewer('a'));
+    const all = [1, 2, 3, 4, 5].map(() => hang(viewer('a')));
     const late = hang(viewer('b'));
     expect(await ended(clock, late.done)).toMatchObject({
       retryAfterSeconds: 1,
       limit: 'refused tokens',
     });
     expect(late.isSent).toBe(false);
-    only.answer();
-    await only.done;
+    for (const call of all) call.answer();
+    await Promise.all(all.map(({ done }) => done));
     expect(clock.pending).toBe(0);
   });
 
   test('tries none for a client that has left', async () => {
     const { clock, hang } = stage(1);
-    const only = hang(viewer('a'));
+    const all = [1, 2, 3, 4, 5].map(() => hang(viewer('a')));
     const controller = new AbortController();
     const gone = hang(viewer('b', '192.0.2.1', controller.signal));
     controller.abort();
     const end = gone.done.catch((error: unknown) => error);
     await clock.advance(40);
     expect(await end).toBeInstanceOf(TooManyAttemptsError);
-    only.answer();
-    await only.done;
+    for (const call of all) call.answer();
+    await Promise.all(all.map(({ done }) => done));
     expect([gone.isSent, clock.pending]).toEqual([false, 0]);
   });
 });
@@ -255,26 +250,16 @@ describe('a token that is not accepted yet', () => {
   });
 
   test('has as many as it likes once it is accepted', async () => {
-    const { clock, trials, hang } = stage(1);
+    const { clock, accepting, limiter, hang } = stage(1);
     const calls = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(() => hang(viewer('a')));
-    const other = hang(viewer('b'));
-    trials.accepted(viewer('a'));
     await clock.advance(40);
-    expect([...calls, other].every(({ isSent }) => isSent)).toBe(true);
-    // The calls of before leave the turn to the token that has it now.
-    calls[0]?.answer();
-    await calls[0]?.done;
-    const third = hang(viewer('c'));
+    expect(calls.filter(({ isSent }) => isSent)).toHaveLength(5);
+    accepting.add('a');
     await clock.advance(40);
-    expect(third.isSent).toBe(false);
-    for (const call of [...calls, other]) call.answer();
-    await Promise.all([...calls, other].map(({ done }) => done));
-    await eventually(async () => {
-      await clock.advance(20);
-      return third.isSent;
-    });
-    third.answer();
-    await third.done;
+    expect(calls.every(({ isSent }) => isSent)).toBe(true);
+    for (const call of calls) call.answer();
+    await Promise.all(calls.map(({ done }) => done));
+    expect(limiter.take('trials', addressClient('192.0.2.1'), 0).left).toBe(5);
   });
 
   test('sends nothing that has waited once it is refused', async () => {

@@ -75,7 +75,7 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
   const gateway = new ViewerGateway({
     client,
     ledger,
-    trials: createTestTrials(clock),
+    trials: createTestTrials(clock, ledger),
     refusals: { accepted() {}, refused() {} },
     onPositions: () => {},
   });

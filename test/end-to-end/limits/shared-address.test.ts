@@ -75,7 +75,11 @@ describe('people behind one address, none of whom is known after a restart,', ()
   test('all get their events, more of them than an address may begin subscriptions', async () => {
     await using app = await startTestApp(
       {},
-      { limits: { connections: { ...DEFAULT_LIMITS.connections, address: 5 } } },
+      {
+        limits: {
+          connections: { ...DEFAULT_LIMITS.connections, most: { account: 128, address: 5 } },
+        },
+      },
     );
     const clients = await forMany(20, 2, async (at) => {
       const client = webSocketClient(app, app.sandbox.token(userAt(at)));

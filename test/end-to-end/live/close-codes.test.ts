@@ -7,7 +7,6 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { addressClient } from '../../../src/lib/limits/client.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
-import { MessageBudgets } from '../../../src/server/receive/message-budgets.ts';
 import { ReceiveBuffers } from '../../../src/server/receive/receive-buffers.ts';
 import { AccessLog } from '../../../src/server/request/access-log.ts';
 import { BearerTokens } from '../../../src/server/request/bearer.ts';
@@ -215,7 +214,7 @@ describe('a server that shuts down', () => {
       limiter,
       buffers: new SendBuffers({ maxBytes: 1_048_576, clientOf, clock: systemClock }),
       received,
-      budgets: new MessageBudgets({ limiter, clientOf }),
+      countMessage: () => 'within',
       tokens: new BearerTokens(),
       requestIds: new RequestIds(),
       tracing: null,

@@ -169,10 +169,10 @@ describe('replicas that share', () => {
     const told: string[][] = [];
     return {
       told,
-      share: async (taken: readonly { key: string; unshared: number }[]) => {
-        told.push(taken.map(({ key }) => key));
-        return taken.map(({ key, unshared }) => {
-          const level = (levels.get(key) ?? most) - unshared;
+      share: async (keys: string[], figures: number[]) => {
+        told.push(keys);
+        return keys.map((key, at) => {
+          const level = (levels.get(key) ?? most) - (figures[3 * at + 2] as number);
           levels.set(key, level);
           return level;
         });
@@ -183,7 +183,7 @@ describe('replicas that share', () => {
   function replicasOf(limits: Partial<LimitTable>, store: ReturnType<typeof sharedStore>) {
     const clock = createScriptedClock();
     const table = { ...DEFAULT_LIMITS, ...limits };
-    const open = () => new Limiter({ table, clock, share: store.share });
+    const open = () => new Limiter(table, clock, store.share);
     return { clock, one: open(), other: open() };
   }
 
@@ -213,9 +213,9 @@ describe('replicas that share', () => {
     const store = sharedStore(10);
     const { clock, one } = replicasOf(limited('requests', 10), {
       ...store,
-      share: async (taken) => {
+      share: async (keys, figures) => {
         one.take('requests', A, 3);
-        return store.share(taken);
+        return store.share(keys, figures);
       },
     });
     one.take('requests', A, 2);

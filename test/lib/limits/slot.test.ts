@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { accountClient, addressClient, type Client } from '../../../src/lib/limits/client.ts';
-import { Slot } from '../../../src/lib/limits/slot.ts';
+import { takeSlot } from '../../../src/lib/limits/slot.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 
 const ADDRESS = addressClient('192.0.2.1');
@@ -9,13 +9,13 @@ const OTHER_TOKEN = accountClient('1', 'y');
 
 /** Two of each address, four of an account, so two of each token. */
 function stage() {
-  const connections = { ...DEFAULT_LIMITS.connections, account: 4, address: 2 };
+  const connections = { ...DEFAULT_LIMITS.connections, most: { account: 4, address: 2 } };
   const limiter = createTestLimiter({ connections });
   let client: Client = ADDRESS;
   return {
-    take: (of: Client = ADDRESS) => Slot.take(limiter, 'connections', () => of),
+    take: (of: Client = ADDRESS) => takeSlot(limiter, 'connections', () => of),
     /** One whose owner is whoever `proved` says. */
-    takeOpen: () => Slot.take(limiter, 'connections', () => client),
+    takeOpen: () => takeSlot(limiter, 'connections', () => client),
     proved: (as: Client) => {
       client = as;
     },
@@ -26,7 +26,8 @@ function stage() {
 test('a client takes as many as it may, until one is released, once', () => {
   const { take, left } = stage();
   const first = take();
-  expect([take(), take()]).toEqual([expect.any(Slot), null]);
+  expect(take()).not.toBeNull();
+  expect(take()).toBeNull();
   first?.release();
   first?.release();
   expect(left(ADDRESS)).toBe(1);

@@ -14,7 +14,7 @@ import { startSwitchboard } from '../../support/switchboard.ts';
 import { accepted, request, reserved } from '../order-records-contract.ts';
 import { openOnRedis } from '../stores-on-redis.ts';
 
-const BUCKET = { key: 'requests a', most: 5, perMs: 5 / 60_000, unshared: 1 };
+const FIGURES = [5, 5 / 60_000, 1];
 
 /** The rule as the page for operators has it. */
 function documentedRule(): string[] {
@@ -36,7 +36,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await stores.records.release(await reserved(stores.records, '1', 'released'));
     expect(await stores.records.find('1', 'kept')).toMatchObject({ outcome: accepted });
     expect(await stores.records.find('1', 'released')).toBe(null);
-    await stores.limits?.share([BUCKET]);
+    await stores.limits?.share(['requests a'], FIGURES);
     const known = stores.limits?.keys('token');
     known?.add('key', Date.now() + 60_000);
     expect(await known?.has('key')).toBe(true);
@@ -118,7 +118,9 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
       // No connection breaks with it.
       await old.command('REPLICAOF', '127.0.0.1', new URL(promoted.url).port);
       // All of these refusals arrive before the connection is closed.
-      await Promise.all(Array.from({ length: 40 }, () => stores.limits?.share([BUCKET])));
+      await Promise.all(
+        Array.from({ length: 40 }, () => stores.limits?.share(['requests a'], FIGURES)),
+      );
       await eventually(() => reserved(stores.records, '1', key));
       expect(await promoted.command('EXISTS', `trading-graph:{orders}:record:1:${key}`)).toBe(1);
     }

@@ -7,8 +7,8 @@ import { eventually } from '../../support/eventually.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
-/** A bucket of ten that refills in ten minutes. */
-const bucket = (unshared: number, key = 'a') => ({ key, most: 10, perMs: 10 / 600_000, unshared });
+/** The figures of a bucket of ten that refills in ten minutes. */
+const taken = (points: number) => [10, 10 / 600_000, points];
 
 describeWithRedis('limits in Redis', (serverPath) => {
   async function openOn(url: string, countTimeoutMs = 30_000) {
@@ -23,8 +23,8 @@ describeWithRedis('limits in Redis', (serverPath) => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
     using other = await openOn(redis.url);
-    expect(await one.limits.share([bucket(3)])).toEqual([7]);
-    const [a, b] = (await other.limits.share([bucket(2), bucket(1, 'b')])) ?? [];
+    expect(await one.limits.share(['a'], taken(3))).toEqual([7]);
+    const [a, b] = (await other.limits.share(['a', 'b'], [...taken(2), ...taken(1)])) ?? [];
     expect(a).toBeCloseTo(5, 1);
     expect(b).toBe(9);
   });
@@ -32,20 +32,21 @@ describeWithRedis('limits in Redis', (serverPath) => {
   test('refill by its clock, are owed as much again at most, and keep no full bucket', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
-    const quick = (unshared: number) => ({ key: 'q', most: 10, perMs: 10 / 500, unshared });
-    expect(await one.limits.share([quick(1_000)])).toEqual([-10]);
-    await eventually(async () => ((await one.limits.share([quick(0)]))?.[0] ?? 0) > 9);
-    await one.limits.share([bucket(1)]);
+    const quick = (points: number) => one.limits.share(['q'], [10, 10 / 500, points]);
+    expect(await quick(1_000)).toEqual([-10]);
+    await eventually(async () => ((await quick(0))?.[0] ?? 0) > 9);
+    await one.limits.share(['a'], taken(1));
     expect(await redis.command('PTTL', 'trading-graph:limit:a')).toBeGreaterThan(50_000);
-    await one.limits.share([bucket(-5)]);
+    await one.limits.share(['a'], taken(-5));
     expect(await redis.command('EXISTS', 'trading-graph:limit:a')).toBe(0);
   });
 
   test('take more buckets than fit into one command', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
-    const many = Array.from({ length: 1_201 }, (_, at) => bucket(1, String(at)));
-    expect(await one.limits.share(many)).toEqual(Array(1_201).fill(9));
+    const many = Array.from({ length: 1_201 }, (_, at) => String(at));
+    const figures = many.flatMap(() => taken(1));
+    expect(await one.limits.share(many, figures)).toEqual(Array(1_201).fill(9));
   });
 
   test('remember known keys for all replicas, until their end', async () => {
@@ -93,12 +94,12 @@ describeWithRedis('limits in Redis', (serverPath) => {
       await using redis = await startTestRedis(serverPath);
       using one = await openOn(redis.url, 200);
       const { limits, clock, warnings } = one;
-      await limits.share([bucket(1)]);
+      await limits.share(['a'], taken(1));
       if (how === 'down') await redis.kill();
       else redis.signal('SIGSTOP');
-      expect(await limits.share([bucket(1)])).toBeNull();
+      expect(await limits.share(['a'], taken(1))).toBeNull();
       // Later calls do not wait for it again, which would take 20 s.
-      for (let at = 0; at < 100; at += 1) expect(await limits.share([bucket(1)])).toBeNull();
+      for (let at = 0; at < 100; at += 1) expect(await limits.share(['a'], taken(1))).toBeNull();
       expect(await limits.keys('token').has('a')).toBe(false);
       expect(limits.degradedReason()).toContain('Redis');
       expect(warnings).toHaveLength(1);
@@ -106,7 +107,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
       else redis.signal('SIGCONT');
       await eventually(async () => {
         await clock.advance(5_000);
-        await limits.share([bucket(1)]);
+        await limits.share(['a'], taken(1));
         return limits.degradedReason() === null;
       });
     },
@@ -121,7 +122,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
       onWarn() {},
       onCounted: (ms) => void counted.push(ms),
     });
-    await limits.share([bucket(1)]);
+    await limits.share(['a'], taken(1));
     expect(counted).toEqual([expect.any(Number)]);
     limits.close();
   });

@@ -5,35 +5,26 @@ import type { Limiter } from '../../lib/limits/limiter.ts';
 /** `over`: is answered that it sends too much. `far over`: has gone on after so many of these answers. */
 export type Standing = 'within' | 'over' | 'far over';
 
-export interface MessageBudgetsOptions {
-  readonly limiter: Limiter;
-  readonly clientOf: ClientOf;
-  /** Called for each message that is beyond a client's budget. */
-  readonly onOver?: () => void;
-}
+/** Counts a message of so many bytes: a large one costs more to receive. */
+export type CountMessage = (caller: Caller, bytes?: number) => Standing;
 
 // The largest body costs as much as seventeen small ones.
 const BYTES_PER_POINT = 16_384;
 
 /**
  * Counts everything that a client sends, whatever its answer: requests that are refused or not found,
- * pings, fragments, messages about unknown operations. None of them counts as an operation. Only this process
- * counts them, since it is this process that they cost.
+ * pings, fragments, messages about unknown operations. None of them counts as an operation.
  */
-export class MessageBudgets {
-  readonly #options: MessageBudgetsOptions;
-
-  constructor(options: MessageBudgetsOptions) {
-    this.#options = options;
-  }
-
-  /** Counts a message of so many bytes: a large one costs more to receive. */
-  take(caller: Caller, bytes = 0): Standing {
-    const { limiter, clientOf, onOver } = this.#options;
+export function messageBudget(
+  limiter: Limiter,
+  clientOf: ClientOf,
+  onOver: () => void,
+): CountMessage {
+  return (caller, bytes = 0) => {
     const points = 1 + Math.floor(bytes / BYTES_PER_POINT);
     const { left, most } = limiter.spend('messages', clientOf(caller), points);
     if (left >= 0) return 'within';
-    onOver?.();
+    onOver();
     return left > -most ? 'over' : 'far over';
-  }
+  };
 }

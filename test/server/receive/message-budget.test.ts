@@ -3,7 +3,7 @@ import type { Caller } from '../../../src/gateway/caller.ts';
 import { addressClient } from '../../../src/lib/limits/client.ts';
 import { Limiter } from '../../../src/lib/limits/limiter.ts';
 import { limitTable } from '../../../src/lib/limits/table.ts';
-import { MessageBudgets } from '../../../src/server/receive/message-budgets.ts';
+import { messageBudget } from '../../../src/server/receive/message-budget.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const SETTINGS = { costLimitPerMinute: 1, loginLimitPerMinute: 1, maxCost: 1 };
@@ -14,14 +14,13 @@ function budgetsOf(ratePerMinute: number) {
   const clock = createScriptedClock();
   let over = 0;
   const table = limitTable({ ...SETTINGS, rateLimitPerMinute: ratePerMinute });
-  const budgets = new MessageBudgets({
-    limiter: new Limiter({ table, clock }),
-    clientOf: ({ client }) => addressClient(client?.address),
-    onOver: () => (over += 1),
+  const clientOf = ({ client }: Caller) => addressClient(client?.address);
+  const count = messageBudget(new Limiter(table, clock), clientOf, () => {
+    over += 1;
   });
   const take = (times: number, address = 'a') =>
-    Array.from({ length: times }, () => budgets.take(at(address))).at(-1);
-  return { clock, budgets, take, over: () => over };
+    Array.from({ length: times }, () => count(at(address))).at(-1);
+  return { clock, count, take, over: () => over };
 }
 
 test('a client has twice its rate at once, is told that it is over for as much again, and each client has its own', () => {
@@ -52,10 +51,10 @@ test('it has five times its rate in a minute, and is forgiven a debt', async () 
 });
 
 test('large messages count by their size', () => {
-  const { budgets, take } = budgetsOf(10);
-  expect(budgets.take(at('a'), 2_399 * 16_384)).toBe('within');
+  const { count, take } = budgetsOf(10);
+  expect(count(at('a'), 2_399 * 16_384)).toBe('within');
   expect(take(1)).toBe('over');
-  expect(budgets.take(at('b'), 16_383)).toBe('within');
+  expect(count(at('b'), 16_383)).toBe('within');
   expect(take(2_399, 'b')).toBe('within');
 });
 
