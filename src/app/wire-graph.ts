@@ -5,7 +5,7 @@ import { after } from '../lib/eventually.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
 import { tokenHash } from '../lib/token-hash.ts';
 import { ErrorCodes } from '../plugins/errors/error-codes.ts';
-import { EventPace } from '../plugins/live/event-pace.ts';
+import { createEventPace } from '../plugins/live/event-pace.ts';
 import { ResponseCache } from '../plugins/response-cache/response-cache.ts';
 import { PersistedTexts } from '../plugins/trusted-documents/use-trusted-documents.ts';
 import { isFault } from '../schema/error-codes.ts';
@@ -37,7 +37,7 @@ export function wireGraph(
     documents,
     maxCost: config.maxCost,
     scheduler: new FairScheduler(),
-    pace: new EventPace(limiter, systemClock),
+    pace: createEventPace(limiter, systemClock),
     responses,
     codes: new ErrorCodes({ describe: publicCause, reasonOf, log, metrics: metrics.graph }),
     traces: tracing && { schema, isFault },

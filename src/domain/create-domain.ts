@@ -1,7 +1,7 @@
 import type { GatewayClient } from '../gateway/client.ts';
 import type { OperationName } from '../gateway/operations.ts';
 import { LogicalClock, steadyClock, systemClock } from '../lib/clock.ts';
-import { KnownKeys } from '../lib/limits/known-keys.ts';
+import { createKnownKeys } from '../lib/limits/known-keys.ts';
 import type { Limiter } from '../lib/limits/limiter.ts';
 import { KNOWN_MS } from '../lib/limits/table.ts';
 import type { Log } from '../lib/log.ts';
@@ -12,12 +12,12 @@ import { Sessions } from './account/sessions.ts';
 import type { TokenFault } from './auth/errors.ts';
 import { createIdentity, createKnownTokens } from './auth/identity.ts';
 import { ProofLedger } from './auth/proof.ts';
-import { ProofTrials } from './auth/proof-trials.ts';
+import { createProofTrials } from './auth/proof-trials.ts';
 import { TokenRefusals } from './auth/token-refusals.ts';
 import type { Verify } from './auth/verifier.ts';
 import { polling } from './auth/viewer.ts';
 import { type ReadResult, ViewerGateway } from './auth/viewer-gateway.ts';
-import { WriteLimits } from './auth/write-limits.ts';
+import { createWriteLimits } from './auth/write-limits.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import type { DomainMetrics } from './domain-metrics.ts';
 import { PositionsHub } from './positions/hub.ts';
@@ -100,10 +100,10 @@ export function createDomain({
     },
   });
   const remembered = (name: keyof typeof KNOWN_MS) =>
-    new KnownKeys(clock, KNOWN_MS[name], limits?.keys(name));
+    createKnownKeys(clock, KNOWN_MS[name], limits?.keys(name));
   const known = remembered('token');
   const signedIn = remembered('pair');
-  const trials = new ProofTrials(clock, limiter, known, ledger);
+  const trials = createProofTrials(clock, limiter, known, ledger);
   const tokenRefusals = new TokenRefusals({
     clock: steadyClock,
     gatewayNow: () => clock.date() + Math.max(0, clockSkew.ms ?? 0),
@@ -256,7 +256,7 @@ export function createDomain({
     tokenRefusals,
     clientOf: ledger.clientOf,
     known,
-    writeLimits: new WriteLimits(limiter, signedIn, known),
+    writeLimits: createWriteLimits(limiter, signedIn, known),
     caches: {
       session: () => sessions.byteSize,
       positions: () => board.byteSize,

@@ -16,7 +16,7 @@ import { createLog } from '../../src/lib/log.ts';
 import { PullStream } from '../../src/lib/pull-stream.ts';
 import { Documents } from '../../src/plugins/documents/documents.ts';
 import { ErrorCodes } from '../../src/plugins/errors/error-codes.ts';
-import { EventPace } from '../../src/plugins/live/event-pace.ts';
+import { createEventPace } from '../../src/plugins/live/event-pace.ts';
 import type { TransportContext } from '../../src/plugins/operation.ts';
 import { ResponseCache } from '../../src/plugins/response-cache/response-cache.ts';
 import { PersistedTexts } from '../../src/plugins/trusted-documents/use-trusted-documents.ts';
@@ -118,7 +118,7 @@ export function smallGraph(given: Partial<GraphOptions> = {}, length = 1) {
     documents,
     maxCost: 100_000,
     scheduler,
-    pace: new EventPace(limiter, systemClock),
+    pace: createEventPace(limiter, systemClock),
     responses: new ResponseCache(),
     codes: new ErrorCodes({
       describe: publicCause,

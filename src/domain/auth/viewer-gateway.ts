@@ -42,20 +42,10 @@ type Call<T> = (client: GatewayClient, caller: Caller) => Promise<T>;
  * the proof ledger records each acceptance and each refusal.
  */
 export class ViewerGateway {
-  readonly #client: GatewayClient;
-  readonly #ledger: ProofLedger;
-  readonly #trials: ProofTrials;
-  readonly #refusals: ViewerGatewayParts['refusals'];
-  readonly #onPositions: ViewerGatewayParts['onPositions'];
-  readonly #onRead: NonNullable<ViewerGatewayParts['onRead']>;
+  readonly #parts: ViewerGatewayParts;
 
-  constructor({ client, ledger, trials, refusals, onPositions, onRead }: ViewerGatewayParts) {
-    this.#onRead = onRead ?? (() => {});
-    this.#refusals = refusals;
-    this.#client = client;
-    this.#ledger = ledger;
-    this.#trials = trials;
-    this.#onPositions = onPositions;
+  constructor(parts: ViewerGatewayParts) {
+    this.#parts = parts;
   }
 
   /** A read that needs nothing but its viewer; what its 200 proves is in its row. */
@@ -78,7 +68,7 @@ export class ViewerGateway {
       );
     } catch (error) {
       if (isGatewayError(error, 'forbidden')) {
-        this.#ledger.catalogForbidden(viewer, group);
+        this.#parts.ledger.catalogForbidden(viewer, group);
       }
       // The session's group precedes the token's.
       if (error instanceof UnsafePathError && group !== viewer.claimedGroup) {
@@ -104,19 +94,19 @@ export class ViewerGateway {
     const answer = await this.#proving(viewer, 'getOpenPositions', (client, caller) =>
       client.getOpenPositions(caller, previous),
     );
-    this.#onPositions(viewer, answer);
+    this.#parts.onPositions(viewer, answer);
     return answer;
   }
 
   openPosition(viewer: Viewer, order: MarketOrder): Promise<Exchange> {
     return this.#ordering(viewer, 'openPosition', (caller) =>
-      this.#client.openPosition(caller, order),
+      this.#parts.client.openPosition(caller, order),
     );
   }
 
   placeLimitOrder(viewer: Viewer, order: LimitOrder): Promise<Exchange> {
     return this.#ordering(viewer, 'placeLimitOrder', (caller) =>
-      this.#client.placeLimitOrder(caller, order),
+      this.#parts.client.placeLimitOrder(caller, order),
     );
   }
 
@@ -147,18 +137,19 @@ export class ViewerGateway {
     read: Call<T>,
     groupOf: (answer: T) => string | null,
   ): Promise<T> {
-    const wasAccepted = this.#ledger.isAccepted(viewer);
+    const wasAccepted = this.#parts.ledger.isAccepted(viewer);
     try {
-      const logicalTime = this.#ledger.beginCall();
+      const logicalTime = this.#parts.ledger.beginCall();
       const answer = await this.#call(viewer, operation, read);
-      this.#onRead(operation, 'ok');
-      this.#ledger.answered(viewer, operation, logicalTime, groupOf(answer));
+      this.#parts.onRead?.(operation, 'ok');
+      this.#parts.ledger.answered(viewer, operation, logicalTime, groupOf(answer));
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
-      if (!wasAccepted && this.#ledger.isAccepted(viewer)) this.#trials.accepted(viewer);
+      if (!wasAccepted && this.#parts.ledger.isAccepted(viewer))
+        this.#parts.trials.accepted(viewer);
       return answer;
     } catch (error) {
       if (error instanceof GatewayError && !isRemembered(error))
-        this.#onRead(operation, error.kind);
+        this.#parts.onRead?.(operation, error.kind);
       throw error;
     }
   }
@@ -168,21 +159,23 @@ export class ViewerGateway {
     operation: OperationName,
     send: (caller: Caller) => Promise<Exchange>,
   ): Promise<Exchange> {
-    const wasAccepted = this.#ledger.isAccepted(viewer);
+    const wasAccepted = this.#parts.ledger.isAccepted(viewer);
     const exchange = await send(viewer.caller);
     if (!exchange.sent || !exchange.answered) return exchange;
     if (exchange.status === 401) this.#refused(viewer, operation, wasAccepted);
-    else if (exchange.status < 500) this.#refusals.accepted(operation, viewer.login);
+    else if (exchange.status < 500) this.#parts.refusals.accepted(operation, viewer.login);
     return exchange;
   }
 
   /** A recently accepted token is not limited as an attempt. */
   async #call<T>(viewer: Viewer, operation: OperationName, send: Call<T>): Promise<T> {
-    const wasAccepted = this.#ledger.isAccepted(viewer);
-    const call = () => send(this.#client, viewer.caller);
+    const wasAccepted = this.#parts.ledger.isAccepted(viewer);
+    const call = () => send(this.#parts.client, viewer.caller);
     try {
-      const answer = await (wasAccepted ? call() : this.#trials.guard(viewer, operation, call));
-      this.#refusals.accepted(operation, viewer.login);
+      const answer = await (wasAccepted
+        ? call()
+        : this.#parts.trials.guard(viewer, operation, call));
+      this.#parts.refusals.accepted(operation, viewer.login);
       return answer;
     } catch (error) {
       const isRefusal = isGatewayError(error, 'unauthenticated') && !isRemembered(error);
@@ -192,9 +185,9 @@ export class ViewerGateway {
   }
 
   #refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
-    this.#ledger.refused(viewer);
-    this.#refusals.refused(operation, viewer, wasAccepted);
-    this.#trials.refused(viewer);
+    this.#parts.ledger.refused(viewer);
+    this.#parts.refusals.refused(operation, viewer, wasAccepted);
+    this.#parts.trials.refused(viewer);
   }
 }
 

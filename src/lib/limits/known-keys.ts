@@ -10,52 +10,35 @@ export interface SharedKeys {
   has(key: string): Promise<boolean>;
 }
 
+export type KnownKeys = ReturnType<typeof createKnownKeys>;
+
 const MOST_KEYS = 100_000;
 const JUST_MS = 60_000;
 
-/** Remembers what has proved itself once, such as the hashes of tokens: nobody has made it up. */
-export class KnownKeys {
-  readonly #clock: Clock;
-  readonly #lifeMs: number;
-  readonly #shared: SharedKeys | undefined;
-  /** When each was added. */
-  readonly #atMs = growingLru<string, number>({ maxEntries: MOST_KEYS, entryBytes: 200 });
-
-  /** Without `shared` this process remembers for itself. */
-  constructor(clock: Clock, lifeMs: number, shared?: SharedKeys) {
-    this.#clock = clock;
-    this.#lifeMs = lifeMs;
-    this.#shared = shared;
-  }
-
-  get byteSize(): number {
-    return this.#atMs.calculatedSize;
-  }
-
-  add(key: string): void {
-    this.#atMs.set(key, this.#clock.now());
-    this.#shared?.add(key, this.#clock.date() + this.#lifeMs);
-  }
-
-  delete(key: string): void {
-    this.#atMs.delete(key);
-    this.#shared?.delete(key);
-  }
-
-  has(key: string): Eventually<boolean> {
-    return this.hasHere(key) || (this.#shared?.has(key) ?? false);
-  }
-
-  /** Without asking the store. */
-  hasHere(key: string): boolean {
-    return this.#ageMs(key) < this.#lifeMs;
-  }
-
-  isNew(key: string): boolean {
-    return this.#ageMs(key) < JUST_MS;
-  }
-
-  #ageMs(key: string): number {
-    return this.#clock.now() - (this.#atMs.get(key) ?? -Infinity);
-  }
+/**
+ * Remembers what has proved itself once, such as the hashes of tokens: nobody has made it up. Without `shared` this
+ * process remembers for itself.
+ */
+export function createKnownKeys(clock: Clock, lifeMs: number, shared?: SharedKeys) {
+  const addedAtMs = growingLru<string, number>({ maxEntries: MOST_KEYS, entryBytes: 200 });
+  const isYounger = (key: string, ms: number) =>
+    clock.now() - (addedAtMs.get(key) ?? -Infinity) < ms;
+  return {
+    get byteSize(): number {
+      return addedAtMs.calculatedSize;
+    },
+    add(key: string): void {
+      addedAtMs.set(key, clock.now());
+      shared?.add(key, clock.date() + lifeMs);
+    },
+    delete(key: string): void {
+      addedAtMs.delete(key);
+      shared?.delete(key);
+    },
+    has: (key: string): Eventually<boolean> =>
+      isYounger(key, lifeMs) || (shared?.has(key) ?? false),
+    /** Without asking the store. */
+    hasHere: (key: string): boolean => isYounger(key, lifeMs),
+    isNew: (key: string): boolean => isYounger(key, JUST_MS),
+  };
 }

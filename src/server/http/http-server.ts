@@ -15,7 +15,7 @@ import { endRequestTrace } from '../request/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
 import { EventStreams } from './event-streams.ts';
-import { FloodGuard } from './flood-guard.ts';
+import { countRequest, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import { PipelinedRequests } from './pipelined-requests.ts';
 import { Reply, type ReplyWatcher } from './reply.ts';
@@ -64,7 +64,6 @@ export class HttpServer {
   #onIdle: (() => void) | null = null;
   readonly #pipelined: PipelinedRequests;
   readonly #held = new WeakMap<Socket, Slot>();
-  readonly #floods: FloodGuard;
   readonly #watcher: ReplyWatcher;
 
   constructor(settings: HttpServerSettings) {
@@ -81,7 +80,6 @@ export class HttpServer {
       }),
     };
     this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
-    this.#floods = new FloodGuard(settings);
     this.#pipelined = new PipelinedRequests(settings.received);
     this.#graphql = createGraphQLEndpoint(settings, this.eventStreams);
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
@@ -137,7 +135,7 @@ export class HttpServer {
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
     const { readiness, origins } = this.#settings;
-    const standing = this.#floods.count(request);
+    const standing = countRequest(request, this.#settings);
     if (standing === null) return;
     const reply = new Reply(request, response, this.#watcher);
     reply.set('vary', VARY);
@@ -147,8 +145,7 @@ export class HttpServer {
     setCorsHeaders(reply, origins);
     this.#inFlight += 1;
     const isRefused = standing === 'over' && !pathOf(request).startsWith('/health/');
-    const begin = () =>
-      reply.guard(() => (isRefused ? this.#floods.refuse(reply) : this.#route(reply)));
+    const begin = () => reply.guard(() => (isRefused ? refuseFlood(reply) : this.#route(reply)));
     if (response.socket !== null) begin();
     else this.#pipelined.wait(request, response, begin);
   }

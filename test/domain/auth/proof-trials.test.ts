@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
-import { ProofTrials } from '../../../src/domain/auth/proof-trials.ts';
+import { createProofTrials } from '../../../src/domain/auth/proof-trials.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import { addressClient } from '../../../src/lib/limits/client.ts';
-import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';
+import { createKnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
@@ -14,14 +14,14 @@ const REFUSED = new GatewayError('unauthenticated', 'getSession', 'refused', { s
 /** An address where so many tokens may be refused in a minute, with five calls each. */
 function stage(perMinute = 3, others: readonly string[] = []) {
   const clock = createScriptedClock();
-  const known = new KnownKeys(clock, 3_600_000, {
+  const known = createKnownKeys(clock, 3_600_000, {
     add() {},
     delete() {},
     has: async (key) => others.includes(key),
   });
   const accepting = new Set<string>();
   const limiter = createTestLimiter(limited('trials', 5 * perMinute), clock);
-  const trials = new ProofTrials(clock, limiter, known, {
+  const trials = createProofTrials(clock, limiter, known, {
     isAccepted: ({ tokenHash }) => accepting.has(tokenHash),
   });
   let calls = 0;

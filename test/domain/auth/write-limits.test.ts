@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
-import { WriteLimits } from '../../../src/domain/auth/write-limits.ts';
+import { createWriteLimits } from '../../../src/domain/auth/write-limits.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import { accountClient, addressClient } from '../../../src/lib/limits/client.ts';
-import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';
+import { createKnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { tokenHash } from '../../../src/lib/token-hash.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -16,8 +16,8 @@ const LOST = new GatewayError('unavailable', 'login', 'no answer');
 function stage() {
   const clock = createScriptedClock();
   const limiter = createTestLimiter({}, clock);
-  const tokens = new KnownKeys(clock, 3_600_000);
-  const limits = new WriteLimits(limiter, new KnownKeys(clock, 3_600_000), tokens);
+  const tokens = createKnownKeys(clock, 3_600_000);
+  const limits = createWriteLimits(limiter, createKnownKeys(clock, 3_600_000), tokens);
   const wrong = (address?: string, email = 'demo@example.com') =>
     limits.login(address, email, async () => REJECTED);
   const right = (address: string) => limits.login(address, 'demo@example.com', async () => GRANTED);

@@ -174,7 +174,8 @@ describe('in a minute', () => {
   });
 
   test('answers from memory count as well, and unchanged ones nothing', async () => {
-    await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '5000' });
+    const limits = { COST_LIMIT_PER_MINUTE: '10000' };
+    await using app = await startTestApp(limits, { refills: false });
     const token = await app.signIn();
     await app.query('{ session { login } }', { token });
     const text = '{ instruments(first: 500) { nodes { id } } }';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { accountClient, type Client, singleClient } from '../../../src/lib/limits/client.ts';
-import { EventPace } from '../../../src/plugins/live/event-pace.ts';
+import { createEventPace } from '../../../src/plugins/live/event-pace.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
@@ -11,7 +11,7 @@ const SECOND = 1_000;
 
 function setUp() {
   const clock = createScriptedClock();
-  const pace = new EventPace(createTestLimiter(limited('events', FIELDS), clock), clock);
+  const pace = createEventPace(createTestLimiter(limited('events', FIELDS), clock), clock);
   const admitted: [string, number][] = [];
   return {
     clock,

@@ -20,7 +20,7 @@ import { PullStream } from '../../../src/lib/pull-stream.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../src/plugins/cost/meter.ts';
 import type { PreparedOperation } from '../../../src/plugins/documents/documents.ts';
 import { ErrorCodes } from '../../../src/plugins/errors/error-codes.ts';
-import { EventPace } from '../../../src/plugins/live/event-pace.ts';
+import { createEventPace, type EventPace } from '../../../src/plugins/live/event-pace.ts';
 import { EventResults, type LiveOperation } from '../../../src/plugins/live/event-results.ts';
 import { Context } from '../../../src/schema/context.ts';
 import { GraphMetrics } from '../../../src/schema/graph-metrics.ts';
@@ -66,7 +66,7 @@ beforeEach(() => {
 const client = singleClient('account', '1');
 
 function paceOf(fieldsPerMinute: number, clock: Clock): EventPace {
-  return new EventPace(createTestLimiter(limited('events', fieldsPerMinute), clock), clock);
+  return createEventPace(createTestLimiter(limited('events', fieldsPerMinute), clock), clock);
 }
 
 function resultsPacedBy(pace: EventPace, isTold = false): EventResults {

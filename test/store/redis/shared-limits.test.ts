@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';
+import { createKnownKeys, type KnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { openSharedLimits } from '../../../src/store/redis/shared-limits.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -54,11 +54,11 @@ describeWithRedis('limits in Redis', (serverPath) => {
     using one = await openOn(redis.url);
     using other = await openOn(redis.url);
     const [ours, theirs] = [one, other].map(({ limits, clock }) => {
-      return new KnownKeys(clock, 60_000, limits.keys('token'));
+      return createKnownKeys(clock, 60_000, limits.keys('token'));
     }) as [KnownKeys, KnownKeys];
     ours.add('a');
     await eventually(() => theirs.has('a'));
-    expect(await new KnownKeys(other.clock, 60_000, other.limits.keys('pair')).has('a')).toBe(
+    expect(await createKnownKeys(other.clock, 60_000, other.limits.keys('pair')).has('a')).toBe(
       false,
     );
     theirs.delete('a');
