@@ -141,7 +141,7 @@ test('an answer of errors ends as well: each of them is longer than a field', as
 
 describe('in a minute', () => {
   test('the fields resolved for an account are limited, whatever the number of requests', async () => {
-    await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '2000' });
+    await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '4000' });
     const token = await app.signIn();
     const other = await app.signIn('pro@example.com');
     await Promise.all(

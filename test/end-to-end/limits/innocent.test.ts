@@ -68,7 +68,7 @@ describe('mails that reset a password', () => {
     `${alias}: forgotPassword(input: { email: "${email}" }) { __typename }`;
 
   test('cannot be ordered by the thousand for a victim, who gets theirs', async () => {
-    await using app = await startTestApp(PROXIED);
+    await using app = await startTestApp(PROXIED, { refills: false });
     const aliases = ['a', 'b', 'c', 'd', 'e'].map((alias) => forgot(alias, 'victim@example.com'));
     const many = await tally(40, (at) =>
       app.query(`mutation { ${aliases.join(' ')} }`, { headers: from(`192.0.2.${at}`) }),
@@ -212,7 +212,7 @@ describeWithRedis('on the next replica', (serverPath) => {
 
 describe('where passwords are tried for an e-mail', () => {
   test('from ten networks of one customer, its owner signs in elsewhere', async () => {
-    await using app = await startTestApp(PROXIED);
+    await using app = await startTestApp(PROXIED, { refills: false });
     const counts = await tally(100, async (at) => {
       const headers = from(`2001:db8:1:${(at % 10).toString(16)}::1`);
       const code = await signIn(app, 'wrong', headers);
@@ -223,7 +223,7 @@ describe('where passwords are tried for an e-mail', () => {
   });
 
   test('from everywhere, its owner signs in where they did lately', async () => {
-    await using app = await startTestApp(PROXIED);
+    await using app = await startTestApp(PROXIED, { refills: false });
     await signIn(app, 'demo', from('192.0.2.1'));
     for (let at = 10; at < 30; at += 1) {
       await tally(10, async () => {
@@ -254,7 +254,7 @@ test('a sign-in that was never sent is no guess at a password, nor is a mail', a
 
 describe('at an address that has used up its requests', () => {
   test('whoever signs in sells', async () => {
-    await using app = await startTestApp();
+    await using app = await startTestApp({}, { refills: false });
     expect((await tally(1_400, () => app.query(TYPENAME))).RATE_LIMITED).toBeGreaterThan(0);
     const token = await signIn(app);
     expect(await sell(app, token)).toBe('OrderAccepted');
@@ -262,7 +262,7 @@ describe('at an address that has used up its requests', () => {
 
   test('whoever was proved before does, and what is not known does not', async () => {
     const limits = { AUTH_PROOF_SECONDS: '1', RATE_LIMIT_PER_MINUTE: '20' };
-    await using app = await startTestApp(limits);
+    await using app = await startTestApp(limits, { refills: false });
     const token = app.sandbox.token(DEMO);
     expect(await sell(app, token)).toBe('OrderAccepted');
     const provedAtMs = Date.now();
@@ -277,7 +277,7 @@ describe('at an address that has used up its requests', () => {
 });
 
 test('a small write by the hundred is refused, and others of the account are not', async () => {
-  await using app = await startTestApp();
+  await using app = await startTestApp({}, { refills: false });
   const token = app.sandbox.token(DEMO);
   await app.query('{ session { login } }', { token });
   const write = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
