@@ -7,11 +7,12 @@ import type {
   GraphQLSchema,
   OperationTypeNode,
 } from 'graphql';
+import type { ClientOf } from './domain/auth/proof.ts';
 import type { Caller } from './gateway/caller.ts';
 import { type EventContext, GraphContext } from './graph-context.ts';
 import { after, type Eventually } from './lib/eventually.ts';
 import type { FairScheduler } from './lib/fair-scheduler.ts';
-import { type CostQuota, useCostBudget } from './plugins/cost/cost-quota.ts';
+import type { Limiter } from './lib/limits/limiter.ts';
 import { useCostLimit } from './plugins/cost/use-cost-limit.ts';
 import type { Documents } from './plugins/documents/documents.ts';
 import { usePreparedDocuments } from './plugins/documents/use-prepared-documents.ts';
@@ -19,17 +20,8 @@ import { useVariables } from './plugins/documents/use-variables.ts';
 import { type ErrorCodes, type Failing, useErrorCodes } from './plugins/errors/error-codes.ts';
 import { useCompiledExecution } from './plugins/execution/use-compiled-execution.ts';
 import { useFairTurns } from './plugins/execution/use-fair-turns.ts';
-import {
-  type ClientKeyOptions,
-  provedClient,
-  useClientKey,
-} from './plugins/limits/use-client-key.ts';
+import { currentClient, useClientLimits, useReserve } from './plugins/limits/use-client-limits.ts';
 import { useMemoryLimit } from './plugins/limits/use-memory-limit.ts';
-import { useRequestLimit } from './plugins/limits/use-request-limit.ts';
-import {
-  type SubscriptionSlotsOptions,
-  useSubscriptionLimit,
-} from './plugins/limits/use-subscription-limit.ts';
 import { useTransportRules } from './plugins/limits/use-transport-rules.ts';
 import type { EventPace } from './plugins/live/event-pace.ts';
 import { type Subscribed, useLiveResults } from './plugins/live/use-live-results.ts';
@@ -47,18 +39,17 @@ import {
 } from './plugins/trusted-documents/use-trusted-documents.ts';
 import type { CallRecord } from './schema/context.ts';
 import type { Services } from './schema/services.ts';
-import type { RateCounter } from './store/rate-counters.ts';
 
 export interface GraphOptions {
   readonly schema: GraphQLSchema;
   readonly services: Services;
-  readonly clients: ClientKeyOptions<GraphContext>;
-  readonly requests: RateCounter;
-  readonly subscriptions: SubscriptionSlotsOptions;
+  readonly limiter: Limiter;
+  readonly clientOf: ClientOf;
+  /** The hash of a token that is surely no forged one; null where there is none. */
+  readonly knownTokenOf: (caller: Caller) => Eventually<string | null>;
   readonly trusted: TrustedDocumentsOptions;
   readonly documents: Documents;
   readonly maxCost: number;
-  readonly costs: CostQuota;
   readonly scheduler: FairScheduler;
   readonly pace: EventPace;
   readonly responses: ResponseCache;
@@ -79,8 +70,9 @@ export interface GraphOptions {
  * wrapped: the last one to wrap is the first to run.
  */
 function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
-  const { schema, documents, scheduler, codes, costs, maxCost, traces, pace, clients } = options;
-  const clientOf = (context: GraphContext) => provedClient(context, clients);
+  const { schema, documents, scheduler, codes, limiter, maxCost, traces, pace } = options;
+  const clientBy = ({ caller }: GraphContext) => options.clientOf(caller);
+  const clientOf = (context: GraphContext) => currentClient(context, limiter, clientBy);
   const receiptOf: ReceiptOf<GraphContext> = (context, run) => context.receipt(run);
   return [
     useSchema(schema),
@@ -92,7 +84,12 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
       pace,
       maxCost,
       codes,
-      clientOf,
+      limiter,
+      clientOf(context) {
+        clientOf(context);
+        const { caller } = context;
+        return () => options.clientOf(caller);
+      },
       eventContexts: (context) => context.eventContexts(),
       publish: publisherOf(options),
     }),
@@ -100,25 +97,22 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
     useErrorCodes(codes),
     ...(traces === null ? [] : [useTraces(traces)]),
     // Admission, the cheapest first: nothing of a request is read before its client may send one.
-    useClientKey(clients),
-    useRequestLimit(options.requests),
-    // The cost of a client's answers in a minute; that of one answer is limited once its document is known.
-    useCostBudget(costs),
+    useClientLimits(limiter, clientBy),
     useParams(),
     useTrustedDocuments(options.trusted),
+    useReserve<GraphContext>(limiter, ({ caller }) => options.knownTokenOf(caller)),
     usePreparedDocuments({ documents, scheduler }),
     useTransportRules(),
-    useSubscriptionLimit(options.subscriptions),
     useVariables(),
     useCostLimit<GraphContext>({ maxCost, scheduler, inputsOf: (context) => context.costInputs() }),
     useMemoryLimit(options.isMemoryShort),
     // A cached response waits for no turn.
-    useFairTurns(scheduler, clientOf),
+    useFairTurns(scheduler, limiter, clientOf),
     useResponseCache<GraphContext>({
       cache: options.responses,
       validityFor: (context) => context.catalogValidity(),
       // A hit is charged the estimate, as a measure of the bytes that are sent.
-      onHit: (context) => costs.charge(clientOf(context), context.operation.cost),
+      onHit: (context) => void limiter.spend('fields', clientOf(context), context.operation.cost),
       isPersonal: (context) => context.isPersonal,
     }),
     ...(options.receipts ? [useReceipts(receiptOf)] : []),

@@ -36,10 +36,8 @@ describe('the check', () => {
       "import { graph } from '../graph.ts';\nimport { createYoga } from 'graphql-yoga';",
     'graph.ts':
       "import { useLimit } from './plugins/use-limit.ts';\nimport { schema } from './schema/builder.ts';",
-    'plugins/use-limit.ts':
-      "import '../lib/backoff.ts';\nimport '../schema/public-error.ts';\nimport '../store/rate-counters.ts';",
+    'plugins/use-limit.ts': "import '../lib/backoff.ts';\nimport '../schema/public-error.ts';",
     'schema/public-error.ts': "import { GraphQLError } from 'graphql';",
-    'store/rate-counters.ts': 'export const SHARE = 1;',
     'schema/builder.ts':
       "import SchemaBuilder from '@pothos/core';\nimport '../domain/catalog.ts';",
     'domain/catalog.ts': "export { type Wire } from '../gateway/wire/all.ts';",

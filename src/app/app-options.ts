@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../config.ts';
 import { type Clock, steadyClock } from '../lib/clock.ts';
+import type { LimitTable } from '../lib/limits/table.ts';
 import {
   createLog,
   type Log,
@@ -24,6 +25,8 @@ export interface AppOptions {
   /** The bytes of single caches, in place of their shares of `CACHE_BYTES`. */
   readonly cacheBytes?: Partial<CacheBudgets>;
   readonly connections?: ConnectionLimits;
+  /** Limits in place of those of the table; tests lower them. */
+  readonly limits?: Partial<LimitTable>;
   /** A sixth of the minute that slow operations are judged by; tests shorten it. */
   readonly speedSliceMs?: number | undefined;
   /** How long a subscription is silent at most; tests shorten it. */
@@ -35,10 +38,6 @@ export interface AppOptions {
 /** Limits that are the same for every installation; tests lower them. */
 export interface ConnectionLimits {
   readonly most?: number;
-  /** Of one address, WebSockets not counted. */
-  readonly perAddress?: number;
-  /** WebSockets of one address whose token is not proved. */
-  readonly unprovedPerAddress?: number;
   /** How long a reader may take no byte, and how long a response waits for its client's other readers. */
   readonly unreadMs?: number;
   readonly patienceMs?: number;
@@ -54,10 +53,6 @@ export interface ConnectionLimits {
 
 // This counts sockets too; further connections are closed as soon as they are accepted.
 const MAX_CONNECTIONS = 20_000;
-// This limit applies until a first subscription proves the token: networks put many users behind
-// one address.
-const UNPROVED_PER_ADDRESS = 5_000;
-const CONNECTIONS_PER_ADDRESS = 5_000;
 const PING_MS = 12_000;
 const LINGER_MS = 300;
 
@@ -73,15 +68,14 @@ export function withDefaults(
     schema = buildSchema(),
     cacheBytes = {},
     connections,
+    limits = {},
     speedSliceMs,
     heartbeatMs,
     plugins = [],
   }: AppOptions,
 ) {
-  const limits = {
+  const connectionLimits = {
     most: MAX_CONNECTIONS,
-    perAddress: CONNECTIONS_PER_ADDRESS,
-    unprovedPerAddress: UNPROVED_PER_ADDRESS,
     pingMs: PING_MS,
     lingerMs: LINGER_MS,
     clock: steadyClock,
@@ -93,7 +87,8 @@ export function withDefaults(
     directPath,
     schema,
     cacheBytes: { ...cacheBudgets(config.cacheBytes), ...cacheBytes },
-    connections: limits,
+    connections: connectionLimits,
+    limits,
     speedSliceMs,
     heartbeatMs,
     plugins,

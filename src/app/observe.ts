@@ -13,7 +13,7 @@ export function watchReadiness(
   { readiness }: WiredServer,
 ): void {
   readiness.watch('order-store', () => stores.records.degradedReason());
-  readiness.watch('redis', () => stores.counters.degradedReason());
+  readiness.watch('redis', () => stores.limits?.degradedReason() ?? null);
   readiness.watch('documents', () => trusted?.degradedReason() ?? null);
   readiness.watch('settings', () => wrongSettings.degradedReason());
   readiness.watch('slow', () => gateway.slowOperations.degradedReason());
@@ -29,11 +29,11 @@ export function watchReadiness(
 export function watchGauges(
   config: Config,
   { logOutput }: StartOptions,
-  { metrics, domain, documents, stores, fullest, memory }: Resources,
-  { responses, registered, costs, pace }: WiredGraph,
-  { webSockets, buffers, received, budgets, readiness }: WiredServer,
+  { metrics, domain, documents, stores, limiter, fullest, memory }: Resources,
+  { responses, registered }: WiredGraph,
+  { webSockets, buffers, received, readiness }: WiredServer,
 ): void {
-  const { records, counters, redisIsUp } = stores;
+  const { records, redisIsUp } = stores;
   metrics.server.listClients(config.clientNames);
   metrics.server.sockets.from(() => webSockets.size);
   metrics.server.sendBufferBytes.from(() => buffers.bytes);
@@ -44,7 +44,7 @@ export function watchGauges(
     document: () => documents.byteSize,
     compiled_code: () => documents.compiledCode.byteSize,
     persisted_query: () => registered.byteSize,
-    quota: () => counters.byteSize + costs.byteSize + pace.byteSize + budgets.byteSize,
+    quota: () => limiter.byteSize,
   };
   for (const [name, byteSize] of Object.entries(caches)) {
     metrics.graph.cacheBytes.from(byteSize, name);

@@ -4,6 +4,8 @@ import { createDomain } from '../domain/create-domain.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway/create-gateway.ts';
 import { steadyClock, systemClock } from '../lib/clock.ts';
 import type { Eventually } from '../lib/eventually.ts';
+import { Limiter } from '../lib/limits/limiter.ts';
+import { limitTable } from '../lib/limits/table.ts';
 import type { Log } from '../lib/log.ts';
 import { MemoryWatch } from '../lib/memory-watch.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
@@ -66,12 +68,15 @@ export async function openResources(
     { metrics, documents },
     started,
   );
+  const table = { ...limitTable(config), ...options.limits };
+  const limiter = new Limiter(table, steadyClock, stores.limits?.share);
   const wrongSettings = new WrongSettings({ clock: steadyClock, log });
   const domain = createDomain({
     client: gateway.client,
     lastSequence: gateway.lastSequence,
     clockSkew: gateway.clockSkew,
     stores,
+    limiter,
     metrics: metrics.domain,
     signs: wrongSettings,
     log,
@@ -92,6 +97,7 @@ export async function openResources(
     fullest,
     stores,
     trusted,
+    limiter,
     wrongSettings,
     domain,
   };

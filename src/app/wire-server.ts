@@ -7,6 +7,7 @@ import { GraphiQL } from '../server/graphiql/graphiql.ts';
 import { HttpServer } from '../server/http/http-server.ts';
 import { SandboxProxy } from '../server/http/sandbox-proxy.ts';
 import { CutLog } from '../server/receive/cut-log.ts';
+import { messageBudget } from '../server/receive/message-budget.ts';
 import { ReceiveBuffers } from '../server/receive/receive-buffers.ts';
 import { AccessLog } from '../server/request/access-log.ts';
 import { BearerTokens } from '../server/request/bearer.ts';
@@ -23,8 +24,6 @@ import type { WiredGraph } from './wire-graph.ts';
 // Longer than the minute for which a client may be too busy, or its connection too poor, to read.
 const SILENCE_MS = 75_000;
 const MAX_OPERATIONS_PER_SOCKET = 100;
-// A person has a few devices with a few windows each.
-const SOCKETS_PER_ACCOUNT = 128;
 
 export type WiredServer = ReturnType<typeof wireServer>;
 
@@ -37,7 +36,7 @@ export function wireServer(
 ) {
   const { metrics, memory } = resources;
   const { schema, directPath } = options;
-  const { most, perAddress, unprovedPerAddress, pingMs, lingerMs, clock } = options.connections;
+  const { most, pingMs, lingerMs, clock } = options.connections;
   const settings = settingsOf(config, options, resources, wired);
   const readiness = new Readiness();
   const webSockets = new WebSocketEndpoint({
@@ -46,13 +45,12 @@ export function wireServer(
     pingMs,
     silenceMs: SILENCE_MS,
     maxOperations: MAX_OPERATIONS_PER_SOCKET,
-    clients: wired.clients,
+    clientOf: resources.domain.clientOf,
     onSocketClosed: (code) => metrics.server.socketClosed(code),
     isMemoryShort: () => memory.isShort,
     onMemoryShort: () => metrics.graph.refusal('memory'),
     onSocketRefused: () => metrics.graph.refusal('sockets'),
-    socketsPerAccount: SOCKETS_PER_ACCOUNT,
-    unprovedPerAddress,
+    limiter: resources.limiter,
   });
   const server = new HttpServer({
     ...settings,
@@ -60,7 +58,7 @@ export function wireServer(
     readiness,
     webSockets,
     maxConnections: most,
-    maxConnectionsPerAddress: perAddress,
+    limiter: resources.limiter,
     onConnectionRefused: () => metrics.graph.refusal('connections'),
     onCrossSiteRefused: () => metrics.server.crossSiteRefused.add(),
     corsHeaders: config.corsHeaders,
@@ -89,7 +87,7 @@ function settingsOf(
     addresses: new ClientAddresses({ trustedProxies: config.trustedProxies, log }),
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
-    ...boundsOf(config, options, resources, wired),
+    ...boundsOf(config, options, resources),
     tokens: new BearerTokens(),
     requestIds: new RequestIds(),
     tracing,
@@ -109,14 +107,13 @@ function settingsOf(
 function boundsOf(
   config: Config,
   { log, connections: { unreadMs, patienceMs, unfinishedMs, clock } }: StartOptions,
-  { metrics }: Resources,
-  { clients, budgets }: WiredGraph,
+  { domain: { clientOf }, limiter, metrics }: Resources,
 ) {
   const cuts = new CutLog({ log, clock });
   return {
     buffers: new SendBuffers({
       maxBytes: config.sendBufferMaxBytes,
-      clients,
+      clientOf,
       clock,
       ...(unreadMs !== undefined && { unreadMs }),
       ...(patienceMs !== undefined && { patienceMs }),
@@ -131,7 +128,7 @@ function boundsOf(
         cuts.add(reason);
       },
     }),
-    budgets,
+    countMessage: messageBudget(limiter, clientOf, () => metrics.graph.refusal('messages')),
   };
 }
 

@@ -187,7 +187,7 @@ export const SETTINGS = {
   SEND_BUFFER_MAX_BYTES: setting({
     kind: wholeNumber(1_048_576),
     fallback: 134_217_728,
-    means: 'bytes that wait for slow readers, in all; a sixteenth of it for an account',
+    means: 'bytes that wait for slow readers, in all; a sixteenth of it for a token or address',
   }),
   RECEIVE_BUFFER_MAX_BYTES: setting({
     kind: wholeNumber(1_048_576),

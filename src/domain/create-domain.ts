@@ -1,21 +1,23 @@
 import type { GatewayClient } from '../gateway/client.ts';
 import type { OperationName } from '../gateway/operations.ts';
 import { LogicalClock, steadyClock, systemClock } from '../lib/clock.ts';
+import { createKnownKeys } from '../lib/limits/known-keys.ts';
+import type { Limiter } from '../lib/limits/limiter.ts';
+import { KNOWN_MS } from '../lib/limits/table.ts';
 import type { Log } from '../lib/log.ts';
 import type { Stores } from '../store/open-stores.ts';
 import { AccountFreshness } from './account/account-freshness.ts';
 import { Prover } from './account/prover.ts';
 import { Sessions } from './account/sessions.ts';
 import type { TokenFault } from './auth/errors.ts';
-import { GrantedTokens } from './auth/granted-tokens.ts';
 import { createIdentity, createKnownTokens } from './auth/identity.ts';
 import { ProofLedger } from './auth/proof.ts';
-import { ProofAttempts } from './auth/proof-attempts.ts';
-import { SignInLimits } from './auth/sign-in-limits.ts';
+import { createProofTrials } from './auth/proof-trials.ts';
 import { TokenRefusals } from './auth/token-refusals.ts';
 import type { Verify } from './auth/verifier.ts';
 import { polling } from './auth/viewer.ts';
 import { type ReadResult, ViewerGateway } from './auth/viewer-gateway.ts';
+import { createWriteLimits } from './auth/write-limits.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import type { DomainMetrics } from './domain-metrics.ts';
 import { PositionsHub } from './positions/hub.ts';
@@ -37,7 +39,6 @@ export interface DomainSettings {
   readonly gatewayPollsPerSecond: number;
   readonly gatewayTimeoutMs: number;
   readonly orderTimeoutMs: number;
-  readonly loginLimitPerMinute: number;
 }
 
 export interface DomainParts {
@@ -45,6 +46,7 @@ export interface DomainParts {
   /** The sequence of the gateway call that was sent last. */
   readonly lastSequence: () => number;
   readonly stores: Stores;
+  readonly limiter: Limiter;
   readonly metrics: DomainMetrics;
   /** How far the gateway's clock is ahead of this machine's; null: not known yet. */
   readonly clockSkew: { readonly ms: number | null };
@@ -68,6 +70,7 @@ export function createDomain({
   client,
   lastSequence,
   stores,
+  limiter,
   metrics,
   clockSkew,
   signs,
@@ -77,7 +80,7 @@ export function createDomain({
   heartbeatMs,
   cacheBytes,
 }: DomainParts) {
-  const { records, versions, accountVersions, counters } = stores;
+  const { records, versions, accountVersions, limits } = stores;
   const clock = systemClock;
   const random = Math.random;
   const logicalClock = new LogicalClock();
@@ -96,19 +99,22 @@ export function createDomain({
       if (!isByClock) signs.token(verdict);
     },
   });
-  const attempts = new ProofAttempts({ clock });
-  const granted = new GrantedTokens(steadyClock);
+  const remembered = (name: keyof typeof KNOWN_MS) =>
+    createKnownKeys(clock, KNOWN_MS[name], limits?.keys(name));
+  const known = remembered('token');
+  const signedIn = remembered('pair');
+  const trials = createProofTrials(clock, limiter, known, ledger);
   const tokenRefusals = new TokenRefusals({
     clock: steadyClock,
     gatewayNow: () => clock.date() + Math.max(0, clockSkew.ms ?? 0),
     log,
-    granted,
+    known,
     onRefused: (refuser, token) => metrics.tokenRefusals.add(refuser, token),
   });
   const gateway = new ViewerGateway({
     client,
     ledger,
-    attempts,
+    trials,
     refusals: tokenRefusals,
     onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
     onRead: (operation, result) => signs.read(operation, result),
@@ -248,21 +254,23 @@ export function createDomain({
     orders,
     orderDesk,
     tokenRefusals,
-    signInLimits: new SignInLimits({ counters, perMinute: settings.loginLimitPerMinute }),
+    clientOf: ledger.clientOf,
+    known,
+    writeLimits: createWriteLimits(limiter, signedIn, known),
     caches: {
       session: () => sessions.byteSize,
       positions: () => board.byteSize,
       account_version: () => freshness.byteSize,
       token: () =>
         ledger.byteSize +
-        attempts.byteSize +
-        granted.byteSize +
+        trials.byteSize +
+        known.byteSize +
+        signedIn.byteSize +
         tokenRefusals.byteSize +
         knownTokens.calculatedSize,
       catalog: () => catalogs.byteSize,
     },
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>
       metrics.signIns.add(outcome),
-    onGranted: (token: string) => granted.add(token),
   };
 }

@@ -27,6 +27,8 @@ interface GatewayErrorDetails {
   readonly refusal?: GatewayRefusal;
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
+  /** False where its head surely never went onto a socket. */
+  readonly wasSent?: boolean;
 }
 
 /** In an outage each field of each request has one. */
@@ -37,6 +39,7 @@ export class GatewayError extends StacklessError {
   readonly status: number | null;
   readonly refusal: GatewayRefusal | null;
   readonly retryAfterSeconds: number | null;
+  readonly wasSent: boolean;
 
   constructor(
     kind: GatewayErrorKind,
@@ -50,6 +53,7 @@ export class GatewayError extends StacklessError {
     this.status = details.status ?? null;
     this.refusal = details.refusal ?? null;
     this.retryAfterSeconds = details.retryAfterSeconds ?? null;
+    this.wasSent = details.wasSent ?? true;
   }
 }
 

@@ -107,7 +107,8 @@ function answerOf(
   gotNoAnswer: (operation: OperationName, exchange: NoAnswer) => GatewayError,
 ): Answer {
   if (!exchange.sent) {
-    throw new GatewayError('unavailable', operation, 'never sent', { cause: exchange.cause });
+    const details = { cause: exchange.cause, wasSent: false };
+    throw new GatewayError('unavailable', operation, 'never sent', details);
   }
   if (!exchange.answered) throw gotNoAnswer(operation, exchange);
   return exchange;

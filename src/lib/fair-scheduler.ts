@@ -6,8 +6,6 @@ type Task = () => void;
 const SLICE_MS = 5;
 // Each holds the part of its answer that is made already: a hundred at a time would fill the memory.
 const CONCURRENT_PER_CLIENT = 2;
-// Each holds its document, which weighs forty times its text.
-const WAITING_PER_CLIENT = 64;
 
 /** The long work of one client. */
 interface Share {
@@ -65,11 +63,6 @@ export class FairScheduler {
     } finally {
       this.#leave(client);
     }
-  }
-
-  /** True where a client's work should be refused rather than wait behind so much of its own. */
-  isCrowded(client: string): boolean {
-    return (this.#shares.get(client)?.waiting.length ?? 0) >= WAITING_PER_CLIENT;
   }
 
   #enter(client: string): Promise<void> | null {

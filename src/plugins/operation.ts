@@ -1,25 +1,12 @@
 import type { VariableValues } from 'graphql';
+import type { Client } from '../lib/limits/client.ts';
 import type { OperationTrace, RequestTrace } from '../lib/tracing/tracing.ts';
 import type { CostInputs } from './cost/amount.ts';
 import type { Meter } from './cost/meter.ts';
 import type { PreparedDocument, PreparedOperation } from './documents/documents.ts';
 import type { FollowedEvents } from './live/delivery.ts';
 import type { Params } from './params/params.ts';
-
-/** The client that limits count against. */
-export interface Client {
-  readonly kind: 'account' | 'claim at address' | 'address';
-  readonly key: string;
-  /** The login of a proved account. */
-  readonly login?: string;
-}
-
-/** The slot that a subscription holds until it ends. */
-export interface SubscriptionSlot {
-  release(): void;
-  /** False where the client has no slot left. */
-  moveTo(client: Client): boolean;
-}
+import type { Refusal } from './refusal.ts';
 
 /** The notes about an operation, for its line in the log and its metrics. */
 export interface OperationRecord {
@@ -65,6 +52,8 @@ export class Operation {
   headers: Readonly<Record<string, string>> = NO_HEADERS;
   /** The rest is set on admission, in the order of the plugins. */
   client!: Client;
+  /** The refusal of an operation whose address is over a limit, unless the reserve lets it pass. */
+  overLimit: Refusal | null = null;
   params!: Params;
   document: PreparedDocument | null = null;
   prepared!: PreparedOperation;
@@ -77,8 +66,6 @@ export class Operation {
   trace: OperationTrace | null = null;
   /** The events of a subscription that has begun, which its transport delivers. */
   events: FollowedEvents | null = null;
-  /** Held until the subscription has ended. */
-  slot: SubscriptionSlot | null = null;
 
   constructor(transport: TransportContext, signal: AbortSignal | undefined) {
     this.transport = transport;

@@ -10,6 +10,8 @@ export const LIMITS = [
   'RATE_LIMIT_PER_MINUTE',
   'COST_LIMIT_PER_MINUTE',
   'LOGIN_LIMIT_PER_MINUTE',
+  'forgotPassword',
+  'writes',
   'ORDER_RECORDS_PER_ACCOUNT',
   'MAX_BODY_BYTES',
   'MAX_COST',

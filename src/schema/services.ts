@@ -1,8 +1,9 @@
 import type { Prover } from '../domain/account/prover.ts';
 import type { Sessions } from '../domain/account/sessions.ts';
 import type { Identify } from '../domain/auth/identity.ts';
-import type { SignInLimits } from '../domain/auth/sign-in-limits.ts';
+import type { ClientOf } from '../domain/auth/proof.ts';
 import type { ViewerGateway } from '../domain/auth/viewer-gateway.ts';
+import type { WriteLimits } from '../domain/auth/write-limits.ts';
 import type { Catalogs } from '../domain/catalog/catalogs.ts';
 import type { PositionsHub } from '../domain/positions/hub.ts';
 import type { OpenPositions } from '../domain/positions/open-positions.ts';
@@ -14,11 +15,10 @@ import type { LogicalClock } from '../lib/clock.ts';
 export interface Services {
   readonly logicalClock: LogicalClock;
   readonly identify: Identify;
-  readonly signInLimits: SignInLimits;
+  readonly clientOf: ClientOf;
+  readonly writeLimits: WriteLimits;
   /** Called with the end of each field `login`. */
   readonly onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') => void;
-  /** Called with each token that `login` returns. */
-  readonly onGranted: (token: string) => void;
   /** The gateway without a user, for signing in. */
   readonly client: GatewayClient;
   /** The gateway as one viewer may use it. */

@@ -117,27 +117,29 @@ builder.mutationFields((t) => ({
       'Signs in. A token sent along is not looked at. At most one `login` in an operation.',
     args: { input: t.arg({ type: LoginInput, required: true, description: 'The credentials.' }) },
     resolve: async (_root, { input }, context) => {
-      const { client, signInLimits, onSignIn, onGranted } = context.services;
-      const signIn = context.write(async ({ caller }) => {
-        await signInLimits.take(caller.client?.address, input.email);
-        return client.login({ ...caller, token: null }, input.email, input.password);
-      });
+      const { client, writeLimits, onSignIn } = context.services;
+      const { email, password } = input;
+      const signIn = context.write(({ caller }) =>
+        writeLimits.login(caller.client?.address, email, () =>
+          client.login({ ...caller, token: null }, email, password),
+        ),
+      );
       const result = await signIn.catch((error: unknown) => {
         onSignIn(error instanceof TooManyAttemptsError ? 'limited' : 'failed');
         throw error;
       });
       onSignIn('accessToken' in result ? 'granted' : 'rejected');
-      if ('accessToken' in result) {
-        onGranted(result.accessToken);
-        context.actAs(result.accessToken);
-      }
+      if ('accessToken' in result) context.actAs(result.accessToken);
       return result;
     },
   }),
   forgotPassword: t.field({
+    // Each sends a mail.
+    extensions: { mostSelected: 1 },
     type: AcknowledgeResult,
     nullable: true,
-    description: 'Starts the reset of a password. A token sent along is not looked at.',
+    description:
+      'Starts the reset of a password. A token sent along is not looked at. At most one `forgotPassword` in an operation.',
     args: {
       input: t.arg({
         type: ForgotPasswordInput,
@@ -145,9 +147,13 @@ builder.mutationFields((t) => ({
         description: 'Whose password is to be reset.',
       }),
     },
-    resolve: (_root, { input }, context) =>
-      context.write(({ caller }) =>
-        context.services.client.forgotPassword({ ...caller, token: null }, input.email),
-      ),
+    resolve: (_root, { input: { email } }, context) => {
+      const { client, writeLimits } = context.services;
+      return context.write(({ caller }) =>
+        writeLimits.forgotPassword(caller.client?.address, email, () =>
+          client.forgotPassword({ ...caller, token: null }, email),
+        ),
+      );
+    },
   }),
 }));

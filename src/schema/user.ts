@@ -183,18 +183,30 @@ function writeAsAnyone(
   // The scope of the write itself, since the previous one may read with the token of a new login.
   return context.write((scope) =>
     scope.caller.token === null
-      ? send(context.services.client, scope.caller)
+      ? limited(context, scope.caller, operation, () => send(context.services.client, scope.caller))
       : writeAsViewer(context, scope, operation, send),
   );
 }
 
 async function writeAsViewer(
-  { services }: Context,
+  context: Context,
   scope: Scope,
   operation: OperationName,
   send: SendWrite,
 ): Promise<Acknowledgement> {
-  return services.gateway.write(await scope.viewer(), operation, send);
+  const viewer = await scope.viewer();
+  return limited(context, viewer.caller, operation, () =>
+    context.services.gateway.write(viewer, operation, send),
+  );
+}
+
+function limited(
+  { services: { clientOf, writeLimits } }: Context,
+  caller: Caller,
+  operation: OperationName,
+  send: () => Promise<Acknowledgement>,
+): Promise<Acknowledgement> {
+  return writeLimits.write(clientOf(caller), operation, send);
 }
 
 function notEmpty(argument: string, value: string): void {

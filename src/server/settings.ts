@@ -3,7 +3,7 @@ import type { Log } from '../lib/log.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import type { SendBuffers } from './back-pressure/send-buffers.ts';
 import type { AllowedOrigins } from './http/cors.ts';
-import type { MessageBudgets } from './receive/message-budgets.ts';
+import type { CountMessage } from './receive/message-budget.ts';
 import type { ReceiveBuffers } from './receive/receive-buffers.ts';
 import type { AccessLog } from './request/access-log.ts';
 import type { BearerTokens } from './request/bearer.ts';
@@ -20,7 +20,7 @@ export interface ServerSettings {
   readonly maxBodyBytes: number;
   readonly buffers: SendBuffers;
   readonly received: ReceiveBuffers;
-  readonly budgets: MessageBudgets;
+  readonly countMessage: CountMessage;
   readonly tokens: BearerTokens;
   readonly requestIds: RequestIds;
   /** Null where tracing is off. */

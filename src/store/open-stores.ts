@@ -3,11 +3,10 @@ import type { Clock } from '../lib/clock.ts';
 import type { Eventually } from '../lib/eventually.ts';
 import type { AccountVersions } from './account-versions.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
-import { createMemoryRateCounters } from './memory/rate-counters.ts';
 import type { RecordTableOptions } from './memory/record-table.ts';
 import { type OrderRecords, RECORD_LIFE_MS } from './order-records.ts';
-import type { RateCounters } from './rate-counters.ts';
 import type { CatalogVersions } from './redis/catalog-versions.ts';
+import type { SharedLimits } from './redis/shared-limits.ts';
 import type { RedisError, Warn } from './redis/trouble.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
 import { openSqliteOrderRecords } from './sqlite/order-records.ts';
@@ -37,7 +36,8 @@ export interface StoreOptions {
 /** The state that outlives a request. */
 export interface Stores {
   readonly records: OrderRecords;
-  readonly counters: RateCounters;
+  /** What limits share with other replicas; null without Redis. */
+  readonly limits: SharedLimits | null;
   /** Versions from other replicas' catalogs; null where there are none. */
   readonly versions: CatalogVersions | null;
   /** Of the accounts, by the orders of all replicas; null without Redis. */
@@ -52,7 +52,7 @@ export interface StoreOpening {
   readonly records: Promise<
     OrderRecords & { readonly redisIsUp?: () => boolean; readonly versions?: AccountVersions }
   >;
-  readonly counters: Promise<RateCounters>;
+  readonly limits: Promise<SharedLimits | null>;
   readonly versions: Promise<CatalogVersions | null>;
 }
 
@@ -70,15 +70,15 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
   try {
     // In parallel: a Redis that hangs costs the start one time-out, not one for each connection.
     const opening = await begin(options);
-    const [records, counters, versions] = await settleAll([
+    const [records, limits, versions] = await settleAll([
       kept(opening.records),
-      kept(opening.counters),
+      kept(opening.limits),
       kept(opening.versions),
     ]);
     const resources = opened.move();
     const { redisIsUp = null, versions: accountVersions = null } = records;
     const close = () => resources.disposeAsync();
-    return { records, counters, versions, accountVersions, redisIsUp, close };
+    return { records, limits, versions, accountVersions, redisIsUp, close };
   } catch (error) {
     throw toStoreError(error);
   }
@@ -105,7 +105,7 @@ async function begin(options: StoreOptions): Promise<StoreOpening> {
   if (url === null) {
     return {
       records: openOwnRecords(options, recordOptions),
-      counters: Promise.resolve(createMemoryRateCounters()),
+      limits: Promise.resolve(null),
       versions: Promise.resolve(null),
     };
   }

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { CostQuota } from '../../src/plugins/cost/cost-quota.ts';
+import { addressClient } from '../../src/lib/limits/client.ts';
 import { COSTLY_FIELDS } from '../../src/plugins/cost/meter.ts';
-import { requestCounter } from '../../src/plugins/limits/use-request-limit.ts';
 import { FollowedEvents } from '../../src/plugins/live/delivery.ts';
-import { createMemoryRateCounters } from '../../src/store/memory/rate-counters.ts';
-import { smallGraph } from '../support/small-graph.ts';
+import { createTestLimiter, limited } from '../support/limits.ts';
+import { client, smallGraph } from '../support/small-graph.ts';
 
 const ONE = { status: 200, codes: [] };
-const counters = () => createMemoryRateCounters();
 
 describe('what is not parsed, valid or allowed is refused', () => {
   test.each([
@@ -105,47 +103,45 @@ describe('what is not parsed, valid or allowed is refused', () => {
 
 describe('a client', () => {
   test('may start so many operations in a minute, refused ones included', async () => {
-    const { contextFor, graph, codes } = smallGraph({
-      requests: requestCounter(counters(), 3),
-    });
+    const limiter = createTestLimiter(limited('requests', 3));
+    const { contextFor, graph, codes } = smallGraph({ limiter });
     const context = contextFor('{ one }');
     await graph.open(context);
     expect(context.operation.headers).toEqual({
-      ratelimit: '"default";r=2;t=60',
+      ratelimit: '"default";r=2;t=20',
       'ratelimit-policy': '"default";q=3;w=60',
     });
     await codes('{ nope }');
     expect(await codes('{ one }')).toEqual(ONE);
     const over = contextFor({});
-    expect(await graph.open(over)).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
-    expect(over.operation.headers.ratelimit).toBe('"default";r=0;t=60');
+    expect(await graph.open(over)).toMatchObject({ status: 429, headers: { 'retry-after': '20' } });
+    expect(over.operation.headers.ratelimit).toBe('"default";r=0;t=20');
   });
 
-  test('waits for a counter in a shared store', async () => {
-    const state = { isOver: false, remaining: 1, resetMs: 0 };
-    const shared = (isOver: boolean) => ({
-      ...counters(),
-      counter: () => ({ limit: 1, windowSeconds: 60, take: async () => ({ ...state, isOver }) }),
-    });
-    const free = smallGraph({ requests: requestCounter(shared(false), 1) });
-    expect(await free.codes('{ one }')).toEqual(ONE);
-    const full = smallGraph({ requests: requestCounter(shared(true), 1) });
-    const { refusal } = await full.run('{ one }');
-    // A moment is rounded up to a whole second.
-    expect(refusal).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
-    expect(full.counted).toEqual(['RATE_LIMITED', 'RATE_LIMIT_PER_MINUTE']);
+  test('that is proved meanwhile takes over what was counted for its address', async () => {
+    const limiter = createTestLimiter();
+    const address = addressClient('192.0.2.1');
+    let current = address;
+    const { contextFor, graph } = smallGraph({ limiter, clientOf: () => current });
+    const opened = await graph.open(contextFor('{ one }'));
+    if ('errors' in opened) throw opened.errors[0];
+    current = client;
+    await opened.execute();
+    expect(limiter.take('requests', address, 0).left).toBe(1_200);
+    expect(limiter.take('requests', client, 0).left).toBe(1_199);
+    expect(limiter.take('fields', client, 0).left).toBe(4_999_999);
   });
 
   test('is charged the fields of its answers, and refused beyond its budget', async () => {
-    const costs = new CostQuota({ counters: counters(), fieldsPerMinute: 10 });
-    const { codes } = smallGraph({ costs });
+    const limiter = createTestLimiter(limited('fields', 10));
+    const { codes } = smallGraph({ limiter });
     expect(await codes('{ numbers(first: 20) { n } }')).toEqual(ONE);
     expect(await codes('{ one }')).toEqual({ status: 429, codes: ['RATE_LIMITED'] });
   });
 
   test('gets costly answers that were admitted before its budget was used up no longer', async () => {
-    const costs = new CostQuota({ counters: counters(), fieldsPerMinute: 10 });
-    const { contextFor, graph } = smallGraph({ costs }, COSTLY_FIELDS);
+    const limiter = createTestLimiter(limited('fields', 10));
+    const { contextFor, graph } = smallGraph({ limiter }, COSTLY_FIELDS);
     const [first, second, cheap] = await Promise.all(
       ['{ all { n } }', '{ all { n } }', '{ one }'].map((text) => graph.open(contextFor(text))),
     );
@@ -170,9 +166,8 @@ describe('a client', () => {
   });
 
   test('has so many subscriptions at a time, however many were admitted at once', async () => {
-    const { contextFor, graph, run, codes } = smallGraph({
-      subscriptions: { perAccount: 1, perAddress: 9 },
-    });
+    const limiter = createTestLimiter(limited('subscriptions', 1));
+    const { contextFor, graph, run, codes } = smallGraph({ limiter });
     const [first, second] = await Promise.all(
       ['a', 'b'].map((name) => graph.open(contextFor(`subscription ${name} { tick }`))),
     );
@@ -182,19 +177,68 @@ describe('a client', () => {
       errors: [{ extensions: { code: 'RATE_LIMITED' } }],
     });
     expect(await codes('{ one }')).toEqual(ONE);
-    expect(await codes('subscription { tick }')).toEqual({ status: 429, codes: ['RATE_LIMITED'] });
+    expect((await codes('subscription { tick }')).codes).toEqual(['RATE_LIMITED']);
     await events.leave();
     expect((await run('subscription { tick }')).result).toBeInstanceOf(FollowedEvents);
   });
 
   test('that leaves gives its slot back, and so does a subscription that cannot start', async () => {
-    const { run, codes } = smallGraph({ subscriptions: { perAccount: 1, perAddress: 9 } });
+    const limiter = createTestLimiter(limited('subscriptions', 1));
+    const { run, codes } = smallGraph({ limiter });
     const leaving = new AbortController();
     await run('subscription { tick }', {}, { signal: leaving.signal });
-    expect((await codes('subscription { tick }')).status).toBe(429);
+    expect((await codes('subscription { tick }')).codes).toEqual(['RATE_LIMITED']);
     leaving.abort();
     expect(await codes('subscription { broken }')).toEqual({ status: 200, codes: ['INTERNAL'] });
     expect((await run('subscription { tick }')).result).toBeInstanceOf(FollowedEvents);
+  });
+});
+
+describe('an address that is over its limit', () => {
+  const LOGIN = '\n mutation { login (input: 1) }';
+  const over = (knownTokenOf: () => string | null = () => null) => {
+    const limiter = createTestLimiter({ ...limited('requests', 1), ...limited('reserve', 2) });
+    const address = addressClient('192.0.2.1');
+    limiter.take('requests', address);
+    return smallGraph({ limiter, clientOf: () => address, knownTokenOf });
+  };
+  const LIMITED = { status: 429, codes: ['RATE_LIMITED'] };
+  // The small graph has no such field: it got as far as the document.
+  const PASSED = { status: 400, codes: ['GRAPHQL_VALIDATION_FAILED'] };
+
+  test('may still sign in, so many times', async () => {
+    const { codes } = over();
+    expect(await codes('{ one }')).toEqual(LIMITED);
+    expect(await codes(LOGIN)).toEqual(PASSED);
+    expect(await codes(LOGIN)).toEqual(PASSED);
+    expect(await codes(LOGIN)).toEqual(LIMITED);
+  });
+
+  test.each([
+    ['a read of a login', '{ session { login } }', {}],
+    ['a sign-in by GET', LOGIN, { mayMutate: false }],
+  ])('is refused %s, which takes none of that', async (_what, text, transport) => {
+    const { codes } = over();
+    for (let at = 0; at < 3; at += 1) expect(await codes(text, transport)).toEqual(LIMITED);
+    expect(await codes(LOGIN)).toEqual(PASSED);
+  });
+
+  test('has a known token that proves itself, a few times', async () => {
+    const { codes } = over(() => 'hash');
+    expect(await codes('{ one }')).toEqual(ONE);
+    expect(await codes('{ one }')).toEqual(ONE);
+    expect(await codes('{ one }')).toEqual(LIMITED);
+    // It takes none of the sign-ins' share.
+    expect(await codes(LOGIN)).toEqual(PASSED);
+  });
+
+  test('is over by the fields of answers as well', async () => {
+    const limiter = createTestLimiter(limited('fields', 1));
+    const address = addressClient('192.0.2.1');
+    limiter.spend('fields', address, 2);
+    const { codes } = smallGraph({ limiter, clientOf: () => address });
+    expect(await codes('{ one }')).toEqual(LIMITED);
+    expect(await codes(LOGIN)).toEqual(PASSED);
   });
 });
 

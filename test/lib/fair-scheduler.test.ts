@@ -135,21 +135,3 @@ test('work that fails makes room for the next', async () => {
   expect(results.every(({ status }) => status === 'rejected')).toBe(true);
   expect(await scheduler.run('a', () => 'done')).toBe('done');
 });
-
-test('a client with much work waiting is crowded until some of it has begun', async () => {
-  const scheduler = new FairScheduler();
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const all: Promise<void>[] = [];
-  for (let at = 0; at < 66; at += 1) {
-    expect(scheduler.isCrowded('a')).toBe(false);
-    all.push(scheduler.run('a', () => ended));
-  }
-  expect(scheduler.isCrowded('a')).toBe(true);
-  expect(scheduler.isCrowded('b')).toBe(false);
-  end();
-  await Promise.all(all);
-  expect(scheduler.isCrowded('a')).toBe(false);
-});

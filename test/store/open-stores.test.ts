@@ -7,6 +7,9 @@ import { startScriptedGateway } from '../support/scripted-gateway.ts';
 import { request } from './order-records-contract.ts';
 import { openOnRedis } from './stores-on-redis.ts';
 
+/** One of five was taken, which refill in an hour. */
+const FIGURES = [5, 5 / 3_600_000, 1];
+
 describeWithRedis('the stores in Redis', (serverPath) => {
   const refusalOf = async (url: string) => {
     const warnings: string[] = [];
@@ -23,11 +26,17 @@ describeWithRedis('the stores in Redis', (serverPath) => {
   test('begin all their keys with the prefix, in the database that is named', async () => {
     await using redis = await startTestRedis(serverPath);
     await using stores = await openOnRedis(`${redis.url}/3`, 'mine:');
-    const counter = stores.counters.counter('requests', { limit: 2, windowSeconds: 60 });
-    await counter.take('address');
+    await stores.limits?.share(['requests a'], FIGURES);
+    stores.limits?.keys('token').add('key', Date.now() + 60_000);
     await stores.versions?.put('version', 'text');
     expect(await stores.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
-    const kinds = ['mine:rate:', 'mine:catalog:', 'mine:{orders}:record:', 'mine:{orders}:epoch'];
+    const kinds = [
+      'mine:limit:',
+      'mine:known:',
+      'mine:catalog:',
+      'mine:{orders}:record:',
+      'mine:{orders}:epoch',
+    ];
     const keys = (await redis.command(
       'EVAL',
       "redis.call('SELECT', 3) return redis.call('KEYS', '*')",
@@ -59,11 +68,8 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openOnRedis(redis.url, 'one:');
     await using other = await openOnRedis(redis.url, 'other:');
-    const rule = { limit: 5, windowSeconds: 60 };
-    await one.counters.counter('requests', rule).take('a');
-    expect(await other.counters.counter('requests', rule).take('a')).toMatchObject({
-      remaining: 4,
-    });
+    expect(await one.limits?.share(['requests a'], FIGURES)).toEqual([4]);
+    expect(await other.limits?.share(['requests a'], FIGURES)).toEqual([4]);
     expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
     expect(await other.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
   });
@@ -89,8 +95,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     await using stores = await openOnRedis(`${redis.url}/99`);
     await redis.start();
     await eventually(() => stores.warnings.includes('Redis has no such database'));
-    const counter = stores.counters.counter('requests', { limit: 2, windowSeconds: 60 });
-    await counter.take('address');
+    await stores.limits?.share(['requests a'], FIGURES);
     await stores.versions?.put('version', 'text').catch(() => {});
     await expect(stores.records.reserve(request('1', 'k'))).rejects.toThrow('cannot be reached');
     expect(await redis.command('DBSIZE')).toBe(0);

@@ -3,10 +3,12 @@ import type { ConnectionLimits } from '../../src/app/app-options.ts';
 import type { CacheBudgets } from '../../src/app/cache-budgets.ts';
 import { type App, startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
+import { type LimitTable, limitTable } from '../../src/lib/limits/table.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { OtherPlugin } from '../../src/plugins/plugin.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
+import { withoutRefills } from './limits.ts';
 import { PATIENT } from './patient.ts';
 
 export interface GraphQLAnswer {
@@ -54,6 +56,9 @@ export interface TestAppOptions {
   readonly schema?: GraphQLSchema;
   readonly cacheBytes?: Partial<CacheBudgets>;
   readonly connections?: ConnectionLimits;
+  readonly limits?: Partial<LimitTable>;
+  /** Where false, what is used of a limit per minute stays used. */
+  readonly refills?: boolean;
   readonly speedSliceMs?: number;
   readonly heartbeatMs?: number;
   readonly plugins?: readonly OtherPlugin[];
@@ -71,6 +76,8 @@ export async function startTestApp(
     schema,
     cacheBytes = {},
     connections = {},
+    limits = {},
+    refills = true,
     speedSliceMs,
     heartbeatMs,
     plugins = [],
@@ -100,6 +107,7 @@ export async function startTestApp(
     cacheBytes,
     // Else each close waits for what clients of this process might still send on connections that they keep.
     connections: { lingerMs: 10, ...connections },
+    limits: { ...(!refills && withoutRefills(limitTable(config))), ...limits },
     speedSliceMs,
     heartbeatMs,
     plugins,

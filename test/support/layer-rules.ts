@@ -25,7 +25,7 @@ const PACKAGE_HOMES = [
 ];
 
 /** Plugins know GraphQL, not trading: what they need beside these is handed in, or stands on the schema. */
-const PLUGINS_SEE = ['plugins/', 'lib/', 'schema/public-error.ts', 'store/rate-counters.ts'];
+const PLUGINS_SEE = ['plugins/', 'lib/', 'schema/public-error.ts'];
 
 const KNOWS_NO_GRAPHQL = ['domain/', 'gateway/', 'sandbox/', 'store/', 'lib/'];
 const GRAPHQL = /^(@?graphql\b|@pothos\/)/;
@@ -77,7 +77,7 @@ function problemOfFile(
   }
   if (path.startsWith('plugins/')) {
     const isSeen = PLUGINS_SEE.some((entry) => target.startsWith(entry));
-    return isSeen ? null : 'plugins see only lib, public errors and the port of counters';
+    return isSeen ? null : 'plugins see only lib and public errors';
   }
   if (target.startsWith('plugins/') && path.startsWith('schema/')) {
     return 'the schema stands beside the plugins';

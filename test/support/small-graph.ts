@@ -11,20 +11,19 @@ import type { Caller } from '../../src/gateway/caller.ts';
 import { Graph, type GraphOptions } from '../../src/graph.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
+import type { Client } from '../../src/lib/limits/client.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { PullStream } from '../../src/lib/pull-stream.ts';
-import { CostQuota } from '../../src/plugins/cost/cost-quota.ts';
 import { Documents } from '../../src/plugins/documents/documents.ts';
 import { ErrorCodes } from '../../src/plugins/errors/error-codes.ts';
-import { requestCounter } from '../../src/plugins/limits/use-request-limit.ts';
-import { EventPace } from '../../src/plugins/live/event-pace.ts';
+import { createEventPace } from '../../src/plugins/live/event-pace.ts';
 import type { TransportContext } from '../../src/plugins/operation.ts';
 import { ResponseCache } from '../../src/plugins/response-cache/response-cache.ts';
 import { PersistedTexts } from '../../src/plugins/trusted-documents/use-trusted-documents.ts';
 import { perInstrument } from '../../src/schema/list-sizes.ts';
 import { publicCause, reasonOf } from '../../src/schema/public-error.ts';
 import type { Services } from '../../src/schema/services.ts';
-import { createMemoryRateCounters } from '../../src/store/memory/rate-counters.ts';
+import { createTestLimiter } from './limits.ts';
 
 const numbers = new GraphQLList(
   new GraphQLObjectType({ name: 'N', fields: { n: { type: GraphQLInt } } }),
@@ -91,12 +90,17 @@ function ticks(): PullStream<object> {
   });
 }
 
-export const client = { kind: 'account', key: 'account 1', login: '1' } as const;
+export const client: Client = {
+  kind: 'account',
+  key: 'account 1',
+  login: '1',
+  parts: [{ key: 'account 1', share: 1 }],
+};
 
 /** The list of plugins as the service has it, over the small schema; every limit is wide unless given. */
 export function smallGraph(given: Partial<GraphOptions> = {}, length = 1) {
   const counted: string[] = [];
-  const counters = createMemoryRateCounters();
+  const limiter = given.limiter ?? createTestLimiter();
   const scheduler = given.scheduler ?? new FairScheduler();
   const documents = new Documents({
     schema: smallSchema,
@@ -107,15 +111,14 @@ export function smallGraph(given: Partial<GraphOptions> = {}, length = 1) {
   const graph = new Graph({
     schema: smallSchema,
     services: { catalogs: { heldSize: length } } as unknown as Services,
-    clients: { clientOf: () => client, onProved() {} },
-    requests: requestCounter(counters, 1_000),
-    subscriptions: { perAccount: 10, perAddress: 10 },
+    limiter,
+    clientOf: () => client,
+    knownTokenOf: () => null,
     trusted: { trusted: null, registered: new PersistedTexts(), trustedOnly: 'off', log },
     documents,
     maxCost: 100_000,
-    costs: new CostQuota({ counters, fieldsPerMinute: 10_000_000 }),
     scheduler,
-    pace: new EventPace({ fieldsPerMinute: 1_000_000, clock: systemClock }),
+    pace: createEventPace(limiter, systemClock),
     responses: new ResponseCache(),
     codes: new ErrorCodes({
       describe: publicCause,

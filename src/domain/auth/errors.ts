@@ -20,9 +20,9 @@ export class TooManyAttemptsError extends Error {
   override readonly name = 'TooManyAttemptsError';
   readonly retryAfterSeconds: number;
   /** The limit's name for operators. */
-  readonly limit: 'LOGIN_LIMIT_PER_MINUTE' | 'refused tokens';
+  readonly limit: string;
 
-  constructor(retryAfterSeconds: number, limit: TooManyAttemptsError['limit']) {
+  constructor(retryAfterSeconds: number, limit: string) {
     super('too many attempts');
     this.limit = limit;
     this.retryAfterSeconds = retryAfterSeconds;

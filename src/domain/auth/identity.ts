@@ -60,7 +60,7 @@ export function createIdentity(options: IdentityOptions): Identify {
     const entry = read(token, hash);
     assertNotExpired(entry.claims, clock.date());
     const viewer: Viewer = {
-      caller: { ...caller, provedLogin: () => ledger.provedLogin(hash) },
+      caller: { ...caller, provedLogin: () => ledger.account(viewer)?.login ?? null },
       tokenHash: hash,
       login: entry.claims.login,
       claimedGroup: entry.claims.group,

@@ -1,7 +1,10 @@
 import type { LRUCache } from 'lru-cache';
+import type { Caller } from '../../gateway/caller.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import { type Clock, LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
+import { accountClient, addressClient, type Client } from '../../lib/limits/client.ts';
+import { tokenHash } from '../../lib/token-hash.ts';
 import type { Viewer } from './viewer.ts';
 
 // Not exported, so that no other file can make a proof and no claim can become the key of a shared cache.
@@ -36,6 +39,9 @@ export class GroupProof {
 /** The evidence about one token. */
 interface Entry {
   readonly login: string;
+  readonly expiresAtMs: number | null;
+  /** Whom limits are charged to while it is proved. */
+  client: Client | null;
   /** The signature was verified here against a configured key. */
   verified: boolean;
   /** The gateway has answered the snapshot of the token's own login with 200. */
@@ -64,6 +70,9 @@ export interface ProofLedgerOptions {
   readonly onJudged?: (verdict: 'accepted' | 'refused', viewer: Viewer) => void;
 }
 
+/** Tells whom a caller's doings are charged to. */
+export type ClientOf = (caller: Caller) => Client;
+
 /** Records the gateway's answers to each token, and derives the token's access from them. */
 export class ProofLedger {
   readonly #clock: Clock;
@@ -82,7 +91,7 @@ export class ProofLedger {
     this.#onJudged = onJudged ?? (() => {});
     this.#clock = clock;
     this.#proofMs = proofMs;
-    this.#entries = growingLru({ maxEntries: maxTokens, entryBytes: 400 });
+    this.#entries = growingLru({ maxEntries: maxTokens, entryBytes: 650 });
     this.#refusals = growingLru({
       maxEntries: maxTokens,
       entryBytes: 180,
@@ -98,27 +107,23 @@ export class ProofLedger {
     return this.#entries.calculatedSize + this.#refusals.calculatedSize;
   }
 
-  account(viewer: Viewer): AccountProof | null {
-    const login = this.provedLogin(viewer.tokenHash);
-    return login === null ? null : new AccountProof(seal, login);
-  }
-
-  /** The login that a token is proved to have, for limits per account. */
-  provedLogin(tokenHash: string): string | null {
+  account({ tokenHash }: Viewer): AccountProof | null {
     const entry = this.#entries.get(tokenHash);
-    if (!entry) return null;
-    const proved = entry.verified || (entry.ownsLogin && this.#isFresh(entry.acceptedAtMs));
-    return proved ? entry.login : null;
+    return entry && this.#isProved(entry) ? new AccountProof(seal, entry.login) : null;
   }
 
   /**
-   * The login that a recently accepted token names. It remains a claim: op 11 and op 13 do not say whose
-   * token they answered, and op 1's answer may come from a cache.
+   * A proved account whose token is live, else the address: a token that merely names an account, or has ended, must
+   * not be able to use up what its owner may do.
    */
-  acceptedClaim(tokenHash: string): string | null {
-    const entry = this.#entries.get(tokenHash);
-    return entry !== undefined && this.#isFresh(entry.acceptedAtMs) ? entry.login : null;
-  }
+  readonly clientOf: ClientOf = ({ token, hashed, client }) => {
+    const hash = token === null ? '' : tokenHash(token, hashed);
+    const entry = this.#entries.get(hash);
+    const isLive = this.#clock.date() < (entry?.expiresAtMs ?? Infinity);
+    if (!entry || !isLive || !this.#isProved(entry)) return addressClient(client?.address);
+    entry.client ??= accountClient(entry.login, hash);
+    return entry.client;
+  };
 
   group(viewer: Viewer): GroupProof | null {
     const entry = this.#entries.get(viewer.tokenHash);
@@ -144,8 +149,8 @@ export class ProofLedger {
   }
 
   /** Whether the gateway has accepted this token recently: then entries cached for it alone may be served. */
-  isAccepted(viewer: Viewer): boolean {
-    const entry = this.#entries.get(viewer.tokenHash);
+  isAccepted({ tokenHash }: Pick<Viewer, 'tokenHash'>): boolean {
+    const entry = this.#entries.get(tokenHash);
     return entry !== undefined && (entry.verified || this.#isFresh(entry.acceptedAtMs));
   }
 
@@ -211,11 +216,13 @@ export class ProofLedger {
     this.#refusals.set(tokenHash, { atTime: this.beginCall(), expiresAtMs, isSigned });
   }
 
-  #entry({ tokenHash, login }: Viewer): Entry {
+  #entry({ tokenHash, login, expiresAtMs }: Viewer): Entry {
     const known = this.#entries.get(tokenHash);
     if (known) return known;
     const entry: Entry = {
       login,
+      expiresAtMs,
+      client: null,
       verified: false,
       ownsLogin: false,
       acceptedAtMs: -Infinity,
@@ -228,6 +235,10 @@ export class ProofLedger {
 
   #refusedAtTime({ tokenHash }: Viewer): number {
     return this.#refusals.get(tokenHash)?.atTime ?? this.#forgottenAtTime;
+  }
+
+  #isProved({ verified, ownsLogin, acceptedAtMs }: Entry): boolean {
+    return verified || (ownsLogin && this.#isFresh(acceptedAtMs));
   }
 
   #isFresh(atMs: number): boolean {

@@ -1,7 +1,7 @@
 import type { OperationName } from '../../gateway/operations.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { KnownKeys } from '../../lib/limits/known-keys.ts';
 import type { Log } from '../../lib/log.ts';
-import type { GrantedTokens } from './granted-tokens.ts';
 import type { Viewer } from './viewer.ts';
 
 /** The source of a refusal: an operation of the gateway, or the check of the signature here. */
@@ -13,7 +13,7 @@ export interface TokenRefusalsOptions {
   /** The time by which the gateway judges a token's expiry. */
   readonly gatewayNow: () => number;
   readonly log: Pick<Log, 'warn' | 'info'>;
-  readonly granted: Pick<GrantedTokens, 'has'>;
+  readonly known: Pick<KnownKeys, 'isNew'>;
   /** Called with each refusal; `known`: of a token that is beyond doubt. */
   readonly onRefused: (refuser: Refuser, token: 'known' | 'unknown') => void;
 }
@@ -69,9 +69,9 @@ export class TokenRefusals {
    */
   refused(refuser: Refuser, viewer: Viewer, wasAccepted: boolean): void {
     const { login, tokenHash, expiresAtMs } = viewer;
-    const { granted, gatewayNow, onRefused } = this.#options;
+    const { known, gatewayNow, onRefused } = this.#options;
     const isKnown =
-      (wasAccepted || granted.has(tokenHash)) &&
+      (wasAccepted || known.isNew(tokenHash)) &&
       (expiresAtMs === null || expiresAtMs > gatewayNow());
     onRefused(refuser, isKnown ? 'known' : 'unknown');
     const slots = this.#slotsOf(refuser);

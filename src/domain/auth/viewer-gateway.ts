@@ -17,14 +17,14 @@ import type { Exchange } from '../../gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../gateway/model.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import type { ProofLedger } from './proof.ts';
-import type { ProofAttempts } from './proof-attempts.ts';
+import type { ProofTrials } from './proof-trials.ts';
 import type { TokenRefusals } from './token-refusals.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface ViewerGatewayParts {
   readonly client: GatewayClient;
   readonly ledger: ProofLedger;
-  readonly attempts: ProofAttempts;
+  readonly trials: ProofTrials;
   /** Is told which operations accept tokens and which refuse them. */
   readonly refusals: Pick<TokenRefusals, 'accepted' | 'refused'>;
   /** Called with every answer of op 12, a poll's too. */
@@ -42,20 +42,10 @@ type Call<T> = (client: GatewayClient, caller: Caller) => Promise<T>;
  * the proof ledger records each acceptance and each refusal.
  */
 export class ViewerGateway {
-  readonly #client: GatewayClient;
-  readonly #ledger: ProofLedger;
-  readonly #attempts: ProofAttempts;
-  readonly #refusals: ViewerGatewayParts['refusals'];
-  readonly #onPositions: ViewerGatewayParts['onPositions'];
-  readonly #onRead: NonNullable<ViewerGatewayParts['onRead']>;
+  readonly #parts: ViewerGatewayParts;
 
-  constructor({ client, ledger, attempts, refusals, onPositions, onRead }: ViewerGatewayParts) {
-    this.#onRead = onRead ?? (() => {});
-    this.#refusals = refusals;
-    this.#client = client;
-    this.#ledger = ledger;
-    this.#attempts = attempts;
-    this.#onPositions = onPositions;
+  constructor(parts: ViewerGatewayParts) {
+    this.#parts = parts;
   }
 
   /** A read that needs nothing but its viewer; what its 200 proves is in its row. */
@@ -78,7 +68,7 @@ export class ViewerGateway {
       );
     } catch (error) {
       if (isGatewayError(error, 'forbidden')) {
-        this.#ledger.catalogForbidden(viewer, group);
+        this.#parts.ledger.catalogForbidden(viewer, group);
       }
       // The session's group precedes the token's.
       if (error instanceof UnsafePathError && group !== viewer.claimedGroup) {
@@ -104,36 +94,29 @@ export class ViewerGateway {
     const answer = await this.#proving(viewer, 'getOpenPositions', (client, caller) =>
       client.getOpenPositions(caller, previous),
     );
-    this.#onPositions(viewer, answer);
+    this.#parts.onPositions(viewer, answer);
     return answer;
   }
 
   openPosition(viewer: Viewer, order: MarketOrder): Promise<Exchange> {
     return this.#ordering(viewer, 'openPosition', (caller) =>
-      this.#client.openPosition(caller, order),
+      this.#parts.client.openPosition(caller, order),
     );
   }
 
   placeLimitOrder(viewer: Viewer, order: LimitOrder): Promise<Exchange> {
     return this.#ordering(viewer, 'placeLimitOrder', (caller) =>
-      this.#client.placeLimitOrder(caller, order),
+      this.#parts.client.placeLimitOrder(caller, order),
     );
   }
 
   /** A small write: its success proves nothing, its 401 ends proof like any other. */
-  async write(
+  write(
     viewer: Viewer,
     operation: OperationName,
     send: Call<Acknowledgement>,
   ): Promise<Acknowledgement> {
-    const wasAccepted = this.#ledger.isAccepted(viewer);
-    try {
-      const acknowledgement = await this.#guarded(viewer, operation, send, wasAccepted);
-      this.#refusals.accepted(operation, viewer.login);
-      return acknowledgement;
-    } catch (error) {
-      throw this.#noteRefusal(viewer, operation, error, wasAccepted);
-    }
+    return this.#call(viewer, operation, send);
   }
 
   /** A read whose 200 proves its token, for the other fields of its request as well. */
@@ -154,25 +137,20 @@ export class ViewerGateway {
     read: Call<T>,
     groupOf: (answer: T) => string | null,
   ): Promise<T> {
-    const wasAccepted = this.#ledger.isAccepted(viewer);
+    const wasAccepted = this.#parts.ledger.isAccepted(viewer);
     try {
-      const logicalTime = this.#ledger.beginCall();
-      const answer = await this.#guarded(viewer, operation, read, wasAccepted);
-      this.#onRead(operation, 'ok');
-      this.#refusals.accepted(operation, viewer.login);
-      this.#ledger.answered(viewer, operation, logicalTime, groupOf(answer));
+      const logicalTime = this.#parts.ledger.beginCall();
+      const answer = await this.#call(viewer, operation, read);
+      this.#parts.onRead?.(operation, 'ok');
+      this.#parts.ledger.answered(viewer, operation, logicalTime, groupOf(answer));
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
-      if (!wasAccepted && this.#ledger.isAccepted(viewer)) this.#attempts.accepted(viewer);
+      if (!wasAccepted && this.#parts.ledger.isAccepted(viewer))
+        this.#parts.trials.accepted(viewer);
       return answer;
     } catch (error) {
-      // A cached refusal of a token is none of the gateway's answers.
-      if (
-        error instanceof GatewayError &&
-        !(isGatewayError(error, 'unauthenticated') && error.status === null)
-      ) {
-        this.#onRead(operation, error.kind);
-      }
-      throw this.#noteRefusal(viewer, operation, error, wasAccepted);
+      if (error instanceof GatewayError && !isRemembered(error))
+        this.#parts.onRead?.(operation, error.kind);
+      throw error;
     }
   }
 
@@ -181,41 +159,39 @@ export class ViewerGateway {
     operation: OperationName,
     send: (caller: Caller) => Promise<Exchange>,
   ): Promise<Exchange> {
-    const wasAccepted = this.#ledger.isAccepted(viewer);
+    const wasAccepted = this.#parts.ledger.isAccepted(viewer);
     const exchange = await send(viewer.caller);
     if (!exchange.sent || !exchange.answered) return exchange;
     if (exchange.status === 401) this.#refused(viewer, operation, wasAccepted);
-    else if (exchange.status < 500) this.#refusals.accepted(operation, viewer.login);
+    else if (exchange.status < 500) this.#parts.refusals.accepted(operation, viewer.login);
     return exchange;
   }
 
   /** A recently accepted token is not limited as an attempt. */
-  #guarded<T>(
-    viewer: Viewer,
-    operation: OperationName,
-    send: Call<T>,
-    wasAccepted: boolean,
-  ): Promise<T> {
-    return wasAccepted
-      ? send(this.#client, viewer.caller)
-      : this.#attempts.guard(viewer, operation, () => send(this.#client, viewer.caller));
-  }
-
-  #noteRefusal(
-    viewer: Viewer,
-    operation: OperationName,
-    error: unknown,
-    wasAccepted: boolean,
-  ): unknown {
-    // Without a status the refusal is a cached one, which the ledger has recorded.
-    if (isGatewayError(error, 'unauthenticated') && error.status !== null) {
-      this.#refused(viewer, operation, wasAccepted);
+  async #call<T>(viewer: Viewer, operation: OperationName, send: Call<T>): Promise<T> {
+    const wasAccepted = this.#parts.ledger.isAccepted(viewer);
+    const call = () => send(this.#parts.client, viewer.caller);
+    try {
+      const answer = await (wasAccepted
+        ? call()
+        : this.#parts.trials.guard(viewer, operation, call));
+      this.#parts.refusals.accepted(operation, viewer.login);
+      return answer;
+    } catch (error) {
+      const isRefusal = isGatewayError(error, 'unauthenticated') && !isRemembered(error);
+      if (isRefusal) this.#refused(viewer, operation, wasAccepted);
+      throw error;
     }
-    return error;
   }
 
   #refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
-    this.#ledger.refused(viewer);
-    this.#refusals.refused(operation, viewer, wasAccepted);
+    this.#parts.ledger.refused(viewer);
+    this.#parts.refusals.refused(operation, viewer, wasAccepted);
+    this.#parts.trials.refused(viewer);
   }
+}
+
+/** A refusal that is remembered here, which the ledger has recorded: it is none of the gateway's answers. */
+function isRemembered(error: GatewayError): boolean {
+  return error.kind === 'unauthenticated' && error.status === null;
 }

@@ -1,4 +1,4 @@
-import { addressKey } from '../../lib/address-key.ts';
+import { networksOf } from '../../lib/address-key.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Caller } from '../caller.ts';
 import { NotAttemptedError } from '../errors.ts';
@@ -145,11 +145,6 @@ const NOBODY: Account = { key: '', isProved: false };
 export function accountOf({ provedLogin, client }: Caller): Account {
   const login = provedLogin?.() ?? null;
   if (login !== null) return { key: login, isProved: true };
-  return { key: networkOf(client?.address ?? ''), isProved: false };
-}
-
-/** The /48 of an IPv6 address, as a site or a provider's customer has it at most. */
-function networkOf(address: string): string {
-  const key = addressKey(address);
-  return key.includes(':') ? key.split(':', 3).join(':') : key;
+  // The /48 of an IPv6 address, as a site or a provider's customer has it at most.
+  return { key: networksOf(client?.address ?? '').at(-1) ?? '', isProved: false };
 }

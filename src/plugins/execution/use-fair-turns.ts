@@ -1,6 +1,7 @@
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import type { Client } from '../../lib/limits/client.ts';
+import type { Limiter } from '../../lib/limits/limiter.ts';
 import { overLimit } from '../limits/over-limit-error.ts';
-import type { Client } from '../operation.ts';
 import type { GraphPlugin, OperationContext } from '../plugin.ts';
 
 const CROWDED_RETRY_SECONDS = 5;
@@ -8,6 +9,7 @@ const CROWDED_RETRY_SECONDS = 5;
 /** Executes a costly operation in a turn of its own: a hundred may be received in one. */
 export function useFairTurns<Context extends OperationContext>(
   scheduler: FairScheduler,
+  limiter: Limiter,
   clientOf: (context: Context) => Client,
 ): GraphPlugin {
   return {
@@ -15,10 +17,12 @@ export function useFairTurns<Context extends OperationContext>(
       if (!contextValue.operation.meter.isCostly) return;
       setExecuteFn((args) => {
         // Its account may have been proved meanwhile, to look into a cache.
-        const { key } = clientOf(contextValue as Context);
-        return scheduler.isCrowded(key)
-          ? { errors: overLimit('costly operations', CROWDED_RETRY_SECONDS).errors }
-          : scheduler.run(key, () => executeFn(args));
+        const client = clientOf(contextValue as Context);
+        if (limiter.take('largeAnswers', client).isOver) {
+          return { errors: overLimit('costly operations', CROWDED_RETRY_SECONDS).errors };
+        }
+        const release = () => limiter.giveBack('largeAnswers', client);
+        return scheduler.run(client.key, () => executeFn(args)).finally(release);
       });
     },
   };

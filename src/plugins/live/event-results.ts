@@ -1,6 +1,7 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import type { Client } from '../../lib/limits/client.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import { extraForText, Meter } from '../cost/meter.ts';
 import type { Failing } from '../errors/error-codes.ts';
@@ -24,8 +25,10 @@ export interface LiveOperation extends SharingOperation {
   readonly signal: AbortSignal | undefined;
   readonly failing: Failing;
   readonly newContext: () => ReadingContext;
-  /** The account's key in the pace and in the scheduler. */
-  readonly key: string;
+  /** Whom its events are charged to: once its token has ended, its account no more. */
+  readonly clientNow: () => Client;
+  /** Whom the present event is charged to. */
+  client: Client;
   /** The estimated fields of the next event, and the tokens reserved for the present one. */
   expected: number;
   reserved: number;
@@ -115,8 +118,9 @@ export class EventResults {
     events: PullStream<unknown>,
     form: Form,
   ): Eventually<EventText> {
+    live.client = live.clientNow();
     live.reserved = live.expected;
-    const wait = this.#options.pace.admit(live.key, live.reserved, events.ending);
+    const wait = this.#options.pace.admit(live.client, live.reserved, events.ending);
     if (wait === null) return this.#result(event, live, 0, form);
     return wait.then((waitedMs) => {
       // The wait can be long: whose token was refused meanwhile is sent nothing but why, which the delivery knows.
@@ -158,9 +162,9 @@ export class EventResults {
     return made;
   }
 
-  #packedOf(made: MadeResult, { key }: LiveOperation): Eventually<EventText> {
+  #packedOf(made: MadeResult, { client }: LiveOperation): Eventually<EventText> {
     if (made.packed !== null) return made.packed;
-    const packed = packResult(textOf(made), this.#options.scheduler, key);
+    const packed = packResult(textOf(made), this.#options.scheduler, client.key);
     made.packed = packed;
     if (packed instanceof Promise) {
       const keep = (text: EventText) => {
@@ -174,14 +178,14 @@ export class EventResults {
 
   /** Replaces the fields reserved for the event with those that it had. */
   #settle(live: LiveOperation, fields: number): void {
-    this.#options.pace.settle(live.key, live.reserved, fields);
+    this.#options.pace.settle(live.client, live.reserved, fields);
     live.expected = fields;
   }
 
-  #meter({ cost, expected, key }: LiveOperation): Meter {
+  #meter({ cost, expected, client }: LiveOperation): Meter {
     const { scheduler, maxCost } = this.#options;
     const estimate = Math.max(cost, expected);
-    return new Meter({ maxFields: maxCost, scheduler, client: key, estimate });
+    return new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate });
   }
 
   #make(
@@ -194,7 +198,7 @@ export class EventResults {
     // Each event has its own context: reads must not be as old as the subscription.
     const run = { context: live.newContext(), meter, waitedMs };
     return meter.isCostly
-      ? scheduler.run(live.key, () => this.#execute(event, live, run))
+      ? scheduler.run(live.client.key, () => this.#execute(event, live, run))
       : this.#execute(event, live, run);
   }
 

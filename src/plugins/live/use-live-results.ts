@@ -4,10 +4,12 @@ import {
   type ExecutionResult,
   type ValidatedExecutionArgs,
 } from 'graphql';
+import type { Client } from '../../lib/limits/client.ts';
+import type { Limiter } from '../../lib/limits/limiter.ts';
+import { takeSlot } from '../../lib/limits/slot.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
-import { noSlotLeft } from '../limits/use-subscription-limit.ts';
-import type { Client } from '../operation.ts';
+import { overLimit } from '../limits/over-limit-error.ts';
 import type { GraphPlugin, OperationContext } from '../plugin.ts';
 import type { FollowedEvents } from './delivery.ts';
 import { EventResults, type EventResultsOptions, type ReadingContext } from './event-results.ts';
@@ -16,10 +18,14 @@ interface LiveResultsOptions<Context, EachContext extends ReadingContext>
   extends EventResultsOptions<EachContext> {
   /** Makes the contexts of a subscription's events, which outlive the operation's own. */
   readonly eventContexts: (context: Context) => () => EachContext;
-  /** The client whose account the subscription has proved by now. */
-  readonly clientOf: (context: Context) => Client;
+  /** Tells the client whose account the subscription has proved by now, without keeping the context. */
+  readonly clientOf: (context: Context) => () => Client;
+  readonly limiter: Limiter;
   readonly codes: ErrorCodes;
 }
+
+// A client at the limit has to close a subscription before it can open another.
+const RETRY_SECONDS = 5;
 
 /** The events; or a result where there are none, and nothing where the transport has said why. */
 export type Subscribed = FollowedEvents | AsyncGenerator<never> | ExecutionResult;
@@ -32,27 +38,26 @@ export function useLiveResults<
   Context extends OperationContext,
   EachContext extends ReadingContext,
 >(options: LiveResultsOptions<Context, EachContext>): GraphPlugin {
-  const { eventContexts, clientOf, codes } = options;
+  const { eventContexts, clientOf, codes, limiter } = options;
   const results = new EventResults(options as unknown as EventResultsOptions);
 
   async function subscribe({ contextValue }: { contextValue: Context }): Promise<Subscribed> {
     const { operation } = contextValue;
-    const { prepared, params, values, cost, signal, transport, slot } = operation;
+    const { prepared, params, values, cost, signal, transport } = operation;
     const { requestId, record, reportsEnd = () => false } = transport;
     const args = prepared.args.of(contextValue, values, params.variables);
     const events = await sourceOf(args);
     if (!(events instanceof PullStream)) {
-      slot?.release();
       const cause = events.errors?.[0]?.originalError;
       if (!reportsEnd(cause)) return events;
       codes.ended(cause, record);
       return nothing();
     }
-    const client = clientOf(contextValue);
-    if (slot?.moveTo(client) === false) {
-      slot.release();
+    const clientNow = clientOf(contextValue);
+    const slot = takeSlot(limiter, 'subscriptions', clientNow);
+    if (slot === null) {
       await events.return();
-      return noSlotLeft();
+      return { errors: overLimit('subscriptions', RETRY_SECONDS).errors };
     }
     const live = {
       prepared,
@@ -62,13 +67,14 @@ export function useLiveResults<
       signal,
       failing: { requestId, record },
       newContext: eventContexts(contextValue),
-      key: client.key,
+      clientNow,
+      client: clientNow(),
       expected: cost,
       reserved: 0,
     };
     operation.events = results.follow(events, live, {
       reportsEnd,
-      ended: slot?.release ?? nothingToDo,
+      ended: slot.release,
     });
     return operation.events;
   }
@@ -90,7 +96,5 @@ async function sourceOf(
   if (source instanceof PullStream || !(Symbol.asyncIterator in source)) return source;
   throw new TypeError('a subscription field of the schema must return a PullStream');
 }
-
-function nothingToDo(): void {}
 
 async function* nothing(): AsyncGenerator<never> {}

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { ClientKeys } from '../../domain/auth/client-key.ts';
+import type { ClientOf } from '../../domain/auth/proof.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type BufferSums, type ClientBytes, type Recipient, SendBuffer } from './send-buffer.ts';
@@ -10,7 +10,7 @@ type CutReason = 'idle' | 'client' | 'process';
 interface SendBuffersOptions {
   /** The maximum of unread bytes of all connections. */
   readonly maxBytes: number;
-  readonly clients: Pick<ClientKeys, 'of'>;
+  readonly clientOf: ClientOf;
   readonly clock: Clock;
   /** The time that a reader may make no progress. */
   readonly unreadMs?: number;
@@ -74,7 +74,7 @@ export class SendBuffers implements BufferSums {
   hasRoom(caller: Caller, connectionBytes = 0): boolean {
     if (connectionBytes > this.perConnection) return false;
     if (this.#crowded === 0 && !this.#isHalfFull()) return true;
-    const client = this.#clients.get(this.#options.clients.of(caller).key);
+    const client = this.#clients.get(this.#keyOf(caller));
     return client === undefined || this.#isWithinShare(client);
   }
 
@@ -95,8 +95,14 @@ export class SendBuffers implements BufferSums {
     this.#wait(caller, buffer, ready);
   }
 
+  /** Each token of an account has a share of its own: what one leaves unread holds up no other. */
+  #keyOf(caller: Caller): string {
+    const { key, parts } = this.#options.clientOf(caller);
+    return parts[0]?.key ?? key;
+  }
+
   #wait(caller: Caller, buffer: SendBuffer | null, ready: () => void): Waiter {
-    const { key } = this.#options.clients.of(caller);
+    const key = this.#keyOf(caller);
     const client = this.#clients.get(key) ?? { key, bytes: 0 };
     const waiter = { buffer, client, ready, sinceMs: this.#options.clock.now() };
     this.#waiting.add(waiter);
@@ -122,13 +128,12 @@ export class SendBuffers implements BufferSums {
   }
 
   #enter(buffer: SendBuffer): ClientBytes {
-    const { clients, clock } = this.#options;
-    const { key } = clients.of(buffer.recipient.caller);
+    const key = this.#keyOf(buffer.recipient.caller);
     const client = this.#clients.get(key) ?? { key, bytes: 0 };
     this.#clients.set(key, client);
     this.#unread.add(buffer);
     buffer.client = client;
-    buffer.begin(clock.now());
+    buffer.begin(this.#options.clock.now());
     if (!this.#isLooking) this.#planLook();
     return client;
   }

@@ -1,75 +1,48 @@
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../../gateway/caller.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { overLimit } from '../../plugins/limits/over-limit-error.ts';
-import type { Standing } from '../receive/message-budgets.ts';
+import type { Standing } from '../receive/message-budget.ts';
 import type { ServerSettings } from '../settings.ts';
 import type { Reply } from './reply.ts';
 
-export type FloodSettings = Pick<
-  ServerSettings,
-  'addresses' | 'budgets' | 'maxBodyBytes' | 'received' | 'tokens'
->;
-
 const RETRY_SECONDS = 10;
 
-/** Counts each request against its client's budget of messages, whatever its answer, and refuses what is beyond it. */
-export class FloodGuard {
-  readonly #settings: FloodSettings;
-
-  constructor(settings: FloodSettings) {
-    this.#settings = settings;
+/**
+ * Counts a request against its client's budget of messages, whatever its answer. Null where the connection is closed,
+ * because its client has long been told that it sends too much. What pages of other sites make a browser send counts
+ * apart from what its user does.
+ */
+export function countRequest(
+  request: IncomingMessage,
+  { addresses, countMessage, maxBodyBytes, received, tokens }: ServerSettings,
+  isCrossSite: boolean,
+): 'within' | 'over' | null {
+  const { method, socket, headers } = request;
+  const buffer = received.of(socket);
+  if (buffer.isStopped) return null;
+  buffer.requestBegan(request);
+  if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
+  const hashed = tokens.of(request);
+  const client = { address: addresses.of(request), userAgent: null };
+  const caller = { token: hashed?.token ?? null, hashed, client };
+  // A larger body is refused, and the rest of it discarded.
+  const count = (bytes: number): Standing =>
+    countMessage(caller, Math.min(bytes, maxBodyBytes), isCrossSite);
+  const standing = count(Number(headers['content-length'] ?? 0));
+  if (headers['transfer-encoding'] !== undefined) {
+    // A body that comes in chunks is not announced.
+    const before = socket.bytesRead;
+    request.once('close', () => count(socket.bytesRead - before));
   }
-
-  /**
-   * Null where the connection is closed, because its client has long been told that it sends too much. What pages of other sites
-   * make a browser send counts apart from what its user does.
-   */
-  count(request: IncomingMessage, isCrossSite: boolean): 'within' | 'over' | null {
-    const { addresses, received, tokens } = this.#settings;
-    const buffer = received.of(request.socket);
-    if (buffer.isStopped) return null;
-    buffer.requestBegan(request);
-    const { method } = request;
-    if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
-    const hashed = tokens.of(request);
-    const client = { address: addresses.of(request), userAgent: null };
-    const caller = { token: hashed?.token ?? null, hashed, client };
-    const take = (bytes: number) => this.#take(caller, bytes, isCrossSite);
-    const standing = take(announcedBytes(request));
-    if (isChunked(request)) countChunks(request, take);
-    if (standing !== 'far over') return standing;
-    // A proxy's connection carries others' requests as well.
-    if (addresses.isFromProxy(request)) return 'over';
-    received.cut(buffer, 'rate');
-    return null;
-  }
-
-  refuse(reply: Reply): Eventually<void> {
-    const { errors, headers } = overLimit('messages', RETRY_SECONDS);
-    reply.setAll(headers);
-    return reply.sendJson(429, { errors });
-  }
-
-  /** A larger body is refused, and the rest of it discarded. */
-  #take(caller: Caller, bytes: number, isCrossSite: boolean): Standing {
-    const { budgets, maxBodyBytes } = this.#settings;
-    return budgets.take(caller, Math.min(bytes, maxBodyBytes), isCrossSite);
-  }
+  if (standing !== 'far over') return standing;
+  // A proxy's connection carries others' requests as well.
+  if (addresses.isFromProxy(request)) return 'over';
+  received.cut(buffer, 'rate');
+  return null;
 }
 
-/** A body that comes in chunks is not announced. */
-function countChunks(request: IncomingMessage, take: (bytes: number) => void): void {
-  const { socket } = request;
-  const before = socket.bytesRead;
-  request.once('close', () => take(socket.bytesRead - before));
-}
-
-function isChunked({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined;
-}
-
-/** Zero where the body comes in chunks. */
-function announcedBytes({ headers }: IncomingMessage): number {
-  return Number(headers['content-length'] ?? 0);
+export function refuseFlood(reply: Reply): Eventually<void> {
+  const { errors, headers } = overLimit('messages', RETRY_SECONDS);
+  reply.setAll(headers);
+  return reply.sendJson(429, { errors });
 }

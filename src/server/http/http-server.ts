@@ -2,6 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
+import { addressClient } from '../../lib/limits/client.ts';
+import type { Limiter } from '../../lib/limits/limiter.ts';
+import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
 import type { DemoPage } from '../demo-page/demo-page.ts';
@@ -10,10 +13,9 @@ import { listen } from '../listen.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import { endRequestTrace } from '../request/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
-import { ConnectionSlots } from './connection-slots.ts';
 import { allowedRequestHeaders, answerPreflight, isCrossSite, setCorsHeaders } from './cors.ts';
 import { EventStreams } from './event-streams.ts';
-import { FloodGuard } from './flood-guard.ts';
+import { countRequest, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import { PipelinedRequests } from './pipelined-requests.ts';
 import { Reply, type ReplyWatcher } from './reply.ts';
@@ -33,8 +35,7 @@ export interface HttpServerSettings extends EndpointSettings {
   /** Additional values of Access-Control-Allow-Headers. */
   readonly corsHeaders: readonly string[];
   readonly maxConnections: number;
-  /** The limit for those that are no WebSockets, and come from no trusted proxy. */
-  readonly maxConnectionsPerAddress: number;
+  readonly limiter: Limiter;
   readonly onConnectionRefused: () => void;
   readonly onCrossSiteRefused: () => void;
   /** Long enough, while draining, to receive a request that crossed our "connection: close" on the wire. */
@@ -63,8 +64,7 @@ export class HttpServer {
   #inFlight = 0;
   #onIdle: (() => void) | null = null;
   readonly #pipelined: PipelinedRequests;
-  readonly #connections: ConnectionSlots;
-  readonly #floods: FloodGuard;
+  readonly #held = new WeakMap<Socket, Slot>();
   readonly #watcher: ReplyWatcher;
 
   constructor(settings: HttpServerSettings) {
@@ -81,17 +81,15 @@ export class HttpServer {
       }),
     };
     this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
-    this.#floods = new FloodGuard(settings);
     this.#pipelined = new PipelinedRequests(settings.received);
     this.#graphql = createGraphQLEndpoint(settings, this.eventStreams);
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
     this.#server = createServer(options, (request, response) => this.#handle(request, response));
     this.#server.maxConnections = settings.maxConnections;
-    this.#connections = new ConnectionSlots(addresses, settings.maxConnectionsPerAddress);
     this.#server.on('connection', (socket) => this.#accept(socket));
     this.#server.on('upgrade', (request, socket, head) => {
-      this.#connections.leave(request.socket);
-      settings.webSockets.upgrade(request, socket, head);
+      const slot = this.#held.get(request.socket) ?? null;
+      settings.webSockets.upgrade(request, socket, head, slot);
     });
   }
 
@@ -121,18 +119,25 @@ export class HttpServer {
   }
 
   #accept(socket: Socket): void {
-    const { received, onConnectionRefused } = this.#settings;
+    const { addresses, received, limiter, onConnectionRefused } = this.#settings;
     received.open(socket);
-    if (!this.#connections.enter(socket)) {
+    // A trusted proxy's are everybody's, and limited by the proxy.
+    if (addresses.isFromProxy({ socket })) return;
+    const client = addressClient(addresses.peerOf(socket));
+    const slot = takeSlot(limiter, 'connections', () => client);
+    if (slot === null) {
       onConnectionRefused();
       socket.destroy();
+      return;
     }
+    this.#held.set(socket, slot);
+    socket.once('close', slot.release);
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
     const { readiness, origins } = this.#settings;
     const isForeign = isCrossSite(request, origins);
-    const standing = this.#floods.count(request, isForeign);
+    const standing = countRequest(request, this.#settings, isForeign);
     if (standing === null) return;
     const reply = new Reply(request, response, this.#watcher);
     reply.set('vary', VARY);
@@ -143,7 +148,7 @@ export class HttpServer {
     this.#inFlight += 1;
     const isRefused = standing === 'over' && !pathOf(request).startsWith('/health/');
     const begin = () =>
-      reply.guard(() => (isRefused ? this.#floods.refuse(reply) : this.#route(reply, isForeign)));
+      reply.guard(() => (isRefused ? refuseFlood(reply) : this.#route(reply, isForeign)));
     if (response.socket !== null) begin();
     else this.#pipelined.wait(request, response, begin);
   }

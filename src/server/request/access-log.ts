@@ -15,7 +15,7 @@ interface AccessLogOptions {
   readonly sample: number;
   /** The key of the hashes of accounts and addresses; null for one of this process. */
   readonly accountKey: string | null;
-  readonly ledger: Pick<ProofLedger, 'provedLogin' | 'acceptedClaim'>;
+  readonly ledger: Pick<ProofLedger, 'isAccepted'>;
   /** A number from 0 up to 1. */
   readonly random: () => number;
   /** Called with each request that has ended, logged or not. */
@@ -131,9 +131,7 @@ export class AccessLog {
 
   #isAccepted({ token, hashed }: Caller): boolean {
     if (token === null) return false;
-    const { ledger } = this.#options;
-    const hash = tokenHash(token, hashed);
-    return ledger.acceptedClaim(hash) !== null || ledger.provedLogin(hash) !== null;
+    return this.#options.ledger.isAccepted({ tokenHash: tokenHash(token, hashed) });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../lib/clock.ts';
+import type { Slot } from '../../lib/limits/slot.ts';
 
 interface KeepAliveOptions {
   readonly clock: Clock;
@@ -11,6 +12,8 @@ interface KeepAliveOptions {
 /** A socket, when it last received anything, and how many pings fell due since. */
 export interface PingTarget {
   readonly socket: WebSocket;
+  /** Its address's, and its account's while that is proved. */
+  readonly slot: Pick<Slot, 'settle'>;
   lastReceivedAtMs: number;
   unansweredPings: number;
 }
@@ -66,13 +69,15 @@ export class KeepAlive {
     const silentSinceMs = clock.now() - silenceMs;
     this.#current = (this.#current + 1) % GROUPS;
     for (const target of this.#groups[this.#current] as Set<PingTarget>) {
-      const { socket, lastReceivedAtMs, unansweredPings } = target;
+      const { socket, slot, lastReceivedAtMs, unansweredPings } = target;
       // After a pause of the process all are silent by the clock: what they sent meanwhile is read after this.
       if (lastReceivedAtMs <= silentSinceMs && unansweredPings >= this.#pingsOfSilence) {
         socket.terminate();
         continue;
       }
       target.unansweredPings += 1;
+      // Its token may have expired, or been refused.
+      slot.settle();
       // A ping behind unread bytes would only add to them. It counts all the same: a peer acknowledges those too.
       if (socket.readyState === socket.OPEN && socket.bufferedAmount === 0) socket.ping();
     }

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
-import { TokenBucket } from '../../lib/token-bucket.ts';
-import type { MessageBudgets } from '../receive/message-budgets.ts';
+import { TokenBucket } from '../../lib/limits/token-bucket.ts';
+import type { CountMessage } from '../receive/message-budget.ts';
 import type { FrameWatcher, ReceiveBuffer, SendFault } from '../receive/receive-buffer.ts';
 import type { ReceiveBuffers } from '../receive/receive-buffers.ts';
 import type { PacedSocket } from './paced-socket.ts';
@@ -10,7 +10,7 @@ interface SenderWatchOptions {
   readonly paced: PacedSocket;
   readonly buffer: ReceiveBuffer;
   readonly received: ReceiveBuffers;
-  readonly budgets: MessageBudgets;
+  readonly countMessage: CountMessage;
 }
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
@@ -20,7 +20,7 @@ const PIECES_ERROR = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 // A client that does nothing unusual never counts: thousands of them may share one address.
-const FREE = { perSecond: 5, burst: 20 };
+const FREE = { most: 20, perMs: 5 / 1_000, owed: 20 };
 const LARGE = 16_384;
 // Long enough for the close frame to be read.
 const LINGER_MS = 1_000;
@@ -43,9 +43,9 @@ export class SenderWatch implements FrameWatcher {
   }
 
   arrived(bytes: number): void {
-    const { paced, buffer, received, budgets } = this.#options;
-    if (bytes < LARGE && this.#free.take(FREE, received.clock.now()) >= 0) return;
-    if (budgets.take(paced.caller, bytes) !== 'within') received.cut(buffer, 'rate');
+    const { paced, buffer, received, countMessage } = this.#options;
+    if (bytes < LARGE && this.#free.take(1, received.clock.now()) >= 0) return;
+    if (countMessage(paced.caller, bytes) !== 'within') received.cut(buffer, 'rate');
   }
 
   cut(fault: SendFault): void {

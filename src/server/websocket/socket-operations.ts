@@ -1,11 +1,10 @@
 import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import { CloseCode, makeServer, type WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import type { ClientKeys } from '../../domain/auth/client-key.ts';
+import type { ClientOf } from '../../domain/auth/proof.ts';
 import { TokenEndedError } from '../../domain/positions/token-ended-error.ts';
 import type { EnvelopedOperation } from '../../graph.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
-import type { Slot } from '../../lib/slots.ts';
 import type { TraceHeaders } from '../../lib/tracing/trace-context.ts';
 import type { Trace } from '../../lib/tracing/tracing.ts';
 import { OverLimitError } from '../../plugins/limits/over-limit-error.ts';
@@ -23,9 +22,7 @@ import type { PingTarget } from './keep-alive.ts';
 import { PacedResults, type PacedSocket } from './paced-socket.ts';
 
 export interface OperationSettings extends ServerSettings {
-  readonly clients: ClientKeys;
-  /** The limit of a proved account's sockets. */
-  readonly socketsPerAccount: number;
+  readonly clientOf: ClientOf;
   /** The limit of in-flight operations on one socket, subscriptions included. */
   readonly maxOperations: number;
 }
@@ -173,17 +170,15 @@ export class SocketOperations {
   }
 
   /** False where the account has too many sockets, and this one is closed. */
-  #claim({ slot, socket, paced }: Connection): boolean {
-    const { clients, socketsPerAccount } = this.#settings;
-    const { kind, key } = clients.of(paced.caller);
-    if (kind !== 'account' || slot.moveTo(key, socketsPerAccount)) return true;
+  #claim({ slot, socket }: Connection): boolean {
+    if (slot.settle()) return true;
     socket.close(TRY_AGAIN_LATER, 'Too many sockets');
     return false;
   }
 }
 
 function tooMany(limit: string): GraphQLError {
-  return new OverLimitError({ limit, retryAfterSeconds: TOO_MANY_RETRY_SECONDS });
+  return new OverLimitError(limit, TOO_MANY_RETRY_SECONDS);
 }
 
 /** A text of `connectionParams`, or an empty one. Client libraries differ in the case of the key. */
@@ -265,8 +260,6 @@ function closesFor(socket: WebSocket): (error: unknown) => boolean {
 /** The state of one socket; graphql-ws carries it as `extra`. */
 export interface Connection extends PingTarget, Record<PropertyKey, unknown> {
   readonly paced: PacedSocket;
-  /** Its address's, and its account's as soon as that is proved. */
-  readonly slot: Slot;
   readonly requestId: string | string[] | undefined;
   /** The upgrade's, to which operations are linked; or, where tracing is off, what is sent on of them. */
   readonly traceHeaders: TraceHeaders;

@@ -4,7 +4,8 @@ import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../lib/clock.ts';
-import { type Slot, Slots } from '../../lib/slots.ts';
+import type { Limiter } from '../../lib/limits/limiter.ts';
+import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { MEMORY_RETRY_SECONDS } from '../../plugins/limits/use-memory-limit.ts';
 import type { LastingConnections } from '../closing-in-slices.ts';
 import { isAllowedPage } from '../http/cors.ts';
@@ -25,8 +26,7 @@ import { type Connection, type OperationSettings, SocketOperations } from './soc
 import { readMessage } from './subscribe-message.ts';
 
 interface WebSocketSettings extends OperationSettings {
-  /** The limit of an address's sockets whose account is not proved. */
-  readonly unprovedPerAddress: number;
+  readonly limiter: Limiter;
   readonly onSocketClosed: (code: number) => void;
   /** Called where a client has too many sockets, before or after the upgrade. */
   readonly onSocketRefused: () => void;
@@ -57,7 +57,6 @@ export class WebSocketEndpoint implements LastingConnections {
   readonly #settings: WebSocketSettings;
   readonly #server: WebSocketServer;
   readonly #keepAlive: KeepAlive;
-  readonly #slots = new Slots();
   readonly #connections = new Map<WebSocket, Connection>();
   /** The connections that the shutdown has not come to yet. */
   readonly #remaining = new Set<Connection>();
@@ -83,7 +82,8 @@ export class WebSocketEndpoint implements LastingConnections {
     });
   }
 
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  /** `held`: the slot of the connection; null where it comes from a trusted proxy, so that this is another's. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, held: Slot | null): void {
     if (hasDoubledHeader(request.rawHeaders)) {
       refuseUpgrade(socket, 400, 'Bad Request');
       return;
@@ -101,10 +101,10 @@ export class WebSocketEndpoint implements LastingConnections {
       refuseUpgrade(socket, 400, 'Bad Request');
       return;
     }
-    const { addresses, clients, unprovedPerAddress } = this.#settings;
+    const { addresses, clientOf, limiter } = this.#settings;
     const address = addresses.of(request);
     const caller = { token: null, client: { address, userAgent: null } };
-    if (this.#settings.budgets.take(caller) !== 'within') {
+    if (this.#settings.countMessage(caller) !== 'within') {
       refuseUpgrade(socket, 429, 'Too Many Requests');
       return;
     }
@@ -113,7 +113,7 @@ export class WebSocketEndpoint implements LastingConnections {
       refuseUpgrade(socket, 503, 'Service Unavailable', MEMORY_RETRY_SECONDS);
       return;
     }
-    const slot = this.#slots.take(clients.of(caller).key, unprovedPerAddress);
+    const slot = held ?? takeSlot(limiter, 'connections', () => clientOf(caller));
     if (slot === null) {
       this.#settings.onSocketRefused();
       refuseUpgrade(socket, 429, 'Too Many Requests');
@@ -169,13 +169,14 @@ export class WebSocketEndpoint implements LastingConnections {
     request: IncomingMessage,
     { stream, head, address, slot }: AcceptedUpgrade,
   ): void {
-    const { log, clock, buffers, received, budgets, maxBodyBytes } = this.#settings;
+    const { clientOf, log, clock, buffers, received, countMessage, maxBodyBytes } = this.#settings;
     const sizes = new UnpackedSizes(maxBodyBytes);
     unpackAtOnce(socket, maxBodyBytes);
     const disconnected = new AbortController();
     const client = { address, userAgent: request.headers['user-agent'] ?? null };
     const caller = { token: null, signal: disconnected.signal, client };
     const paced = new PacedSocket({ socket, stream, caller, buffers, scratch: this.#scratch });
+    slot.owner = () => clientOf(paced.caller);
     const connection: Connection = {
       socket,
       paced,
@@ -226,7 +227,7 @@ export class WebSocketEndpoint implements LastingConnections {
     );
     socket.on('pong', () => this.#keepAlive.received(connection));
     const buffer = received.of(stream);
-    buffer.upgraded(head, new SenderWatch({ socket, paced, buffer, received, budgets }));
+    buffer.upgraded(head, new SenderWatch({ socket, paced, buffer, received, countMessage }));
     // A frame is too large or malformed: `ws` has closed the socket with the right code already.
     socket.on('error', (error) => {
       log.debug({ err: error }, 'a WebSocket failed');

@@ -1,7 +1,6 @@
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
-import { ProofAttempts } from '../../../src/domain/auth/proof-attempts.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
@@ -10,6 +9,7 @@ import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { createTestTrials } from '../../support/trials.ts';
 
 export const MAX_AGE_MS = 60_000;
 export const PROOF_MS = 300_000;
@@ -64,7 +64,7 @@ export function openAccountWorld({ maxBytes, freshness }: AccountWorldOptions = 
   const gateway = new ViewerGateway({
     client,
     ledger,
-    attempts: new ProofAttempts({ clock }),
+    trials: createTestTrials(clock, ledger),
     refusals: { accepted() {}, refused() {} },
     onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
   });

@@ -105,27 +105,50 @@ describe('account data', () => {
   });
 });
 
-describe('the claim of a token', () => {
-  test('is an accepted claim while the gateway accepts the token, proved or not', async () => {
+describe('what limits are charged to', () => {
+  const ofDemo = (ledger: ProofLedger) =>
+    ledger.clientOf({ token: 'demo', hashed: { token: 'demo', hash: demo.tokenHash } });
+
+  test('is the account while the token is proved, and half of it for each token', async () => {
     const { clock, ledger, answers } = setUp();
-    expect(ledger.acceptedClaim(demo.tokenHash)).toBeNull();
+    expect(ofDemo(ledger).kind).toBe('address');
     answers.other(demo);
-    expect(ledger.acceptedClaim(demo.tokenHash)).toBe('1001');
-    expect(ledger.provedLogin(demo.tokenHash)).toBeNull();
-    expect(ledger.acceptedClaim(viewer('another').tokenHash)).toBeNull();
-    await clock.advance(PROOF_MS - 1);
-    expect(ledger.acceptedClaim(demo.tokenHash)).toBe('1001');
-    await clock.advance(1);
-    expect(ledger.acceptedClaim(demo.tokenHash)).toBeNull();
+    expect(ofDemo(ledger).kind).toBe('address');
+    answers.session(demo);
+    expect(ofDemo(ledger)).toEqual({
+      kind: 'account',
+      key: 'account 1001',
+      login: '1001',
+      parts: [
+        { key: `token ${demo.tokenHash}`, share: 0.5 },
+        { key: 'account 1001', share: 1 },
+      ],
+    });
+    await clock.advance(PROOF_MS);
+    expect(ofDemo(ledger).kind).toBe('address');
   });
 
-  test('is not accepted by the catalog, and no longer after a 401', () => {
-    const { ledger, answers } = setUp();
-    answers.catalog(demo);
-    expect(ledger.acceptedClaim(demo.tokenHash)).toBeNull();
-    answers.other(demo);
+  test('is no account after a 401, nor past the time of the token', async () => {
+    const { clock, ledger, answers } = setUp();
+    answers.session(demo);
     ledger.refused(demo);
-    expect(ledger.acceptedClaim(demo.tokenHash)).toBeNull();
+    expect(ofDemo(ledger).kind).toBe('address');
+    const mortal = { ...demo, expiresAtMs: clock.date() + 1_000 };
+    const other = setUp();
+    other.answers.session(mortal);
+    expect(ofDemo(other.ledger).kind).toBe('account');
+    await other.clock.advance(1_000);
+    expect(ofDemo(other.ledger).kind).toBe('address');
+    // Clocks differ: what may be read is another question.
+    expect(other.ledger.account(mortal)).not.toBeNull();
+  });
+
+  test('is no account for a token that a key has verified, once its time is over', async () => {
+    const { clock, ledger } = setUp();
+    ledger.verified({ ...demo, expiresAtMs: clock.date() + 1_000 });
+    expect(ofDemo(ledger).kind).toBe('account');
+    await clock.advance(1_000);
+    expect(ofDemo(ledger).kind).toBe('address');
   });
 });
 

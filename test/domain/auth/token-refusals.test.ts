@@ -12,7 +12,7 @@ function open() {
     clock,
     gatewayNow: () => clock.now(),
     log: createLog({ level: 'info', format: 'json', destination }),
-    granted: { has: () => false },
+    known: { isNew: () => false },
     onRefused() {},
   });
   return {

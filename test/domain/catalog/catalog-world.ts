@@ -2,7 +2,6 @@ import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions } from '../../../src/domain/account/sessions.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
-import { ProofAttempts } from '../../../src/domain/auth/proof-attempts.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
@@ -12,6 +11,7 @@ import { LogicalClock } from '../../../src/lib/clock.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
+import { createTestTrials } from '../../support/trials.ts';
 
 export const DEMO = 'demo@example.com';
 export const FRESH = 'fresh@example.com';
@@ -73,7 +73,7 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
   const gateway = new ViewerGateway({
     client,
     ledger,
-    attempts: new ProofAttempts({ clock }),
+    trials: createTestTrials(clock, ledger),
     refusals: { accepted() {}, refused() {} },
     onPositions: () => {},
   });

@@ -142,7 +142,7 @@ test('an answer of errors ends as well: each of them is longer than a field', as
 
 describe('in a minute', () => {
   test('the fields resolved for an account are limited, whatever the number of requests', async () => {
-    await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '2000' });
+    await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '4000' });
     const token = await app.signIn();
     const other = await app.signIn('pro@example.com');
     await Promise.all(
@@ -175,7 +175,8 @@ describe('in a minute', () => {
   });
 
   test('answers from memory count as well, and unchanged ones nothing', async () => {
-    await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '5000' });
+    const limits = { COST_LIMIT_PER_MINUTE: '10000' };
+    await using app = await startTestApp(limits, { refills: false });
     const token = await app.signIn();
     await app.query('{ session { login } }', { token });
     const text = '{ instruments(first: 500) { nodes { id } } }';

@@ -3,8 +3,9 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { limited } from '../../support/limits.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
-import { initializedSocket, openSocket } from '../live/raw-socket.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 
 const HEALTH = 'GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n';
 const UPGRADE = [
@@ -45,8 +46,8 @@ test('a process has a limit of connections; one more is closed, until another di
   await eventually(() => hasRoom(app));
 });
 
-test('an address has a limit of connections that are no sockets; one more is closed', async () => {
-  await using app = await startTestApp({}, { connections: { perAddress: 2 } });
+test('an address has a limit of connections, sockets too; one more is closed', async () => {
+  await using app = await startTestApp({}, { limits: limited('connections', 2) });
   using first = await healthy(app);
   using _second = await healthy(app);
   using third = await openRaw(app.url);
@@ -54,33 +55,62 @@ test('an address has a limit of connections that are no sockets; one more is clo
   expect(third.received).toBe('');
   first.socket.write(UPGRADE);
   await eventually(() => first.received.includes('101 Switching Protocols'));
-  using _fourth = await healthy(app);
+  expect(await hasRoom(app)).toBe(false);
+  first.socket.destroy();
+  await eventually(() => hasRoom(app));
 });
 
 test("a trusted proxy's connections are limited for the process alone", async () => {
   await using app = await startTestApp(
     { TRUSTED_PROXIES: '127.0.0.1' },
-    { connections: { perAddress: 1 } },
+    { limits: limited('connections', 1) },
   );
   using _first = await healthy(app);
   using _second = await healthy(app);
 });
 
-test('an address has a limit of unproved sockets; one more is answered 429', async () => {
-  await using app = await startTestApp({}, { connections: { unprovedPerAddress: 2 } });
-  using first = await openSocket(app);
-  using _second = await openSocket(app);
-  using third = await openRaw(app.url);
-  third.socket.write(UPGRADE);
-  await eventually(() => third.isClosed);
+test('behind a trusted proxy each address has a limit of unproved sockets; one more is answered 429', async () => {
+  await using app = await startTestApp(
+    { TRUSTED_PROXIES: '127.0.0.1' },
+    { limits: limited('connections', 2) },
+  );
+  const from = (address: string) => UPGRADE.replace('\r\n', `\r\nx-forwarded-for: ${address}\r\n`);
+  const upgraded = async (address: string) => {
+    const raw = await openRaw(app.url);
+    raw.socket.write(from(address));
+    await eventually(() => raw.received.includes('\r\n\r\n'));
+    return raw;
+  };
+  using first = await upgraded('192.0.2.1');
+  using _second = await upgraded('192.0.2.1');
+  using third = await upgraded('192.0.2.1');
   expect(third.received).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
-  first.socket.terminate();
+  using other = await upgraded('192.0.2.2');
+  expect(other.received).toMatch(/^HTTP\/1\.1 101 /);
+  first.socket.destroy();
   await eventually(async () => {
-    using next = await openRaw(app.url);
-    next.socket.write(UPGRADE);
-    await eventually(() => next.received.includes('\r\n\r\n'));
+    using next = await upgraded('192.0.2.1');
     return next.received.startsWith('HTTP/1.1 101 ');
   });
+});
+
+test('a socket counts for its account once that is proved, and no more for its address', async () => {
+  await using app = await startTestApp({}, { limits: limited('connections', 4) });
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const sockets = [];
+  // Two are what one token has of four.
+  for (const email of ['demo@example.com', 'pro@example.com', 'fresh@example.com']) {
+    for (let at = 0; at < 2; at += 1) {
+      const raw = await initializedSocket(app, app.sandbox.token({ email }));
+      raw.subscribe('1', '{ session { login } }');
+      await raw.until('1', 'complete');
+      sockets.push(raw);
+    }
+  }
+  using raw = await initializedSocket(app, token);
+  raw.subscribe('1', '{ session { login } }');
+  await raw.until('1', 'complete');
+  for (const each of sockets) each[Symbol.dispose]();
 });
 
 test('a server that drains answers 503 to a WebSocket upgrade', async () => {

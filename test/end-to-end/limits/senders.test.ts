@@ -271,8 +271,7 @@ describe('requests that are refused', () => {
   });
 
   test("behind a proxy they count against their own client, and the proxy's connection stays open", async () => {
-    await using stage = await startAtRest({ TRUSTED_PROXIES: '127.0.0.1' });
-    const { app } = stage;
+    await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { refills: false });
     using raw = await openRaw(app.url);
     const from = (address: string) =>
       `GET /nothing HTTP/1.1\r\nhost: a\r\nx-forwarded-for: ${address}\r\n\r\n`;
@@ -289,8 +288,7 @@ describe('requests that are refused', () => {
   });
 
   test('behind a proxy count by what came where their bodies are in chunks, and their connection stays open', async () => {
-    await using stage = await startAtRest({ TRUSTED_PROXIES: '127.0.0.1' });
-    const { app } = stage;
+    await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { refills: false });
     using raw = await openRaw(app.url);
     const head = `POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n`;
     const chunked = `${head}x-forwarded-for: 192.0.2.1\r\ntransfer-encoding: chunked\r\n\r\n`;

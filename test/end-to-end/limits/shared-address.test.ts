@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
+import { DEFAULT_LIMITS } from '../../support/limits.ts';
 import { stepUntil } from '../../support/steps.ts';
 import { CHANGES, webSocketClient } from '../live/watcher.ts';
 
@@ -75,7 +76,14 @@ describe('people behind one address, none of whom is known after a restart,', ()
   });
 
   test('all get their events, more of them than an address may begin subscriptions', async () => {
-    await using app = await startTestApp({}, { connections: { unprovedPerAddress: 5 } });
+    await using app = await startTestApp(
+      {},
+      {
+        limits: {
+          connections: { ...DEFAULT_LIMITS.connections, most: { account: 128, address: 5 } },
+        },
+      },
+    );
     const clients = await forMany(20, 2, async (at) => {
       const client = webSocketClient(app, app.sandbox.token(userAt(at)));
       const watcher = client.watch();
@@ -105,7 +113,7 @@ test('one account that subscribes by many unproved ways has no more than 256', a
 }, 300_000);
 
 test('an account that is at its limit takes what it does by new tokens from its address', async () => {
-  await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '5' });
+  await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '5' }, { refills: false });
   const ask = (token: string) => app.query('{ session { login } }', { token });
   const demo = () => app.sandbox.token({ email: 'demo@example.com' });
   const statuses = [];

@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ClientKeys } from '../../../src/domain/auth/client-key.ts';
 import type { Graph } from '../../../src/graph.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { addressClient } from '../../../src/lib/limits/client.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
-import { MessageBudgets } from '../../../src/server/receive/message-budgets.ts';
 import { ReceiveBuffers } from '../../../src/server/receive/receive-buffers.ts';
 import { AccessLog } from '../../../src/server/request/access-log.ts';
 import { BearerTokens } from '../../../src/server/request/bearer.ts';
@@ -17,6 +16,7 @@ import { RequestIds } from '../../../src/server/request/request-id.ts';
 import { WebSocketEndpoint } from '../../../src/server/websocket/websocket-endpoint.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createTestLimiter } from '../../support/limits.ts';
 import { initializedSocket, openSocket } from './raw-socket.ts';
 import { CHANGES } from './watcher.ts';
 
@@ -197,8 +197,8 @@ describe('a server that shuts down', () => {
       format: 'json',
       destination: { write: (line) => void logged.push(line) },
     });
-    const ledger = { provedLogin: () => null, acceptedClaim: () => null };
-    const clients = new ClientKeys(ledger);
+    const clientOf = () => addressClient('127.0.0.1');
+    const limiter = createTestLimiter({}, systemClock);
     const received = new ReceiveBuffers({ maxBytes: 1_048_576, clock: systemClock });
     const endpoint = new WebSocketEndpoint({
       graph,
@@ -210,10 +210,11 @@ describe('a server that shuts down', () => {
       pingMs: 10_000,
       silenceMs: 60_000,
       maxOperations: 10,
-      clients,
-      buffers: new SendBuffers({ maxBytes: 1_048_576, clients, clock: systemClock }),
+      clientOf,
+      limiter,
+      buffers: new SendBuffers({ maxBytes: 1_048_576, clientOf, clock: systemClock }),
       received,
-      budgets: new MessageBudgets({ ratePerMinute: 1_200, clients, clock: systemClock }),
+      countMessage: () => 'within',
       tokens: new BearerTokens(),
       requestIds: new RequestIds(),
       tracing: null,
@@ -222,7 +223,7 @@ describe('a server that shuts down', () => {
         log,
         sample: 1,
         accountKey: null,
-        ledger,
+        ledger: { isAccepted: () => false },
         random: Math.random,
         onEnded: () => {},
       }),
@@ -230,12 +231,10 @@ describe('a server that shuts down', () => {
       onSocketRefused: () => {},
       isMemoryShort: () => false,
       onMemoryShort: () => {},
-      socketsPerAccount: 10,
-      unprovedPerAddress: 10,
     });
     const server = createServer();
     server.on('connection', (socket) => received.open(socket));
-    server.on('upgrade', (request, socket, head) => endpoint.upgrade(request, socket, head));
+    server.on('upgrade', (request, socket, head) => endpoint.upgrade(request, socket, head, null));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

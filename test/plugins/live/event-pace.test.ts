@@ -1,21 +1,25 @@
-import { expect, test } from 'vitest';
-import { EventPace } from '../../../src/plugins/live/event-pace.ts';
+import { describe, expect, test } from 'vitest';
+import { accountClient, type Client, singleClient } from '../../../src/lib/limits/client.ts';
+import { createEventPace } from '../../../src/plugins/live/event-pace.ts';
+import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
+const A = singleClient('account', 'a');
+const B = singleClient('account', 'b');
 const FIELDS = 6_000;
 const SECOND = 1_000;
 
 function setUp() {
   const clock = createScriptedClock();
-  const pace = new EventPace({ fieldsPerMinute: FIELDS, clock });
+  const pace = createEventPace(createTestLimiter(limited('events', FIELDS), clock), clock);
   const admitted: [string, number][] = [];
   return {
     clock,
     pace,
     admitted,
     /** Requests an event of an account, and notes when it may go. */
-    ask(key: string, name: string, fields: number) {
-      const wait = pace.admit(key, fields);
+    ask(client: Client, name: string, fields: number) {
+      const wait = pace.admit(client, fields);
       if (wait === null) admitted.push([name, 0]);
       else void wait.then((waitedMs) => admitted.push([name, waitedMs]));
     },
@@ -24,21 +28,21 @@ function setUp() {
 
 test('events go immediately while their account has fields left', () => {
   const { pace } = setUp();
-  for (let at = 0; at < 6; at += 1) expect(pace.admit('a', 1_000)).toBeNull();
-  expect(pace.admit('a', 1_000)).not.toBeNull();
-  expect(pace.admit('b', 1_000)).toBeNull();
+  for (let at = 0; at < 7; at += 1) expect(pace.admit(A, 1_000)).toBeNull();
+  expect(pace.admit(A, 1_000)).not.toBeNull();
+  expect(pace.admit(B, 1_000)).toBeNull();
 });
 
 test('beyond it they wait in line, until the fields are earned', async () => {
   const { clock, admitted, ask } = setUp();
-  ask('a', 'first', FIELDS + 1_000);
-  ask('a', 'second', 100);
-  ask('a', 'third', 100);
+  ask(A, 'first', FIELDS + 1_000);
+  ask(A, 'second', 100);
+  ask(A, 'third', 100);
   expect(admitted).toEqual([['first', 0]]);
   // A hundred fields a second: the first has taken ten seconds of them in advance.
   await clock.advance(9 * SECOND);
   expect(admitted).toHaveLength(1);
-  await clock.advance(2 * SECOND);
+  await clock.advance(1.5 * SECOND);
   expect(admitted.map(([name]) => name)).toEqual(['first', 'second']);
   await clock.advance(2 * SECOND);
   expect(admitted.map(([name]) => name)).toEqual(['first', 'second', 'third']);
@@ -49,63 +53,108 @@ test('beyond it they wait in line, until the fields are earned', async () => {
 
 test('the actual cost of an event replaces its reservation', () => {
   const { pace } = setUp();
-  expect(pace.admit('a', FIELDS)).toBeNull();
-  expect(pace.admit('a', 1)).not.toBeNull();
+  expect(pace.admit(A, FIELDS + 1)).toBeNull();
+  expect(pace.admit(A, 1)).not.toBeNull();
   const cheap = setUp().pace;
-  cheap.admit('a', FIELDS);
-  cheap.settle('a', FIELDS, 10);
-  expect(cheap.admit('a', 1)).toBeNull();
+  cheap.admit(A, FIELDS);
+  cheap.settle(A, FIELDS, 10);
+  expect(cheap.admit(A, 1)).toBeNull();
   const dear = setUp().pace;
-  dear.admit('a', 1);
-  dear.settle('a', 1, FIELDS);
-  expect(dear.admit('a', 1)).not.toBeNull();
+  dear.admit(A, 1);
+  dear.settle(A, 1, FIELDS + 1);
+  expect(dear.admit(A, 1)).not.toBeNull();
 });
 
 test('the line is first in, first out', async () => {
   const { clock, admitted, ask } = setUp();
-  ask('a', 'first', FIELDS);
-  ask('a', 'waiting', 1_000);
+  ask(A, 'first', FIELDS + 100);
+  ask(A, 'waiting', 1_000);
   await clock.advance(SECOND / 2);
-  ask('a', 'late', 1);
+  ask(A, 'late', 1);
   await clock.advance(60 * SECOND);
   expect(admitted.map(([name]) => name)).toEqual(['first', 'waiting', 'late']);
 });
 
 test('an account earns no more than a minute’s fields', async () => {
   const { clock, pace } = setUp();
-  pace.admit('a', 1);
+  pace.admit(A, 1);
   await clock.advance(3_600 * SECOND);
-  expect(pace.admit('a', FIELDS)).toBeNull();
-  expect(pace.admit('a', 1)).not.toBeNull();
+  expect(pace.admit(A, FIELDS + 1)).toBeNull();
+  expect(pace.admit(A, 1)).not.toBeNull();
 });
 
 test('one that waits alone is admitted as well', async () => {
   const { clock, admitted, ask } = setUp();
-  ask('a', 'first', FIELDS);
-  ask('a', 'alone', 1);
+  ask(A, 'first', FIELDS + 100);
+  ask(A, 'alone', 1);
   await clock.advance(2 * SECOND);
   expect(admitted.map(([name]) => name)).toEqual(['first', 'alone']);
 });
 
-test('an event whose subscription ends waits no longer, and those behind it wait as if it had never come', async () => {
+test('an event whose subscription ends waits no longer, and those after it wait as if it had never come', async () => {
   const { clock, pace, admitted, ask } = setUp();
-  ask('a', 'first', FIELDS + 1_000);
+  ask(A, 'first', FIELDS + 1_000);
   const ending = new AbortController();
-  const left = pace.admit('a', FIELDS, ending.signal);
-  ask('a', 'second', 100);
+  const left = pace.admit(A, FIELDS, ending.signal);
   ending.abort();
   expect(await left).toBe(0);
+  ask(A, 'second', 100);
   await clock.advance(11 * SECOND);
   expect(admitted.map(([name]) => name)).toEqual(['first', 'second']);
 });
 
-test('subscriptions that come and leave while an account waits set no timers of their own', async () => {
+test('subscriptions that come and leave while an account waits leave nothing behind', async () => {
   const { clock, pace } = setUp();
-  pace.admit('a', 2 * FIELDS);
+  pace.admit(A, 2 * FIELDS);
   for (let at = 0; at < 100; at += 1) {
     const ending = new AbortController();
-    void pace.admit('a', 1, ending.signal);
+    const left = pace.admit(A, FIELDS, ending.signal);
     ending.abort();
+    expect(await left).toBe(0);
+    expect(await pace.admit(A, FIELDS, AbortSignal.abort())).toBe(0);
   }
-  expect(clock.pending).toBe(1);
+  expect(clock.pending).toBe(0);
+});
+
+test('of many events that wait none goes before what was reserved ahead of it is earned', async () => {
+  const { clock, admitted, ask } = setUp();
+  for (let at = 0; at <= 100; at += 1) ask(A, String(at), FIELDS + (at === 0 ? 1 : 0));
+  await clock.advance(50.5 * 60 * SECOND);
+  expect(admitted).toHaveLength(52);
+});
+
+describe('the tokens of an account', () => {
+  const [one, other] = [accountClient('1', 'x'), accountClient('1', 'y')];
+
+  test('have half of its events each, and what waits in one’s line takes nothing from the other', async () => {
+    const { clock, admitted, ask } = setUp();
+    for (let at = 0; at < 10; at += 1) ask(one, `one ${at}`, FIELDS);
+    ask(other, 'other', 1);
+    expect(admitted.map(([name]) => name)).toEqual(['one 0', 'other']);
+    // 3,000 that it owes, at half of 6,000 a minute.
+    await clock.advance(61 * SECOND);
+    expect(admitted.map(([name]) => name)).toEqual(['one 0', 'other', 'one 1']);
+  });
+
+  test('have together what it has', async () => {
+    const { clock, admitted, ask } = setUp();
+    const tokens = ['a', 'b', 'c', 'd'].map((hash) => accountClient('1', hash));
+    for (let at = 0; at < 100; at += 1)
+      for (const token of tokens) ask(token, String(at), FIELDS / 10);
+    await clock.advance(600 * SECOND);
+    // A minute's at once, ten more, and the one that each token had begun with.
+    expect(admitted.length).toBeGreaterThan(105);
+    expect(admitted.length).toBeLessThan(120);
+  });
+
+  test('get back from both lines what an event that ends had reserved', async () => {
+    const { pace } = setUp();
+    pace.admit(other, FIELDS + 100);
+    const ending = new AbortController();
+    const left = pace.admit(one, FIELDS, ending.signal);
+    ending.abort();
+    expect(await left).toBe(0);
+    pace.settle(other, FIELDS + 100, 0);
+    expect(pace.admit(one, 1)).toBeNull();
+  });
 });

@@ -10,8 +10,9 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import { singleClient } from '../../../src/lib/limits/client.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { Registry } from '../../../src/lib/metrics/registry.ts';
 import { PackedText } from '../../../src/lib/packed-text.ts';
@@ -19,13 +20,14 @@ import { PullStream } from '../../../src/lib/pull-stream.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../src/plugins/cost/meter.ts';
 import type { PreparedOperation } from '../../../src/plugins/documents/documents.ts';
 import { ErrorCodes } from '../../../src/plugins/errors/error-codes.ts';
-import { EventPace } from '../../../src/plugins/live/event-pace.ts';
+import { createEventPace, type EventPace } from '../../../src/plugins/live/event-pace.ts';
 import { EventResults, type LiveOperation } from '../../../src/plugins/live/event-results.ts';
 import { Context } from '../../../src/schema/context.ts';
 import { GraphMetrics } from '../../../src/schema/graph-metrics.ts';
 import { publicCause, reasonOf } from '../../../src/schema/public-error.ts';
 import type { Services } from '../../../src/schema/services.ts';
 import { perAccount, perGroup } from '../../../src/schema/sharing.ts';
+import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const schema = buildSchema(`
@@ -58,8 +60,14 @@ let results: EventResults;
 beforeEach(() => {
   executed = 0;
   fields = 0;
-  results = resultsPacedBy(new EventPace({ fieldsPerMinute: 1_000_000, clock: systemClock }));
+  results = resultsPacedBy(paceOf(1_000_000, systemClock));
 });
+
+const client = singleClient('account', '1');
+
+function paceOf(fieldsPerMinute: number, clock: Clock): EventPace {
+  return createEventPace(createTestLimiter(limited('events', fieldsPerMinute), clock), clock);
+}
 
 function resultsPacedBy(pace: EventPace, isTold = false): EventResults {
   const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
@@ -176,7 +184,8 @@ function follow(
     signal: undefined,
     failing: { requestId: 'r', record: null },
     newContext: () => new Context(services, { token }),
-    key: 'account 1',
+    client,
+    clientNow: () => client,
     expected: 1,
     reserved: 0,
   };
@@ -347,20 +356,21 @@ describe('the budget of an account is charged', () => {
     async (cost) => {
       const clock = createScriptedClock();
       fields = 402;
-      const pace = new EventPace({ fieldsPerMinute: 402 + 4 * further + 1, clock });
+      // At 0 the next may still go.
+      const pace = paceOf(402 + 4 * further, clock);
       results = resultsPacedBy(pace);
       const follow = () => sentTo(document, event, { cost, takesPacked: false });
       for (let at = 0; at < 5; at += 1) await follow();
-      expect(pace.admit('account 1', 1)).toBeNull();
-      expect(pace.admit('account 1', 1)).not.toBeNull();
+      expect(pace.admit(client, 1)).toBeNull();
+      expect(pace.admit(client, 1)).not.toBeNull();
       expect(executed).toBe(1);
     },
   );
 
   test('for no event that waits when its subscription ends: the reason alone is sent, at once', async () => {
-    const pace = new EventPace({ fieldsPerMinute: 60_000, clock: createScriptedClock() });
+    const pace = paceOf(60_000, createScriptedClock());
     results = resultsPacedBy(pace);
-    pace.admit('account 1', 61_000);
+    pace.admit(client, 61_000);
     const sent = await resultsOf(document, [event], { reason: new Error('over') });
     expect(sent).toMatchObject([{ errors: [{ extensions: { code: 'INTERNAL' } }] }]);
     expect(sent[0]).not.toHaveProperty('data');
@@ -374,9 +384,9 @@ describe('the budget of an account is charged', () => {
     ] as const) {
       executed = 0;
       const clock = createScriptedClock();
-      const pace = new EventPace({ fieldsPerMinute: 60_000, clock });
+      const pace = paceOf(60_000, clock);
       results = resultsPacedBy(pace, isTold);
-      pace.admit('account 1', 61_000);
+      pace.admit(client, 61_000);
       const all = Promise.all([1, 2, 3].map(() => sentTo(document, event)));
       await clock.advance(5_000);
       const sent = (await all).map((each) => JSON.parse(plainOf(each)).data);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ClientKeys } from '../../../src/domain/auth/client-key.ts';
+import { addressClient } from '../../../src/lib/limits/client.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
 import {
   askAndStall,
@@ -129,7 +129,7 @@ async function openWrite(bytes: number) {
   const reasons: string[] = [];
   const buffers = new SendBuffers({
     maxBytes: 1024 * MEGABYTE,
-    clients: new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null }),
+    clientOf: ({ client }) => addressClient(client?.address),
     clock,
     onCut: (reason) => reasons.push(reason),
   });

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { ClientKeys } from '../../../src/domain/auth/client-key.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { addressClient } from '../../../src/lib/limits/client.ts';
 import type { SendBuffer } from '../../../src/server/back-pressure/send-buffer.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -41,7 +41,7 @@ function openBy(times: { readonly clock: Clock; readonly unreadMs?: number }) {
   const cuts: string[] = [];
   const buffers = new SendBuffers({
     maxBytes: MAX_BYTES,
-    clients: new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null }),
+    clientOf: ({ client }) => addressClient(client?.address),
     ...times,
     onCut: (reason) => cuts.push(reason),
   });

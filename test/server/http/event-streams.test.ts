@@ -3,8 +3,8 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { ClientKeys } from '../../../src/domain/auth/client-key.ts';
 import { steadyClock } from '../../../src/lib/clock.ts';
+import { addressClient } from '../../../src/lib/limits/client.ts';
 import { PullStream } from '../../../src/lib/pull-stream.ts';
 import { FollowedEvents } from '../../../src/plugins/live/delivery.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
@@ -58,8 +58,12 @@ function send(
   feed: Feed,
   { unreadMs = 60_000, pingMs = NEVER_MS }: Times = {},
 ): Promise<void> {
-  const clients = new ClientKeys({ provedLogin: () => null, acceptedClaim: () => null });
-  const buffers = new SendBuffers({ maxBytes: 2 ** 30, clients, clock: steadyClock, unreadMs });
+  const buffers = new SendBuffers({
+    maxBytes: 2 ** 30,
+    clientOf: ({ client }) => addressClient(client?.address),
+    clock: steadyClock,
+    unreadMs,
+  });
   const stream = new EventStream({
     response,
     unread: buffers.open(response.req.socket, { caller: { token: null } }),

@@ -38,7 +38,13 @@ async function openConnections(count: number, pingMs = PING_MS) {
       pings += 1;
     });
     const [socket] = (await connected) as [WebSocket];
-    const target: PingTarget = { socket, lastReceivedAtMs: clock.now(), unansweredPings: 0 };
+    const slot = { settle: () => true };
+    const target: PingTarget = {
+      socket,
+      slot,
+      lastReceivedAtMs: clock.now(),
+      unansweredPings: 0,
+    };
     socket.on('pong', () => keepAlive.received(target));
     await eventually(() => client.readyState === client.OPEN);
     connections.push({ client, target, pings: () => pings, leave: keepAlive.join(target) });

@@ -16,6 +16,7 @@ import { openOnRedis } from '../stores-on-redis.ts';
 
 /** A Sentinel that was held up for two seconds promotes nothing for the next thirty. */
 const TILT = { withinMs: 120_000 };
+const FIGURES = [5, 5 / 60_000, 1];
 
 /** The rule as the page for operators has it. */
 function documentedRule(): string[] {
@@ -37,7 +38,11 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await stores.records.release(await reserved(stores.records, '1', 'released'));
     expect(await stores.records.find('1', 'kept')).toMatchObject({ outcome: accepted });
     expect(await stores.records.find('1', 'released')).toBe(null);
-    await stores.counters.counter('requests', { limit: 2, windowSeconds: 60 }).take('address');
+    await stores.limits?.share(['requests a'], FIGURES);
+    const known = stores.limits?.keys('token');
+    known?.add('key', Date.now() + 60_000);
+    expect(await known?.has('key')).toBe(true);
+    known?.delete('key');
     await stores.versions?.put('version', 'text');
     expect(await stores.versions?.get('version')).toBe('text');
     // Another replica, the loss of everything, and a replica that leaves.
@@ -46,7 +51,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     expect(await other.records.reserve(request('1', 'kept'))).toMatchObject({ reserved: false });
     await other.close();
     await eventually(() => stores.records.degradedReason() === null);
-    expect(stores.counters.degradedReason()).toBe(null);
+    expect(stores.limits?.degradedReason()).toBe(null);
     expect(await redis.command('ACL', 'LOG')).toEqual([]);
 
     await using stranger = await openOnRedis(url, 'other:');
@@ -108,7 +113,6 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await using board = await startSwitchboard(one.url);
     await using stores = await openOnRedis(`redis://:${REDIS_PASSWORD}@${board.address}`);
     await eventually(() => reserved(stores.records, '1', 'before'));
-    const counter = stores.counters.counter('requests', { limit: 100, windowSeconds: 60 });
     for (const [old, promoted, key] of [
       [one, other, 'there'],
       [other, one, 'and back'],
@@ -118,7 +122,9 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
       // No connection breaks with it.
       await old.command('REPLICAOF', '127.0.0.1', new URL(promoted.url).port);
       // All of these refusals arrive before the connection is closed.
-      await Promise.all(Array.from({ length: 40 }, () => counter.take('address')));
+      await Promise.all(
+        Array.from({ length: 40 }, () => stores.limits?.share(['requests a'], FIGURES)),
+      );
       await eventually(() => reserved(stores.records, '1', key));
       expect(await promoted.command('EXISTS', `trading-graph:{orders}:record:1:${key}`)).toBe(1);
     }

@@ -1,0 +1,47 @@
+import { networksOf } from '../address-key.ts';
+import { NETWORK_SHARES, TOKEN_SHARE, type Whom } from './table.ts';
+
+/** Whom something is charged to. */
+export interface Client {
+  readonly kind: Whom;
+  readonly key: string;
+  /** The login of a proved account. */
+  readonly login?: string;
+  /** All that it is charged to, the narrowest first, each with its share of a limit. */
+  readonly parts: readonly { readonly key: string; readonly share: number }[];
+}
+
+/** A proved account, by one of its tokens. */
+export function accountClient(login: string, tokenHash: string): Client {
+  const key = `account ${login}`;
+  const token = { key: `token ${tokenHash}`, share: TOKEN_SHARE };
+  return { kind: 'account', key, login, parts: [token, { key, share: 1 }] };
+}
+
+const MOST_KNOWN = 4_096;
+const known = new Map<string, Client>();
+
+/** Memoized: each request asks for it several times. */
+export function addressClient(address = ''): Client {
+  const before = known.get(address);
+  if (before) return before;
+  const parts = networksOf(address).map((network, at) => ({
+    key: `address ${network}`,
+    share: NETWORK_SHARES[at] as number,
+  }));
+  const client: Client = { kind: 'address', key: parts[0]?.key ?? '', parts };
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(address, client);
+  return client;
+}
+
+export function singleClient(kind: Whom, name: string): Client {
+  const key = `${kind} ${name}`;
+  return { kind, key, parts: [{ key, share: 1 }] };
+}
+
+/** The same client with regard to one thing, of which it has a limit of its own. */
+export function regarding(client: Client, thing: string, kind = client.kind): Client {
+  const parts = client.parts.map(({ key, share }) => ({ key: `${key} ${thing}`, share }));
+  return { ...client, kind, parts };
+}

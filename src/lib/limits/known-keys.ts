@@ -1,0 +1,44 @@
+import type { Clock } from '../clock.ts';
+import type { Eventually } from '../eventually.ts';
+import { growingLru } from '../growing-lru.ts';
+
+/** Keys that replicas share, each until a date. */
+export interface SharedKeys {
+  add(key: string, untilMs: number): void;
+  delete(key: string): void;
+  /** False while the store does not answer. */
+  has(key: string): Promise<boolean>;
+}
+
+export type KnownKeys = ReturnType<typeof createKnownKeys>;
+
+const MOST_KEYS = 100_000;
+const JUST_MS = 60_000;
+
+/**
+ * Remembers what has proved itself once, such as the hashes of tokens: nobody has made it up. Without `shared` this
+ * process remembers for itself.
+ */
+export function createKnownKeys(clock: Clock, lifeMs: number, shared?: SharedKeys) {
+  const addedAtMs = growingLru<string, number>({ maxEntries: MOST_KEYS, entryBytes: 200 });
+  const isYounger = (key: string, ms: number) =>
+    clock.now() - (addedAtMs.get(key) ?? -Infinity) < ms;
+  return {
+    get byteSize(): number {
+      return addedAtMs.calculatedSize;
+    },
+    add(key: string): void {
+      addedAtMs.set(key, clock.now());
+      shared?.add(key, clock.date() + lifeMs);
+    },
+    delete(key: string): void {
+      addedAtMs.delete(key);
+      shared?.delete(key);
+    },
+    has: (key: string): Eventually<boolean> =>
+      isYounger(key, lifeMs) || (shared?.has(key) ?? false),
+    /** Without asking the store. */
+    hasHere: (key: string): boolean => isYounger(key, lifeMs),
+    isNew: (key: string): boolean => isYounger(key, JUST_MS),
+  };
+}

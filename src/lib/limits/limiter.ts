@@ -1,0 +1,143 @@
+import type { LRUCache } from 'lru-cache';
+import type { Clock } from '../clock.ts';
+import { growingLru } from '../growing-lru.ts';
+import type { Client } from './client.ts';
+import type { LimitName, LimitTable } from './table.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** What a client has left, in the scarcest of its shares. */
+export interface Taken {
+  readonly isOver: boolean;
+  /** Below 0: what it owes. */
+  readonly left: number;
+  readonly most: number;
+  /** The time until enough is there again, or where nothing was refused until all is. */
+  readonly waitMs: number;
+}
+
+/**
+ * Tells the other replicas what this one took of each bucket, and returns what all have left in each; null while the store
+ * does not answer. `figures`: of each its size, what it earns in a millisecond, and what was taken.
+ */
+export type Share = (keys: string[], figures: number[]) => Promise<readonly number[] | null>;
+
+interface Bucket {
+  readonly key: string;
+  readonly tokens: TokenBucket;
+  /** Taken here, and not known to the other replicas. */
+  unshared: number;
+}
+
+/** Beyond so many of one kind the least recently used is forgotten, so that a flood costs no memory. */
+const MOST_BUCKETS = 100_000;
+const BUCKET_BYTES = 300;
+const MINUTE_MS = 60_000;
+const SHARE_MS = 100;
+// A sum of fractions may be a little less than the whole.
+const TOLERANCE = 1e-6;
+
+/**
+ * The token buckets of all limits. Replicas that share a limit have one each, and bring them into line ten times a
+ * second: nobody waits for the store, and what they have let through together beyond the limit is owed.
+ */
+export class Limiter {
+  readonly table: LimitTable;
+  readonly #clock: Clock;
+  readonly #share: Share | undefined;
+  readonly #buckets = new Map<string, LRUCache<string, Bucket>>();
+  readonly #unshared = new Set<Bucket>();
+
+  /** `clock` is a monotonic one. Without `share` this process counts for itself. */
+  constructor(table: LimitTable, clock: Clock, share?: Share) {
+    this.table = table;
+    this.#clock = clock;
+    this.#share = share;
+  }
+
+  get byteSize(): number {
+    return [...this.#buckets.values()].reduce((sum, { calculatedSize }) => sum + calculatedSize, 0);
+  }
+
+  /** Takes so many from each of a client's shares, or where one has too little left from none. */
+  take(name: LimitName, client: Client, points = 1): Taken {
+    const nowMs = this.#clock.now();
+    const taken = scarcest(this.#bucketsOf(name, client, nowMs), points, nowMs);
+    return taken.isOver || points === 0 ? taken : this.spend(name, client, points);
+  }
+
+  /** Takes what was used already, or is given back where it is below 0. */
+  spend(name: LimitName, client: Client, points: number): Taken {
+    const nowMs = this.#clock.now();
+    const buckets = this.#bucketsOf(name, client, nowMs);
+    for (const bucket of buckets) {
+      const wasEmpty = bucket.tokens.take(0, nowMs) < 0;
+      bucket.tokens.take(points, nowMs);
+      if (this.table[name].isShared) this.#shareSoon(bucket, points);
+      // What a token or a network uses beyond its share is not taken from the whole.
+      if (wasEmpty && points > 0) break;
+    }
+    return scarcest(buckets, 0, nowMs);
+  }
+
+  giveBack(name: LimitName, client: Client): void {
+    this.spend(name, client, -1);
+  }
+
+  /** Charges another client in place of the first, unless that one has too little left. */
+  move(name: LimitName, from: Client, to: Client): void {
+    if (!this.take(name, to).isOver) this.giveBack(name, from);
+  }
+
+  #bucketsOf(name: LimitName, { kind, parts }: Client, nowMs: number): readonly Bucket[] {
+    const group = `${name} ${kind}`;
+    const known =
+      this.#buckets.get(group) ??
+      growingLru<string, Bucket>({ maxEntries: MOST_BUCKETS, entryBytes: BUCKET_BYTES });
+    this.#buckets.set(group, known);
+    return parts.map(({ key, share }) => {
+      const before = known.get(key);
+      if (before) return before;
+      const { most: whole, refills, owed } = this.table[name];
+      const most = Math.max(1, Math.floor((whole[kind] ?? 0) * share));
+      const rule = { most, perMs: (most * refills) / MINUTE_MS, owed: most * owed };
+      const bucket = { key: `${name} ${key}`, tokens: new TokenBucket(rule, nowMs), unshared: 0 };
+      known.set(key, bucket);
+      return bucket;
+    });
+  }
+
+  #shareSoon(bucket: Bucket, points: number): void {
+    const share = this.#share;
+    if (share === undefined) return;
+    bucket.unshared += points;
+    if (this.#unshared.size === 0) this.#clock.after(SHARE_MS, () => void this.#shareAll(share));
+    this.#unshared.add(bucket);
+  }
+
+  async #shareAll(share: Share): Promise<void> {
+    const buckets = [...this.#unshared];
+    this.#unshared.clear();
+    const keys = buckets.map(({ key }) => key);
+    const figures = buckets.flatMap(({ tokens: { rule }, unshared }) => {
+      return [rule.most, rule.perMs, unshared];
+    });
+    for (const bucket of buckets) bucket.unshared = 0;
+    const levels = await share(keys, figures);
+    for (const [at, { tokens, unshared }] of levels === null ? [] : buckets.entries()) {
+      // Meanwhile more may have been taken.
+      tokens.set((levels?.[at] as number) - unshared, this.#clock.now());
+    }
+  }
+}
+
+function scarcest(buckets: readonly Bucket[], points: number, nowMs: number): Taken {
+  let least: Taken | null = null;
+  for (const { tokens } of buckets) {
+    const left = tokens.take(0, nowMs);
+    if (least !== null && left >= least.left) continue;
+    const { most, perMs } = tokens.rule;
+    const isOver = left + TOLERANCE < points;
+    least = { isOver, left, most, waitMs: ((isOver ? points : most) - left) / perMs };
+  }
+  return least as Taken;
+}

@@ -1,0 +1,105 @@
+import { after, type Eventually } from '../../lib/eventually.ts';
+import { type Client, singleClient } from '../../lib/limits/client.ts';
+import type { Limiter, Taken } from '../../lib/limits/limiter.ts';
+import type { GraphPlugin, OperationContext } from '../plugin.ts';
+import type { Refusal } from '../refusal.ts';
+import { overLimit } from './over-limit-error.ts';
+
+/**
+ * Limits the operations that a client may start in a minute, over all transports, and the fields of its answers. Those
+ * are known only once an answer is complete, so the one that exceeds the limit is still sent, and the next is refused.
+ */
+export function useClientLimits<Context extends OperationContext>(
+  limiter: Limiter,
+  clientOf: (context: Context) => Client,
+): GraphPlugin {
+  return {
+    onAdmit(context) {
+      const { operation } = context;
+      const client = clientOf(context as Context);
+      const requests = limiter.take('requests', client);
+      operation.client = client;
+      operation.headers = headersOf(requests);
+      operation.overLimit = requests.isOver
+        ? overLimit(limiter.table.requests.label, secondsOf(requests))
+        : overFields(limiter, client);
+      return client.kind === 'account' ? operation.overLimit : null;
+    },
+    onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
+      const { operation } = contextValue;
+      const charged = <Result>(result: Result): Result => {
+        limiter.spend(
+          'fields',
+          currentClient(contextValue as Context, limiter, clientOf),
+          operation.meter.fields,
+        );
+        return result;
+      };
+      setExecuteFn((args) => {
+        // Hundreds of costly operations may have been admitted before the first of them was charged.
+        const refusal = operation.meter.isCostly ? overFields(limiter, operation.client) : null;
+        return after(refusal === null ? executeFn(args) : { errors: refusal.errors }, charged);
+      });
+    },
+  };
+}
+
+/** The client as it is known by now: what was counted for its address moves to the account that it has proved. */
+export function currentClient<Context extends OperationContext>(
+  context: Context,
+  limiter: Limiter,
+  clientOf: (context: Context) => Client,
+): Client {
+  const { operation } = context;
+  const before = operation.client;
+  const client = clientOf(context);
+  if (client.key === before.key) return before;
+  operation.client = client;
+  if (client.kind === 'account') {
+    limiter.move('requests', before, client);
+    limiter.move('messages', before, client);
+  }
+  return client;
+}
+
+// Not the field `login` of a session.
+const SIGNS_IN = /\blogin\s*\(/;
+
+/**
+ * Lets an operation pass although its address is over a limit, where it signs in, or has a known token to prove: nobody
+ * is locked out by what neighbours send. It runs where the document's text is known.
+ */
+export function useReserve<Context extends OperationContext>(
+  limiter: Limiter,
+  /** The hash of a token that nobody has made up; null where there is none. */
+  knownTokenOf: (context: Context) => Eventually<string | null>,
+): GraphPlugin {
+  return {
+    onAdmit(context) {
+      const { overLimit: refusal, params, transport, client } = context.operation;
+      if (refusal === null) return null;
+      const passes = (from: Client) => (limiter.take('reserve', from).isOver ? refusal : null);
+      if (transport.mayMutate && SIGNS_IN.test(params.query ?? '')) return passes(client);
+      return after(knownTokenOf(context as Context), (hash) =>
+        hash === null ? refusal : passes(singleClient('token', hash)),
+      );
+    },
+  };
+}
+
+function overFields(limiter: Limiter, client: Client): Refusal | null {
+  const taken = limiter.take('fields', client, 0);
+  return taken.isOver ? overLimit(limiter.table.fields.label, secondsOf(taken)) : null;
+}
+
+function headersOf(taken: Taken): Readonly<Record<string, string>> {
+  const left = Math.max(0, Math.floor(taken.left));
+  return {
+    ratelimit: `"default";r=${left};t=${secondsOf(taken)}`,
+    'ratelimit-policy': `"default";q=${taken.most};w=60`,
+  };
+}
+
+function secondsOf({ waitMs }: Taken): number {
+  return Math.max(1, Math.ceil(waitMs / 1000));
+}

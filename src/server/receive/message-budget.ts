@@ -1,0 +1,32 @@
+import type { ClientOf } from '../../domain/auth/proof.ts';
+import type { Caller } from '../../gateway/caller.ts';
+import { regarding } from '../../lib/limits/client.ts';
+import type { Limiter } from '../../lib/limits/limiter.ts';
+
+/** `over`: is answered that it sends too much. `far over`: has gone on after so many of these answers. */
+export type Standing = 'within' | 'over' | 'far over';
+
+/** Counts a message of so many bytes: a large one costs more to receive. Cross-site ones have a budget of their own. */
+export type CountMessage = (caller: Caller, bytes?: number, isCrossSite?: boolean) => Standing;
+
+// The largest body costs as much as seventeen small ones.
+const BYTES_PER_POINT = 16_384;
+
+/**
+ * Counts everything that a client sends, whatever its answer: requests that are refused or not found,
+ * pings, fragments, messages about unknown operations. None of them counts as an operation.
+ */
+export function messageBudget(
+  limiter: Limiter,
+  clientOf: ClientOf,
+  onOver: () => void,
+): CountMessage {
+  return (caller, bytes = 0, isCrossSite = false) => {
+    const points = 1 + Math.floor(bytes / BYTES_PER_POINT);
+    const client = isCrossSite ? regarding(clientOf(caller), 'cross-site') : clientOf(caller);
+    const { left, most } = limiter.spend('messages', client, points);
+    if (left >= 0) return 'within';
+    onOver();
+    return left > -most ? 'over' : 'far over';
+  };
+}

@@ -1,0 +1,128 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { SharedKeys } from '../../lib/limits/known-keys.ts';
+import type { Share } from '../../lib/limits/limiter.ts';
+import { openRedisClient } from './client.ts';
+import { REDIS_TIMEOUT_MS } from './connection.ts';
+import { RedisTrouble, type RedisTroubleOptions } from './trouble.ts';
+
+export interface SharedLimitsOptions extends Pick<RedisTroubleOptions, 'onWarn' | 'onFailed'> {
+  readonly url: string;
+  readonly clock: Clock;
+  /** Of all connections to the same Redis; its own where left out. */
+  readonly trouble?: RedisTrouble;
+  /** The prefix of all keys; replicas of one gateway share it. */
+  readonly prefix?: string;
+  /** The deadline of connecting, and of each command, beyond which a replica counts for itself. */
+  readonly redisTimeoutMs?: number;
+  /** Called with the duration of each count in Redis. */
+  readonly onCounted?: (ms: number) => void;
+}
+
+/** What limits share with other replicas. */
+export interface SharedLimits {
+  readonly share: Share;
+  /** A set of known keys. */
+  keys(name: string): SharedKeys;
+  /** The degraded reason, or null. */
+  degradedReason(): string | null;
+  close(): void;
+}
+
+// Few wait for it: a Redis that is slow must not make the facade slow.
+const COUNT_TIMEOUT_MS = 200;
+const PAUSE_MS = 5_000;
+const RECONNECT_MAX_MS = 1_000;
+const MOST_KEYS = 200_000;
+const MOST_AT_ONCE = 500;
+
+/** Token buckets by Redis's clock; a full one has no key. ARGV of each: its size, what it earns in a ms, what was spent. */
+const SPEND = `
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local levels = {}
+for i, key in ipairs(KEYS) do
+  local most, perMs, points = ARGV[3 * i - 2], ARGV[3 * i - 1], ARGV[3 * i]
+  local held = redis.call('HMGET', key, 'level', 'at')
+  local level = held[1] and math.min(most, held[1] + (now - held[2]) * perMs) or most
+  level = math.max(-most, math.min(most, level - points))
+  redis.call('HSET', key, 'level', level, 'at', now)
+  redis.call('EXPIRE', key, math.ceil((most - level) / perMs / 1000))
+  levels[i] = tostring(level)
+end
+return levels
+`;
+
+/** ARGV: a key, its end, now, how many keys there may be. Those that end first make room. */
+const REMEMBER = `
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])
+for _, key in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1 - ARGV[4])) do
+  redis.call('ZREM', KEYS[1], key)
+end
+`;
+
+/** While Redis does not answer it is not asked, and each replica counts and remembers for itself. */
+export async function openSharedLimits({
+  url,
+  clock,
+  onWarn,
+  prefix = 'trading-graph:',
+  redisTimeoutMs,
+  onCounted = () => {},
+  onFailed,
+  trouble = new RedisTrouble({ onWarn, onFailed }),
+}: SharedLimitsOptions): Promise<SharedLimits> {
+  const redis = await openRedisClient({
+    url,
+    connectTimeoutMs: redisTimeoutMs ?? REDIS_TIMEOUT_MS,
+    commandTimeoutMs: redisTimeoutMs ?? COUNT_TIMEOUT_MS,
+    reconnectMaxMs: RECONNECT_MAX_MS,
+    onError: (error, refusal) => trouble.failed(error, refusal),
+  });
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+  const isPaused = () => clock.now() < pausedUntilMs;
+
+  /** Null where Redis has not answered. */
+  async function ask<T>(command: () => Promise<T>): Promise<T | null> {
+    if (isPaused()) return null;
+    const startedAtMs = performance.now();
+    try {
+      return await command();
+    } catch (error) {
+      trouble.failed(error);
+      pausedUntilMs = clock.now() + PAUSE_MS;
+      return null;
+    } finally {
+      onCounted(performance.now() - startedAtMs);
+    }
+  }
+
+  return {
+    async share(buckets, figures) {
+      const levels: number[] = [];
+      for (let at = 0; at < buckets.length; at += MOST_AT_ONCE) {
+        const keys = buckets.slice(at, at + MOST_AT_ONCE).map((key) => `${prefix}limit:${key}`);
+        const args = [...keys, ...figures.slice(3 * at, 3 * (at + MOST_AT_ONCE))];
+        const answer = await ask(() => redis.eval(SPEND, keys.length, ...args));
+        if (answer === null) return null;
+        levels.push(...(answer as string[]).map(Number));
+      }
+      return levels;
+    },
+    keys(name) {
+      const set = `${prefix}known:${name}`;
+      return {
+        add: (key, untilMs) =>
+          void ask(() => redis.eval(REMEMBER, 1, set, key, untilMs, clock.date(), MOST_KEYS)),
+        delete: (key) => void ask(() => redis.zrem(set, key)),
+        has: async (key) => Number(await ask(() => redis.zscore(set, key))) > clock.date(),
+      };
+    },
+    degradedReason() {
+      const { reason } = trouble;
+      if (reason !== null) return `Redis fails (${reason}): limits are counted here alone`;
+      return isPaused() ? 'Redis does not count: limits are counted here alone' : null;
+    },
+    close: () => redis.disconnect(),
+  };
+}

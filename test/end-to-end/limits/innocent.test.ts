@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-ports.ts';
+import { startTestRedis } from '../../support/redis.ts';
+import { unsignedToken } from '../../support/tokens.ts';
+import { initializedSocket, type RawSocket } from '../live/raw-socket.ts';
+import { CHANGES } from '../live/watcher.ts';
+
+const DEMO = { email: 'demo@example.com' };
+const TYPENAME = '{ __typename }';
+const PROXIED = { TRUSTED_PROXIES: '127.0.0.1' };
+
+/** The header of a proxy in front of the facade. */
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+const forged = (at: number) =>
+  unsignedToken({ login: 700_001, group: 'standard-usd', exp: 4_000_000_000, at });
+
+let keys = 0;
+
+/** What becomes of an order: its type, or the code of its error. */
+async function sell(app: TestApp, token: string, headers = {}): Promise<string> {
+  keys += 1;
+  const { data, errors } = await app.query(
+    `mutation { placeOrder(input: {
+      symbol: "AAPL", side: SELL, size: { amount: 20 }, idempotencyKey: "innocent-${keys}"
+    }) { __typename } }`,
+    { token, headers },
+  );
+  return data?.placeOrder?.__typename ?? errors[0]?.extensions.code;
+}
+
+/** The token of a sign-in, or the code of its error. */
+async function signIn(app: TestApp, password = 'demo', headers = {}): Promise<string> {
+  const { data, errors } = await app.query(
+    `mutation { login(input: { email: "demo@example.com", password: "${password}" }) {
+      __typename ... on LoginSuccess { accessToken }
+    } }`,
+    { headers },
+  );
+  const { accessToken, __typename } = data?.login ?? {};
+  return accessToken ?? __typename ?? errors[0]?.extensions.code;
+}
+
+/** How often each answer came: `ok`, or the code of its error. */
+async function tally(times: number, ask: (at: number) => Promise<{ errors: TestErrors }>) {
+  const counts: Record<string, number> = {};
+  let next = 0;
+  const worker = async () => {
+    while (next < times) {
+      next += 1;
+      const { errors } = await ask(next);
+      const code = errors[0]?.extensions.code ?? 'ok';
+      counts[code] = (counts[code] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, worker));
+  return counts;
+}
+
+type TestErrors = readonly { readonly extensions: { readonly code: string } }[];
+
+describe('mails that reset a password', () => {
+  const forgot = (alias: string, email: string) =>
+    `${alias}: forgotPassword(input: { email: "${email}" }) { __typename }`;
+
+  test('cannot be ordered by the thousand for a victim, who gets theirs', async () => {
+    await using app = await startTestApp(PROXIED, { refills: false });
+    const aliases = ['a', 'b', 'c', 'd', 'e'].map((alias) => forgot(alias, 'victim@example.com'));
+    const many = await tally(40, (at) =>
+      app.query(`mutation { ${aliases.join(' ')} }`, { headers: from(`192.0.2.${at}`) }),
+    );
+    expect(many).toEqual({ QUERY_TOO_COMPLEX: 40 });
+    const mutation = `mutation { ${forgot('a', 'victim@example.com')} }`;
+    const single = await tally(40, (at) => app.query(mutation, { headers: from(`192.0.2.${at}`) }));
+    expect(single).toEqual({ ok: 3, RATE_LIMITED: 37 });
+    expect(app.sandbox.calls('forgotPassword')).toBe(3);
+    const others = await app.query(`mutation { ${forgot('a', 'other@example.com')} }`, {
+      headers: from('192.0.2.1'),
+    });
+    expect(others.errors).toEqual([]);
+  });
+});
+
+describe('the owner of an account sells, whatever is done', () => {
+  /** A token that the gateway accepted, and that has ended since. */
+  async function ended(app: TestApp, how: 'expired' | 'revoked'): Promise<string> {
+    const expiresInSeconds = how === 'expired' ? 2 : 3_600;
+    const token = app.sandbox.token({ ...DEMO, expiresInSeconds });
+    expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
+    const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    if (how === 'expired') await eventually(() => Date.now() > exp * 1_000);
+    else app.sandbox.revoke({ token });
+    return token;
+  }
+
+  test.each(['expired', 'revoked'] as const)(
+    'with 1,200 requests by a token that is %s',
+    async (how) => {
+      await using app = await startTestApp(PROXIED);
+      const token = await ended(app, how);
+      const headers = from('203.0.113.1');
+      const counts = await tally(1_400, () => app.query(TYPENAME, { token, headers }));
+      expect(counts.RATE_LIMITED).toBeGreaterThan(0);
+      const own = app.sandbox.token(DEMO);
+      expect(await sell(app, own, from('192.0.2.1'))).toBe('OrderAccepted');
+      expect(await sell(app, own, from('192.0.2.1'))).toBe('OrderAccepted');
+    },
+  );
+
+  test.each(['expired', 'revoked'] as const)(
+    'with 128 sockets by a token that is %s',
+    async (how) => {
+      await using app = await startTestApp({ POSITIONS_POLL_MS: '30000' });
+      const token = await ended(app, how);
+      const sockets: RawSocket[] = [];
+      try {
+        for (let at = 0; at < 128; at += 1) {
+          const raw = await initializedSocket(app, token);
+          sockets.push(raw);
+          raw.subscribe('1', TYPENAME);
+          await eventually(() => raw.of('1').length > 0 || raw.closed !== null);
+        }
+        const own = await initializedSocket(app, app.sandbox.token(DEMO));
+        sockets.push(own);
+        own.subscribe('1', CHANGES);
+        expect((await own.until('1', 'next')).payload.errors).toBeUndefined();
+      } finally {
+        for (const raw of sockets) raw[Symbol.dispose]();
+      }
+    },
+  );
+
+  test('with sockets whose token expires while they are open', async () => {
+    await using app = await startTestApp({}, { connections: { pingMs: 240 } });
+    const sockets: RawSocket[] = [];
+    try {
+      const tokens = [1, 2].map(() => app.sandbox.token({ ...DEMO, expiresInSeconds: 4 }));
+      for (let at = 0; at < 128; at += 1) {
+        const raw = await initializedSocket(app, tokens[at % 2]);
+        sockets.push(raw);
+        raw.subscribe('1', '{ session { login } }');
+        await raw.until('1', 'complete');
+      }
+      await eventually(async () => {
+        using own = await initializedSocket(app, app.sandbox.token(DEMO));
+        own.subscribe('1', CHANGES);
+        await eventually(() => own.of('1').length > 0 || own.closed !== null);
+        return own.of('1')[0]?.type === 'next';
+      });
+    } finally {
+      for (const raw of sockets) raw[Symbol.dispose]();
+    }
+  });
+});
+
+describe('where forged tokens are tried, from the same address,', () => {
+  /** More than an address may try, so that nothing is left for others. */
+  const flood = (app: TestApp) =>
+    tally(200, (at) => app.query('{ session { login } }', { token: forged(at) }));
+
+  test('whoever signs in with the right password sells', async () => {
+    await using app = await startTestApp();
+    expect((await flood(app)).RATE_LIMITED).toBeGreaterThan(0);
+    const token = await signIn(app);
+    expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
+    expect(await sell(app, token)).toBe('OrderAccepted');
+    expect(await sell(app, await signIn(app))).toBe('OrderAccepted');
+  });
+
+  test('whoever was idle for longer than a proof lasts sells', async () => {
+    await using app = await startTestApp({ AUTH_PROOF_SECONDS: '1' });
+    const token = app.sandbox.token(DEMO);
+    expect(await sell(app, token)).toBe('OrderAccepted');
+    const provedAtMs = Date.now();
+    expect((await flood(app)).RATE_LIMITED).toBeGreaterThan(0);
+    await eventually(() => Date.now() - provedAtMs > 1_100);
+    expect(await sell(app, token)).toBe('OrderAccepted');
+  });
+
+  test('who was never seen is asked to wait, and at another address is not', async () => {
+    await using app = await startTestApp(PROXIED, { refills: false });
+    await flood(app);
+    expect(await sell(app, app.sandbox.token(DEMO))).toBe('RATE_LIMITED');
+    expect(await sell(app, app.sandbox.token(DEMO), from('192.0.2.1'))).toBe('OrderAccepted');
+  });
+});
+
+describeWithRedis('on the next replica', (serverPath) => {
+  test('a token is known that was accepted or returned by another, until it is refused', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using gateway = await startSandbox({ instruments: 40, tickMs: 0 });
+    const environment = { REDIS_URL: redis.url, REDIS_DURABILITY: 'none' };
+    await using one = await startTestApp(environment, { gateway });
+    await using other = await startTestApp(environment, { gateway, refills: false });
+    const [accepted, returned] = [gateway.token(DEMO), await signIn(one)];
+    const revoked = gateway.token(DEMO);
+    for (const token of [accepted, revoked]) {
+      expect((await one.query('{ session { login } }', { token })).errors).toEqual([]);
+    }
+    gateway.revoke({ token: revoked });
+    await one.query('{ session(maxAge: 0) { login } }', { token: revoked });
+    await tally(200, (at) => other.query('{ session { login } }', { token: forged(at) }));
+    expect(await sell(other, accepted)).toBe('OrderAccepted');
+    expect(await sell(other, returned)).toBe('OrderAccepted');
+    expect(await sell(other, revoked)).toBe('RATE_LIMITED');
+  });
+});
+
+describe('where passwords are tried for an e-mail', () => {
+  test('from ten networks of one customer, its owner signs in elsewhere', async () => {
+    await using app = await startTestApp(PROXIED, { refills: false });
+    const counts = await tally(100, async (at) => {
+      const headers = from(`2001:db8:1:${(at % 10).toString(16)}::1`);
+      const code = await signIn(app, 'wrong', headers);
+      return { errors: code === 'LoginRejected' ? [] : [{ extensions: { code } }] };
+    });
+    expect(counts.RATE_LIMITED).toBeGreaterThan(0);
+    expect(await sell(app, await signIn(app, 'demo', from('192.0.2.1')))).toBe('OrderAccepted');
+  });
+
+  test('from everywhere, its owner signs in where they did lately', async () => {
+    await using app = await startTestApp(PROXIED, { refills: false });
+    await signIn(app, 'demo', from('192.0.2.1'));
+    for (let at = 10; at < 30; at += 1) {
+      await tally(10, async () => {
+        await signIn(app, 'wrong', from(`192.0.2.${at}`));
+        return { errors: [] };
+      });
+    }
+    expect(await signIn(app, 'demo', from('192.0.2.2'))).toBe('RATE_LIMITED');
+    expect(await sell(app, await signIn(app, 'demo', from('192.0.2.1')))).toBe('OrderAccepted');
+  });
+});
+
+test('a sign-in that was never sent is no guess at a password, nor is a mail', async () => {
+  await using gateway = await startSandbox({ instruments: 40, tickMs: 0 });
+  const environment = {
+    GATEWAY_URL: `http://127.0.0.1:${await freePort()}`,
+    LOGIN_LIMIT_PER_MINUTE: '1',
+  };
+  await using app = await startTestApp(environment, { gateway });
+  for (let at = 0; at < 4; at += 1) {
+    expect(await signIn(app)).toBe('GATEWAY_UNAVAILABLE');
+    const forgot =
+      'mutation { forgotPassword(input: { email: "demo@example.com" }) { __typename } }';
+    const { errors } = await app.query(forgot);
+    expect(errors[0]?.extensions.code).toBe('GATEWAY_UNAVAILABLE');
+  }
+});
+
+describe('at an address that has used up its requests', () => {
+  test('whoever signs in sells', async () => {
+    await using app = await startTestApp({}, { refills: false });
+    expect((await tally(1_400, () => app.query(TYPENAME))).RATE_LIMITED).toBeGreaterThan(0);
+    const token = await signIn(app);
+    expect(await sell(app, token)).toBe('OrderAccepted');
+  });
+
+  test('whoever was proved before does, and what is not known does not', async () => {
+    const limits = { AUTH_PROOF_SECONDS: '1', RATE_LIMIT_PER_MINUTE: '20' };
+    await using app = await startTestApp(limits, { refills: false });
+    const token = app.sandbox.token(DEMO);
+    expect(await sell(app, token)).toBe('OrderAccepted');
+    const provedAtMs = Date.now();
+    await eventually(() => Date.now() - provedAtMs > 1_100);
+    expect((await tally(60, () => app.query(TYPENAME))).RATE_LIMITED).toBeGreaterThan(0);
+    expect(await sell(app, token)).toBe('OrderAccepted');
+    const strangers = await tally(20, () =>
+      app.query(TYPENAME, { token: app.sandbox.token({ email: 'pro@example.com' }) }),
+    );
+    expect(strangers.RATE_LIMITED).toBeGreaterThan(10);
+  });
+});
+
+test('a small write by the hundred is refused, and others of the account are not', async () => {
+  await using app = await startTestApp({}, { refills: false });
+  const token = app.sandbox.token(DEMO);
+  await app.query('{ session { login } }', { token });
+  const write = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
+  const counts = await tally(60, () => app.query(write, { token }));
+  expect(counts.RATE_LIMITED).toBeGreaterThan(0);
+  const device = 'mutation { registerDevice(input: { deviceId: "d" }) { __typename } }';
+  expect((await app.query(device, { token })).errors).toEqual([]);
+  expect(await sell(app, token)).toBe('OrderAccepted');
+});

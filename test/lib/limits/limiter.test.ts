@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest';
+import {
+  accountClient,
+  addressClient,
+  regarding,
+  singleClient,
+} from '../../../src/lib/limits/client.ts';
+import { Limiter } from '../../../src/lib/limits/limiter.ts';
+import type { LimitTable } from '../../../src/lib/limits/table.ts';
+import { createTestLimiter, DEFAULT_LIMITS, limited } from '../../support/limits.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+const A = singleClient('address', 'a');
+const B = singleClient('address', 'b');
+
+function stage(limits: Partial<LimitTable>) {
+  const clock = createScriptedClock();
+  const limiter = createTestLimiter(limits, clock);
+  return { clock, limiter };
+}
+
+describe('a limit', () => {
+  test('is taken from down to nothing, and each client has its own', () => {
+    const { limiter } = stage(limited('requests', 2));
+    expect(limiter.take('requests', A)).toMatchObject({ isOver: false, left: 1, most: 2 });
+    expect(limiter.take('requests', A)).toMatchObject({ isOver: false, left: 0 });
+    expect(limiter.take('requests', A)).toMatchObject({ isOver: true, left: 0, waitMs: 30_000 });
+    expect(limiter.take('requests', B)).toMatchObject({ isOver: false, left: 1 });
+    expect(limiter.take('fields', A)).toMatchObject({ isOver: false });
+  });
+
+  test('refills evenly within a minute, and holds no more than a minute’s', async () => {
+    const { clock, limiter } = stage(limited('requests', 3));
+    expect(limiter.take('requests', A, 3)).toMatchObject({ left: 0, waitMs: 60_000 });
+    await clock.advance(19_999);
+    expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
+    await clock.advance(1);
+    expect(limiter.take('requests', A)).toMatchObject({ isOver: false });
+    expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
+    await clock.advance(3_600_000);
+    expect(limiter.take('requests', A, 0)).toMatchObject({ left: 3, waitMs: 0 });
+  });
+
+  test('is looked at without being taken from', () => {
+    const { limiter } = stage(limited('requests', 1));
+    limiter.take('requests', A);
+    expect(limiter.take('requests', A, 0)).toMatchObject({ isOver: false, left: 0 });
+  });
+
+  test('is owed by whoever has used more, as much again at most', async () => {
+    const { clock, limiter } = stage(limited('fields', 60));
+    expect(limiter.spend('fields', A, 70)).toMatchObject({ isOver: true, left: -10 });
+    expect(limiter.take('fields', A, 0)).toMatchObject({ isOver: true, waitMs: 10_000 });
+    expect(limiter.spend('fields', A, 1_000)).toMatchObject({ left: -60 });
+    await clock.advance(60_000);
+    expect(limiter.take('fields', A, 0)).toMatchObject({ isOver: false, left: 0 });
+  });
+
+  test('has what is given back, and never more than there was', () => {
+    const { limiter } = stage(limited('requests', 2));
+    limiter.take('requests', A, 2);
+    limiter.giveBack('requests', A);
+    expect(limiter.take('requests', A)).toMatchObject({ isOver: false });
+    limiter.giveBack('requests', B);
+    expect(limiter.take('requests', B)).toMatchObject({ left: 1 });
+  });
+
+  test('moves to another client, unless that has nothing left', () => {
+    const { limiter } = stage(limited('requests', 1));
+    limiter.take('requests', A);
+    limiter.move('requests', A, B);
+    expect(limiter.take('requests', B)).toMatchObject({ isOver: true });
+    expect(limiter.take('requests', A)).toMatchObject({ isOver: false });
+    limiter.move('requests', A, B);
+    expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
+  });
+
+  test('at a time has only what is given back, however long it takes', async () => {
+    const { clock, limiter } = stage(limited('subscriptions', 1));
+    limiter.take('subscriptions', A);
+    await clock.advance(3_600_000);
+    expect(limiter.take('subscriptions', A)).toMatchObject({ isOver: true });
+    limiter.giveBack('subscriptions', A);
+    expect(limiter.take('subscriptions', A)).toMatchObject({ isOver: false });
+  });
+
+  test('is one at least, however small a share is', () => {
+    const { limiter } = stage(limited('requests', 1));
+    expect(limiter.take('requests', accountClient('1', 'h'))).toMatchObject({ most: 1, left: 0 });
+  });
+});
+
+describe('of an account', () => {
+  const [one, other, third] = ['x', 'y', 'z'].map((hash) => accountClient('1', hash)) as [
+    ReturnType<typeof accountClient>,
+    ReturnType<typeof accountClient>,
+    ReturnType<typeof accountClient>,
+  ];
+
+  test('a token has half, and all tokens together have no more than the account', () => {
+    const { limiter } = stage(limited('requests', 5));
+    const passed = (client: typeof one) => !limiter.take('requests', client).isOver;
+    expect([passed(one), passed(one), passed(one)]).toEqual([true, true, false]);
+    expect([passed(other), passed(other), passed(other)]).toEqual([true, true, false]);
+    expect([passed(third), passed(third)]).toEqual([true, false]);
+  });
+
+  test('what a token uses beyond its half is not taken from the others', () => {
+    const { limiter } = stage(limited('messages', 100));
+    for (let at = 0; at < 500; at += 1) limiter.spend('messages', one, 1);
+    expect(limiter.spend('messages', one, 1)).toMatchObject({ left: -50 });
+    expect(limiter.spend('messages', other, 1)).toMatchObject({ left: 48 });
+  });
+});
+
+describe('of an IPv6 address', () => {
+  const at = (subnet: string) => addressClient(`2001:db8:1:${subnet}::1`);
+
+  test('a /64 has it once, a /56 four times and a /48 sixteen times', () => {
+    const { limiter } = stage(limited('requests', 1));
+    const passed = (subnets: readonly string[]) =>
+      subnets.filter((subnet) => !limiter.take('requests', at(subnet)).isOver).length;
+    const networks = (subnet: number) =>
+      Array.from({ length: 10 }, (_, host) => (subnet * 256 + host).toString(16));
+    expect(passed(['1', '1'])).toBe(1);
+    expect(passed(networks(0))).toBe(3);
+    expect([1, 2, 3, 4, 5].map((subnet) => passed(networks(subnet)))).toEqual([4, 4, 4, 0, 0]);
+    expect(limiter.take('requests', addressClient('2001:db8:2::1'))).toMatchObject({
+      isOver: false,
+    });
+  });
+
+  test('what regards one thing alone has the same shares', () => {
+    const { limiter } = stage(limited('login', 1));
+    const pair = (subnet: string, who: string) => regarding(at(subnet), who, 'pair');
+    const passed = (subnet: string, who: string) =>
+      !limiter.take('login', pair(subnet, who)).isOver;
+    expect([passed('1', 'x'), passed('1', 'x'), passed('1', 'y')]).toEqual([true, false, true]);
+    expect(['2', '3', '4', '5'].map((subnet) => passed(subnet, 'x'))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+});
+
+test('a flood of clients costs no more memory, and is the first to be forgotten', () => {
+  const { limiter } = stage(limited('requests', 1));
+  limiter.take('requests', A);
+  for (let at = 0; at < 99_999; at += 1) {
+    limiter.take('requests', singleClient('address', String(at)));
+  }
+  const full = limiter.byteSize;
+  expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
+  limiter.take('requests', B);
+  expect(limiter.byteSize).toBe(full);
+  expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
+  expect(limiter.take('requests', singleClient('address', '0'))).toMatchObject({ isOver: false });
+  // Another kind of client has a memory of its own.
+  limiter.take('requests', accountClient('1', 'h'));
+  expect(limiter.byteSize).toBeGreaterThan(full);
+});
+
+describe('replicas that share', () => {
+  /** A store that sums up what it is told. */
+  function sharedStore(most: number) {
+    const levels = new Map<string, number>();
+    const told: string[][] = [];
+    return {
+      told,
+      share: async (keys: string[], figures: number[]) => {
+        told.push(keys);
+        return keys.map((key, at) => {
+          const level = (levels.get(key) ?? most) - (figures[3 * at + 2] as number);
+          levels.set(key, level);
+          return level;
+        });
+      },
+    };
+  }
+
+  function replicasOf(limits: Partial<LimitTable>, store: ReturnType<typeof sharedStore>) {
+    const clock = createScriptedClock();
+    const table = { ...DEFAULT_LIMITS, ...limits };
+    const open = () => new Limiter(table, clock, store.share);
+    return { clock, one: open(), other: open() };
+  }
+
+  test('learn within a tenth of a second what others have let through', async () => {
+    const store = sharedStore(10);
+    const { clock, one, other } = replicasOf(limited('requests', 10), store);
+    for (let at = 0; at < 8; at += 1) one.take('requests', A);
+    other.take('requests', A);
+    await clock.advance(100);
+    expect(store.told).toEqual([['requests address a'], ['requests address a']]);
+    other.take('requests', A);
+    await clock.advance(100);
+    expect(other.take('requests', A)).toMatchObject({ isOver: true });
+    expect(clock.pending).toBe(0);
+  });
+
+  test('owe together what they have let through beyond the limit', async () => {
+    const { clock, one, other } = replicasOf(limited('login', 4), sharedStore(4));
+    const pair = singleClient('pair', 'x');
+    for (const replica of [one, other])
+      for (let at = 0; at < 4; at += 1) replica.take('login', pair);
+    await clock.advance(100);
+    expect(other.take('login', pair, 0).left).toBeCloseTo(-4);
+  });
+
+  test('count what is taken while the store answers', async () => {
+    const store = sharedStore(10);
+    const { clock, one } = replicasOf(limited('requests', 10), {
+      ...store,
+      share: async (keys, figures) => {
+        one.take('requests', A, 3);
+        return store.share(keys, figures);
+      },
+    });
+    one.take('requests', A, 2);
+    await clock.advance(100);
+    expect(one.take('requests', A, 0).left).toBeCloseTo(5, 1);
+  });
+
+  test('count for themselves while the store is away, and what costs them alone always', async () => {
+    const { clock, one } = replicasOf(limited('requests', 2), {
+      told: [],
+      share: async () => null as never,
+    });
+    one.take('requests', A, 2);
+    await clock.advance(100);
+    expect(one.take('requests', A)).toMatchObject({ isOver: true });
+    const store = sharedStore(5);
+    const replicas = replicasOf(limited('messages', 5), store);
+    replicas.one.spend('messages', A, 1);
+    await replicas.clock.advance(1_000);
+    expect(store.told).toEqual([]);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { accountClient, addressClient, type Client } from '../../../src/lib/limits/client.ts';
+import { takeSlot } from '../../../src/lib/limits/slot.ts';
+import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
+
+const ADDRESS = addressClient('192.0.2.1');
+const ACCOUNT = accountClient('1', 'x');
+const OTHER_TOKEN = accountClient('1', 'y');
+
+/** Two of each address, four of an account, so two of each token. */
+function stage() {
+  const connections = { ...DEFAULT_LIMITS.connections, most: { account: 4, address: 2 } };
+  const limiter = createTestLimiter({ connections });
+  let client: Client = ADDRESS;
+  return {
+    take: (of: Client = ADDRESS) => takeSlot(limiter, 'connections', () => of),
+    /** One whose owner is whoever `proved` says. */
+    takeOpen: () => takeSlot(limiter, 'connections', () => client),
+    proved: (as: Client) => {
+      client = as;
+    },
+    left: (of: Client) => limiter.take('connections', of, 0).left,
+  };
+}
+
+test('a client takes as many as it may, until one is released, once', () => {
+  const { take, left } = stage();
+  const first = take();
+  expect(take()).not.toBeNull();
+  expect(take()).toBeNull();
+  first?.release();
+  first?.release();
+  expect(left(ADDRESS)).toBe(1);
+});
+
+test('a slot settles with the account that is proved, and is released there', () => {
+  const { takeOpen, proved, left } = stage();
+  const slot = takeOpen();
+  proved(ACCOUNT);
+  expect(slot?.settle()).toBe(true);
+  expect([left(ADDRESS), left(ACCOUNT)]).toEqual([2, 1]);
+  expect(slot?.settle()).toBe(true);
+  slot?.release();
+  expect([left(ADDRESS), left(ACCOUNT)]).toEqual([2, 2]);
+  expect(slot?.settle()).toBe(true);
+  expect(left(ACCOUNT)).toBe(2);
+});
+
+test('a slot stays where it is while its account has none left, or its token half of them', () => {
+  const { take, takeOpen, proved, left } = stage();
+  take(ACCOUNT);
+  take(ACCOUNT);
+  const slot = takeOpen();
+  proved(ACCOUNT);
+  expect(slot?.settle()).toBe(false);
+  expect(left(ADDRESS)).toBe(1);
+  proved(OTHER_TOKEN);
+  expect(slot?.settle()).toBe(true);
+});
+
+test('a slot leaves its account when its token is over, even for an address that has none left', () => {
+  const { take, takeOpen, proved, left } = stage();
+  proved(ACCOUNT);
+  const slots = [takeOpen(), takeOpen()];
+  take();
+  take();
+  proved(ADDRESS);
+  for (const slot of slots) slot?.settle();
+  expect([left(ADDRESS), left(ACCOUNT)]).toEqual([-2, 2]);
+  for (const slot of slots) slot?.release();
+  expect(left(ADDRESS)).toBe(0);
+});

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { createKnownKeys, type KnownKeys } from '../../../src/lib/limits/known-keys.ts';
+import { openSharedLimits } from '../../../src/store/redis/shared-limits.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestRedis } from '../../support/redis.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+/** The figures of a bucket of ten that refills in ten minutes. */
+const taken = (points: number) => [10, 10 / 600_000, points];
+
+describeWithRedis('limits in Redis', (serverPath) => {
+  async function openOn(url: string, redisTimeoutMs = 30_000) {
+    const clock = createScriptedClock(Date.now());
+    const warnings: string[] = [];
+    const onWarn = (message: string) => void warnings.push(message);
+    const limits = await openSharedLimits({ url, clock, onWarn, redisTimeoutMs });
+    return { limits, clock, warnings, [Symbol.dispose]: () => limits.close() };
+  }
+
+  test('sum up what the replicas take, each bucket for itself', async () => {
+    await using redis = await startTestRedis(serverPath);
+    using one = await openOn(redis.url);
+    using other = await openOn(redis.url);
+    expect(await one.limits.share(['a'], taken(3))).toEqual([7]);
+    const [a, b] = (await other.limits.share(['a', 'b'], [...taken(2), ...taken(1)])) ?? [];
+    expect(a).toBeCloseTo(5, 1);
+    expect(b).toBe(9);
+  });
+
+  test('refill by its clock, are owed as much again at most, and keep no full bucket', async () => {
+    await using redis = await startTestRedis(serverPath);
+    using one = await openOn(redis.url);
+    const quick = (points: number) => one.limits.share(['q'], [10, 10 / 500, points]);
+    expect(await quick(1_000)).toEqual([-10]);
+    await eventually(async () => ((await quick(0))?.[0] ?? 0) > 9);
+    await one.limits.share(['a'], taken(1));
+    expect(await redis.command('PTTL', 'trading-graph:limit:a')).toBeGreaterThan(50_000);
+    await one.limits.share(['a'], taken(-5));
+    expect(await redis.command('EXISTS', 'trading-graph:limit:a')).toBe(0);
+  });
+
+  test('take more buckets than fit into one command', async () => {
+    await using redis = await startTestRedis(serverPath);
+    using one = await openOn(redis.url);
+    const many = Array.from({ length: 1_201 }, (_, at) => String(at));
+    const figures = many.flatMap(() => taken(1));
+    expect(await one.limits.share(many, figures)).toEqual(Array(1_201).fill(9));
+  });
+
+  test('remember known keys for all replicas, until their end', async () => {
+    await using redis = await startTestRedis(serverPath);
+    using one = await openOn(redis.url);
+    using other = await openOn(redis.url);
+    const [ours, theirs] = [one, other].map(({ limits, clock }) => {
+      return createKnownKeys(clock, 60_000, limits.keys('token'));
+    }) as [KnownKeys, KnownKeys];
+    ours.add('a');
+    await eventually(() => theirs.has('a'));
+    expect(await createKnownKeys(other.clock, 60_000, other.limits.keys('pair')).has('a')).toBe(
+      false,
+    );
+    theirs.delete('a');
+    await eventually(async () => !(await theirs.has('a')));
+    ours.add('b');
+    await eventually(() => theirs.has('b'));
+    await other.clock.advance(60_000);
+    expect(await theirs.has('b')).toBe(false);
+  });
+
+  test('remember so many keys and no more: those that end first make room', async () => {
+    await using redis = await startTestRedis(serverPath);
+    using one = await openOn(redis.url);
+    const key = 'trading-graph:known:token';
+    const end = one.clock.date() + 60_000;
+    const fill = `for i = 1, 200000 do redis.call('ZADD', KEYS[1], ARGV[1] + i, i) end`;
+    await redis.command('EVAL', fill, 1, key, end);
+    await redis.command('ZADD', key, one.clock.date() - 1, 'over');
+    const keys = one.limits.keys('token');
+    keys.add('late', end + 1_000_000);
+    await eventually(() => keys.has('late'));
+    expect(await redis.command('ZCARD', key)).toBe(200_000);
+    expect([await keys.has('1'), await keys.has('2'), await keys.has('over')]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  test.each(['down', 'frozen'])(
+    'are not asked for while Redis is %s, and come back',
+    async (how) => {
+      await using redis = await startTestRedis(serverPath);
+      using one = await openOn(redis.url, 200);
+      const { limits, clock, warnings } = one;
+      await limits.share(['a'], taken(1));
+      if (how === 'down') await redis.kill();
+      else redis.signal('SIGSTOP');
+      expect(await limits.share(['a'], taken(1))).toBeNull();
+      // Later calls do not wait for it again, which would take 20 s.
+      for (let at = 0; at < 100; at += 1) expect(await limits.share(['a'], taken(1))).toBeNull();
+      expect(await limits.keys('token').has('a')).toBe(false);
+      expect(limits.degradedReason()).toContain('Redis');
+      expect(warnings).toHaveLength(1);
+      if (how === 'down') await redis.start();
+      else redis.signal('SIGCONT');
+      await eventually(async () => {
+        await clock.advance(5_000);
+        await limits.share(['a'], taken(1));
+        return limits.degradedReason() === null;
+      });
+    },
+  );
+
+  test('count the time of each command', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const counted: number[] = [];
+    const limits = await openSharedLimits({
+      url: redis.url,
+      clock: systemClock,
+      onWarn() {},
+      onCounted: (ms) => void counted.push(ms),
+    });
+    await limits.share(['a'], taken(1));
+    expect(counted).toEqual([expect.any(Number)]);
+    limits.close();
+  });
+});

@@ -1,0 +1,40 @@
+import type { Clock } from '../../src/lib/clock.ts';
+import { Limiter } from '../../src/lib/limits/limiter.ts';
+import {
+  type Limit,
+  type LimitName,
+  type LimitTable,
+  limitTable,
+} from '../../src/lib/limits/table.ts';
+import { createScriptedClock } from './scripted-clock.ts';
+
+/** The limits of an installation that sets none. */
+export const DEFAULT_LIMITS: LimitTable = limitTable({
+  rateLimitPerMinute: 1_200,
+  costLimitPerMinute: 5_000_000,
+  loginLimitPerMinute: 10,
+  maxCost: 250_000,
+});
+
+/** A limit of so many, whoever it is charged to. */
+export function limited<Name extends LimitName>(name: Name, most: number): Pick<LimitTable, Name> {
+  const row = DEFAULT_LIMITS[name];
+  const numbers = Object.keys(row.most).map((whom) => [whom, most]);
+  const limit: Limit = { ...row, most: Object.fromEntries(numbers) };
+  return { [name]: limit } as Pick<LimitTable, Name>;
+}
+
+/** The same limits, which refill so slowly that no test notices, however busy the machine is. */
+export function withoutRefills(table: LimitTable): LimitTable {
+  const rows = Object.entries(table).map(([name, row]) => {
+    return [name, { ...row, refills: row.refills / 1e9 }];
+  });
+  return Object.fromEntries(rows) as LimitTable;
+}
+
+export function createTestLimiter(
+  limits: Partial<LimitTable> = {},
+  clock: Clock = createScriptedClock(),
+): Limiter {
+  return new Limiter({ ...DEFAULT_LIMITS, ...limits }, clock);
+}

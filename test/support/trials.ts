@@ -1,0 +1,11 @@
+import type { ProofLedger } from '../../src/domain/auth/proof.ts';
+import { createProofTrials, type ProofTrials } from '../../src/domain/auth/proof-trials.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { createKnownKeys } from '../../src/lib/limits/known-keys.ts';
+import { createTestLimiter } from './limits.ts';
+
+/** Trials of tokens by the default limits, where no token is known. */
+export function createTestTrials(clock: Clock, ledger: ProofLedger): ProofTrials {
+  const known = createKnownKeys(clock, 60_000);
+  return createProofTrials(clock, createTestLimiter({}, clock), known, ledger);
+}
