@@ -111,6 +111,7 @@ export function createDomain({
     attempts,
     refusals: tokenRefusals,
     onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
+    onSession: (viewer, answer) => hub.snapshotAnswered(viewer, answer),
     onRead: (operation, result) => signs.read(operation, result),
   });
   const sessionReads = {

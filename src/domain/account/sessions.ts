@@ -29,7 +29,7 @@ interface SessionDemand {
   readonly maxAgeMs?: number;
   /** The snapshot must have been requested after this logical time. */
   readonly after?: number;
-  /** Left out where the rows of its positions are not needed. */
+  /** Whether a snapshot that is cached without rows will do. Left out where the rows of its positions are not needed. */
   readonly hasRows?: ((cached: SessionAnswer) => boolean) | undefined;
 }
 
@@ -52,7 +52,7 @@ const ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
 /**
  * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices of an
  * account see. Only staleness is tracked per account. The rows of positions, which are most of a snapshot and
- * seldom read from it, are not cached.
+ * seldom read from it, are cached only where the read that brought them needed them.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -101,7 +101,7 @@ export class Sessions {
       return inFlight.finally(() => this.#addReceipt(viewer, startedAtMs, 'shared'));
     }
     this.#options.onRead?.('call');
-    return this.#fetch(viewer);
+    return this.#fetch(viewer, demand.hasRows !== undefined);
   }
 
   /** The cached snapshot, where it meets the demand and nothing has made it stale. */
@@ -125,7 +125,7 @@ export class Sessions {
   async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
     const demand = { after };
     const known = this.cached(viewer, demand) ?? this.#sharable(viewer, demand);
-    return known ?? this.#call(polling(viewer), this.#options.logicalClock.next());
+    return known ?? this.#call(polling(viewer), this.#options.logicalClock.next(), false);
   }
 
   /** The size of all cached snapshots, and of what is remembered of accounts beside them. */
@@ -191,7 +191,7 @@ export class Sessions {
     return isLateEnough ? inFlight.answer : null;
   }
 
-  async #call(viewer: Viewer, logicalTime: number): Promise<SessionAnswer> {
+  async #call(viewer: Viewer, logicalTime: number, keepsRows: boolean): Promise<SessionAnswer> {
     const key = viewer.tokenHash;
     const answer = await this.#options.gateway.getSession(detached(viewer));
     // A read that began before a change answers its own readers, and is not cached for later ones.
@@ -199,7 +199,7 @@ export class Sessions {
       logicalTime > this.#staleSince.at(viewer.login) &&
       logicalTime > (this.#cache.peek(key)?.logicalTime ?? this.#forgottenTime)
     ) {
-      this.#keep(key, logicalTime, answer);
+      this.#keep(key, logicalTime, keepsRows ? answer : withoutRows(answer));
       // The gateway has just answered this very token for this login.
       this.#orderCounts.set(viewer.login, answer.session.orders?.length ?? 0);
     }
@@ -210,9 +210,8 @@ export class Sessions {
    * A snapshot is not kept where all in memory have been read within their age: by least recent use alone a few
    * users more than there is room for, who come in turn, would leave nobody a snapshot.
    */
-  #keep(key: string, logicalTime: number, read: SessionAnswer): void {
+  #keep(key: string, logicalTime: number, answer: SessionAnswer): void {
     const { clock, maxAgeMs } = this.#options;
-    const answer = withoutRows(read);
     const ids = answer.session.positions?.ids;
     const usedAtMs = clock.now();
     const entry = { logicalTime, answer, members: ids ? digestOf(ids) : null, usedAtMs };
@@ -226,10 +225,10 @@ export class Sessions {
     this.#forgottenTime = Math.max(this.#forgottenTime, logicalTime);
   }
 
-  #fetch(viewer: Viewer): Promise<SessionAnswer> {
+  #fetch(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
     const key = viewer.tokenHash;
     const logicalTime = this.#options.logicalClock.next();
-    const answer = this.#call(viewer, logicalTime);
+    const answer = this.#call(viewer, logicalTime, keepsRows);
     const inFlight = { logicalTime, answer };
     this.#inFlight.set(key, inFlight);
     const onSettled = () => {

@@ -29,6 +29,8 @@ export interface ViewerGatewayParts {
   readonly refusals: Pick<TokenRefusals, 'accepted' | 'refused'>;
   /** Called with every answer of op 12, a poll's too. */
   readonly onPositions: (viewer: Viewer, answer: PositionsAnswer) => void;
+  /** Called with every answer of op 10. */
+  readonly onSession?: (viewer: Viewer, answer: SessionAnswer) => void;
   /** Called with the end of each read that asked the gateway. */
   readonly onRead?: (operation: OperationName, result: ReadResult) => void;
 }
@@ -47,9 +49,12 @@ export class ViewerGateway {
   readonly #attempts: ProofAttempts;
   readonly #refusals: ViewerGatewayParts['refusals'];
   readonly #onPositions: ViewerGatewayParts['onPositions'];
+  readonly #onSession: NonNullable<ViewerGatewayParts['onSession']>;
   readonly #onRead: NonNullable<ViewerGatewayParts['onRead']>;
 
-  constructor({ client, ledger, attempts, refusals, onPositions, onRead }: ViewerGatewayParts) {
+  constructor(parts: ViewerGatewayParts) {
+    const { client, ledger, attempts, refusals, onPositions, onSession, onRead } = parts;
+    this.#onSession = onSession ?? (() => {});
     this.#onRead = onRead ?? (() => {});
     this.#refusals = refusals;
     this.#client = client;
@@ -88,13 +93,15 @@ export class ViewerGateway {
     }
   }
 
-  getSession(viewer: Viewer): Promise<SessionAnswer> {
-    return this.#read(
+  async getSession(viewer: Viewer): Promise<SessionAnswer> {
+    const answer = await this.#read(
       viewer,
       'getSession',
       (client, caller) => client.getSession(caller, viewer.login),
       ({ session }) => session.group,
     );
+    this.#onSession(viewer, answer);
+    return answer;
   }
 
   async getOpenPositions(

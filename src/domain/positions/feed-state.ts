@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SessionAnswer } from '../../gateway/answers.ts';
+import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Order, Position, Session, SnapshotPositions } from '../../gateway/model.ts';
 import type {
   AccountChanges,
@@ -9,7 +9,6 @@ import type {
   PositionChanges,
 } from './feed-events.ts';
 import { FeedView } from './feed-view.ts';
-import type { PositionList } from './positions-board.ts';
 import { type Delta, Timeline } from './timeline.ts';
 import { type PositionTotals, totalsOf } from './totals.ts';
 
@@ -22,7 +21,7 @@ export class FeedState {
   readonly #positions = new Timeline<Position>({ isSame: samePosition, isSameMember: sameSize });
   readonly #orders = new Timeline<Order>({ isSame: isDeepStrictEqual });
   #version = 0;
-  #list: PositionList | null = null;
+  #list: PositionsAnswer | null = null;
   #membersSequence = 0;
   #totals: PositionTotals | null = null;
   #session: SessionAnswer | null = null;
@@ -65,7 +64,7 @@ export class FeedState {
   }
 
   /** The newest list received; null before the first. */
-  get list(): PositionList | null {
+  get list(): PositionsAnswer | null {
     return this.#list;
   }
 
@@ -107,7 +106,7 @@ export class FeedState {
   }
 
   /** Takes a list unless a newer one is shown; returns whether its members are others, or of another size. */
-  take(list: PositionList): boolean {
+  take(list: PositionsAnswer): boolean {
     if (this.#list !== null && list.sequence <= this.#list.sequence) return false;
     // Equal bytes are mapped to the same array, which needs no comparison.
     const isUnchanged = this.#list?.positions === list.positions;

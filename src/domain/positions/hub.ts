@@ -1,3 +1,4 @@
+import type { SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
@@ -147,6 +148,11 @@ export class PositionsHub {
   /** Reads before the interval is over, because the account has surely changed, as after an order. */
   accountChanged(login: string): void {
     this.#feeds.get(login)?.accountChanged();
+  }
+
+  /** Called with each snapshot of the viewer's account. */
+  snapshotAnswered({ login }: Viewer, answer: SessionAnswer): void {
+    this.#feeds.get(login)?.snapshotAnswered(answer);
   }
 
   stats(): HubStats {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLiveBench, LOGIN } from './live-bench.ts';
-import { position } from './scripted-gateway.ts';
+import { answerOf, position } from './scripted-gateway.ts';
 
 test('forty subscribers of one account cost one poll per interval and get the same', async () => {
   const { clock, gateway, viewer, followChanges, followPositions, hub } = createLiveBench();
@@ -194,11 +194,9 @@ test('a poll that was overtaken by a later call does not bring the older list ba
   const polled = gateway.polls.length;
   while (gateway.polls.length === polled) await clock.advance(50);
   const positions = [position('new')];
-  const sequence = gateway.nextSequence();
-  const nowMs = clock.now();
   board.offer(
     { proof: prove(phone), tokenHash: phone.tokenHash },
-    { positions, sequence, sentAtMs: nowMs, receivedAtMs: nowMs },
+    answerOf(positions, { sequence: gateway.nextSequence(), atMs: clock.now() }),
   );
   await clock.advance(0);
   expect(follower.last).toEqual(positions);

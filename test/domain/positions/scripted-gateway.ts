@@ -122,6 +122,16 @@ export class ScriptedGateway implements FeedSource {
   }
 }
 
+/** An answer of op 12 that another call than a poll has brought. */
+export function answerOf(
+  positions: readonly Position[],
+  sent: { readonly sequence: number; readonly atMs: number },
+): PositionsAnswer {
+  const { sequence, atMs } = sent;
+  const bytes = Buffer.from(JSON.stringify(positions));
+  return { positions, bytes, sequence, sentAtMs: atMs, receivedAtMs: atMs };
+}
+
 export function inSnapshot(rows: readonly Position[]): SnapshotPositions {
   return { ids: rows.map(({ id }) => id), units: rows.map(({ units }) => units), rows };
 }
