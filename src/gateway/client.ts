@@ -97,11 +97,10 @@ export class GatewayClient {
       operation,
       await this.#call(operation, caller, { path: { group }, headers }),
     );
-    const sent = sentOf(answer);
     if (answer.status === 304) {
       if (etag === null) throw this.#broken(operation, caller, 'an unrequested 304');
       this.#whole(operation, caller);
-      return { modified: false, headers: answer.headers, ...sent };
+      return { modified: false, headers: answer.headers, ...sentOf(answer) };
     }
     const instruments = await instrumentsOf(answer);
     if (instruments === null) throw this.#broken(operation, caller, 'no list of instruments');
@@ -111,7 +110,7 @@ export class GatewayClient {
       ...instruments,
       etag: entityTag(answer.headers.etag),
       headers: answer.headers,
-      ...sent,
+      ...sentOf(answer),
     };
   }
 

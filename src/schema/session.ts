@@ -77,8 +77,8 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
         ...perAccount,
         type: 'DateTime',
         nullable: false,
-        description: 'When the gateway gave these figures.',
-        resolve: ({ receivedAtMs }) => new Date(receivedAtMs),
+        description: 'When the gateway was asked for these figures: they are no older.',
+        resolve: ({ sentAtMs }) => new Date(sentAtMs),
       }),
       access: t.field({
         ...perAccount,

@@ -244,7 +244,7 @@ export class Sessions {
   }
 
   #isYoung({ answer }: CachedSnapshot, { maxAgeMs = Infinity }: SessionDemand): boolean {
-    const ageMs = this.#options.clock.now() - answer.receivedAtMs;
+    const ageMs = this.#options.clock.now() - answer.sentAtMs;
     return ageMs < Math.min(maxAgeMs, this.#options.maxAgeMs);
   }
 

@@ -111,7 +111,8 @@ export class FeedState {
     // Equal bytes are mapped to the same array, which needs no comparison.
     const isUnchanged = this.#list?.positions === list.positions;
     this.#list = list;
-    if (list.receivedAtMs > this.#asOf.getTime()) this.#asOf = new Date(list.receivedAtMs);
+    // The list may have been made right then, however long it was on its way.
+    this.#asOf = new Date(list.sentAtMs);
     const { isContent, isMembers } = isUnchanged
       ? { isContent: false, isMembers: false }
       : this.#positions.advance(list.positions, this.#version + 1);
@@ -126,13 +127,13 @@ export class FeedState {
 
   /** Takes a snapshot of the account; returns whether an order or a figure has changed. */
   takeSession(answer: SessionAnswer): boolean {
-    const { session, receivedAtMs } = answer;
+    const { session, sentAtMs } = answer;
     const version = this.#version + 1;
     let isContent = false;
     // Without a list the orders known before stand, as of when they were known.
     if (session.orders !== null) {
       isContent = this.#orders.advance(session.orders, version).isContent;
-      this.#ordersFetchedAt = new Date(receivedAtMs);
+      this.#ordersFetchedAt = new Date(sentAtMs);
     }
     if (this.#session === null || !sameFigures(this.#session.session, session)) {
       isContent = true;

@@ -56,12 +56,6 @@ export interface HubStats {
   readonly polls: Readonly<Record<'changed' | 'unchanged' | 'failed' | 'refused', number>>;
 }
 
-/** The list of an account as its feed has it, where that is fresh enough to answer a query. */
-export interface CurrentPositions {
-  readonly positions: readonly Position[];
-  readonly ageMs: number;
-}
-
 const LINGER_MS = 10_000;
 // A little under the promised 15 s, which are counted at the client.
 const HEARTBEAT_MS = 14_500;
@@ -129,14 +123,13 @@ export class PositionsHub {
     return this.#watch(proof, viewer, reader, options, true);
   }
 
-  /** The live list, where a feed runs and the gateway confirmed it within the poll interval, and since the account's last order. */
-  current(proof: AccountProof): CurrentPositions | null {
+  /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */
+  current(proof: AccountProof): Pick<FeedState, 'positions'> | null {
+    const { board, clock, pollMs } = this.#options;
     const state = this.#feeds.get(proof.login)?.state;
-    if (!state?.list || state.status !== 'LIVE') return null;
-    if (!this.#options.board.isCurrent(proof, state.list)) return null;
-    const ageMs = Math.max(0, this.#options.clock.now() - state.asOf.getTime());
-    if (ageMs >= this.#options.pollMs) return null;
-    return { positions: state.positions, ageMs };
+    if (!state?.list || state.status !== 'LIVE' || !board.isCurrent(proof, state.list)) return null;
+    // By its receipt: a gateway that takes longer than an interval would be asked by each query besides.
+    return clock.now() - state.list.receivedAtMs < pollMs ? state : null;
   }
 
   /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */

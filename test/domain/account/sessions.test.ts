@@ -37,6 +37,15 @@ test('a read may require a younger snapshot, never allow an older one', async ()
   expect(world.calls).toHaveLength(3);
 });
 
+test('the age of a snapshot counts from when its call was sent', async () => {
+  const world = openAccountWorld();
+  const slow = world.sessions.read(demo);
+  await world.clock.advance(MAX_AGE_MS);
+  world.calls[0]?.answer(snapshot(1));
+  expect((await slow).session.balance).toBe(1);
+  expect(await readAs(world, 2)).toBe(2);
+});
+
 test('a read that began before the account changed answers its readers, and is not cached', async () => {
   const world = openAccountWorld();
   const asked = world.sessions.read(demo);
