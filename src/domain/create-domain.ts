@@ -19,6 +19,7 @@ import { type ReadResult, ViewerGateway } from './auth/viewer-gateway.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import type { DomainMetrics } from './domain-metrics.ts';
 import { PositionsHub } from './positions/hub.ts';
+import { ListPairs } from './positions/list-pairs.ts';
 import { OpenPositions } from './positions/open-positions.ts';
 import { PositionsBoard } from './positions/positions-board.ts';
 import { OrderDesk } from './trading/order-desk.ts';
@@ -215,6 +216,7 @@ export function createDomain({
     live: (proof) => hub.current(proof),
     freshness,
   });
+  const listPairs = new ListPairs({ sessions, openPositions, clock, logicalClock });
   const orders = new Orders({
     gateway,
     records,
@@ -236,6 +238,7 @@ export function createDomain({
     identify,
     catalogs,
     openPositions,
+    listPairs,
     prover,
     hub,
     /** Resolves when reads of the account can no longer be older than its last order at any replica. */

@@ -149,7 +149,7 @@ builder.queryFields((t) => ({
     type: [OrderRef],
     nullable: true,
     description:
-      'The pending orders, as the account’s snapshot has them, which is cached for a minute; null where it has no such list. It is read again where the positions beside it, or those of a live feed, are not the snapshot’s own.',
+      'The pending orders, as the account’s snapshot has them, which is cached for a minute; null where it has no such list. It is read again where the positions beside it, or those of a live feed, are newer and others; so is the older of both lists where an order that was shown is in neither.',
     args: {
       maxAge: t.arg.int({
         ...ageLimit,

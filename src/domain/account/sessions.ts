@@ -43,11 +43,14 @@ interface CachedSnapshot {
   readonly answer: SessionAnswer;
   /** The digest of its positions' ids; null where it has no list. */
   readonly members: number | null;
+  /** Orders of the snapshots before it that it lacks, and since when. */
+  readonly left: ReadonlyMap<string, number>;
   usedAtMs: number;
 }
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
+const NO_ORDERS: ReadonlyMap<string, number> = new Map();
 
 /**
  * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices of an
@@ -144,18 +147,9 @@ export class Sessions {
     return this.#inFlight.has(tokenHash);
   }
 
-  /**
-   * The snapshot whose orders are consistent with a list of positions: the given one, or a fresh one where
-   * its own positions differ, since an order in the one may be a position in the other.
-   */
-  agreeing(
-    viewer: Viewer,
-    answer: SessionAnswer,
-    positions: readonly Position[],
-  ): SessionAnswer | Promise<SessionAnswer> {
-    const own = answer.session.positions;
-    if (own === null || digestOf(own.ids) === membersOf(positions)) return answer;
-    return this.read(viewer, { after: this.#options.logicalClock.next() });
+  /** The orders that this token's snapshots had lately and no longer have, and since when. */
+  leftOrders({ tokenHash }: Viewer): ReadonlyMap<string, number> {
+    return this.#cache.peek(tokenHash)?.left ?? NO_ORDERS;
   }
 
   /** The number of orders in an account's newest snapshot; 0 where none is known. */
@@ -214,7 +208,11 @@ export class Sessions {
     const { clock, maxAgeMs } = this.#options;
     const ids = answer.session.positions?.ids;
     const usedAtMs = clock.now();
-    const entry = { logicalTime, answer, members: ids ? digestOf(ids) : null, usedAtMs };
+    const entry = {
+      ...{ logicalTime, answer, usedAtMs },
+      members: ids ? digestOf(ids) : null,
+      left: leftBehind(this.#cache.peek(key), answer, maxAgeMs),
+    };
     const isFull = this.#cache.calculatedSize + bytesOfSnapshot(answer) > this.#cache.maxSize;
     const [eldest] = isFull && !this.#cache.has(key) ? this.#cache.rvalues() : [];
     if (!eldest || usedAtMs - eldest.usedAtMs >= maxAgeMs) this.#cache.set(key, entry);
@@ -263,6 +261,22 @@ export class Sessions {
     const ms = this.#options.clock.now() - startedAtMs;
     viewer.caller.receipt?.({ operation: 'getSession', ms, source });
   }
+}
+
+/** What an older snapshot lacks is no news. */
+function leftBehind(
+  before: CachedSnapshot | undefined,
+  { session: { orders }, receivedAtMs }: SessionAnswer,
+  maxAgeMs: number,
+): ReadonlyMap<string, number> {
+  if (before === undefined || orders === null) return before?.left ?? NO_ORDERS;
+  const left = new Map<string, number>();
+  for (const [id, sinceMs] of before.left) {
+    if (receivedAtMs - sinceMs < maxAgeMs) left.set(id, sinceMs);
+  }
+  for (const { id } of before.answer.session.orders ?? []) left.set(id, receivedAtMs);
+  for (const { id } of orders) left.delete(id);
+  return left.size > 0 ? left : NO_ORDERS;
 }
 
 function membersOf(positions: readonly Position[]): number {

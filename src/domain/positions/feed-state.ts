@@ -72,6 +72,11 @@ export class FeedState {
     return this.#positions.items;
   }
 
+  /** As far as they are shown. */
+  get orders(): readonly Order[] {
+    return this.#orders.items;
+  }
+
   get arrangement(): number {
     return this.#positions.arrangement;
   }

@@ -1,4 +1,4 @@
-import type { SessionAnswer } from '../../gateway/answers.ts';
+import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
@@ -124,12 +124,12 @@ export class PositionsHub {
   }
 
   /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */
-  current(proof: AccountProof): Pick<FeedState, 'positions'> | null {
+  current(proof: AccountProof): PositionsAnswer | null {
     const { board, clock, pollMs } = this.#options;
-    const state = this.#feeds.get(proof.login)?.state;
-    if (!state?.list || state.status !== 'LIVE' || !board.isCurrent(proof, state.list)) return null;
+    const { list, status } = this.#feeds.get(proof.login)?.state ?? {};
+    if (!list || status !== 'LIVE' || !board.isCurrent(proof, list)) return null;
     // By its receipt: a gateway that takes longer than an interval would be asked by each query besides.
-    return clock.now() - state.list.receivedAtMs < pollMs ? state : null;
+    return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }
 
   /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */
