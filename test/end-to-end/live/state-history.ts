@@ -38,7 +38,8 @@ export class StateHistory {
   /** The state that an answer to a call of op 12 sent at that time has at least. */
   atLeast(sentAtMs: number): number {
     const { states, lagMs } = this.gateway;
-    return states.indexOf(stateAt(states, sentAtMs - lagMs.getOpenPositions));
+    // A state of that very millisecond may have come behind the answer.
+    return states.indexOf(stateAt(states, sentAtMs - lagMs.getOpenPositions - 1));
   }
 }
 
