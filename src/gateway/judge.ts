@@ -51,10 +51,10 @@ export function judgeSignIn(
 }
 
 /** The body as JSON; undefined where it is none. A page of HTML with status 200 is not an answer. */
-export function jsonOf(answer: Answer): unknown {
+export function jsonOf(answer: Answer, parse: (text: string) => unknown = JSON.parse): unknown {
   if (!isJsonType(answer.headers['content-type'])) return undefined;
   try {
-    return JSON.parse(answer.bytes.toString('utf8'));
+    return parse(answer.bytes.toString('utf8'));
   } catch {
     return undefined;
   }

@@ -72,7 +72,7 @@ export class ListPairs {
 /** The orders that left the snapshots and are in neither list, where the list of positions may still be to have them. */
 function missing(left: ReadonlyMap<string, number>, { answer, list }: ListPair): string[] {
   const { orders } = answer.session;
-  if (left.size === 0 || orders === null) return [];
+  if (orders === null) return [];
   const listed = new Set([...idsOf(list), ...orders.map(({ id }) => id)]);
   const isEarly = (sinceMs: number) => list.sentAtMs < sinceMs + BELIEVED_AFTER_MS;
   return [...left].filter(([id, since]) => isEarly(since) && !listed.has(id)).map(([id]) => id);
