@@ -72,7 +72,7 @@ export function withRetries(send: Send, { clock, random, budgets, onRetry }: Ret
 function restBefore(retry: number, exchange: Exchange, random: () => number): number {
   const ownMs = backoffMs(retry, { baseMs: BASE_MS, maxMs: MAX_MS, random });
   if (!exchange.sent || !exchange.answered) return ownMs;
-  const asked = retryAfterSeconds(exchange.headers['retry-after'], exchange.sentAtMs);
+  const asked = retryAfterSeconds(exchange);
   return asked === null ? ownMs : Math.max(ownMs, asked * 1000 + random() * BASE_MS);
 }
 
