@@ -26,7 +26,7 @@ well-formed); 405, 406, 413 and 415 for a wrong method, \`Accept\`, size or \`Co
 | \`code\` | every error | one of the codes below; programs look at the code, never at the message |
 | \`retryable\` | every error | whether the same request may be sent again: it can succeed, and does no harm |
 | \`operation\` | errors of a gateway call | the gateway operation that failed |
-| \`retryAfter\` | \`RATE_LIMITED\` | seconds to wait first |
+| \`retryAfter\` | \`RATE_LIMITED\`; where the gateway said it with a 503, \`GATEWAY_UNAVAILABLE\` and \`OUTCOME_UNKNOWN\` | seconds to wait first |
 | \`gatewayError\` | \`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` of a 503 | the gateway’s own \`error\` and \`message\`, personal data redacted; may be shown to the user |
 | \`argument\` | \`BAD_USER_INPUT\` | path of the argument, where the error is about one |
 | \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\` | which limit is exceeded, the value found, and the limit itself |

@@ -21,6 +21,7 @@ import { createWriteLimits } from './auth/write-limits.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import type { DomainMetrics } from './domain-metrics.ts';
 import { PositionsHub } from './positions/hub.ts';
+import { ListPairs } from './positions/list-pairs.ts';
 import { OpenPositions } from './positions/open-positions.ts';
 import { PositionsBoard } from './positions/positions-board.ts';
 import { OrderDesk } from './trading/order-desk.ts';
@@ -117,6 +118,7 @@ export function createDomain({
     trials,
     refusals: tokenRefusals,
     onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
+    onSession: (viewer, answer) => hub.snapshotAnswered(viewer, answer),
     onRead: (operation, result) => signs.read(operation, result),
   });
   const sessionReads = {
@@ -220,6 +222,7 @@ export function createDomain({
     live: (proof) => hub.current(proof),
     freshness,
   });
+  const listPairs = new ListPairs({ sessions, openPositions, clock, logicalClock });
   const orders = new Orders({
     gateway,
     records,
@@ -241,6 +244,7 @@ export function createDomain({
     identify,
     catalogs,
     openPositions,
+    listPairs,
     prover,
     hub,
     /** Resolves when reads of the account can no longer be older than its last order at any replica. */

@@ -1,4 +1,5 @@
 import { systemClock } from '../lib/clock.ts';
+import { parseLongIntegers } from '../lib/exact-json.ts';
 import { jsonItems } from '../lib/json-items.ts';
 import type {
   Acknowledgement,
@@ -45,6 +46,7 @@ export interface GatewayClientOptions extends RequestSettings {
     operation: OperationName,
     caller: Caller,
     outcome: 'ok' | 'contract',
+    inexactFigures: number,
   ) => void;
 }
 
@@ -83,7 +85,7 @@ export class GatewayClient {
     path: PathValues,
   ): Promise<T> {
     const answer = this.#bodyOf(operation, caller, await this.#call(operation, caller, { path }));
-    const value = map(jsonOf(answer), this.#options.timeUnit);
+    const value = map(jsonOf(answer, parseLongIntegers), this.#options.timeUnit);
     if (value === null) throw this.#broken(operation, caller, `no ${expected}`);
     this.#whole(operation, caller);
     return value;
@@ -97,21 +99,21 @@ export class GatewayClient {
       operation,
       await this.#call(operation, caller, { path: { group }, headers }),
     );
-    const sent = sentOf(answer);
     if (answer.status === 304) {
       if (etag === null) throw this.#broken(operation, caller, 'an unrequested 304');
       this.#whole(operation, caller);
-      return { modified: false, headers: answer.headers, ...sent };
+      return { modified: false, headers: answer.headers, ...sentOf(answer) };
     }
     const instruments = await instrumentsOf(answer);
     if (instruments === null) throw this.#broken(operation, caller, 'no list of instruments');
-    this.#whole(operation, caller);
+    const { inexactFigures, ...catalog } = instruments;
+    this.#whole(operation, caller, inexactFigures);
     return {
       modified: true,
-      ...instruments,
+      ...catalog,
       etag: entityTag(answer.headers.etag),
       headers: answer.headers,
-      ...sent,
+      ...sentOf(answer),
     };
   }
 
@@ -165,9 +167,10 @@ export class GatewayClient {
     const operation = 'getSession';
     const exchange = await this.#call(operation, caller, { path: { login } });
     const answer = this.#bodyOf(operation, caller, exchange);
-    const session = toSession(jsonOf(answer), login, this.#options.timeUnit);
+    const inexact = { count: 0 };
+    const session = toSession(jsonOf(answer), login, this.#options.timeUnit, inexact);
     if (session === null) throw this.#broken(operation, caller, 'no snapshot of this login');
-    this.#whole(operation, caller);
+    this.#whole(operation, caller, inexact.count);
     return { session, ...sentOf(answer) };
   }
 
@@ -184,9 +187,10 @@ export class GatewayClient {
       return { ...previous, ...sentOf(answer) };
     }
     const body = jsonOf(answer);
-    const list = isRow(body) ? toPositions(body.positions, this.#options.timeUnit) : null;
+    const inexact = { count: 0 };
+    const list = isRow(body) ? toPositions(body.positions, this.#options.timeUnit, inexact) : null;
     if (list === null) throw this.#broken(operation, caller, 'no whole list of positions');
-    this.#whole(operation, caller);
+    this.#whole(operation, caller, inexact.count);
     return { positions: list, bytes, ...sentOf(answer) };
   }
 
@@ -212,12 +216,12 @@ export class GatewayClient {
     return answer;
   }
 
-  #whole(operation: OperationName, caller: Caller): void {
-    this.#options.onChecked?.(operation, caller, 'ok');
+  #whole(operation: OperationName, caller: Caller, inexactFigures = 0): void {
+    this.#options.onChecked?.(operation, caller, 'ok', inexactFigures);
   }
 
   #broken(operation: OperationName, caller: Caller, message: string): GatewayError {
-    this.#options.onChecked?.(operation, caller, 'contract');
+    this.#options.onChecked?.(operation, caller, 'contract', 0);
     return contractError(operation, message);
   }
 

@@ -91,8 +91,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     client: new GatewayClient({
       ...options,
       send: observed,
-      onChecked(operation, caller, outcome) {
+      onChecked(operation, caller, outcome, inexactFigures) {
         outages.saw({ operation, caller }, outcome);
+        if (inexactFigures > 0) metrics.inexactFigures[operation]?.add(inexactFigures);
         if (outcome === 'contract') metrics.brokenAnswers.add(operation);
       },
     }),

@@ -5,7 +5,14 @@ import { CONNECTION_FAULTS, connectionFault } from './call-outcome.ts';
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { hasCheckedBody } from './client.ts';
 import type { Exchange, WireCall } from './exchange.ts';
-import { type Area, type Backend, byOperation, OPERATION_NAMES, OPERATIONS } from './operations.ts';
+import {
+  type Area,
+  type Backend,
+  byOperation,
+  OPERATION_NAMES,
+  OPERATIONS,
+  type OperationName,
+} from './operations.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
 import type { SlowOperations } from './slow-operations.ts';
@@ -28,6 +35,7 @@ export class GatewayMetrics {
   readonly #retries: Readonly<Record<string, Count | null>>;
   readonly #lost;
   readonly brokenAnswers;
+  readonly inexactFigures: Partial<Record<OperationName, Count>> = {};
   readonly #circuits;
   readonly #connections;
   readonly #queued;
@@ -79,6 +87,14 @@ export class GatewayMetrics {
       'Answers with a status of success whose body breaks the interface; those that call themselves JSON are ok in gateway_calls_total.',
       { operation: OPERATION_NAMES.filter(hasCheckedBody) },
     );
+    const inexactFigures = registry.counter(
+      'gateway_figures_inexact_total',
+      'Figures beyond ± 2^53, which are null; those of a catalog are the nearest double.',
+      { operation: [] },
+    );
+    for (const operation of ['getAllTickers', 'getSession', 'getOpenPositions'] as const) {
+      this.inexactFigures[operation] = inexactFigures.register(operation);
+    }
     this.#circuits = registry.gauge(
       'circuit_open',
       '1 while the breaker of a backend, or of one of its operations, is open or half-open.',

@@ -27,6 +27,7 @@ export function judgeWrite(operation: OperationName, exchange: Exchange): Acknow
   if (isAboutTheRequest(answer.status)) return { outcome: 'rejected', refusal: toRefusal(body) };
   throw new GatewayError('unknown', operation, `status ${answer.status} and no verdict in it`, {
     status: answer.status,
+    ...(answer.status === 503 && pauseAsked(answer)),
   });
 }
 
@@ -51,10 +52,10 @@ export function judgeSignIn(
 }
 
 /** The body as JSON; undefined where it is none. A page of HTML with status 200 is not an answer. */
-export function jsonOf(answer: Answer): unknown {
+export function jsonOf(answer: Answer, parse: (text: string) => unknown = JSON.parse): unknown {
   if (!isJsonType(answer.headers['content-type'])) return undefined;
   try {
-    return JSON.parse(answer.bytes.toString('utf8'));
+    return parse(answer.bytes.toString('utf8'));
   } catch {
     return undefined;
   }
@@ -136,6 +137,7 @@ function statusError(operation: OperationName, answer: Answer): GatewayError {
   return new GatewayError(readStatusKind(answer), operation, `status ${status}`, {
     status,
     refusal,
+    ...(status === 503 && pauseAsked(answer)),
   });
 }
 
@@ -153,22 +155,32 @@ export function commonRefusal(operation: OperationName, answer: Answer): Gateway
   const details = { status, refusal: refusalOf(answer) };
   if (status === 401) return new GatewayError('unauthenticated', operation, 'status 401', details);
   if (status === 403) return new GatewayError('forbidden', operation, 'status 403', details);
-  const waitSeconds = retryAfterSeconds(answer.headers['retry-after'], answer.sentAtMs);
   return new GatewayError('rate-limited', operation, 'status 429', {
     ...details,
-    ...(waitSeconds !== null && { retryAfterSeconds: waitSeconds }),
+    ...pauseAsked(answer),
   });
 }
 
 // A longer wait is the mistake of a wrong clock, not a plan.
 const LONGEST_SECONDS = 3_600;
 
-/** Parses `Retry-After` as seconds or as a date; null where it is absent or invalid. */
-export function retryAfterSeconds(header: string | undefined, nowMs: number): number | null {
-  const value = header?.trim();
+/**
+ * Parses `Retry-After` as seconds, or as a date by the gateway's clock, whose present is the answer's own `Date`; null
+ * where it is absent or invalid.
+ */
+export function retryAfterSeconds({ headers, sentAtMs }: Answer): number | null {
+  const value = headers['retry-after']?.trim();
   if (!value) return null;
+  const gatewayMs = Date.parse(headers.date ?? '');
+  const nowMs = Number.isNaN(gatewayMs) ? sentAtMs : gatewayMs;
   const seconds = /^\d+$/.test(value)
     ? Number(value)
     : Math.ceil((Date.parse(value) - nowMs) / 1000);
   return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), LONGEST_SECONDS);
+}
+
+/** For the details of an error. */
+function pauseAsked(answer: Answer): { readonly retryAfterSeconds?: number } {
+  const seconds = retryAfterSeconds(answer);
+  return seconds === null ? {} : { retryAfterSeconds: seconds };
 }

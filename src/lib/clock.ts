@@ -59,6 +59,19 @@ export class LogicalClock {
   }
 }
 
+/** Resolves after so long, or as soon as nobody waits any longer. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(signal?.aborted ? 0 : ms, end);
+    signal?.addEventListener('abort', end);
+  });
+}
+
 /** Waits for a promise for so long; null where it takes longer. What came while the whole process was paused is in time. */
 export function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | null> {
   const { promise: tooLate, resolve } = Promise.withResolvers<null>();

@@ -25,6 +25,25 @@ export function parseExactJson(text: string): unknown {
 // TypeScript's type of the reviver does not include the source text yet.
 type Parse = Parameters<typeof JSON.parse>[1];
 
+/** A whole number of 16 or more digits, of which a double may be the neighbour. */
+export class LongInteger {
+  readonly digits: string;
+
+  constructor(digits: string) {
+    this.digits = digits;
+  }
+}
+
+/** Like JSON.parse, with a LongInteger in place of each whole number that is written with 16 or more digits. */
+export function parseLongIntegers(text: string): unknown {
+  return /\d{16}/.test(text) ? JSON.parse(text, keepDigits as Parse) : JSON.parse(text);
+}
+
+const keepDigits: Reviver = (_key, value, { source }) =>
+  typeof value === 'number' && source !== undefined && /^-?\d{16,}$/.test(source)
+    ? new LongInteger(source)
+    : value;
+
 const markInexact: Reviver = (_key, value, { source }) =>
   typeof value === 'number' && source !== undefined && !isExactNumber(source) ? INEXACT : value;
 

@@ -58,7 +58,7 @@ const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').imple
       description: 'Ids of those that are no longer pending: triggered, cancelled or expired.',
     }),
     fetchedAt: t.expose('fetchedAt', {
-      ...nonNull(perAccount, 'When the gateway gave this list.'),
+      ...nonNull(perAccount, 'When the gateway was asked for this list: it is no older.'),
       type: 'DateTime',
     }),
   }),
@@ -109,7 +109,7 @@ const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement
       type: FeedStatus,
     }),
     asOf: t.expose('asOf', {
-      ...nonNull(perAccount, 'When the gateway last confirmed the positions.'),
+      ...nonNull(perAccount, 'When the call was sent that last confirmed the positions.'),
       type: 'DateTime',
     }),
   }),

@@ -29,7 +29,7 @@ export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
       ...perCopy,
       type: 'DateTime',
       nullable: false,
-      description: 'When the facade got it.',
+      description: 'When the facade asked the gateway for it, or last had it confirmed.',
     }),
     expiresAt: t.expose('expiresAt', {
       ...perCopy,

@@ -72,7 +72,8 @@ export const ERROR_CODES = {
     cause:
       'The gateway could not be reached or failed; a notice of maintenance (its 503 with an error body) is in `extensions.gatewayError`.',
     retryable: true,
-    advice: 'Retry with exponential backoff.',
+    advice:
+      'Retry with exponential backoff, not before `extensions.retryAfter` seconds where it is there.',
     show: 'The service cannot be reached. Trying again… Add `gatewayError.message` where there is one.',
     write: 'none',
     outcome: 'fault',

@@ -96,7 +96,7 @@ for (const [ref, what] of [
 PositionRef.implement({
   extensions: perPosition,
   description:
-    'An open position. Fields that the gateway left out, or sent with another type, are null. Those in one instrument are `Instrument.positions`.',
+    'An open position. Fields that the gateway left out, or sent with another type, are null, as is a figure beyond ± 2^53; fractions are the nearest double. Those in one instrument are `Instrument.positions`.',
   fields: (t) => ({
     rateProfit: t.exposeFloat(
       'rateProfit',
@@ -113,7 +113,7 @@ PositionRef.implement({
 OrderRef.implement({
   extensions: perOrder,
   description:
-    'A pending order. Fields that the gateway left out, or sent with another type, are null. Those for one instrument are `Instrument.orders`.',
+    'A pending order. Fields that the gateway left out, or sent with another type, are null, as is a figure beyond ± 2^53; fractions are the nearest double. Those for one instrument are `Instrument.orders`.',
   fields: (t) => ({
     kind: t.expose('kind', {
       ...perAccount,
@@ -149,7 +149,7 @@ builder.queryFields((t) => ({
     type: [OrderRef],
     nullable: true,
     description:
-      'The pending orders, as the account’s snapshot has them, which is cached for a minute; null where it has no such list. It is read again where the positions beside it, or those of a live feed, are not the snapshot’s own.',
+      'The pending orders, as the account’s snapshot has them, which is cached for a minute; null where it has no such list. It is read again where the positions beside it, or those of a live feed, are newer and others; so is the older of both lists where an order that was shown is in neither.',
     args: {
       maxAge: t.arg.int({
         ...ageLimit,

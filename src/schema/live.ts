@@ -51,7 +51,7 @@ const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges')
       type: FeedStatus,
     }),
     asOf: t.expose('asOf', {
-      ...nonNull(perAccount, 'When the gateway last confirmed the list.'),
+      ...nonNull(perAccount, 'When the call was sent that last confirmed the list.'),
       type: 'DateTime',
     }),
   }),

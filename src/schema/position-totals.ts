@@ -3,7 +3,8 @@ import { builder } from './builder.ts';
 import { nonNull, nullable, perAccount } from './sharing.ts';
 
 export const PositionTotalsRef = builder.objectRef<PositionTotals>('PositionTotals').implement({
-  description: 'Exact decimal sums of the gateway’s figures, in no stated currency.',
+  description:
+    'Exact decimal sums of the gateway’s figures, in no stated currency; null beyond ± 2^53.',
   fields: (t) => ({
     count: t.exposeInt('count', nonNull(perAccount, 'How many positions are open.')),
     invested: t.exposeFloat(

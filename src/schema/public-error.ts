@@ -146,8 +146,8 @@ const MESSAGE_OF_KIND: Readonly<Record<GatewayErrorKind, string>> = {
   contract: 'The gateway gave an answer outside its interface.',
 };
 
-// The default without `Retry-After`: it relieves the gateway and is acceptable to a person.
-const DEFAULT_RETRY_AFTER_SECONDS = 1;
+// Without `Retry-After`, and where it asks for less: it relieves the gateway and is acceptable to a person.
+const SHORTEST_RETRY_AFTER_SECONDS = 1;
 
 function describeGateway(error: GatewayError): Described {
   const code = CODE_OF_KIND[error.kind];
@@ -157,8 +157,8 @@ function describeGateway(error: GatewayError): Described {
     more: {
       operation: error.operation,
       ...(code === 'OUTCOME_UNKNOWN' && { retryable: OPERATIONS[error.operation].isIdempotent }),
-      ...(code === 'RATE_LIMITED' && {
-        retryAfter: error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS,
+      ...((code === 'RATE_LIMITED' || error.retryAfterSeconds !== null) && {
+        retryAfter: Math.max(SHORTEST_RETRY_AFTER_SECONDS, error.retryAfterSeconds ?? 0),
       }),
       ...(hasWordsForClients(code, error) && gatewayWords(error)),
     },

@@ -5,9 +5,10 @@ import type { InstrumentConnection } from '../domain/catalog/paging/instrument-c
 import { pageOf } from '../domain/catalog/paging/page.ts';
 import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
+import type { ListPair } from '../domain/positions/list-pairs.ts';
 import { NotInEventsError } from '../domain/positions/not-in-events-error.ts';
 import { type PositionTotals, totalsOf } from '../domain/positions/totals.ts';
-import type { Read, SessionAnswer } from '../gateway/answers.ts';
+import type { PositionsAnswer, Read, SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';
 import { after, type Eventually } from '../lib/eventually.ts';
@@ -44,8 +45,10 @@ export class Scope {
   readonly #after: number;
   #viewer: Eventually<Viewer> | undefined;
   #session: Promise<SessionAnswer> | undefined;
+  #list: Promise<PositionsAnswer> | undefined;
   #positions: Promise<readonly Position[]> | undefined;
-  #orders: Promise<readonly Order[] | null> | undefined;
+  /** Read where orders are selected; its list is null where positions are neither selected nor newer. */
+  #pair: Promise<ListPair | SnapshotAlone> | undefined;
   #catalog: Eventually<CatalogView> | undefined;
   #reads: Map<Read<unknown>, Promise<unknown>> | undefined;
   /** Created where the catalog is not cached, which is once an hour. */
@@ -123,6 +126,14 @@ export class Scope {
   }
 
   async #readPositions(): Promise<readonly Position[]> {
+    this.#list ??= this.#readList();
+    const list = await this.#list;
+    // By now every sibling field has registered whether it reads orders.
+    const pair = await this.#pair?.catch(() => null);
+    return (pair?.list ?? list).positions;
+  }
+
+  async #readList(): Promise<PositionsAnswer> {
     // A running feed's list may predate a write of this request.
     const live = this.#after === 0;
     return this.#services.openPositions.read(await this.viewer(), { live });
@@ -138,23 +149,22 @@ export class Scope {
     return positions === undefined ? this.positions() : positions;
   }
 
-  orders(maxAgeSeconds?: number | null): Promise<readonly Order[] | null> {
+  async orders(maxAgeSeconds?: number | null): Promise<readonly Order[] | null> {
     const session = this.session(maxAgeSeconds);
-    this.#orders ??= this.#readOrders(session);
-    return this.#orders;
+    this.#pair ??= this.#readPair(session);
+    const { answer } = await this.#pair;
+    return answer.session.orders;
   }
 
-  /** Reads once more where the gateway's two lists disagree; a remaining difference is returned as read. */
-  async #readOrders(reading: Promise<SessionAnswer>): Promise<readonly Order[] | null> {
+  async #readPair(reading: Promise<SessionAnswer>): Promise<ListPair | SnapshotAlone> {
     const answer = await reading;
     const viewer = await this.viewer();
+    const { openPositions, listPairs } = this.#services;
     // By now every sibling field has registered whether it reads positions: a read of the gateway is
     // never postponed.
-    const read = await this.#positions?.catch(() => null);
-    const positions = read ?? this.#services.openPositions.newerThan(viewer, answer);
-    if (positions === null) return answer.session.orders;
-    const { session } = await this.#services.sessions.agreeing(viewer, answer, positions);
-    return session.orders;
+    const read = await this.#list?.catch(() => null);
+    const list = read ?? openPositions.newerThan(viewer, answer);
+    return list === null ? { answer, list } : listPairs.settle(viewer, { answer, list });
   }
 
   async positionsIn(symbol: string): Promise<readonly Position[]> {
@@ -222,6 +232,11 @@ export class Scope {
   async #readAsViewer<T>(read: Read<T>): Promise<T> {
     return this.#services.gateway.read(await this.viewer(), read);
   }
+}
+
+interface SnapshotAlone {
+  readonly answer: SessionAnswer;
+  readonly list: null;
 }
 
 interface Holding {

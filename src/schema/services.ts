@@ -6,6 +6,7 @@ import type { ViewerGateway } from '../domain/auth/viewer-gateway.ts';
 import type { WriteLimits } from '../domain/auth/write-limits.ts';
 import type { Catalogs } from '../domain/catalog/catalogs.ts';
 import type { PositionsHub } from '../domain/positions/hub.ts';
+import type { ListPairs } from '../domain/positions/list-pairs.ts';
 import type { OpenPositions } from '../domain/positions/open-positions.ts';
 import type { OrderDesk } from '../domain/trading/order-desk.ts';
 import type { GatewayClient } from '../gateway/client.ts';
@@ -26,6 +27,7 @@ export interface Services {
   readonly sessions: Sessions;
   readonly catalogs: Catalogs;
   readonly openPositions: OpenPositions;
+  readonly listPairs: ListPairs;
   readonly prover: Prover;
   readonly hub: PositionsHub;
   /** Resolves once nothing older than the account's last order, at any replica, is shown from memory. */

@@ -30,7 +30,7 @@ type NamesOf<Value> = {
 
 export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement({
   description:
-    'A snapshot of the account, as of `fetchedAt`. Fields that the gateway left out, or sent with another type, are null.',
+    'A snapshot of the account, as of `fetchedAt`. Fields that the gateway left out, or sent with another type, are null, as is a figure beyond ± 2^53; fractions are the nearest double.',
   fields: (t) => {
     const text = (name: NamesOf<string>, description: string) =>
       t.string({ ...nullable(perAccount, description), resolve: ({ session }) => session[name] });
@@ -77,8 +77,8 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
         ...perAccount,
         type: 'DateTime',
         nullable: false,
-        description: 'When the gateway gave these figures.',
-        resolve: ({ receivedAtMs }) => new Date(receivedAtMs),
+        description: 'When the gateway was asked for these figures: they are no older.',
+        resolve: ({ sentAtMs }) => new Date(sentAtMs),
       }),
       access: t.field({
         ...perAccount,

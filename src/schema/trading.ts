@@ -151,7 +151,7 @@ const OrderOutcomeUnknownRef = builder
   .objectRef<PlacedAs<'unknown'>>('OrderOutcomeUnknown')
   .implement({
     description:
-      'The order was sent and no readable answer came back: it may have been carried out. Do not place it anew under another key; look at the positions and orders, or repeat with the same key later.',
+      'The order was sent and no clear answer came back: it may have been carried out. Do not place it anew under another key; look at the positions and orders, or repeat with the same key later.',
     interfaces: [OrderOutcome],
     fields: (t) => ({
       sentAt: t.field({

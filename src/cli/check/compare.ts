@@ -1,4 +1,4 @@
-import { integer, isRow, number } from '../../gateway/wire/scalars.ts';
+import { integer, isRow } from '../../gateway/wire/scalars.ts';
 import type { FieldShape, Loss, ScalarShape, Shape } from '../../gateway/wire/shape.ts';
 import { redact } from '../../lib/redact.ts';
 
@@ -113,7 +113,7 @@ function typeIn(shape: Shape, value: unknown): string {
 /** Names what is wrong with a value of the right type, or returns null. */
 function scalarFits(shape: ScalarShape, value: unknown): string | null {
   if (shape.kind === 'number') {
-    if (number(value) === null) return 'number too large for JSON';
+    if (!Number.isFinite(value)) return 'number too large for JSON';
     return shape.isWhole && integer(value) === null ? 'number that is not whole' : null;
   }
   if (shape.isFilled && value === '') return 'empty string';

@@ -29,7 +29,7 @@ interface SessionDemand {
   readonly maxAgeMs?: number;
   /** The snapshot must have been requested after this logical time. */
   readonly after?: number;
-  /** Left out where the rows of its positions are not needed. */
+  /** Whether a snapshot that is cached without rows will do. Left out where the rows of its positions are not needed. */
   readonly hasRows?: ((cached: SessionAnswer) => boolean) | undefined;
 }
 
@@ -43,16 +43,19 @@ interface CachedSnapshot {
   readonly answer: SessionAnswer;
   /** The digest of its positions' ids; null where it has no list. */
   readonly members: number | null;
+  /** Orders of the snapshots before it that it lacks, and since when. */
+  readonly left: ReadonlyMap<string, number>;
   usedAtMs: number;
 }
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
+const NO_ORDERS: ReadonlyMap<string, number> = new Map();
 
 /**
  * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices of an
  * account see. Only staleness is tracked per account. The rows of positions, which are most of a snapshot and
- * seldom read from it, are not cached.
+ * seldom read from it, are cached only where the read that brought them needed them.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -101,7 +104,7 @@ export class Sessions {
       return inFlight.finally(() => this.#addReceipt(viewer, startedAtMs, 'shared'));
     }
     this.#options.onRead?.('call');
-    return this.#fetch(viewer);
+    return this.#fetch(viewer, demand.hasRows !== undefined);
   }
 
   /** The cached snapshot, where it meets the demand and nothing has made it stale. */
@@ -125,7 +128,7 @@ export class Sessions {
   async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
     const demand = { after };
     const known = this.cached(viewer, demand) ?? this.#sharable(viewer, demand);
-    return known ?? this.#call(polling(viewer), this.#options.logicalClock.next());
+    return known ?? this.#call(polling(viewer), this.#options.logicalClock.next(), false);
   }
 
   /** The size of all cached snapshots, and of what is remembered of accounts beside them. */
@@ -144,18 +147,9 @@ export class Sessions {
     return this.#inFlight.has(tokenHash);
   }
 
-  /**
-   * The snapshot whose orders are consistent with a list of positions: the given one, or a fresh one where
-   * its own positions differ, since an order in the one may be a position in the other.
-   */
-  agreeing(
-    viewer: Viewer,
-    answer: SessionAnswer,
-    positions: readonly Position[],
-  ): SessionAnswer | Promise<SessionAnswer> {
-    const own = answer.session.positions;
-    if (own === null || digestOf(own.ids) === membersOf(positions)) return answer;
-    return this.read(viewer, { after: this.#options.logicalClock.next() });
+  /** The orders that this token's snapshots had lately and no longer have, and since when. */
+  leftOrders({ tokenHash }: Viewer): ReadonlyMap<string, number> {
+    return this.#cache.peek(tokenHash)?.left ?? NO_ORDERS;
   }
 
   /** The number of orders in an account's newest snapshot; 0 where none is known. */
@@ -191,7 +185,7 @@ export class Sessions {
     return isLateEnough ? inFlight.answer : null;
   }
 
-  async #call(viewer: Viewer, logicalTime: number): Promise<SessionAnswer> {
+  async #call(viewer: Viewer, logicalTime: number, keepsRows: boolean): Promise<SessionAnswer> {
     const key = viewer.tokenHash;
     const answer = await this.#options.gateway.getSession(detached(viewer));
     // A read that began before a change answers its own readers, and is not cached for later ones.
@@ -199,7 +193,7 @@ export class Sessions {
       logicalTime > this.#staleSince.at(viewer.login) &&
       logicalTime > (this.#cache.peek(key)?.logicalTime ?? this.#forgottenTime)
     ) {
-      this.#keep(key, logicalTime, answer);
+      this.#keep(key, logicalTime, keepsRows ? answer : withoutRows(answer));
       // The gateway has just answered this very token for this login.
       this.#orderCounts.set(viewer.login, answer.session.orders?.length ?? 0);
     }
@@ -210,12 +204,15 @@ export class Sessions {
    * A snapshot is not kept where all in memory have been read within their age: by least recent use alone a few
    * users more than there is room for, who come in turn, would leave nobody a snapshot.
    */
-  #keep(key: string, logicalTime: number, read: SessionAnswer): void {
+  #keep(key: string, logicalTime: number, answer: SessionAnswer): void {
     const { clock, maxAgeMs } = this.#options;
-    const answer = withoutRows(read);
     const ids = answer.session.positions?.ids;
     const usedAtMs = clock.now();
-    const entry = { logicalTime, answer, members: ids ? digestOf(ids) : null, usedAtMs };
+    const entry = {
+      ...{ logicalTime, answer, usedAtMs },
+      members: ids ? digestOf(ids) : null,
+      left: leftBehind(this.#cache.peek(key), answer, maxAgeMs),
+    };
     const isFull = this.#cache.calculatedSize + bytesOfSnapshot(answer) > this.#cache.maxSize;
     const [eldest] = isFull && !this.#cache.has(key) ? this.#cache.rvalues() : [];
     if (!eldest || usedAtMs - eldest.usedAtMs >= maxAgeMs) this.#cache.set(key, entry);
@@ -226,10 +223,10 @@ export class Sessions {
     this.#forgottenTime = Math.max(this.#forgottenTime, logicalTime);
   }
 
-  #fetch(viewer: Viewer): Promise<SessionAnswer> {
+  #fetch(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
     const key = viewer.tokenHash;
     const logicalTime = this.#options.logicalClock.next();
-    const answer = this.#call(viewer, logicalTime);
+    const answer = this.#call(viewer, logicalTime, keepsRows);
     const inFlight = { logicalTime, answer };
     this.#inFlight.set(key, inFlight);
     const onSettled = () => {
@@ -245,7 +242,7 @@ export class Sessions {
   }
 
   #isYoung({ answer }: CachedSnapshot, { maxAgeMs = Infinity }: SessionDemand): boolean {
-    const ageMs = this.#options.clock.now() - answer.receivedAtMs;
+    const ageMs = this.#options.clock.now() - answer.sentAtMs;
     return ageMs < Math.min(maxAgeMs, this.#options.maxAgeMs);
   }
 
@@ -264,6 +261,22 @@ export class Sessions {
     const ms = this.#options.clock.now() - startedAtMs;
     viewer.caller.receipt?.({ operation: 'getSession', ms, source });
   }
+}
+
+/** What an older snapshot lacks is no news. */
+function leftBehind(
+  before: CachedSnapshot | undefined,
+  { session: { orders }, receivedAtMs }: SessionAnswer,
+  maxAgeMs: number,
+): ReadonlyMap<string, number> {
+  if (before === undefined || orders === null) return before?.left ?? NO_ORDERS;
+  const left = new Map<string, number>();
+  for (const [id, sinceMs] of before.left) {
+    if (receivedAtMs - sinceMs < maxAgeMs) left.set(id, sinceMs);
+  }
+  for (const { id } of before.answer.session.orders ?? []) left.set(id, receivedAtMs);
+  for (const { id } of orders) left.delete(id);
+  return left.size > 0 ? left : NO_ORDERS;
 }
 
 function membersOf(positions: readonly Position[]): number {

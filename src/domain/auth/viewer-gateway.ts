@@ -29,6 +29,8 @@ export interface ViewerGatewayParts {
   readonly refusals: Pick<TokenRefusals, 'accepted' | 'refused'>;
   /** Called with every answer of op 12, a poll's too. */
   readonly onPositions: (viewer: Viewer, answer: PositionsAnswer) => void;
+  /** Called with every answer of op 10. */
+  readonly onSession?: (viewer: Viewer, answer: SessionAnswer) => void;
   /** Called with the end of each read that asked the gateway. */
   readonly onRead?: (operation: OperationName, result: ReadResult) => void;
 }
@@ -78,13 +80,15 @@ export class ViewerGateway {
     }
   }
 
-  getSession(viewer: Viewer): Promise<SessionAnswer> {
-    return this.#read(
+  async getSession(viewer: Viewer): Promise<SessionAnswer> {
+    const answer = await this.#read(
       viewer,
       'getSession',
       (client, caller) => client.getSession(caller, viewer.login),
       ({ session }) => session.group,
     );
+    this.#parts.onSession?.(viewer, answer);
+    return answer;
   }
 
   async getOpenPositions(

@@ -22,7 +22,7 @@ export class CatalogView {
     this.version = copy.version;
     this.skipped = copy.skipped;
     this.unknownValues = copy.unknownValues;
-    this.ageSeconds = wholeSeconds(copy.initialAgeMs + nowMs - copy.receivedAtMs);
+    this.ageSeconds = wholeSeconds(copy.initialAgeMs + nowMs - copy.sentAtMs);
     this.stale = nowMs >= copy.staleFromMs;
     this.freshSeconds = this.stale ? 0 : wholeSeconds(copy.expiresMs - nowMs);
     this.#catalog = catalog;
@@ -34,7 +34,7 @@ export class CatalogView {
   }
 
   get fetchedAtMs(): number {
-    return this.#copy.receivedAtMs;
+    return this.#copy.sentAtMs;
   }
 
   get expiresAt(): Date {

@@ -92,7 +92,7 @@ export class Catalogs {
       if (copy === null) continue;
       count += 1;
       unknownValues += copy.unknownValues;
-      ageMs = Math.max(ageMs, nowMs - copy.receivedAtMs + copy.initialAgeMs);
+      ageMs = Math.max(ageMs, nowMs - copy.sentAtMs + copy.initialAgeMs);
       leftMs = Math.min(leftMs ?? Infinity, Math.max(0, copy.servesUntilMs - nowMs));
     }
     const leftSeconds = leftMs === null ? null : leftMs / 1000;

@@ -1,4 +1,4 @@
-import type { SessionAnswer } from '../../gateway/answers.ts';
+import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Position, SnapshotPositions } from '../../gateway/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Viewer } from '../auth/viewer.ts';
@@ -42,6 +42,8 @@ export interface AccountReadsFeed {
 
 // However often the members change meanwhile, an event is withheld no longer than so many intervals.
 const MOST_INTERVALS_WITHHELD = 4;
+// The list that is polled at once may still lack what the snapshot says, and the next one an interval later.
+const INTERVALS_UNTIL_GONE = 1.5;
 
 /**
  * Decides when a feed reads op 10, and which snapshot it shows beside its list: one that was taken while the
@@ -60,7 +62,7 @@ export class AccountReads {
   #startedAtMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #restsUntilMs = Number.NEGATIVE_INFINITY;
-  /** A snapshot that is newer than the list and has other members: the next list decides. */
+  /** A snapshot that is not shown yet, because a list still to come decides whether it agrees. */
   #candidate: SessionAnswer | null = null;
   /** How often op 10 has disagreed with a list although nothing had changed in between. */
   #disagreements = 0;
@@ -164,26 +166,42 @@ export class AccountReads {
   #received(answer: SessionAnswer): void {
     this.#judge(answer);
     // The read was answered in time; what it shows beyond the list has an interval of its own.
-    if (this.#candidate !== null) {
-      if (this.#hold !== null) this.#withholdMembers();
-      this.#feed.pollNow();
-    }
+    if (this.#candidate !== null && this.#hold !== null) this.#withholdMembers();
   }
 
-  /** Shows a snapshot where no newer list can be needed for it, and drops one that a change has made outdated. */
+  /** Shows a snapshot unless a list still to come decides on it, and drops one that a change has made outdated. */
   #judge(answer: SessionAnswer): void {
-    const { state } = this.#feed;
-    const { list, membersSequence, session } = state;
+    const { list, membersSequence, session } = this.#feed.state;
     const { positions } = answer.session;
-    const agrees = list === null || sameMembers(positions, list.positions);
+    const agrees = list !== null && sameMembers(positions, list.positions);
     this.#candidate = null;
-    if (!agrees && list.sequence < answer.sequence) this.#candidate = answer;
+    if (!agrees && (list === null || this.#mayBeBehind(list, answer))) {
+      this.#candidate = answer;
+      if (list !== null && list.sequence < answer.sequence) this.#feed.pollNow();
+      return;
+    }
     const isOutdated = !agrees && answer.sequence < membersSequence;
-    // The first one is better than none.
-    if ((this.#candidate !== null || isOutdated) && session !== null) return;
-    const isDisputed = !agrees && !isOutdated && this.#candidate === null && positions !== null;
+    // Once the first event has waited long enough, any snapshot is better than none.
+    if (isOutdated && (session !== null || this.#hold !== null)) return;
+    const isDisputed = !agrees && !isOutdated && positions !== null;
     this.#disagreements = isDisputed ? this.#disagreements + 1 : 0;
     this.#show(answer);
+  }
+
+  /**
+   * Whether a later list may have what the snapshot says and this one lacks. An order that leaves the one before it
+   * appears in the other would be nowhere; once lists have lacked it for long enough it is believed to be gone.
+   */
+  #mayBeBehind(list: PositionsAnswer, answer: SessionAnswer): boolean {
+    if (list.sequence < answer.sequence) return true;
+    const { state } = this.#feed;
+    const isEarly =
+      list.sentAtMs < answer.receivedAtMs + INTERVALS_UNTIL_GONE * this.#options.pollMs;
+    if (!isEarly || answer.sequence < state.membersSequence) return false;
+    const { orders, positions } = answer.session;
+    const listed = new Set([...list.positions, ...(orders ?? state.orders)].map(({ id }) => id));
+    const said = [...(positions?.ids ?? []), ...state.orders.map(({ id }) => id)];
+    return said.some((id) => !listed.has(id));
   }
 
   #show(answer: SessionAnswer): void {

@@ -10,7 +10,7 @@ export interface FeedSummary {
   readonly cursor: string;
   readonly totals: PositionTotals;
   readonly status: FeedStatus;
-  /** The time at which the gateway last confirmed the list. */
+  /** When the call was sent that last confirmed the list. */
   readonly asOf: Date;
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SessionAnswer } from '../../gateway/answers.ts';
+import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Order, Position, Session, SnapshotPositions } from '../../gateway/model.ts';
 import type {
   AccountChanges,
@@ -9,7 +9,6 @@ import type {
   PositionChanges,
 } from './feed-events.ts';
 import { FeedView } from './feed-view.ts';
-import type { PositionList } from './positions-board.ts';
 import { type Delta, Timeline } from './timeline.ts';
 import { type PositionTotals, totalsOf } from './totals.ts';
 
@@ -22,7 +21,7 @@ export class FeedState {
   readonly #positions = new Timeline<Position>({ isSame: samePosition, isSameMember: sameSize });
   readonly #orders = new Timeline<Order>({ isSame: isDeepStrictEqual });
   #version = 0;
-  #list: PositionList | null = null;
+  #list: PositionsAnswer | null = null;
   #membersSequence = 0;
   #totals: PositionTotals | null = null;
   #session: SessionAnswer | null = null;
@@ -65,12 +64,17 @@ export class FeedState {
   }
 
   /** The newest list received; null before the first. */
-  get list(): PositionList | null {
+  get list(): PositionsAnswer | null {
     return this.#list;
   }
 
   get positions(): readonly Position[] {
     return this.#positions.items;
+  }
+
+  /** As far as they are shown. */
+  get orders(): readonly Order[] {
+    return this.#orders.items;
   }
 
   get arrangement(): number {
@@ -107,12 +111,13 @@ export class FeedState {
   }
 
   /** Takes a list unless a newer one is shown; returns whether its members are others, or of another size. */
-  take(list: PositionList): boolean {
+  take(list: PositionsAnswer): boolean {
     if (this.#list !== null && list.sequence <= this.#list.sequence) return false;
     // Equal bytes are mapped to the same array, which needs no comparison.
     const isUnchanged = this.#list?.positions === list.positions;
     this.#list = list;
-    if (list.receivedAtMs > this.#asOf.getTime()) this.#asOf = new Date(list.receivedAtMs);
+    // The list may have been made right then, however long it was on its way.
+    this.#asOf = new Date(list.sentAtMs);
     const { isContent, isMembers } = isUnchanged
       ? { isContent: false, isMembers: false }
       : this.#positions.advance(list.positions, this.#version + 1);
@@ -127,13 +132,13 @@ export class FeedState {
 
   /** Takes a snapshot of the account; returns whether an order or a figure has changed. */
   takeSession(answer: SessionAnswer): boolean {
-    const { session, receivedAtMs } = answer;
+    const { session, sentAtMs } = answer;
     const version = this.#version + 1;
     let isContent = false;
     // Without a list the orders known before stand, as of when they were known.
     if (session.orders !== null) {
       isContent = this.#orders.advance(session.orders, version).isContent;
-      this.#ordersFetchedAt = new Date(receivedAtMs);
+      this.#ordersFetchedAt = new Date(sentAtMs);
     }
     if (this.#session === null || !sameFigures(this.#session.session, session)) {
       isContent = true;

@@ -1,12 +1,13 @@
-import type { PositionsAnswer } from '../../gateway/answers.ts';
+import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import type { Position } from '../../gateway/model.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { AccountReads, type AccountReadsOptions, type SessionSource } from './account-reads.ts';
 import type { FeedStatus } from './feed-events.ts';
-import { FeedState } from './feed-state.ts';
+import { FeedState, samePosition } from './feed-state.ts';
 import { FirstList } from './first-list.ts';
 import { Poller, type PollerOptions, type PollOutcome } from './poller.ts';
-import type { PositionList, PositionsBoard } from './positions-board.ts';
+import type { PositionsBoard } from './positions-board.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
 import { refusalOf, TokenEndedError } from './token-ended-error.ts';
 import { type RingMember, TokenRing, type TokenRingOptions } from './token-ring.ts';
@@ -64,7 +65,7 @@ export class Feed implements SubscribedFeed {
     });
     this.#unwatch = options.board.watch(proof, {
       newest: () => this.state.list,
-      onList: (list) => this.#servedElsewhere(list),
+      onList: (list) => this.#publish(this.state.status, list),
     });
   }
 
@@ -112,6 +113,14 @@ export class Feed implements SubscribedFeed {
     this.#account.accountChanged();
   }
 
+  /** Op 10 may be behind op 12, so a snapshot is only a hint: op 12 is asked what has changed. */
+  snapshotAnswered({ sequence, session }: SessionAnswer): void {
+    const { list } = this.state;
+    const rows = session.positions?.rows;
+    if (list === null || !rows || sequence < list.sequence) return;
+    if (!sameRows(rows, list.positions)) this.#poller.pollNow();
+  }
+
   close(): void {
     this.#poller.pause();
     this.#unwatch();
@@ -123,8 +132,7 @@ export class Feed implements SubscribedFeed {
     this.#hasBegun = true;
     const { board, clock, pollMs } = this.#options;
     const cached = board.newest({ proof: this.#proof, tokenHash: viewer.tokenHash });
-    // Only a recent answer of op 12 counts: a snapshot's list must not hide that op 12 is unavailable.
-    const isFresh = isAnswer(cached) && clock.now() - cached.receivedAtMs < pollMs;
+    const isFresh = cached !== null && clock.now() - cached.receivedAtMs < pollMs;
     if (!isFresh || !board.isCurrent(this.#proof, cached)) {
       this.#poller.begin(null);
       return;
@@ -186,13 +194,8 @@ export class Feed implements SubscribedFeed {
     return version !== null && version < this.state.readVersion;
   }
 
-  /** Shows a list that a query has been served, but not as the first: that is op 12's to answer. */
-  #servedElsewhere(list: PositionList): void {
-    if (this.state.list !== null) this.#publish(this.state.status, list);
-  }
-
   /** Shows a list unless it shows a newer one; wakes the subscriptions where that changes anything for them. */
-  #publish(status: FeedStatus, list: PositionList | null): void {
+  #publish(status: FeedStatus, list: PositionsAnswer | null): void {
     const { arrangement, status: lastStatus } = this.state;
     this.state.status = status;
     if (list !== null && this.state.take(list)) this.#firstList.received();
@@ -257,6 +260,12 @@ export class Feed implements SubscribedFeed {
   }
 }
 
-function isAnswer(list: PositionList | null): list is PositionsAnswer {
-  return list?.bytes !== undefined;
+/** In whatever order: the interface promises none. */
+function sameRows(a: readonly Position[], b: readonly Position[]): boolean {
+  if (a.length !== b.length) return false;
+  const byId = new Map(b.map((position) => [position.id, position]));
+  return a.every((position) => {
+    const other = byId.get(position.id);
+    return other !== undefined && samePosition(position, other);
+  });
 }

@@ -1,3 +1,4 @@
+import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
@@ -53,12 +54,6 @@ export interface HubStats {
   readonly waitingPolls: number;
   /** Counted since the start. */
   readonly polls: Readonly<Record<'changed' | 'unchanged' | 'failed' | 'refused', number>>;
-}
-
-/** The list of an account as its feed has it, where that is fresh enough to answer a query. */
-export interface CurrentPositions {
-  readonly positions: readonly Position[];
-  readonly ageMs: number;
 }
 
 const LINGER_MS = 10_000;
@@ -128,14 +123,13 @@ export class PositionsHub {
     return this.#watch(proof, viewer, reader, options, true);
   }
 
-  /** The live list, where a feed runs and the gateway confirmed it within the poll interval, and since the account's last order. */
-  current(proof: AccountProof): CurrentPositions | null {
-    const state = this.#feeds.get(proof.login)?.state;
-    if (!state?.list || state.status !== 'LIVE') return null;
-    if (!this.#options.board.isCurrent(proof, state.list)) return null;
-    const ageMs = Math.max(0, this.#options.clock.now() - state.asOf.getTime());
-    if (ageMs >= this.#options.pollMs) return null;
-    return { positions: state.positions, ageMs };
+  /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */
+  current(proof: AccountProof): PositionsAnswer | null {
+    const { board, clock, pollMs } = this.#options;
+    const { list, status } = this.#feeds.get(proof.login)?.state ?? {};
+    if (!list || status !== 'LIVE' || !board.isCurrent(proof, list)) return null;
+    // By its receipt: a gateway that takes longer than an interval would be asked by each query besides.
+    return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }
 
   /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */
@@ -147,6 +141,11 @@ export class PositionsHub {
   /** Reads before the interval is over, because the account has surely changed, as after an order. */
   accountChanged(login: string): void {
     this.#feeds.get(login)?.accountChanged();
+  }
+
+  /** Called with each snapshot of the viewer's account. */
+  snapshotAnswered({ login }: Viewer, answer: SessionAnswer): void {
+    this.#feeds.get(login)?.snapshotAnswered(answer);
   }
 
   stats(): HubStats {

@@ -6,7 +6,7 @@ import type { AccountFreshness } from '../account/account-freshness.ts';
 import type { AccountProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { BoardScope, PositionList, PositionsBoard } from './positions-board.ts';
+import type { BoardScope, PositionsBoard } from './positions-board.ts';
 
 export interface OpenPositionsOptions {
   readonly gateway: ViewerGateway;
@@ -14,7 +14,7 @@ export interface OpenPositionsOptions {
   readonly board: PositionsBoard;
   readonly clock: Clock;
   /** The account's live list, where a feed runs and its list is younger than one poll. */
-  readonly live: (proof: AccountProof) => Pick<PositionList, 'positions'> | null;
+  readonly live: (proof: AccountProof) => PositionsAnswer | null;
   readonly freshness: Pick<AccountFreshness, 'catchUp'>;
 }
 
@@ -34,7 +34,7 @@ export class OpenPositions {
     this.#options = options;
   }
 
-  async read(viewer: Viewer, demand: OpenPositionsDemand): Promise<readonly Position[]> {
+  async read(viewer: Viewer, demand: OpenPositionsDemand): Promise<PositionsAnswer> {
     const { gateway, board, clock } = this.#options;
     const startedAtMs = clock.now();
     const running = demand.live ? await this.#running(viewer) : null;
@@ -44,13 +44,14 @@ export class OpenPositions {
         ms: clock.now() - startedAtMs,
         source: 'shared',
       });
-      return running.positions;
+      return running;
     }
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const answer = await gateway.getOpenPositions(viewer, this.#previous(viewer));
+      const previous = board.newest(this.#scope(viewer));
+      const answer = await gateway.getOpenPositions(viewer, previous);
       // The scope is read again, because this very call may have proved the token.
       const list = board.offer(this.#scope(viewer), answer);
-      if (list !== null) return list.positions;
+      if (list !== null) return list;
     }
     throw new GatewayError(
       'unavailable',
@@ -66,34 +67,24 @@ export class OpenPositions {
   newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null | undefined {
     const { positions } = answer.session;
     if (positions === null) return null;
-    const { sequence, sentAtMs, receivedAtMs } = answer;
-    const { board } = this.#options;
-    const scope = this.#scope(viewer);
-    if (positions.rows !== null) {
-      const list = { positions: positions.rows, sequence, sentAtMs, receivedAtMs };
-      return board.offer(scope, list)?.positions;
-    }
-    const list = board.newest(scope);
-    return list !== null && list.sequence >= sequence ? list.positions : undefined;
+    const newer = this.newerThan(viewer, answer);
+    if (newer !== null) return newer.positions;
+    const isForgotten = this.#options.board.hasNewer(this.#scope(viewer), answer.sequence);
+    return isForgotten ? undefined : (positions.rows ?? undefined);
   }
 
   /** The newest list that was served or polled for the viewer's account, where it is newer than this snapshot. */
-  newerThan(viewer: Viewer, { sequence }: SessionAnswer): readonly Position[] | null {
+  newerThan(viewer: Viewer, { sequence }: SessionAnswer): PositionsAnswer | null {
     const list = this.#options.board.newest(this.#scope(viewer));
-    return list !== null && list.sequence > sequence ? list.positions : null;
+    return list !== null && list.sequence > sequence ? list : null;
   }
 
-  async #running(viewer: Viewer): Promise<Pick<PositionList, 'positions'> | null> {
+  async #running(viewer: Viewer): Promise<PositionsAnswer | null> {
     const { live, freshness } = this.#options;
     const { proof } = this.#scope(viewer);
     if (proof === null || live(proof) === null) return null;
     // The list is looked up again, because a change makes it outdated.
     return (await freshness.catchUp(proof.login)) ? live(proof) : null;
-  }
-
-  #previous(viewer: Viewer): PositionsAnswer | null {
-    const list = this.#options.board.newest(this.#scope(viewer));
-    return list?.bytes ? { ...list, bytes: list.bytes } : null;
   }
 
   #scope(viewer: Viewer): BoardScope {

@@ -1,15 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Sent } from '../../gateway/answers.ts';
-import type { Position } from '../../gateway/model.ts';
+import type { PositionsAnswer } from '../../gateway/answers.ts';
 import { Watermarks } from '../../lib/watermarks.ts';
 import type { AccountProof } from '../auth/proof.ts';
-
-/** A list of positions as one gateway call brought it. */
-export interface PositionList extends Sent {
-  readonly positions: readonly Position[];
-  /** The body of the answer, where the list came from op 12. */
-  readonly bytes?: Buffer;
-}
 
 /** The readers of a list: with proof all of the account's tokens, else this one token. */
 export interface BoardScope {
@@ -19,8 +11,8 @@ export interface BoardScope {
 
 /** A feed, which shows an account's lists as they are served, and so has the newest. */
 export interface BoardWatcher {
-  readonly newest: () => PositionList | null;
-  readonly onList: (list: PositionList) => void;
+  readonly newest: () => PositionsAnswer | null;
+  readonly onList: (list: PositionsAnswer) => void;
 }
 
 export interface PositionsBoardOptions {
@@ -32,7 +24,7 @@ export interface PositionsBoardOptions {
 
 /** A mutable cache entry, because a feed replaces the list at each poll. */
 interface CacheEntry {
-  list: PositionList;
+  list: PositionsAnswer;
   readonly size: number;
 }
 
@@ -41,12 +33,12 @@ const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 const SIZE_SLACK = 0.25;
 // Measured. The texts of a position take as much of the heap as of the body, the rest of it half as much again.
 const BYTES_OF_A_LIST = 450;
-const BYTES_OF_A_POSITION = 490;
 const BYTES_BESIDE_THE_BODY = 85;
 
 /**
- * The newest list served to each account, so that no later answer shows an older one. A list is newer if
- * its call was sent later, whichever answer was received first.
+ * The newest list of op 12 that was served to each account, so that no later answer shows an older one. A list is
+ * newer if its call was sent later, whichever answer was received first. A snapshot's rows are not among them: op 10
+ * may lag behind op 12, and everybody's list would go back.
  */
 export class PositionsBoard {
   // The watermarks outlive the lists, so that an eviction brings no older one back. All are separate, so that a
@@ -81,12 +73,18 @@ export class PositionsBoard {
   }
 
   /** The newest list that this scope's readers may see. */
-  newest({ proof, tokenHash }: BoardScope): PositionList | null {
+  newest({ proof, tokenHash }: BoardScope): PositionsAnswer | null {
     const own = this.#byToken.get(tokenHash)?.list ?? null;
     if (proof === null) return own;
     const shared = this.#byAccount.get(proof.login)?.list ?? null;
     const live = this.#watchers.get(proof.login)?.newest() ?? null;
     return newer(newer(own, shared), live);
+  }
+
+  /** Whether this scope's readers were served a list whose call was sent later, which may be forgotten. */
+  hasNewer({ proof, tokenHash }: BoardScope, sequence: number): boolean {
+    if (sequence < this.#newestByToken.at(tokenHash)) return true;
+    return proof !== null && sequence < this.#newestByAccount.at(proof.login);
   }
 
   /** Lists whose calls were sent before may lack what an order has changed. */
@@ -99,7 +97,7 @@ export class PositionsBoard {
   }
 
   /** Whether the list was asked for after the account's last known change. */
-  isCurrent({ login }: AccountProof, { sequence }: PositionList): boolean {
+  isCurrent({ login }: AccountProof, { sequence }: PositionsAnswer): boolean {
     return sequence > this.#changedAfter.at(login);
   }
 
@@ -114,19 +112,18 @@ export class PositionsBoard {
    * Returns the list to serve: the offered one, or a newer one that was served before. Null where that one is
    * forgotten, and the gateway has to be asked again.
    */
-  offer(scope: BoardScope, offered: PositionList): PositionList | null {
+  offer(scope: BoardScope, offered: PositionsAnswer): PositionsAnswer | null {
     const list = this.keep(scope, offered);
     if (scope.proof !== null && list !== null) this.#watchers.get(scope.proof.login)?.onList(list);
     return list;
   }
 
   /** Does what `offer` does, without calling the watcher: for the watcher's own lists. */
-  keep(scope: BoardScope, offered: PositionList): PositionList | null {
+  keep(scope: BoardScope, offered: PositionsAnswer): PositionsAnswer | null {
     const { proof, tokenHash } = scope;
     const list = newer(this.newest(scope), offered) ?? offered;
     const { sequence } = list;
-    if (sequence < this.#newestByToken.at(tokenHash)) return null;
-    if (proof !== null && sequence < this.#newestByAccount.at(proof.login)) return null;
+    if (this.hasNewer(scope, sequence)) return null;
     // Stored under the token as well: it must not be shown an older list should its proof lapse.
     store(this.#byToken, tokenHash, list);
     this.#newestByToken.set(tokenHash, { at: sequence });
@@ -145,24 +142,18 @@ export class PositionsBoard {
   }
 }
 
-function store(lists: LRUCache<string, CacheEntry>, key: string, list: PositionList): void {
+function store(lists: LRUCache<string, CacheEntry>, key: string, list: PositionsAnswer): void {
   const cached = lists.get(key);
   const size = sizeOf(list);
   if (cached && Math.abs(size - cached.size) <= cached.size * SIZE_SLACK) cached.list = list;
   else lists.set(key, { list, size });
 }
 
-function newer(a: PositionList | null, b: PositionList | null): PositionList | null {
+function newer(a: PositionsAnswer | null, b: PositionsAnswer | null): PositionsAnswer | null {
   if (a === null || b === null) return a ?? b;
   return b.sequence >= a.sequence ? b : a;
 }
 
-function sizeOf({ positions, bytes }: PositionList): number {
-  const { length } = positions;
-  if (bytes) return BYTES_OF_A_LIST + length * BYTES_BESIDE_THE_BODY + 2 * bytes.length;
-  return positions.reduce(
-    (sum, { name, logo, comment }) =>
-      sum + (name?.length ?? 0) + (logo?.length ?? 0) + (comment?.length ?? 0),
-    BYTES_OF_A_LIST + length * BYTES_OF_A_POSITION,
-  );
+function sizeOf({ positions, bytes }: PositionsAnswer): number {
+  return BYTES_OF_A_LIST + positions.length * BYTES_BESIDE_THE_BODY + 2 * bytes.length;
 }

@@ -16,7 +16,10 @@ export function totalsOf(positions: readonly Position[]): PositionTotals {
 }
 
 function total(figures: readonly (number | null)[]): number | null {
-  return figures.every((figure) => figure !== null) ? exactSum(figures) : null;
+  if (!figures.every((figure) => figure !== null)) return null;
+  const sum = exactSum(figures);
+  // Beyond it the nearest double is the sum's neighbour.
+  return sum !== null && Math.abs(sum) <= Number.MAX_SAFE_INTEGER ? sum : null;
 }
 
 /**

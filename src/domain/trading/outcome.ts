@@ -3,6 +3,7 @@ import type { Answer, Exchange } from '../../gateway/exchange.ts';
 import { commonRefusal, isSuccess } from '../../gateway/judge.ts';
 import { toSubmitResult } from '../../gateway/wire/bodies.ts';
 import { isRow, type Row, text } from '../../gateway/wire/scalars.ts';
+import { parseLongIntegers } from '../../lib/exact-json.ts';
 
 /** The outcome of an order that may have reached the gateway. "Unknown" is not "failed". */
 export type Submission =
@@ -33,10 +34,11 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
 
   const { status, sentAtMs } = exchange;
   const body = bodyOf(exchange);
-  const { success, orderId, error, message } = toSubmitResult(body);
+  const { success, namesOrder, orderId, error, message } = toSubmitResult(body);
   const words = clip(message);
   // A gateway that answers yes and no in one response may have traded: this precedes every refusal.
-  if (success === true && !isSuccess(status)) return unknownSince(sentAtMs, words);
+  const isBoth = success === true ? !isSuccess(status) : namesOrder;
+  if (isBoth) return unknownSince(sentAtMs, namesOrder ? naming(orderId, words) : words);
   if (success !== null && isSuccess(status)) {
     return success
       ? { outcome: 'accepted', orderId: checkedOrderId(orderId), message: words }
@@ -57,11 +59,18 @@ export function unknownSince(sentAtMs: number, message: string | null = null): S
 /** The body is parsed whatever the content type says: a wrong label must not turn a trade into an unknown. */
 function bodyOf({ bytes }: Answer): Row {
   try {
-    const body: unknown = JSON.parse(bytes.toString('utf8'));
+    const body = parseLongIntegers(bytes.toString('utf8'));
     return isRow(body) ? body : {};
   } catch {
     return {};
   }
+}
+
+/** By its number people can ask what became of the order. */
+function naming(orderId: string | null, words: string | null): string {
+  const id = checkedOrderId(orderId);
+  const named = `The gateway named ${id === null ? 'an order' : `the order ${id}`}.`;
+  return words === null ? named : `${words} (${named})`;
 }
 
 function clip(words: string | null): string | null {

@@ -1,5 +1,5 @@
 import { backoffMs } from '../../lib/backoff.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, pause } from '../../lib/clock.ts';
 import { RollingWindow } from '../../lib/rolling-window.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
 import { retryAfterSeconds } from '../judge.ts';
@@ -72,20 +72,8 @@ export function withRetries(send: Send, { clock, random, budgets, onRetry }: Ret
 function restBefore(retry: number, exchange: Exchange, random: () => number): number {
   const ownMs = backoffMs(retry, { baseMs: BASE_MS, maxMs: MAX_MS, random });
   if (!exchange.sent || !exchange.answered) return ownMs;
-  const asked = retryAfterSeconds(exchange.headers['retry-after'], exchange.sentAtMs);
+  const asked = retryAfterSeconds(exchange);
   return asked === null ? ownMs : Math.max(ownMs, asked * 1000 + random() * BASE_MS);
-}
-
-function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      cancel();
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const cancel = clock.after(ms, end);
-    signal?.addEventListener('abort', end);
-  });
 }
 
 interface RetryBudgetOptions {

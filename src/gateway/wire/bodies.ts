@@ -1,5 +1,6 @@
+import { LongInteger } from '../../lib/exact-json.ts';
 import { redact } from '../../lib/redact.ts';
-import { flag, isRow, text } from './scalars.ts';
+import { digits, flag, isRow, text } from './scalars.ts';
 
 /** A refusal's body, whichever of the interface's five shapes it came in; what it lacks is null. */
 export interface GatewayRefusal {
@@ -60,6 +61,8 @@ export function toLoginGrant(body: unknown): LoginGrant | null {
 /** The answer to ops 4 and 5: nothing in it is guaranteed, `{}` is one of the documented bodies. */
 interface SubmitResult {
   readonly success: boolean | null;
+  /** Whether it has an order number that is neither empty nor zero. */
+  readonly namesOrder: boolean;
   readonly orderId: string | null;
   readonly error: string | null;
   readonly message: string | null;
@@ -69,8 +72,15 @@ export function toSubmitResult(body: unknown): SubmitResult {
   const row = isRow(body) ? body : {};
   return {
     success: flag(row.success),
-    orderId: text(row.orderId),
+    namesOrder: namesOrder(row.orderId),
+    orderId: text(row.orderId) ?? digits(row.orderId),
     error: text(row.err),
     message: text(row.message),
   };
+}
+
+/** Also where the number is one that cannot be shown. */
+function namesOrder(orderId: unknown): boolean {
+  if (orderId instanceof LongInteger) return true;
+  return (typeof orderId === 'string' || typeof orderId === 'number') && Number(orderId) !== 0;
 }

@@ -1,6 +1,6 @@
 import type { Order, OrderKind, Position, Side } from '../model.ts';
 import * as read from './scalars.ts';
-import { isRow, type Row, type TimeUnit } from './scalars.ts';
+import { type InexactFigures, isRow, type Row, type TimeUnit } from './scalars.ts';
 import {
   boolean,
   each,
@@ -44,18 +44,25 @@ export type WireOrder = Wire<typeof ORDER>;
  * Null where the list is none, or a row has no `id` or `symbol` of its own: a list of an account's
  * money is whole or it is not an answer.
  */
-export function toPositions(list: unknown, unit: TimeUnit): readonly Position[] | null {
-  return wholeList(list, unit, toPosition);
+export function toPositions(
+  list: unknown,
+  unit: TimeUnit,
+  inexact: InexactFigures = { count: 0 },
+): readonly Position[] | null {
+  return wholeList(list, (row, id, symbol) => toPosition(row, id, symbol, unit, inexact));
 }
 
-export function toOrders(list: unknown, unit: TimeUnit): readonly Order[] | null {
-  return wholeList(list, unit, toOrder);
+export function toOrders(
+  list: unknown,
+  unit: TimeUnit,
+  inexact: InexactFigures = { count: 0 },
+): readonly Order[] | null {
+  return wholeList(list, (row, id, symbol) => toOrder(row, id, symbol, unit, inexact));
 }
 
 function wholeList<T extends { readonly id: string }>(
   list: unknown,
-  unit: TimeUnit,
-  map: (row: Row, id: string, symbol: string, unit: TimeUnit) => T,
+  map: (row: Row, id: string, symbol: string) => T,
 ): readonly T[] | null {
   if (!Array.isArray(list)) return null;
   const mapped: T[] = [];
@@ -64,14 +71,20 @@ function wholeList<T extends { readonly id: string }>(
     const id = read.text(row.id);
     const symbol = read.text(row.symbol);
     if (!id || !symbol) return null;
-    mapped.push(map(row, id, symbol, unit));
+    mapped.push(map(row, id, symbol));
   }
   // A client that follows the list cannot distinguish two rows under one id.
   return new Set(mapped.map(({ id }) => id)).size === mapped.length ? mapped : null;
 }
 
 /** One literal and nothing copied: this is the hot path, where a moving market has each row read every second. */
-function toPosition(row: Row, id: string, symbol: string, unit: TimeUnit): Position {
+function toPosition(
+  row: Row,
+  id: string,
+  symbol: string,
+  unit: TimeUnit,
+  inexact: InexactFigures,
+): Position {
   return {
     id,
     symbol,
@@ -81,30 +94,41 @@ function toPosition(row: Row, id: string, symbol: string, unit: TimeUnit): Posit
     delayed: read.flag(row.delayed),
     sharia: read.flag(row.sharia),
     digits: read.integer(row.digits),
-    units: read.number(row.units),
-    priceOpen: read.number(row.priceOpen),
-    priceCurrent: read.number(row.priceCurrent),
+    units: read.figure(row.units, inexact),
+    priceOpen: read.figure(row.priceOpen, inexact),
+    priceCurrent: read.figure(row.priceCurrent, inexact),
     createdAt: read.instant(row.timeCreate, unit),
     updatedAt: read.instant(row.timeUpdate, unit),
-    leverage: read.number(row.leverage),
-    rateMargin: read.number(row.rateMargin),
-    rateProfit: read.number(row.rateProfit),
-    stopLoss: read.number(row.sl),
-    takeProfit: read.number(row.tp),
-    storage: read.number(row.storage),
+    leverage: read.figure(row.leverage, inexact),
+    rateMargin: read.figure(row.rateMargin, inexact),
+    rateProfit: read.figure(row.rateProfit, inexact),
+    stopLoss: read.figure(row.sl, inexact),
+    takeProfit: read.figure(row.tp, inexact),
+    storage: read.figure(row.storage, inexact),
     comment: read.text(row.comment),
-    profit: read.number(row.profit),
-    invested: read.number(row.invested),
+    profit: read.figure(row.profit, inexact),
+    invested: read.figure(row.invested, inexact),
   };
 }
 
 /** Orders come with a snapshot alone, and seldom, so they may copy what they share with positions. */
-function toOrder(row: Row, id: string, symbol: string, unit: TimeUnit): Order {
-  const { rateProfit: _, storage: __, profit: ___, ...shared } = toPosition(row, id, symbol, unit);
+function toOrder(
+  row: Row,
+  id: string,
+  symbol: string,
+  unit: TimeUnit,
+  inexact: InexactFigures,
+): Order {
+  const {
+    rateProfit: _,
+    storage: __,
+    profit: ___,
+    ...shared
+  } = toPosition(row, id, symbol, unit, inexact);
   return {
     ...shared,
     kind: kind(row.isLimit),
-    state: read.number(row.state),
+    state: read.figure(row.state, inexact),
     useMargin: read.flag(row.useMargin),
   };
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Instrument, ShariaStatus, Swap, TradingHours } from '../model.ts';
-import { isRow, type Row } from './scalars.ts';
+import { isExact, isRow, type Row } from './scalars.ts';
 import {
   boolean,
   each,
@@ -176,6 +176,8 @@ interface CheckedInstruments {
   readonly skipped: number;
   /** Values of enums that are not known here, and null. */
   readonly unknownValues: number;
+  /** Figures that are the nearest double, because null would cost the row. */
+  readonly inexactFigures: number;
   readonly total: number;
 }
 
@@ -185,14 +187,24 @@ const ROWS_AT_A_TIME = 200;
 /** One row that breaks the interface must not cost the catalog; of rows with one id the first counts. */
 export async function toInstruments(rows: Iterable<unknown>): Promise<CheckedInstruments> {
   const byId = new Map<string, Instrument>();
-  let total = 0;
+  let [total, inexactFigures] = [0, 0];
   for (const row of rows) {
     const instrument = toInstrument(row);
-    if (instrument !== null && !byId.has(instrument.id)) byId.set(instrument.id, instrument);
+    if (instrument !== null && !byId.has(instrument.id)) {
+      byId.set(instrument.id, instrument);
+      inexactFigures += inexactIn(instrument);
+    }
     total += 1;
     if (total % ROWS_AT_A_TIME === 0) await setImmediate();
   }
   const instruments = [...byId.values()];
   const unknownValues = instruments.filter(({ shariaStatus }) => shariaStatus === null).length;
-  return { instruments, skipped: total - byId.size, unknownValues, total };
+  return { instruments, skipped: total - byId.size, unknownValues, inexactFigures, total };
+}
+
+function inexactIn(instrument: Instrument): number {
+  const { leverage, sector, industry, mode, calc, min, max, step, limit, swap } = instrument;
+  const own = [leverage, sector, industry, mode, calc, min, max, step, limit];
+  const all = swap === null ? own : [...own, swap.long, swap.short, swap.mode, swap.tick];
+  return all.filter((figure) => !isExact(figure)).length;
 }

@@ -1,6 +1,6 @@
 import type { Read } from '../answers.ts';
 import type { WithdrawalMethod } from '../model.ts';
-import { isRow, number, text } from './scalars.ts';
+import { digits, isRow, text } from './scalars.ts';
 import * as shape from './shape.ts';
 
 export const withdrawalMethodsRead: Read<readonly WithdrawalMethod[]> = {
@@ -29,9 +29,8 @@ function toWithdrawalMethods(body: unknown): readonly WithdrawalMethod[] | null 
     if (!Array.isArray(inner)) return null;
     for (const row of inner) {
       if (!isRow(row)) return null;
-      const id = number(row.id);
       methods.push({
-        id: id === null ? null : String(id),
+        id: digits(row.id),
         group,
         title: text(row.title),
         icon: text(row.icon),

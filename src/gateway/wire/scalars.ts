@@ -1,3 +1,4 @@
+import { LongInteger } from '../../lib/exact-json.ts';
 import type { Moment } from '../model.ts';
 
 /**
@@ -22,9 +23,27 @@ export function flag(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/** JSON.parse reads 1e999 as Infinity, which neither JSON nor GraphQL can carry on. */
-export function number(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+/** Counts the figures of an answer that no double carries. */
+export interface InexactFigures {
+  count: number;
+}
+
+/** Beyond ± 2^53 a double is the neighbour of the figure that was meant; 1e999 is read as Infinity. */
+export function isExact(value: number): boolean {
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}
+
+export function figure(value: unknown, inexact: InexactFigures): number | null {
+  if (typeof value !== 'number') return null;
+  if (isExact(value)) return value;
+  inexact.count += 1;
+  return null;
+}
+
+/** The digits of a numeric identifier. */
+export function digits(value: unknown): string | null {
+  if (value instanceof LongInteger) return value.digits;
+  return typeof value === 'number' && isExact(value) ? String(value) : null;
 }
 
 /** GraphQL's Int: whole and within 32 bits. */
@@ -42,9 +61,8 @@ const FIRST_MICROSECONDS = 1e14;
 
 /** Many serializers write an absent time as 0, and no account is as old as 1970. */
 export function instant(value: unknown, unit: TimeUnit): Moment | null {
-  const ticks = number(value);
-  if (ticks === null || ticks === 0) return null;
-  const ms = Math.trunc(ticks * msPerTick(ticks, unit));
+  if (typeof value !== 'number' || value === 0) return null;
+  const ms = Math.trunc(value * msPerTick(value, unit));
   return ms >= FIRST_INSTANT_MS && ms < END_INSTANT_MS ? ms : null;
 }
 

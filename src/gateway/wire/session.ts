@@ -1,7 +1,7 @@
 import type { AccountAccess, Position, Session, SnapshotPositions } from '../model.ts';
 import { ORDER, POSITION, toOrders, toPositions } from './holding.ts';
 import * as read from './scalars.ts';
-import { isRow, type TimeUnit } from './scalars.ts';
+import { type InexactFigures, isRow, type TimeUnit } from './scalars.ts';
 import {
   boolean,
   each,
@@ -41,12 +41,17 @@ export type WireSession = Wire<typeof SESSION>;
  * interface does not say which fields are required, so a missing one is null; a login that is there
  * and differs would be another client's account.
  */
-export function toSession(body: unknown, login: string, unit: TimeUnit): Session | null {
+export function toSession(
+  body: unknown,
+  login: string,
+  unit: TimeUnit,
+  inexact: InexactFigures = { count: 0 },
+): Session | null {
   if (!isRow(body)) return null;
   const named = body.login;
   if (named !== undefined && named !== null && String(named) !== login) return null;
-  const positions = body.positions == null ? null : toPositions(body.positions, unit);
-  const orders = body.orders == null ? null : toOrders(body.orders, unit);
+  const positions = body.positions == null ? null : toPositions(body.positions, unit, inexact);
+  const orders = body.orders == null ? null : toOrders(body.orders, unit, inexact);
   if (positions === null && body.positions != null) return null;
   if (orders === null && body.orders != null) return null;
   return {
@@ -54,16 +59,16 @@ export function toSession(body: unknown, login: string, unit: TimeUnit): Session
     group: read.text(body.group),
     server: read.text(body.server),
     currency: read.text(body.currency),
-    balance: read.number(body.balance),
-    credit: read.number(body.credit),
-    equity: read.number(body.equity),
-    storage: read.number(body.storage),
-    assets: read.number(body.assets),
-    prevEquity: read.number(body.prevEquity),
-    prevBalance: read.number(body.prevBalance),
-    leverage: read.number(body.leverage),
-    invested: read.number(body.Invested),
-    profits: read.number(body.Profits),
+    balance: read.figure(body.balance, inexact),
+    credit: read.figure(body.credit, inexact),
+    equity: read.figure(body.equity, inexact),
+    storage: read.figure(body.storage, inexact),
+    assets: read.figure(body.assets, inexact),
+    prevEquity: read.figure(body.prevEquity, inexact),
+    prevBalance: read.figure(body.prevBalance, inexact),
+    leverage: read.figure(body.leverage, inexact),
+    invested: read.figure(body.Invested, inexact),
+    profits: read.figure(body.Profits, inexact),
     kycStatus: read.text(body.kyc_status),
     createdAt: read.instant(body.createdAt, unit),
     access: toAccess(body.access),

@@ -28,6 +28,8 @@ export interface WorldOptions {
   readonly maxBytes?: number;
   readonly maxGroups?: number;
   readonly versions?: VersionStore;
+  /** How long a call takes by the clock that the test moves, from its sending to its answer. */
+  readonly takesMs?: number;
   readonly onRead?: (source: 'memory' | 'wait') => void;
   readonly onFetched?: (outcome: string) => void;
 }
@@ -59,7 +61,7 @@ export interface ViewerOptions {
 
 /** The catalogs over the real client and a real sandbox, all on one clock that the test moves. */
 export async function openCatalogWorld(options: WorldOptions = {}): Promise<CatalogWorld> {
-  const { instruments = 60, proofMs = 30 * DAY_SECONDS * 1000, ...settings } = options;
+  const { instruments = 60, proofMs = 30 * DAY_SECONDS * 1000, takesMs = 0, ...settings } = options;
   const clock = createScriptedClock();
   const tokenTtlSeconds = 30 * DAY_SECONDS;
   const sandbox = await startSandbox({ instruments, tickMs: 0, clock, tokenTtlSeconds });
@@ -83,7 +85,12 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
   const write = (fields: unknown, message?: unknown) =>
     void log.push({ fields: fields as LogLine['fields'], message: String(message) });
   const catalogs = new Catalogs({
-    gateway,
+    gateway: {
+      async getAllTickers(...call) {
+        const answer = await gateway.getAllTickers(...call);
+        return { ...answer, receivedAtMs: answer.sentAtMs + takesMs };
+      },
+    },
     ledger,
     prover: new Prover(ledger, sessions, logicalClock),
     clock,

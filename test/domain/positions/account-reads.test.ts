@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
 import { atMost, stepUntil } from '../../support/steps.ts';
-import { createLiveBench, LOGIN } from './live-bench.ts';
+import { type AccountEvent, createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, inSnapshot, order, position } from './scripted-gateway.ts';
 
 const MAX_AGE_MS = 60_000;
@@ -93,6 +93,86 @@ describe('a first subscriber', () => {
     expect(phone.events).toEqual([]);
     await clock.advance(1);
     expect(phone.events).toMatchObject([{ snapshot: true, orders: null }]);
+  });
+});
+
+describe('an order that is triggered', () => {
+  /** The order's place after each event: among the orders, the positions, both or neither. */
+  function places(events: readonly AccountEvent[], id: string): string[] {
+    const [orders, positions] = [new Set<string>(), new Set<string>()];
+    return events.map((event) => {
+      for (const [list, delta] of [
+        [orders, event.orders],
+        [positions, event.positions],
+      ] as const) {
+        if (event.snapshot) list.clear();
+        for (const closed of delta?.closed ?? []) list.delete(closed);
+        for (const row of delta?.upserted ?? []) list.add(row.id);
+      }
+      const found = [orders.has(id) && 'order', positions.has(id) && 'position'];
+      return found.filter(Boolean).join(' and ') || 'nowhere';
+    });
+  }
+
+  test('between the list and the snapshot of a first event is a position in that event', async () => {
+    const bench = createLiveBench();
+    const { clock, gateway, viewer, followAccount } = bench;
+    gateway.set(LOGIN, [position('a')]);
+    gateway.setAccount(LOGIN, { orders: [order('o')] });
+    const getSession = gateway.getSession.bind(gateway);
+    gateway.getSession = (asking) => {
+      trigger(bench);
+      return getSession(asking);
+    };
+    for (const [latencyMs, sessionLatencyMs] of [
+      [200, 0],
+      [0, 200],
+    ] as const) {
+      Object.assign(gateway, { latencyMs, sessionLatencyMs });
+      gateway.set(LOGIN, [position('a')]);
+      const phone = followAccount(viewer(`phone ${latencyMs}`));
+      await clock.advance(600);
+      expect(places(phone.events, 'o')).toEqual(['position']);
+      await phone.leave();
+      await clock.advance(15_000);
+    }
+  });
+
+  test.each([
+    ['with its position', true],
+    ['without a list of positions', false],
+  ])(
+    'and that a snapshot tells of %s, 1.5 s before the list, is always somewhere',
+    async (_what, hasList) => {
+      const { clock, gateway, phone, hub } = await followed();
+      gateway.sessionLie = (session) => ({
+        ...session,
+        positions: hasList ? inSnapshot([position('a'), position('o')]) : null,
+      });
+      gateway.setAccount(LOGIN, { orders: [], balance: 90 });
+      hub.accountChanged(LOGIN);
+      await clock.advance(1_500);
+      expect(phone.last?.orders?.closed).toEqual([]);
+      gateway.set(LOGIN, [position('a'), position('o')]);
+      await clock.advance(2_000);
+      expect(places(phone.events, 'o')).not.toContain('nowhere');
+      expect(places(phone.events, 'o').at(-1)).toBe('position');
+      expect(phone.last).toMatchObject({ session: { session: { balance: 90 } } });
+    },
+  );
+
+  test('or cancelled, is believed to be gone when no list of two intervals has it', async () => {
+    const { clock, gateway, phone, hub } = await followed();
+    gateway.sessionLie = (session) => ({ ...session, positions: null });
+    gateway.setAccount(LOGIN, { orders: [], balance: 90 });
+    hub.accountChanged(LOGIN);
+    await clock.advance(900);
+    expect(places(phone.events, 'o').at(-1)).toBe('order');
+    const polls = gateway.polls.length;
+    await clock.advance(1_500);
+    expect(places(phone.events, 'o').at(-1)).toBe('nowhere');
+    expect(gateway.polls.length - polls).toBeLessThanOrEqual(2);
+    expect(phone.hasEnded).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
-import { gatewayError, position } from './scripted-gateway.ts';
+import { answerOf, gatewayError, position } from './scripted-gateway.ts';
 
 const KINDS: readonly GatewayErrorKind[] = ['unavailable', 'timeout', 'contract', 'rate-limited'];
 
@@ -123,19 +123,19 @@ test('without a first list in time a subscription ends with the error of the cal
   expect(ends).toEqual([follower.error]);
 });
 
-test('a snapshot’s list does not start a feed whose own list is unavailable', async () => {
+test('a list that a query brings is the first of a feed whose own polls fail', async () => {
   const { clock, gateway, board, viewer, prove, followChanges } = createLiveBench();
   const phone = viewer('phone');
-  const [sequence, nowMs] = [gateway.nextSequence(), clock.now()];
-  board.offer(
-    { proof: prove(phone), tokenHash: phone.tokenHash },
-    { positions: [position('a')], sequence, sentAtMs: nowMs, receivedAtMs: nowMs },
-  );
   gateway.failWith('unavailable');
   const follower = followChanges(phone);
-  await clock.advance(6_000);
-  expect(follower.events).toEqual([]);
-  expect(follower.error).toMatchObject({ kind: 'unavailable' });
+  await clock.advance(1_000);
+  board.offer(
+    { proof: prove(phone), tokenHash: phone.tokenHash },
+    answerOf([position('a')], { sequence: gateway.nextSequence(), atMs: clock.now() }),
+  );
+  await clock.advance(10_000);
+  expect(follower.events[0]).toMatchObject({ snapshot: true, status: 'DELAYED' });
+  expect(follower.error).toBeNull();
 });
 
 test('without any answer the error is a timeout', async () => {
@@ -197,12 +197,10 @@ test('a list that another call brings is shown while the feed is delayed', async
   gateway.fault = () => gatewayError('rate-limited', 30);
   await clock.advance(1_000);
   const positions = [position('a')];
-  const sent = {
-    sequence: gateway.nextSequence(),
-    sentAtMs: clock.now(),
-    receivedAtMs: clock.now(),
-  };
-  board.offer({ proof: prove(phone), tokenHash: phone.tokenHash }, { positions, ...sent });
+  board.offer(
+    { proof: prove(phone), tokenHash: phone.tokenHash },
+    answerOf(positions, { sequence: gateway.nextSequence(), atMs: clock.now() }),
+  );
   await clock.advance(0);
   expect(follower.last).toMatchObject({
     upserted: positions,

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import {
-  type PositionList,
-  PositionsBoard,
-} from '../../../src/domain/positions/positions-board.ts';
+import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
+import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench } from './live-bench.ts';
-import { position } from './scripted-gateway.ts';
+import { answerOf, position } from './scripted-gateway.ts';
 
 const bench = createLiveBench();
 const phone = bench.viewer('phone');
@@ -13,9 +11,11 @@ const proof = bench.prove(phone);
 const proved = { proof, tokenHash: phone.tokenHash };
 const otherProved = { proof: bench.prove(tablet), tokenHash: tablet.tokenHash };
 
-function list(sequence: number, ...ids: string[]): PositionList {
-  const positions = ids.map((id) => position(id));
-  return { positions, sequence, sentAtMs: sequence, receivedAtMs: sequence };
+function list(sequence: number, ...ids: string[]): PositionsAnswer {
+  return answerOf(
+    ids.map((id) => position(id)),
+    { sequence, atMs: sequence },
+  );
 }
 
 test('an answer that was sent earlier and received later is not served', () => {
@@ -76,7 +76,7 @@ test('a watcher gets every list served to its account, and has the newest after 
 
 test('a list that the watcher keeps itself is the account’s, and does not come back to it', () => {
   const board = new PositionsBoard();
-  const received: PositionList[] = [];
+  const received: PositionsAnswer[] = [];
   board.watch(proof, { newest: () => null, onList: (each) => received.push(each) });
   const own = list(2, 'a');
   expect(board.keep(proved, own)).toBe(own);

@@ -30,7 +30,7 @@ export class ScriptedGateway implements FeedSource {
   sessionLatencyMs = 0;
   /** Changes what a snapshot says. */
   sessionLie: (session: Session) => Session = (session) => session;
-  /** The answers, by the millisecond at which each was received. */
+  /** The answers, by the millisecond at which each call was sent. */
   readonly answered = new Map<number, readonly Position[]>();
   readonly #lists = new Map<string, readonly Position[]>();
   readonly #accounts = new Map<string, ScriptedAccount>();
@@ -80,7 +80,7 @@ export class ScriptedGateway implements FeedSource {
     if (error?.kind === 'unauthenticated') this.#ledger.refused(viewer);
     if (error) throw error;
     this.#ledger.answered(viewer, 'getOpenPositions', logicalTime);
-    this.answered.set(Math.trunc(this.#clock.now()), list);
+    this.answered.set(Math.trunc(sent.sentAtMs), list);
     const bytes = Buffer.from(JSON.stringify(list));
     const isSame = previous?.bytes.equals(bytes);
     return {
@@ -120,6 +120,16 @@ export class ScriptedGateway implements FeedSource {
   #poll({ login, caller }: Viewer): Poll {
     return { login, token: caller.token, atMs: this.#clock.now() };
   }
+}
+
+/** An answer of op 12 that another call than a poll has brought. */
+export function answerOf(
+  positions: readonly Position[],
+  sent: { readonly sequence: number; readonly atMs: number },
+): PositionsAnswer {
+  const { sequence, atMs } = sent;
+  const bytes = Buffer.from(JSON.stringify(positions));
+  return { positions, bytes, sequence, sentAtMs: atMs, receivedAtMs: atMs };
 }
 
 export function inSnapshot(rows: readonly Position[]): SnapshotPositions {

@@ -98,6 +98,62 @@ describe('the outcome of an order', () => {
     );
   });
 
+  test.each([200, 201, 302, 400, 401, 403, 404, 408, 409, 429, 499, 500, 503])(
+    '3: a refusal with status %i that names an order is unknown, and says which',
+    (status) => {
+      for (const [body, message] of [
+        ['{"success":false,"orderId":"55"}', 'The gateway named the order 55.'],
+        ['{"orderId":"5","message":"m"}', 'm (The gateway named the order 5.)'],
+        [
+          '{"error":"X","orderId":9007199254740993}',
+          'The gateway named the order 9007199254740993.',
+        ],
+        ['{"orderId":7}', 'The gateway named the order 7.'],
+        ['{"orderId":"A-7"}', 'The gateway named the order A-7.'],
+        [`{"orderId":"${'7'.repeat(256)}"}`, 'The gateway named an order.'],
+        ['{"orderId":1e400}', 'The gateway named an order.'],
+      ] as const) {
+        expect(judgeOrder('openPosition', answer(status, body))).toEqual({
+          outcome: 'unknown',
+          sentAt: new Date(sentAtMs),
+          message,
+        });
+      }
+    },
+  );
+
+  test('3: so does success with a status of failure', () => {
+    expect(judgeOrder('openPosition', answer(500, yes))).toMatchObject({
+      message: 'done (The gateway named the order o-1.)',
+    });
+  });
+
+  test.each(['""', '"0"', '"00"', '0', '-0', '" "', 'null', '{}', '[]', 'false'])(
+    'a refusal with the order number %s is a refusal',
+    (orderId) => {
+      for (const [status, expected] of [
+        [200, 'rejected'],
+        [409, 'rejected'],
+        [401, 'error: unauthenticated'],
+        [403, 'error: forbidden'],
+        [429, 'error: rate-limited'],
+      ] as const) {
+        const body = `{"success":false,"orderId":${orderId}}`;
+        expect(judged(answer(status, body))).toBe(expected);
+      }
+    },
+  );
+
+  test.each([
+    ['55', '55'],
+    ['9007199254740993', '9007199254740993'],
+    ['"55"', '55'],
+    ['1e400', null],
+  ])('4: the order number %s of an accepted order is %s', (orderId, expected) => {
+    const body = `{"success":true,"orderId":${orderId}}`;
+    expect(judgeOrder('openPosition', answer(200, body))).toMatchObject({ orderId: expected });
+  });
+
   test.each([400, 402, 404, 409, 418, 422, 451, 499])(
     '6: status %i is rejected, whatever its body',
     (status) => {

@@ -24,7 +24,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** Another device's snapshot updates the list, long before the next poll would. */
+/** Another device's snapshot differs from the list, and a poll is due long before the next one would be. */
 async function learnElsewhere(): Promise<void> {
   const other = app.sandbox.token({ email: 'demo@example.com' });
   await app.query('{ session { positions { id } } }', { token: other });
@@ -51,12 +51,14 @@ test('another device has to be proved before it reads the feed', async () => {
   expect(app.sandbox.calls('getOpenPositions')).toBe(1);
 });
 
-test('positions that a query reads are sent to the watchers, without a poll', async () => {
+test('a snapshot that another device reads makes a poll due where it differs, and only there', async () => {
+  await learnElsewhere();
   app.sandbox.tick();
+  expect(app.sandbox.calls('getOpenPositions')).toBe(0);
   await learnElsewhere();
   await eventually(() => watcher.events.length === 2);
   expect(watcher.last?.upserted.length).toBeGreaterThan(0);
-  expect(app.sandbox.calls('getOpenPositions')).toBe(0);
+  expect(app.sandbox.calls('getOpenPositions')).toBe(1);
 });
 
 test('a cached snapshot has the positions of the feed, once that is younger', async () => {

@@ -63,6 +63,13 @@ const unavailable = { code: 'GATEWAY_UNAVAILABLE', retryable: true };
 const contract = { code: 'GATEWAY_CONTRACT', retryable: false };
 const timeout = { code: 'GATEWAY_TIMEOUT', retryable: true };
 
+/** By a clock that is an hour behind. */
+function anHourAgo(inSeconds: number): Readonly<Record<string, string>> {
+  const nowMs = Date.now() - 3_600_000;
+  const [date, until] = [nowMs, nowMs + inSeconds * 1_000].map((ms) => new Date(ms).toUTCString());
+  return { date: date ?? '', 'retry-after': until ?? '' };
+}
+
 const CASES: readonly Case[] = [
   {
     name: '403 with words',
@@ -79,6 +86,31 @@ const CASES: readonly Case[] = [
     fault: { kind: 'status', status: 429, body: WORDS, headers: { 'retry-after': '90' } },
     // Longer than the deadline, or it would be waited for.
     extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: 90, gatewayError: REDACTED },
+  },
+  {
+    name: '429 until a date by a clock that is an hour behind',
+    fault: { kind: 'status', status: 429, body: '', headers: anHourAgo(40) },
+    extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: 40 },
+  },
+  {
+    name: '429 until a moment that has passed',
+    fault: { kind: 'status', status: 429, body: '', headers: anHourAgo(-40) },
+    extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: 1 },
+  },
+  {
+    name: '503 that says how long',
+    fault: { kind: 'status', status: 503, body: '', headers: { 'retry-after': '120' } },
+    extensions: { ...unavailable, retryAfter: 120 },
+  },
+  {
+    name: '503 until a date by a clock that is an hour behind',
+    fault: { kind: 'status', status: 503, body: '', headers: anHourAgo(40) },
+    extensions: { ...unavailable, retryAfter: 40 },
+  },
+  {
+    name: '500 that says how long',
+    fault: { kind: 'status', status: 500, body: '', headers: { 'retry-after': '120' } },
+    extensions: unavailable,
   },
   {
     name: '429 that does not',

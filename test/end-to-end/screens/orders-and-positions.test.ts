@@ -127,6 +127,73 @@ describe('orders beside positions', () => {
   });
 });
 
+describe('an order that was shown and is in neither list', () => {
+  const both = '{ orders(maxAge: 0) { id } positions { id } positionTotals { count } }';
+  const known = async () => {
+    fake('getSession', snapshot(['filled', 'o'], ['p']), 1);
+    await screen.read('{ orders { id } }');
+  };
+
+  test.each([
+    both,
+    '{ positionTotals { count } positions { id } position(id: "p") { id } orders(maxAge: 0) { id } }',
+    '{ instruments(first: 500) { nodes { orders { id } positions { id } } } session(maxAge: 0) { id } positions { id } orders { id } positionTotals { count } }',
+  ])('is found where it was triggered between the two answers: %s', async (document) => {
+    await known();
+    fake('getOpenPositions', { positions: rows('p') }, 1);
+    fake('getOpenPositions', { positions: rows('p', 'filled') });
+    fake('getSession', snapshot(['o'], ['p', 'filled']));
+    const { orders, positions, positionTotals } = await screen.read(document);
+    expect(ids(orders)).toEqual(['o']);
+    expect(ids(positions)).toEqual(['filled', 'p']);
+    expect(positionTotals.count).toBe(2);
+    expect(screen.calls('getOpenPositions')).toBe(2);
+  });
+
+  test('is found where the snapshot has no list of positions that could tell', async () => {
+    await known();
+    fake('getOpenPositions', { positions: rows('p') }, 1);
+    fake('getOpenPositions', { positions: rows('p', 'filled') });
+    const { positions: _, ...snapshotOfOrders } = snapshot(['o'], []);
+    fake('getSession', snapshotOfOrders);
+    const { orders, positions } = await screen.read(both);
+    expect([ids(orders), ids(positions)]).toEqual([['o'], ['filled', 'p']]);
+  });
+
+  test('is found where a snapshot went back behind one that was shown', async () => {
+    await known();
+    fake('getOpenPositions', { positions: rows('p') });
+    fake('getSession', snapshot(['o'], ['p']), 1);
+    fake('getSession', snapshot(['filled', 'o'], ['p']));
+    const { orders } = await screen.read(both);
+    expect(ids(orders)).toEqual(['filled', 'o']);
+  });
+
+  test('is believed to be cancelled after two more reads, and costs later queries none', async () => {
+    await known();
+    fake('getOpenPositions', { positions: rows('p') });
+    fake('getSession', snapshot(['o'], ['p']));
+    const calls = () => screen.calls('getSession') + screen.calls('getOpenPositions');
+    const { orders, positions } = await screen.read(both);
+    expect([ids(orders), ids(positions)]).toEqual([['o'], ['p']]);
+    expect(calls()).toBe(1 + 2 + 2);
+    await screen.read('{ orders { id } positions { id } }');
+    expect(calls()).toBe(1 + 2 + 2 + 1);
+  });
+
+  test('makes the orders fail, and not the positions, where the reread fails', async () => {
+    await known();
+    fake('getOpenPositions', { positions: rows('p') }, 1);
+    screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'garbage' });
+    fake('getSession', snapshot(['o'], ['p', 'filled']));
+    const { data, errors } = await screen.app.query(both, { token: screen.token });
+    expect(data).toMatchObject({ orders: null, positions: [{ id: 'p' }] });
+    expect(errors).toMatchObject([
+      { path: ['orders'], extensions: { code: 'GATEWAY_CONTRACT', operation: 'getOpenPositions' } },
+    ]);
+  });
+});
+
 describe('orders alone', () => {
   test('are those of a cached snapshot', async () => {
     await screen.read('{ orders { id } }');
@@ -159,8 +226,9 @@ describe('orders alone', () => {
   });
 
   test('are read again where the account’s positions changed while they were read', async () => {
-    await screen.read('{ session { login } }');
     const body = snapshot(['filled'], []);
+    fake('getSession', body, 1);
+    await screen.read('{ session { login } }');
     screen.app.sandbox.fail({
       ...{ operation: 'getSession', kind: 'status', status: 200, body },
       ...{ delayMs: 400, times: 1 },

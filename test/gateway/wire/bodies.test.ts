@@ -60,16 +60,16 @@ describe('a login', () => {
 });
 
 test.each([
-  [{}, { success: null, orderId: null, error: null, message: null }],
+  [{}, { success: null, namesOrder: false, orderId: null, error: null, message: null }],
   [
     { success: true, orderId: '7', err: '', message: 'M' },
-    { success: true, orderId: '7', error: '', message: 'M' },
+    { success: true, namesOrder: true, orderId: '7', error: '', message: 'M' },
   ],
   [
     { success: 1, orderId: 7, err: null, message: {} },
-    { success: null, orderId: null, error: null, message: null },
+    { success: null, namesOrder: true, orderId: '7', error: null, message: null },
   ],
-  [null, { success: null, orderId: null, error: null, message: null }],
+  [null, { success: null, namesOrder: false, orderId: null, error: null, message: null }],
 ])('the submit result %j is %j', (body, expected) => {
   expect(toSubmitResult(body)).toStrictEqual(expected);
 });

@@ -141,6 +141,7 @@ describe('a catalog', () => {
       instruments: [],
       skipped: 0,
       unknownValues: 0,
+      inexactFigures: 0,
       total: 0,
     });
   });

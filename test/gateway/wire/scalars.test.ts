@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { instant, integer, number, type TimeUnit } from '../../../src/gateway/wire/scalars.ts';
+import { figure, instant, integer, type TimeUnit } from '../../../src/gateway/wire/scalars.ts';
 
 describe('a time', () => {
   test.each<[TimeUnit, unknown, string | null]>([
@@ -52,11 +52,18 @@ test.each([
 });
 
 test.each([
-  ['1e309', null],
-  ['-1e309', null],
-  ['1e308', 1e308],
-  ['9007199254740993', 9007199254740992],
-  ['"1"', null],
-])('the JSON number %s is %s', (json, expected) => {
-  expect(number(JSON.parse(json))).toBe(expected);
+  ['1e309', null, 1],
+  ['-1e309', null, 1],
+  ['1e16', null, 1],
+  ['9007199254740993', null, 1],
+  ['-9007199254740993', null, 1],
+  ['9007199254740991', 9007199254740991, 0],
+  ['-9007199254740991', -9007199254740991, 0],
+  ['0.1000000000000000055', 0.1, 0],
+  ['"1"', null, 0],
+  ['null', null, 0],
+])('the figure %s is %s, and counts as %i that is inexact', (json, expected, count) => {
+  const inexact = { count: 0 };
+  expect(figure(JSON.parse(json), inexact)).toBe(expected);
+  expect(inexact.count).toBe(count);
 });

@@ -1,8 +1,9 @@
 import type { CatalogAnswer } from '../../../gateway/answers.ts';
 
-/** A copy's age when it was received, and the times that follow from it. */
+/** A copy's age when it was asked for, and the times that follow from it. */
 export interface CopyTimes {
-  readonly receivedAtMs: number;
+  /** When the call was sent that brought or confirmed it: the gateway may have made its answer right then. */
+  readonly sentAtMs: number;
   readonly initialAgeMs: number;
   /** From this time on the copy is marked stale. */
   readonly staleFromMs: number;
@@ -33,19 +34,17 @@ const ASK_AGAIN_MS = 60_000;
 
 /** The age arithmetic of HTTP caching, without its other rules: `no-store` would mean a fetch per request. */
 export function timesOf(
-  { headers, sentAtMs, receivedAtMs: answeredAtMs }: CatalogAnswer,
+  { headers, ...answer }: CatalogAnswer,
   { receivedAtMs, maxAgeMs, staleMs, isProvisional, isRefresh }: CopyCircumstances,
 ): CopyTimes {
-  const ageMs = Math.min(
+  const sentAtMs = receivedAtMs - Math.max(0, answer.receivedAtMs - answer.sentAtMs);
+  const initialAgeMs = Math.min(
     OLDEST_SECONDS * 1000,
-    Math.max(
-      ageByHeaderMs(headers.age, answeredAtMs - sentAtMs),
-      ageByDateMs(headers.date, receivedAtMs),
-    ),
+    Math.max((ageSeconds(headers.age) ?? 0) * 1000, ageByDateMs(headers.date, sentAtMs)),
   );
   const grantedMs = grantedLifeMs(headers['cache-control']);
   const lifeMs = Math.min(maxAgeMs, Math.max(SHORTEST_LIFE_MS, grantedMs));
-  const restMs = lifeMs - ageMs;
+  const restMs = lifeMs - initialAgeMs - (receivedAtMs - sentAtMs);
   // The gateway's own cache has nothing younger, so the copy is served, marked stale from the start.
   const isTooOld = restMs <= 0;
   const isBrief = isTooOld || isProvisional;
@@ -56,19 +55,13 @@ export function timesOf(
   const isFruitless = isRefresh && lastFifthMs <= receivedAtMs;
   const refreshFromMs = isFruitless ? receivedAtMs + ASK_AGAIN_MS : lastFifthMs;
   return {
-    receivedAtMs,
-    initialAgeMs: ageMs,
+    sentAtMs,
+    initialAgeMs,
     staleFromMs: isTooOld ? receivedAtMs : expiresMs,
     refreshFromMs: isBrief ? expiresMs : refreshFromMs,
     expiresMs,
     servesUntilMs: isProvisional ? expiresMs : expiresMs + staleMs,
   };
-}
-
-/** `Age` was true when the answer was sent; the transfer time is added. */
-function ageByHeaderMs(age: string | undefined, delayMs: number): number {
-  const seconds = ageSeconds(age);
-  return seconds === null ? 0 : seconds * 1000 + Math.max(0, delayMs);
 }
 
 /** Of several members, which caches behind one another add, the first counts; null where it is no number. */
@@ -79,8 +72,8 @@ export function ageSeconds(age: string | undefined): number | null {
 // `Date` counts whole seconds, so less than one is no age.
 const DATE_RESOLUTION_MS = 1000;
 
-function ageByDateMs(date: string | undefined, receivedAtMs: number): number {
-  const sinceMs = receivedAtMs - Date.parse(date ?? '');
+function ageByDateMs(date: string | undefined, sentAtMs: number): number {
+  const sinceMs = sentAtMs - Date.parse(date ?? '');
   return sinceMs >= DATE_RESOLUTION_MS ? sinceMs : 0;
 }
 

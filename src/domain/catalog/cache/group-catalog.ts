@@ -161,16 +161,16 @@ export class GroupCatalog {
     this.#options.log.warn(fields, 'a catalog with less than half of its instruments is kept out');
   }
 
-  #countLoss({ version: { size }, receivedAtMs }: CatalogCopy): void {
+  #countLoss({ version: { size }, sentAtMs }: CatalogCopy): void {
     const former = this.#copy?.version.size ?? size;
-    const isMeant = receivedAtMs - this.#lostSinceMs >= LOSS_COUNTS_MS;
+    const isMeant = sentAtMs - this.#lostSinceMs >= LOSS_COUNTS_MS;
     const wholeSize = isMeant ? former : this.#wholeSize;
     if (!hasLost(size, wholeSize)) {
       this.#wholeSize = size;
       this.#lostSinceMs = -Infinity;
       return;
     }
-    if (isMeant) this.#lostSinceMs = receivedAtMs;
+    if (isMeant) this.#lostSinceMs = sentAtMs;
     this.#wholeSize = wholeSize;
     if (size === former) return;
     const fields = { group: this.group, instruments: size, before: wholeSize };

@@ -1,0 +1,40 @@
+// Folds an account's events as clients do for as long as you like, behind a gateway whose two reads lag, and compares
+// each list that is shown with the gateway's own states. `node scripts/folds.ts [--minutes 10] [--seed 1]`
+import { parseArgs } from 'node:util';
+import { checkFolding } from '../test/end-to-end/live/fold-check.ts';
+import { createSeededRandom } from '../test/end-to-end/orders/seeded-random.ts';
+
+const STEPS = 400;
+const SEEDS = 2 ** 31;
+const LONGEST_LAG_MS = { getSession: 1_500, getOpenPositions: 600 };
+const LONGEST_DELAY_MS = 300;
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    /** The seed of the first run; each later one adds 1. */
+    seed: { type: 'string', default: String(Math.floor(Math.random() * SEEDS)) },
+  },
+});
+const endsAtMs = performance.now() + Number(values.minutes) * 60_000;
+
+let failed = false;
+let seed = Number(values.seed);
+do {
+  const random = createSeededRandom(seed);
+  // One of the two lags: both at once would be a gateway whose clock is late.
+  const lagging = random.pick(['getSession', 'getOpenPositions'] as const);
+  const lagMs = { [lagging]: random.below(LONGEST_LAG_MS[lagging]) };
+  const delayMs = {
+    getSession: random.below(LONGEST_DELAY_MS),
+    getOpenPositions: random.below(LONGEST_DELAY_MS),
+  };
+  const report = await checkFolding({ seed, steps: STEPS, lagMs, delayMs });
+  const { problems, events, queries, states } = report;
+  const behind = `${lagging} lags by ${lagMs[lagging]} ms`;
+  console.log(`seed ${seed}, ${behind}: ${states} states, ${events} events, ${queries} queries`);
+  for (const problem of problems) console.error(`  PROBLEM ${problem}`);
+  failed ||= problems.length > 0;
+  seed += 1;
+} while (!failed && performance.now() < endsAtMs);
+process.exitCode = failed ? 1 : 0;

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** One state of the account, which each operation tells of as late as it lags. */
+export interface AccountState {
+  readonly atMs: number;
+  /** Which positions are open, and the state in which each last changed. */
+  readonly positions: ReadonlyMap<string, number>;
+  readonly orders: ReadonlySet<string>;
+}
+
+export type LaggingRead = 'getSession' | 'getOpenPositions';
+
+export interface LaggingGateway extends AsyncDisposable {
+  readonly url: string;
+  readonly states: readonly AccountState[];
+  /** How far an operation's state is behind. */
+  readonly lagMs: Record<LaggingRead, number>;
+  /** How long an operation takes from reading its state to its answer. */
+  readonly delayMs: Record<LaggingRead, number>;
+  readonly calls: Record<LaggingRead, number>;
+  /** Called with each call, before its state is read. */
+  onCall: (operation: LaggingRead) => void;
+  /** Whether a snapshot has a list of positions. */
+  hasPositions: boolean;
+  /** Makes the next state out of the present one. */
+  change(by: (state: MutableState) => void): void;
+}
+
+export interface MutableState {
+  /** The number of the state that is being made. */
+  readonly number: number;
+  readonly positions: Map<string, number>;
+  readonly orders: Set<string>;
+}
+
+/** Ops 10 and 12 of one account, whose answers may be behind its states. */
+export async function startLaggingGateway(login: string): Promise<LaggingGateway> {
+  const states: AccountState[] = [{ atMs: Date.now(), positions: new Map(), orders: new Set() }];
+  const perRead = () => ({ getSession: 0, getOpenPositions: 0 });
+  const [lagMs, delayMs, calls] = [perRead(), perRead(), perRead()];
+  const server = createServer(async (request, response) => {
+    const operation = request.url?.startsWith('/trading/session/')
+      ? 'getSession'
+      : 'getOpenPositions';
+    calls[operation] += 1;
+    gateway.onCall(operation);
+    const state = stateAt(states, Date.now() - lagMs[operation]);
+    if (delayMs[operation] > 0) await delay(delayMs[operation]);
+    const positions = [...state.positions].map(([id, number]) => ({
+      ...{ id, symbol: 'AAPL', units: 1, profit: number, invested: 1 },
+    }));
+    const orders = [...state.orders].map((id) => ({ id, symbol: 'AAPL' }));
+    const body =
+      operation === 'getOpenPositions'
+        ? { positions }
+        : { login: Number(login), orders, ...(gateway.hasPositions && { positions }) };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(body));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const gateway: LaggingGateway = {
+    url: `http://127.0.0.1:${port}`,
+    ...{ states, lagMs, delayMs, calls },
+    onCall: () => {},
+    hasPositions: true,
+    change(by) {
+      const { positions, orders } = states.at(-1) as AccountState;
+      const next = {
+        number: states.length,
+        positions: new Map(positions),
+        orders: new Set(orders),
+      };
+      by(next);
+      states.push({ atMs: Date.now(), positions: next.positions, orders: next.orders });
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  return gateway;
+}
+
+/** The account's first state counts for all times before it. */
+export function stateAt(states: readonly AccountState[], atMs: number): AccountState {
+  return states.findLast((state) => state.atMs <= atMs) ?? (states[0] as AccountState);
+}
