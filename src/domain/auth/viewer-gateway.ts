@@ -108,15 +108,24 @@ export class ViewerGateway {
     return answer;
   }
 
-  openPosition(viewer: Viewer, order: MarketOrder): Promise<Exchange> {
+  /** `sendBeforeMs`: by this machine's date; null: at any time. */
+  openPosition(
+    viewer: Viewer,
+    order: MarketOrder,
+    sendBeforeMs: number | null = null,
+  ): Promise<Exchange> {
     return this.#ordering(viewer, 'openPosition', (caller) =>
-      this.#client.openPosition(caller, order),
+      this.#client.openPosition(caller, order, sendBeforeMs),
     );
   }
 
-  placeLimitOrder(viewer: Viewer, order: LimitOrder): Promise<Exchange> {
+  placeLimitOrder(
+    viewer: Viewer,
+    order: LimitOrder,
+    sendBeforeMs: number | null = null,
+  ): Promise<Exchange> {
     return this.#ordering(viewer, 'placeLimitOrder', (caller) =>
-      this.#client.placeLimitOrder(caller, order),
+      this.#client.placeLimitOrder(caller, order, sendBeforeMs),
     );
   }
 
