@@ -20,6 +20,7 @@ import {
   request,
   reserved,
 } from '../order-records-contract.ts';
+import { itVoidsKeys } from '../void-contract.ts';
 
 const timing: RedisTiming = { beatMs: 50, graceMs: 400, leaseMs: 1_500, patienceMs: 3_000 };
 
@@ -50,7 +51,7 @@ async function scriptsBesideBeats(redis: TestRedis): Promise<number> {
 }
 
 describeWithRedis('order records in Redis', (serverPath) => {
-  itKeepsOrderRecords(async (max, maxPerAccount = max) => {
+  const openRecords = async (max: number, maxPerAccount = max) => {
     const redis = await startTestRedis(serverPath, { args: ['--appendonly', 'yes'] });
     const replica = await openReplica(redis.url, { max, maxPerAccount });
     return {
@@ -60,7 +61,9 @@ describeWithRedis('order records in Redis', (serverPath) => {
         await redis[Symbol.asyncDispose]();
       },
     };
-  });
+  };
+  itKeepsOrderRecords(openRecords);
+  itVoidsKeys(openRecords);
 
   test('two replicas share keys, outcomes and the bound', async () => {
     await using redis = await startTestRedis(serverPath);
