@@ -476,7 +476,7 @@ describe('reading the outcome of a key', () => {
     await clock.advance(200);
     for (const asked of [here, there]) {
       expect(await asked).toEqual({
-        outcome: { outcome: 'rejected', error: 'NO', message: null },
+        outcome: { outcome: 'rejected', error: 'NO', message: null, sent: true },
         idempotencyKey: 'k',
         replayed: true,
       });
