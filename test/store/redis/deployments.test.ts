@@ -13,6 +13,7 @@ import { SENTINEL_PASSWORD, startWatchedRedis } from '../../support/sentinel.ts'
 import { startSwitchboard } from '../../support/switchboard.ts';
 import { accepted, request, reserved } from '../order-records-contract.ts';
 import { openOnRedis } from '../stores-on-redis.ts';
+import { voidRequest } from '../void-contract.ts';
 
 /** The rule as the page for operators has it. */
 function documentedRule(): string[] {
@@ -34,6 +35,9 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await stores.records.release(await reserved(stores.records, '1', 'released'));
     expect(await stores.records.find('1', 'kept')).toMatchObject({ outcome: accepted });
     expect(await stores.records.find('1', 'released')).toBe(null);
+    expect(await stores.records.voidKey(voidRequest('1', 'closed'))).toMatchObject({
+      voided: true,
+    });
     await stores.counters.counter('requests', { limit: 2, windowSeconds: 60 }).take('address');
     await stores.versions?.put('version', 'text');
     expect(await stores.versions?.get('version')).toBe('text');
