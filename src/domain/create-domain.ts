@@ -231,8 +231,11 @@ export function createDomain({
     orderTimeoutMs: settings.orderTimeoutMs,
     onAccountChanged: accountChanged,
   });
-  const orderDesk = new OrderDesk(orders, prover, (end) =>
-    end === 'replayed' ? metrics.replays.add() : metrics.orders.add(end),
+  const orderDesk = new OrderDesk(
+    orders,
+    prover,
+    (end) => (end === 'replayed' ? metrics.replays.add() : metrics.orders.add(end)),
+    () => metrics.voids.add(),
   );
   metrics.watch({ catalogs, hub, orders, tokenRefusals });
   return {

@@ -21,6 +21,7 @@ const POLL_OUTCOMES = ['changed', 'unchanged', 'failed', 'refused'] as const;
 /** The metrics of the business: orders, catalogs, sessions, live feeds, tokens. */
 export class DomainMetrics {
   readonly orders;
+  readonly voids;
   readonly replays;
   readonly catalogFetches;
   readonly catalogReads;
@@ -32,9 +33,14 @@ export class DomainMetrics {
   readonly #gauges;
 
   constructor(registry: Registry) {
-    this.orders = registry.counter('orders_total', 'Orders by outcome, repeats left aside.', {
-      outcome: ['accepted', 'rejected', 'unknown', 'unsent'],
-    });
+    this.orders = registry.counter(
+      'orders_total',
+      'Orders by outcome, repeats left aside; expired: later than their client meant them.',
+      { outcome: ['accepted', 'rejected', 'unknown', 'expired', 'unsent'] },
+    );
+    this.voids = registry
+      .counter('order_keys_voided_total', 'Keys that were closed before an order had them.')
+      .register();
     this.replays = registry
       .counter('order_replays_total', 'Orders answered by the outcome of an earlier request.')
       .register();

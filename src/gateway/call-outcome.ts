@@ -1,5 +1,5 @@
 import type { CallOutcome } from './caller.ts';
-import { DeadlineError, NotAttemptedError } from './errors.ts';
+import { DeadlineError, NotAttemptedError, SendExpiredError } from './errors.ts';
 import type { Exchange, NoAnswer, NotSent, WireCall } from './exchange.ts';
 import { isJsonType, isSuccess, isWordedRefusal } from './judge.ts';
 import { OPERATIONS } from './operations.ts';
@@ -22,6 +22,7 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
 }
 
 function outcomeUnsent(call: WireCall, { cause }: NotSent): CallOutcome {
+  if (cause instanceof SendExpiredError) return 'expired';
   if (cause instanceof NotAttemptedError) {
     return cause instanceof BulkheadFullError ? 'busy' : 'circuit';
   }

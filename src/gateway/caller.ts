@@ -6,8 +6,8 @@ import type { OperationName } from './operations.ts';
 export type ReceiptSource = 'call' | 'cache' | 'shared';
 
 /**
- * The results of a call on the wire, however it is judged; `circuit` and `busy`: it was not even begun. Each has
- * its counter from the start.
+ * The results of a call on the wire, however it is judged; `circuit` and `busy`: it was not even begun; `expired`:
+ * it came too late to be sent. Each has its counter from the start.
  */
 export const CALL_OUTCOMES = [
   'ok',
@@ -22,6 +22,7 @@ export const CALL_OUTCOMES = [
   '5xx',
   'circuit',
   'busy',
+  'expired',
   'cancelled',
 ] as const;
 

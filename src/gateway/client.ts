@@ -62,6 +62,7 @@ interface CallDetails {
   readonly body?: unknown;
   /** Names and values alternate. */
   readonly headers?: readonly string[];
+  readonly sendBeforeMs?: number | null;
 }
 
 const NO_DETAILS: CallDetails = { path: {}, headers: [] };
@@ -134,14 +135,22 @@ export class GatewayClient {
     return this.#write('forgotPassword', caller, { body: { email } });
   }
 
-  openPosition(caller: Caller, order: MarketOrder): Promise<Exchange> {
+  openPosition(
+    caller: Caller,
+    order: MarketOrder,
+    sendBeforeMs: number | null = null,
+  ): Promise<Exchange> {
     const body = marketOrderBody(order, this.#options.directionField);
-    return this.#call('openPosition', caller, { body });
+    return this.#call('openPosition', caller, { body, sendBeforeMs });
   }
 
-  placeLimitOrder(caller: Caller, order: LimitOrder): Promise<Exchange> {
+  placeLimitOrder(
+    caller: Caller,
+    order: LimitOrder,
+    sendBeforeMs: number | null = null,
+  ): Promise<Exchange> {
     const body = limitOrderBody(order, this.#options.directionField);
-    return this.#call('placeLimitOrder', caller, { body });
+    return this.#call('placeLimitOrder', caller, { body, sendBeforeMs });
   }
 
   resetTradingAccountPassword(caller: Caller, accountExternalId: string) {
@@ -228,7 +237,7 @@ export class GatewayClient {
   #call(
     operation: OperationName,
     caller: Caller,
-    { path = {}, body, headers = [] }: CallDetails = NO_DETAILS,
+    { path = {}, body, headers = [], sendBeforeMs = null }: CallDetails = NO_DETAILS,
   ): Promise<Exchange> {
     const template = this.#templates[operation];
     const sender = template.isAnonymous ? { ...caller, token: null } : caller;
@@ -239,6 +248,7 @@ export class GatewayClient {
       body: body === undefined ? null : JSON.stringify(body),
       deadlineMs: template.deadlineMs,
       maxBytes: template.maxBytes,
+      ...(sendBeforeMs !== null && { sendBeforeMs }),
       caller: sender,
     });
   }

@@ -79,6 +79,15 @@ export class NotAttemptedError extends StacklessError {
   override readonly name: string = 'NotAttemptedError';
 }
 
+/** The moment before which a call was meant to be sent had passed when its head would have gone onto a socket. */
+export class SendExpiredError extends NotAttemptedError {
+  override readonly name = 'SendExpiredError';
+
+  constructor() {
+    super('the moment before which it was meant to be sent has passed');
+  }
+}
+
 /** Where a path value comes from: the viewer's token or session, a setting, or the client's argument of that path. */
 export type PathValueSource = 'token' | 'session' | 'setting' | { readonly argument: string };
 

@@ -10,6 +10,8 @@ export interface WireCall {
   readonly body: string | null;
   readonly deadlineMs: number;
   readonly maxBytes: number;
+  /** By this machine's date: a call whose head would go onto a socket later is not sent. Absent: at any time. */
+  readonly sendBeforeMs?: number;
   readonly caller: Caller;
   /** How often it has been sent before; absent at first. */
   readonly resends?: number;

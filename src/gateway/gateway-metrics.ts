@@ -53,7 +53,7 @@ export class GatewayMetrics {
     );
     const calls = registry.counter(
       'gateway_calls_total',
-      'Calls of the gateway and what came of each attempt; circuit and busy: held back here.',
+      'Calls of the gateway and what came of each attempt; circuit, busy and expired: held back here.',
       { operation: [], origin: [], outcome: [] },
     );
     const seriesOf = (operation: string, origin: string): CallSeries => {

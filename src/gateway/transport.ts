@@ -4,7 +4,7 @@ import { ByteCollector } from '../lib/byte-collector.ts';
 import { systemClock } from '../lib/clock.ts';
 import { OversizeError, unpack } from '../lib/unpack.ts';
 import { callOutcome } from './call-outcome.ts';
-import { DeadlineError } from './errors.ts';
+import { DeadlineError, SendExpiredError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, ObserveCall, Send, WireCall } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Pools } from './pools.ts';
@@ -110,6 +110,12 @@ class Dispatch implements Dispatcher.DispatchHandler {
     if (this.#controller !== null) {
       // undici reserves the right to resend a request after a lost connection; an order must not be resent.
       const error = new Error('the connection was lost');
+      this.fail('connection', error);
+      throw error;
+    }
+    const { sendBeforeMs } = this.#call;
+    if (sendBeforeMs !== undefined && systemClock.date() > sendBeforeMs) {
+      const error = new SendExpiredError();
       this.fail('connection', error);
       throw error;
     }

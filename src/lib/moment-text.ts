@@ -21,6 +21,19 @@ export function momentText(ms: number): string {
   return letters.toString('latin1');
 }
 
+const MOMENT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
+/**
+ * Milliseconds since the epoch; null where the text is no moment of ISO 8601 with its offset. `Date.parse` alone takes
+ * 30 February for 2 March.
+ */
+export function momentOf(text: string): number | null {
+  const [, local] = MOMENT.exec(text) ?? [];
+  const ms = Date.parse(text);
+  if (local === undefined || Number.isNaN(ms)) return null;
+  return new Date(`${local}Z`).toISOString().startsWith(local) ? ms : null;
+}
+
 // Years begin on 1 March here, so that a leap day is the last of its year, and eras with the year 0.
 const ERA_YEARS = 400;
 const ERA_DAYS = 146_097;

@@ -6,7 +6,7 @@ interface SchemaTypes {
   Context: Context;
   Scalars: {
     ID: { Input: string; Output: string };
-    DateTime: { Input: never; Output: Date | Moment };
+    DateTime: { Input: number; Output: Date | Moment };
     JSON: { Input: unknown; Output: unknown };
   };
 }

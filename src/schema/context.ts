@@ -94,7 +94,11 @@ export class Context implements ReadRecord {
 
   protected record(entry: ReceiptEntry): void {
     this.calls?.called(entry);
-    // A receipt lists the gateway's calls, and an open breaker lets none through.
-    if (entry.outcome !== 'circuit' && entry.outcome !== 'busy') this.entries.push(entry);
+    // A receipt lists the gateway's calls, and what was held back here is none.
+    if (!isHeldBack(entry)) this.entries.push(entry);
   }
+}
+
+function isHeldBack({ outcome }: ReceiptEntry): boolean {
+  return outcome === 'circuit' || outcome === 'busy' || outcome === 'expired';
 }

@@ -115,10 +115,10 @@ export const ERROR_CODES = {
   },
   IDEMPOTENCY_UNAVAILABLE: {
     cause:
-      'The store of order records is full or out of reach; the order was refused before sending. With `extensions.limit` this account alone has placed too many orders in a day.',
+      'The store of order records is full or out of reach; the order was refused before sending. With `extensions.limit` this account alone has placed too many orders in a day, or closed too many keys. Of `voidOrder` and `placedOrder`: the records cannot say what became of the key; it is closed, and that stays unknown, where `extensions.retryable` is false.',
     retryable: true,
     advice:
-      'Repeat with the same idempotency key; where there is `extensions.retryAfter`, after so many seconds, which may be hours.',
+      'Repeat with the same idempotency key; where there is `extensions.retryAfter`, after so many seconds, which may be hours. Do not take a key for unused that `voidOrder` answers like this.',
     show: 'The order was not sent. Please try again.',
     write: 'none',
     outcome: 'fault',

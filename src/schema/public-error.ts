@@ -4,6 +4,7 @@ import { NoGroupError } from '../domain/catalog/group-prover.ts';
 import { InputError } from '../domain/input-error.ts';
 import { NotInEventsError } from '../domain/positions/not-in-events-error.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
+import { KeyForgottenError, KeyNotVoidedError } from '../domain/trading/void-errors.ts';
 import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import { CircuitOpenError } from '../gateway/resilience/breakers.ts';
@@ -56,6 +57,18 @@ export function describe(error: unknown): Described {
   if (error instanceof TooManyAttemptsError) {
     const more = { retryAfter: error.retryAfterSeconds };
     return { code: 'RATE_LIMITED', message: 'Too many attempts: wait a moment.', more };
+  }
+  if (error instanceof KeyNotVoidedError) {
+    const { code, more = {} } = describe(error.cause);
+    return { code, message: 'It cannot be said that the key is closed.', more };
+  }
+  if (error instanceof KeyForgottenError) {
+    return {
+      code: 'IDEMPOTENCY_UNAVAILABLE',
+      message: 'The key is closed. Whether an order had it before is not known any more.',
+      // The records of that time do not come back.
+      more: { retryable: false },
+    };
   }
   if (error instanceof AccountRecordsFullError) {
     return {

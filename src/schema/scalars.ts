@@ -1,17 +1,21 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { INEXACT } from '../lib/exact-json.ts';
-import { momentText } from '../lib/moment-text.ts';
+import { momentOf, momentText } from '../lib/moment-text.ts';
 import { builder } from './builder.ts';
 
-const DateTime = new GraphQLScalarType<never, string>({
+const DateTime = new GraphQLScalarType<number, string>({
   name: 'DateTime',
-  description: 'A moment in ISO 8601, in UTC: `2026-11-20T09:30:00.000Z`.',
+  description:
+    'A moment in ISO 8601, in UTC: `2026-11-20T09:30:00.000Z`. As an input it may have another offset than `Z`.',
   // A string instead of a Date: one value with a `toJSON` makes JSON.stringify leave its fast path
   // for the whole response.
   coerceOutputValue: (value) => momentText(value instanceof Date ? value.getTime() : ms(value)),
-  // No argument has this type: one that is added decides here which texts are moments.
-  coerceInputValue() {
-    throw new GraphQLError('DateTime cannot be an input');
+  coerceInputValue(value) {
+    const moment = typeof value === 'string' ? momentOf(value) : null;
+    if (moment === null) {
+      throw new GraphQLError('DateTime must be a moment with its offset: 2026-11-20T09:30:00.000Z');
+    }
+    return moment;
   },
 });
 

@@ -5,7 +5,8 @@ import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket
 import { RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
-import { OrderRef, PositionRef, Side } from './holding.ts';
+import { OrderRef, PositionRef } from './holding.ts';
+import { PlaceLimitOrderInput, PlaceOrderInput } from './order-input.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
 
@@ -16,87 +17,6 @@ type PlacedAs<Outcome extends Submission['outcome']> = Placed & {
 };
 
 type Result = PlacedAs<'accepted'> | PlacedAs<'rejected'> | PlacedAs<'unknown'>;
-
-const OrderSize = builder.inputType('OrderSize', {
-  description: 'How much: in units of the instrument, or in money.',
-  isOneOf: true,
-  fields: (t) => ({
-    units: t.float({ description: 'Units of the instrument.' }),
-    amount: t.float({ description: 'Money, in the account’s currency.' }),
-  }),
-});
-
-const Protection = builder.inputType('Protection', {
-  description: 'Where a position closes by itself: at a price, or at an amount won or lost.',
-  isOneOf: true,
-  fields: (t) => ({
-    price: t.float({ description: 'The price.' }),
-    amount: t.float({ description: 'The amount; only with a size that is an amount.' }),
-  }),
-});
-
-const PlaceOrderKind = builder.enumType('PlaceOrderKind', {
-  description: 'Whether an order is executed at once or waits for its price.',
-  values: {
-    MARKET: { description: 'Executed at once, at the market; a `price` is refused.' },
-    PENDING: { description: 'Waits for its `price`, which must be given.' },
-  },
-});
-
-const KEY_DESCRIPTION =
-  'Names this order, 1 to 255 characters, new for each order and the same for each repeat of it: the order is sent at most once.';
-
-const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
-  description: 'An order at the market, or one that waits for its price.',
-  fields: (t) => ({
-    symbol: t.id({ required: true, description: 'The instrument to trade.' }),
-    side: t.field({ type: Side, required: true, description: 'Buy or sell.' }),
-    size: t.field({ type: OrderSize, required: true, description: 'How much.' }),
-    kind: t.field({
-      type: PlaceOrderKind,
-      required: false,
-      description:
-        'What is meant, so that a `price` that is missing or not meant is refused; left out, `price` alone decides.',
-    }),
-    price: t.float({
-      required: false,
-      description:
-        'The price to wait for, above 0; left out, the order is executed immediately. Null is refused, but for `kind: MARKET`.',
-    }),
-    stopLoss: t.field({
-      type: Protection,
-      required: false,
-      description: 'Where to stop a loss; left out for none, null is refused.',
-    }),
-    takeProfit: t.field({
-      type: Protection,
-      required: false,
-      description: 'Where to take a profit; left out for none, null is refused.',
-    }),
-    comment: t.string({ required: false, description: 'A note to keep with it.' }),
-    idempotencyKey: t.string({ required: true, description: KEY_DESCRIPTION }),
-  }),
-});
-
-const PlaceLimitOrderInput = builder.inputType('PlaceLimitOrderInput', {
-  description: 'An order that always waits for its price.',
-  fields: (t) => ({
-    symbol: t.id({ required: true, description: 'The instrument to trade.' }),
-    side: t.field({ type: Side, required: true, description: 'Buy or sell.' }),
-    amount: t.float({ required: true, description: 'How much, in USD.' }),
-    price: t.float({ required: true, description: 'The price to wait for, above 0.' }),
-    stopLoss: t.float({
-      required: false,
-      description: 'The price at which to stop a loss; left out for none, null is refused.',
-    }),
-    takeProfit: t.float({
-      required: false,
-      description: 'The price at which to take a profit; left out for none, null is refused.',
-    }),
-    comment: t.string({ required: false, description: 'A note to keep with it.' }),
-    idempotencyKey: t.string({ required: true, description: KEY_DESCRIPTION }),
-  }),
-});
 
 const OrderOutcome = builder.interfaceRef<Placed>('OrderOutcome').implement({
   description: 'What every outcome of an order has.',
@@ -130,12 +50,19 @@ const OrderAcceptedRef = builder.objectRef<PlacedAs<'accepted'>>('OrderAccepted'
 });
 
 const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected').implement({
-  description: 'The gateway refused the order: nothing was traded.',
+  description:
+    'The order was refused, by the gateway, or by this server before it was sent: nothing was traded.',
   interfaces: [OrderOutcome, RefusalRef],
   fields: (t) => ({
+    sent: t.boolean({
+      nullable: false,
+      description:
+        'True where the gateway refused it, in its own words. False where this server did, before the gateway heard of it: `EXPIRED`, later than its `sendBefore`, or `VOIDED`, its key was closed.',
+      resolve: ({ outcome }) => outcome.sent,
+    }),
     error: t.string({
       nullable: true,
-      description: 'The gateway’s name for the reason.',
+      description: 'The gateway’s name for the reason; where `sent` is false, this server’s.',
       resolve: ({ outcome }) => outcome.error,
     }),
     // Both interfaces define it, and that of refusals does not know its source.
@@ -228,6 +155,28 @@ builder.mutationFields((t) => ({
       return place(context, ticket);
     },
   }),
+  voidOrder: t.field({
+    ...alwaysTraced,
+    type: PlaceOrderResult,
+    nullable: true,
+    description:
+      'Ends the doubt about a key. An unused key is closed for a day: this, `placedOrder` and every order that arrives with it later are `OrderRejected` with the error `VOIDED`, unsent. Of a used key the outcome; an order that is under way is waited for, never voided. `IDEMPOTENCY_UNAVAILABLE`: nobody can say whether an order was sent.',
+    args: {
+      idempotencyKey: t.arg.string({ required: true, description: 'The key to close.' }),
+      since: t.arg({
+        type: 'DateTime',
+        required: false,
+        description:
+          'When the key was made, or earlier, by the date of this server; left out: 24 hours ago. Where the order records do not reach back so far, the key is closed and the answer is `IDEMPOTENCY_UNAVAILABLE`.',
+      }),
+    },
+    resolve: (_root, { idempotencyKey: given, since }, context) => {
+      const key = idempotencyKey('idempotencyKey', given);
+      return context.write(async (scope) =>
+        toResult(await context.services.orderDesk.void(await scope.viewer(), key, since ?? null)),
+      );
+    },
+  }),
 }));
 
 builder.queryField('placedOrder', (t) =>
@@ -235,7 +184,7 @@ builder.queryField('placedOrder', (t) =>
     type: PlaceOrderResult,
     nullable: true,
     description:
-      'What became of the order with this key; waits for one that is under way, sends nothing. Null where there is no record: it never arrived, ended in an error, or is more than a day old.',
+      'What became of the order with this key; waits for one that is under way, sends nothing. Null where there is no record: it never arrived, ended in an error, or is more than a day old. `voidOrder` ends that doubt.',
     args: {
       idempotencyKey: t.arg.string({ required: true, description: 'The key it was sent with.' }),
     },

@@ -27,6 +27,7 @@ export function measuredOrderRecords(records: OrderRecords, metrics: StoreMetric
     settle: measured('settle', (reservation, outcome) => records.settle(reservation, outcome)),
     release: measured('release', (reservation) => records.release(reservation)),
     find: measured('find', (login, key) => records.find(login, key)),
+    voidKey: measured('void', (request) => records.voidKey(request)),
     held: () => records.held(),
     degradedReason: () => records.degradedReason(),
     close: () => records.close(),

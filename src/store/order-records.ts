@@ -14,6 +14,11 @@ export interface OrderRecords {
    */
   release(reservation: Reservation): Promise<void>;
   find(login: string, key: string): Promise<OrderRecord | null>;
+  /**
+   * In one step: an unused key is closed, so that it can never be reserved while the record lives; of a used one
+   * the record is returned, pending or not.
+   */
+  voidKey(request: VoidRequest): Promise<VoidAnswer>;
   /** The number of records, as far as this process knows. */
   held(): number;
   /** The degraded reason for which new orders are refused; null while they are taken. */
@@ -49,6 +54,20 @@ export type ReserveAnswer =
   | { readonly reserved: true; readonly reservation: Reservation }
   | { readonly reserved: false; readonly record: OrderRecord };
 
+export interface VoidRequest {
+  readonly login: string;
+  readonly key: string;
+  readonly atMs: number;
+  /** The age of the key by the word of its client; null where it is not known, and a record's life has to do. */
+  readonly keyAgeMs: number | null;
+}
+
+/** `voided`: it was this request that closed the key. */
+export interface VoidAnswer {
+  readonly voided: boolean;
+  readonly record: OrderRecord;
+}
+
 export interface OrderRecord {
   readonly id: string;
   readonly canonical: string;
@@ -75,10 +94,57 @@ export function toOrderRecord(
 /** Plain JSON, so that it reads the same from a file, from Redis and from memory. */
 export type RecordedOutcome =
   | { readonly kind: 'accepted'; readonly orderId: string | null; readonly message: string | null }
-  | { readonly kind: 'rejected'; readonly error: string | null; readonly message: string | null }
+  | RecordedRejection
   | { readonly kind: 'unknown'; readonly sentAtMs: number; readonly message: string | null };
 
+/** The last two are unknown to earlier versions, which read any of these as a refusal of the gateway's. */
+export interface RecordedRejection {
+  readonly kind: 'rejected';
+  readonly error: string | null;
+  readonly message: string | null;
+  /** Absent where the gateway has refused it: it is the facade that did, and nothing was sent. */
+  readonly sent?: false;
+  /** Present where the key was closed before any order had it. */
+  readonly closing?: KeyClosing;
+}
+
+export interface KeyClosing {
+  /** The age of the key when it was closed. */
+  readonly keyAgeMs: number;
+  /** How far back the store remembered then: what was sent under an older key it may have forgotten. */
+  readonly rememberedMs: number;
+}
+
 export const RECORD_LIFE_MS = 24 * 3_600_000;
+
+/** The outcome of a closed key, which is older than the store where its age is not known. */
+export function closedBy(keyAgeMs: number | null, rememberedMs: number): RecordedRejection {
+  const closing = {
+    keyAgeMs: keyAgeMs ?? RECORD_LIFE_MS,
+    rememberedMs: Math.floor(Math.min(rememberedMs, RECORD_LIFE_MS)),
+  };
+  return { kind: 'rejected', error: 'VOIDED', message: null, sent: false, closing };
+}
+
+export function closingOf({ outcome }: Pick<OrderRecord, 'outcome'>): KeyClosing | null {
+  return (outcome?.kind === 'rejected' && outcome.closing) || null;
+}
+
+/** The reservation of a closed key: no order has its input. */
+export function closedReservation(
+  { login, key, atMs }: Omit<VoidRequest, 'keyAgeMs'>,
+  id: string,
+): Reservation {
+  return { login, key, id, canonical: CLOSED_CANONICAL, reservedAtMs: atMs, pendingMs: 0 };
+}
+
+/** No digest is empty, so a replica of an earlier version takes whatever comes with a closed key for another order. */
+export const CLOSED_CANONICAL = '';
+
+/** The most closed keys of an account that may have so many records. */
+export function mostVoids(maxPerAccount: number): number {
+  return Math.max(1, Math.floor(maxPerAccount / 10));
+}
 
 /** The store is full or out of reach: an order cannot be promised to go out once, so it does not go. */
 export class RecordsUnavailableError extends Error {
@@ -91,9 +157,18 @@ export class AccountRecordsFullError extends RecordsUnavailableError {
   /** When its oldest record expires. */
   readonly retryAfterSeconds: number;
 
-  constructor(max: number, freeInMs: number) {
-    super(`all ${max} order records of this account are in use`);
+  constructor(max: number, freeInMs: number, what = 'order records') {
+    super(`all ${max} ${what} of this account are in use`);
     this.retryAfterSeconds = Math.max(1, Math.ceil(freeInMs / 1000));
+  }
+}
+
+/** This account alone has closed as many keys as it may. */
+export class AccountVoidsFullError extends AccountRecordsFullError {
+  override readonly name = 'AccountVoidsFullError';
+
+  constructor(max: number, freeInMs: number) {
+    super(max, freeInMs, 'closed keys');
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { callOutcome } from '../../src/gateway/call-outcome.ts';
-import { DeadlineError, NotAttemptedError } from '../../src/gateway/errors.ts';
+import { DeadlineError, NotAttemptedError, SendExpiredError } from '../../src/gateway/errors.ts';
 import type { Exchange, NoAnswer, WireCall } from '../../src/gateway/exchange.ts';
 import type { OperationName } from '../../src/gateway/operations.ts';
 import { BulkheadFullError } from '../../src/gateway/resilience/bulkhead.ts';
@@ -35,6 +35,7 @@ describe('the outcome of a call', () => {
     ['timeout', READ, unsent(new DeadlineError(1))],
     ['circuit', READ, unsent(new NotAttemptedError('held back'))],
     ['busy', READ, unsent(new BulkheadFullError())],
+    ['expired', callOf('openPosition'), unsent(new SendExpiredError())],
     ['connect', READ, unsent(new Error('refused'))],
     ['cancelled', callOf('getSession', AbortSignal.abort()), unsent(new Error('aborted'))],
     ['timeout', READ, lost('timeout')],

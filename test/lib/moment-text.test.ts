@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { momentText } from '../../src/lib/moment-text.ts';
+import { momentOf, momentText } from '../../src/lib/moment-text.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -35,6 +35,29 @@ test.each([
 
 test('no moment at all is an error', () => {
   expect(() => momentText(Number.NaN)).toThrow(RangeError);
+});
+
+test.each([
+  ['2026-11-20T09:30:00.000Z', Date.UTC(2026, 10, 20, 9, 30)],
+  ['2026-11-20T09:30:00Z', Date.UTC(2026, 10, 20, 9, 30)],
+  ['2026-11-20T09:30:00.5Z', Date.UTC(2026, 10, 20, 9, 30, 0, 500)],
+  ['2026-11-20T09:30:00.123456789Z', Date.UTC(2026, 10, 20, 9, 30, 0, 123)],
+  ['2026-11-20T00:30:00+03:30', Date.UTC(2026, 10, 19, 21, 0)],
+  ['2026-02-28T23:30:00-01:00', Date.UTC(2026, 2, 1, 0, 30)],
+  ['2028-02-29T00:00:00Z', Date.UTC(2028, 1, 29)],
+])('%s is read as the moment that it is', (text, ms) => {
+  expect(momentOf(text)).toBe(ms);
+});
+
+test.each([
+  ...['2026-02-29T00:00:00Z', '2026-02-30T00:00:00Z', '2026-04-31T00:00:00+02:00'],
+  ...['2026-13-01T00:00:00Z', '2026-00-01T00:00:00Z', '2026-01-00T00:00:00Z'],
+  ...['2026-11-20T24:00:00Z', '2026-11-20T23:59:60Z', '2026-11-20T09:60:00Z'],
+  ...['2026-11-20T09:30:00', '2026-11-20T09:30Z', '2026-11-20', '2026-11-20T09:30:00+25:00'],
+  ...['2026-11-20 09:30:00Z', '2026-11-20t09:30:00z', '+002026-11-20T09:30:00Z', '1795392427840'],
+  ...['2026-11-20T09:30:00.Z', ' 2026-11-20T09:30:00Z', '2026-11-20T09:30:00Z\n', '', 'tomorrow'],
+])('%j is no moment', (text) => {
+  expect(momentOf(text)).toBe(null);
 });
 
 function isoText(ms: number): string {

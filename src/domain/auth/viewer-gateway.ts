@@ -102,15 +102,24 @@ export class ViewerGateway {
     return answer;
   }
 
-  openPosition(viewer: Viewer, order: MarketOrder): Promise<Exchange> {
+  /** `sendBeforeMs`: by this machine's date; null: at any time. */
+  openPosition(
+    viewer: Viewer,
+    order: MarketOrder,
+    sendBeforeMs: number | null = null,
+  ): Promise<Exchange> {
     return this.#ordering(viewer, 'openPosition', (caller) =>
-      this.#parts.client.openPosition(caller, order),
+      this.#parts.client.openPosition(caller, order, sendBeforeMs),
     );
   }
 
-  placeLimitOrder(viewer: Viewer, order: LimitOrder): Promise<Exchange> {
+  placeLimitOrder(
+    viewer: Viewer,
+    order: LimitOrder,
+    sendBeforeMs: number | null = null,
+  ): Promise<Exchange> {
     return this.#ordering(viewer, 'placeLimitOrder', (caller) =>
-      this.#parts.client.placeLimitOrder(caller, order),
+      this.#parts.client.placeLimitOrder(caller, order, sendBeforeMs),
     );
   }
 

@@ -1,23 +1,31 @@
 import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
-import { AccountRecordsFullError } from '../../store/order-records.ts';
+import { AccountRecordsFullError, RecordsUnavailableError } from '../../store/order-records.ts';
 import type { Prover } from '../account/prover.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import type { Orders, Placed } from './orders.ts';
 import type { Ticket } from './ticket.ts';
+import { KeyForgottenError, KeyNotVoidedError } from './void-errors.ts';
 
 /** `unsent`: the order was surely not taken, for whatever reason but its caller's mistake. */
-type OrderEnd = 'accepted' | 'rejected' | 'unknown' | 'unsent' | 'replayed';
+type OrderEnd = 'accepted' | 'rejected' | 'unknown' | 'expired' | 'unsent' | 'replayed';
 
 /** Places a viewer's orders in the account's records, which requires proof: a claim is not enough. */
 export class OrderDesk {
   readonly #orders: Orders;
   readonly #prover: Prover;
   readonly #onEnd: (end: OrderEnd) => void;
+  readonly #onVoided: () => void;
 
-  constructor(orders: Orders, prover: Prover, onEnd: (end: OrderEnd) => void) {
+  constructor(
+    orders: Orders,
+    prover: Prover,
+    onEnd: (end: OrderEnd) => void,
+    onVoided: () => void,
+  ) {
     this.#onEnd = onEnd;
+    this.#onVoided = onVoided;
     this.#orders = orders;
     this.#prover = prover;
   }
@@ -26,7 +34,7 @@ export class OrderDesk {
     try {
       const proof = await this.#proofBefore(viewer, ticket.operation);
       const placed = await this.#orders.place(viewer, proof, ticket);
-      this.#onEnd(placed.replayed ? 'replayed' : placed.outcome.outcome);
+      this.#onEnd(endOf(placed));
       return placed;
     } catch (error) {
       if (!isCallersOwn(error)) this.#onEnd('unsent');
@@ -38,18 +46,37 @@ export class OrderDesk {
     return this.#orders.placed(await this.#prover.account(viewer), idempotencyKey);
   }
 
-  /** The error always says that the order was not sent, whatever the reason for the missing proof. */
-  async #proofBefore(viewer: Viewer, operation: Ticket['operation']): Promise<AccountProof> {
+  /** `sinceMs`: when the key was made, by the date of this server; null where its client does not say. */
+  async void(viewer: Viewer, idempotencyKey: string, sinceMs: number | null): Promise<Placed> {
+    const proof = await this.#proofBefore(viewer);
+    try {
+      const placed = await this.#orders.void(proof, idempotencyKey, sinceMs);
+      if (!placed.replayed) this.#onVoided();
+      return placed;
+    } catch (error) {
+      if (error instanceof KeyForgottenError) throw error;
+      throw error instanceof RecordsUnavailableError ? new KeyNotVoidedError(error) : error;
+    }
+  }
+
+  /** The error always says that nothing was done, whatever the reason for the missing proof. */
+  async #proofBefore(viewer: Viewer, operation?: Ticket['operation']): Promise<AccountProof> {
     try {
       return await this.#prover.account(viewer);
     } catch (error) {
       const isAboutSender = isGatewayError(error, 'unauthenticated', 'forbidden', 'rate-limited');
       if (isAboutSender || !(error instanceof GatewayError)) throw error;
-      throw new GatewayError('unavailable', operation, 'the token could not be proved', {
+      const message = 'the token could not be proved';
+      throw new GatewayError('unavailable', operation ?? error.operation, message, {
         cause: error,
       });
     }
   }
+}
+
+function endOf({ outcome, replayed }: Placed): OrderEnd {
+  if (replayed) return 'replayed';
+  return outcome.outcome === 'rejected' && !outcome.sent ? 'expired' : outcome.outcome;
 }
 
 /** Forged tokens, and an account that floods, must not look like a fault of the gateway's or the store's. */

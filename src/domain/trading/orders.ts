@@ -1,12 +1,22 @@
 import { isGatewayError } from '../../gateway/errors.ts';
-import { type OrderRecord, recordId } from '../../store/order-records.ts';
+import {
+  closingOf,
+  type KeyClosing,
+  type OrderRecord,
+  RECORD_LIFE_MS,
+  RecordsUnavailableError,
+  type ReserveAnswer,
+  recordId,
+} from '../../store/order-records.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
-import type { Submission } from './outcome.ts';
+import { broken } from './input-rules.ts';
+import { isVoided, type Submission, VOIDED } from './outcome.ts';
 import { outcomeOf, Recorder } from './recorder.ts';
 import { Submitter, type SubmitterOptions } from './submitter.ts';
 import { canonical, type Ticket } from './ticket.ts';
+import { KeyForgottenError } from './void-errors.ts';
 
 export interface Placed {
   readonly outcome: Submission;
@@ -26,6 +36,10 @@ interface InFlightOrder {
 /** Time to record the outcome before others take a pending order's process for dead. */
 const RECORDING_MS = 2_000;
 const FOLLOW_POLL_MS = 100;
+/** Each waits for an order to end in an error; more than a few in a row are no accident. */
+const VOID_ATTEMPTS = 10;
+/** Between the replicas of one service, and between a server and a client that knows its dates. */
+const CLOCKS_DIFFER_MS = 2_000;
 
 /** Places orders, each at most once per key, and returns their outcomes. */
 export class Orders {
@@ -85,15 +99,44 @@ export class Orders {
     const { login } = proof;
     const id = recordId(login, key);
     for (;;) {
-      const inFlight = this.#inFlight.get(id);
-      const placed = await inFlight?.done.catch(() => null);
-      if (placed) return { ...placed, replayed: true };
+      const placed = await this.#endOf(id);
+      if (placed) return placed;
       const record = await this.#options.records.find(login, key);
       // An order that began meanwhile is in flight as well.
       if (!record && !this.#inFlight.has(id)) return null;
+      const closing = record && closingOf(record);
+      if (closing) return voided(key, closing, closing.keyAgeMs);
       const followed = record && (await this.#follow(login, key, record));
       if (followed) return this.#replayed(login, key, followed);
     }
+  }
+
+  /**
+   * Closes an unused key; of a used one the outcome, waited for while the order is in flight. `sinceMs`: when the key was
+   * made, by the date of this server. Throws a KeyForgottenError where the records do not reach back to that.
+   */
+  async void(proof: AccountProof, key: string, sinceMs: number | null): Promise<Placed> {
+    const { login } = proof;
+    const { records, clock } = this.#options;
+    for (let attempt = 0; attempt < VOID_ATTEMPTS; attempt += 1) {
+      const placed = await this.#endOf(recordId(login, key));
+      if (placed) return placed;
+      const atMs = clock.now();
+      // A clock that was set back, or is another's, says nothing of the key's age.
+      const madeAtMs = sinceMs !== null && sinceMs <= atMs + CLOCKS_DIFFER_MS ? sinceMs : null;
+      const ageMs = (whenMs: number) => (madeAtMs === null ? null : Math.max(0, whenMs - madeAtMs));
+      const answer = await records.voidKey({ login, key, atMs, keyAgeMs: ageMs(atMs) });
+      const { record } = answer;
+      const closing = closingOf(record);
+      if (closing) {
+        const keyAgeMs = ageMs(record.reservedAtMs) ?? RECORD_LIFE_MS;
+        return { ...voided(key, closing, keyAgeMs), replayed: !answer.voided };
+      }
+      const followed = await this.#follow(login, key, record);
+      if (followed) return this.#replayed(login, key, followed);
+      // The order ended in an error, so the key is free.
+    }
+    throw new RecordsUnavailableError('the key came free and was used again, time after time');
   }
 
   /** Resolves when no order is in flight and no outcome waits to be recorded. */
@@ -104,6 +147,12 @@ export class Orders {
       if (waiting.length === 0) return;
       await Promise.allSettled(waiting);
     }
+  }
+
+  /** What the order of a key that is in flight here ends with; null where the records have to say it. */
+  async #endOf(id: string): Promise<Placed | null> {
+    const placed = await this.#inFlight.get(id)?.done.catch(() => null);
+    return placed && !isVoided(placed.outcome) ? { ...placed, replayed: true } : null;
   }
 
   #take(id: string, viewer: Viewer, ticket: Ticket, digest: string): Promise<Placed> {
@@ -126,22 +175,32 @@ export class Orders {
     const { login } = viewer;
     const { idempotencyKey } = ticket;
     for (;;) {
-      const answer = await this.#submitter.reserve({
-        login,
-        key: idempotencyKey,
-        canonical: digest,
-        reservedAtMs: this.#options.clock.now(),
-        pendingMs: this.#pendingMs,
-      });
+      const answer = await this.#reserve(login, ticket, digest);
       if (answer.reserved) {
         onReserved();
         const outcome = await this.#submitter.send(viewer, ticket, answer.reservation);
         return { outcome, idempotencyKey, replayed: false };
       }
+      const closing = closingOf(answer.record);
+      if (closing) return refused(idempotencyKey, closing);
       if (answer.record.canonical !== digest) throw otherInput();
       const record = await this.#follow(login, idempotencyKey, answer.record);
       if (record) return this.#replayed(login, idempotencyKey, record);
     }
+  }
+
+  /** A key that has a record is answered by it, whatever the moment that this request names. */
+  async #reserve(login: string, ticket: Ticket, digest: string): Promise<ReserveAnswer> {
+    const { clock, records } = this.#options;
+    const { idempotencyKey: key, sendBeforeMs } = ticket;
+    if (sendBeforeMs === null || sendBeforeMs - clock.date() <= RECORD_LIFE_MS) {
+      const reservedAtMs = clock.now();
+      const pendingMs = this.#pendingMs;
+      return this.#submitter.reserve({ login, key, canonical: digest, reservedAtMs, pendingMs });
+    }
+    const record = await records.find(login, key);
+    if (record === null) throw broken('input.sendBefore', 'must be at most 24 hours ahead');
+    return { reserved: false, record };
   }
 
   /** Another process may have sent it, and changed the account behind what this one has in memory. */
@@ -175,6 +234,23 @@ export class Orders {
     }
   }
 }
+
+/** Throws where an order may have had the key before the records begin. */
+function voided(idempotencyKey: string, { rememberedMs }: KeyClosing, keyAgeMs: number): Placed {
+  if (keyAgeMs > rememberedMs) {
+    throw new KeyForgottenError('the records do not reach back to when the key was made');
+  }
+  return { outcome: VOIDED, idempotencyKey, replayed: true };
+}
+
+/** The answer to an order whose key is closed, which is about this request; nobody may know of earlier ones. */
+function refused(idempotencyKey: string, { rememberedMs, keyAgeMs }: KeyClosing): Placed {
+  const message = keyAgeMs > rememberedMs ? EARLIER_UNKNOWN : null;
+  return { outcome: { ...VOIDED, message }, idempotencyKey, replayed: true };
+}
+
+const EARLIER_UNKNOWN =
+  'This request was not sent. Whether an earlier one with its key was is not known.';
 
 function otherInput(): InputError {
   const argument = 'input.idempotencyKey';

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../gateway/errors.ts';
+import { GatewayError, SendExpiredError } from '../../gateway/errors.ts';
 import type { Answer, Exchange } from '../../gateway/exchange.ts';
 import { commonRefusal, isSuccess } from '../../gateway/judge.ts';
 import { toSubmitResult } from '../../gateway/wire/bodies.ts';
@@ -12,8 +12,26 @@ export type Submission =
       readonly orderId: string | null;
       readonly message: string | null;
     }
-  | { readonly outcome: 'rejected'; readonly error: string | null; readonly message: string | null }
+  | Rejection
   | { readonly outcome: 'unknown'; readonly sentAt: Date; readonly message: string | null };
+
+export interface Rejection {
+  readonly outcome: 'rejected';
+  readonly error: string | null;
+  readonly message: string | null;
+  /** False where it was refused here, before the gateway heard of it. */
+  readonly sent: boolean;
+}
+
+/** It reached its sending later than its client meant it. */
+export const EXPIRED: Rejection = unsent('EXPIRED');
+/** Its key was closed before any order had it. */
+export const VOIDED: Rejection = unsent('VOIDED');
+
+/** The gateway may have an error of the same name. */
+export function isVoided(submission: Submission): boolean {
+  return submission.outcome === 'rejected' && !submission.sent && submission.error === VOIDED.error;
+}
 
 type OrderOperation = 'openPosition' | 'placeLimitOrder';
 
@@ -28,6 +46,7 @@ const LONGEST_ORDER_ID = 255;
  */
 export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submission {
   if (!exchange.sent) {
+    if (exchange.cause instanceof SendExpiredError) return EXPIRED;
     throw new GatewayError('unavailable', operation, 'never sent', { cause: exchange.cause });
   }
   if (!exchange.answered) return unknownSince(exchange.sentAtMs);
@@ -42,18 +61,26 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
   if (success !== null && isSuccess(status)) {
     return success
       ? { outcome: 'accepted', orderId: checkedOrderId(orderId), message: words }
-      : { outcome: 'rejected', error: clip(error ?? text(body.error)), message: words };
+      : rejected(clip(error ?? text(body.error)), words);
   }
   const refusal = commonRefusal(operation, exchange);
   if (refusal) throw refusal;
   if (status >= 400 && status <= 499 && status !== 408) {
-    return { outcome: 'rejected', error: clip(error ?? text(body.error)), message: words };
+    return rejected(clip(error ?? text(body.error)), words);
   }
   return unknownSince(sentAtMs, words);
 }
 
 export function unknownSince(sentAtMs: number, message: string | null = null): Submission {
   return { outcome: 'unknown', sentAt: new Date(sentAtMs), message };
+}
+
+function rejected(error: string | null, message: string | null): Rejection {
+  return { outcome: 'rejected', error, message, sent: true };
+}
+
+function unsent(error: string): Rejection {
+  return { outcome: 'rejected', error, message: null, sent: false };
 }
 
 /** The body is parsed whatever the content type says: a wrong label must not turn a trade into an unknown. */

@@ -87,7 +87,10 @@ function toRecorded(submission: Submission): RecordedOutcome {
     case 'accepted':
       return { kind: 'accepted', orderId: submission.orderId, message };
     case 'rejected':
-      return { kind: 'rejected', error: submission.error, message };
+      return {
+        ...{ kind: 'rejected', error: submission.error, message },
+        ...(!submission.sent && { sent: false }),
+      };
     case 'unknown':
       return { kind: 'unknown', sentAtMs: submission.sentAt.getTime(), message };
   }
@@ -99,7 +102,7 @@ function toSubmission(recorded: RecordedOutcome): Submission {
     case 'accepted':
       return { outcome: 'accepted', orderId: recorded.orderId, message };
     case 'rejected':
-      return { outcome: 'rejected', error: recorded.error, message };
+      return { outcome: 'rejected', error: recorded.error, message, sent: recorded.sent ?? true };
     case 'unknown':
       return unknownSince(recorded.sentAtMs, message);
   }

@@ -9,7 +9,7 @@ import {
 } from '../../store/order-records.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import { judgeOrder, type Submission, unknownSince } from './outcome.ts';
+import { EXPIRED, judgeOrder, type Submission, unknownSince } from './outcome.ts';
 import type { Recorder, RecorderOptions } from './recorder.ts';
 import type { Ticket } from './ticket.ts';
 
@@ -81,6 +81,7 @@ export class Submitter {
   }
 
   async #verdict(viewer: Viewer, ticket: Ticket, startedAtMs: number): Promise<Submission> {
+    if (this.#isExpired(ticket)) return EXPIRED;
     let exchange: Exchange;
     try {
       exchange = await this.#call(viewer, ticket);
@@ -90,7 +91,14 @@ export class Submitter {
       this.#options.log.error({ err: error }, message);
       return this.report(viewer.login, unknownSince(startedAtMs));
     }
+    // A repeat could only come later still, so this is the end of what the gateway never heard of.
+    if (!exchange.sent && this.#isExpired(ticket)) return EXPIRED;
     return this.report(viewer.login, judgeOrder(ticket.operation, exchange));
+  }
+
+  /** By the date: the moment was named by a client, from the dates of this server's answers. */
+  #isExpired({ sendBeforeMs }: Ticket): boolean {
+    return sendBeforeMs !== null && this.#options.clock.date() > sendBeforeMs;
   }
 
   /** Whoever is told that an order was or may have been carried out reads no older account afterwards. */
@@ -106,7 +114,7 @@ export class Submitter {
   async #call(viewer: Viewer, ticket: Ticket): Promise<Exchange> {
     const { gateway } = this.#options;
     return ticket.operation === 'openPosition'
-      ? gateway.openPosition(viewer, ticket.order)
-      : gateway.placeLimitOrder(viewer, ticket.order);
+      ? gateway.openPosition(viewer, ticket.order, ticket.sendBeforeMs)
+      : gateway.placeLimitOrder(viewer, ticket.order, ticket.sendBeforeMs);
   }
 }

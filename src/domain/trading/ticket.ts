@@ -19,12 +19,14 @@ interface MarketTicket {
   readonly operation: 'openPosition';
   readonly order: MarketOrder;
   readonly idempotencyKey: string;
+  readonly sendBeforeMs: number | null;
 }
 
 interface LimitTicket {
   readonly operation: 'placeLimitOrder';
   readonly order: LimitOrder;
   readonly idempotencyKey: string;
+  readonly sendBeforeMs: number | null;
 }
 
 export interface PlaceOrderInput {
@@ -38,6 +40,8 @@ export interface PlaceOrderInput {
   readonly takeProfit?: RawOneOf<'price' | 'amount'> | null | undefined;
   readonly comment?: string | null | undefined;
   readonly idempotencyKey: string;
+  /** Milliseconds since the epoch. */
+  readonly sendBefore?: number | null | undefined;
 }
 
 export interface PlaceLimitOrderInput {
@@ -49,6 +53,8 @@ export interface PlaceLimitOrderInput {
   readonly takeProfit?: number | null | undefined;
   readonly comment?: string | null | undefined;
   readonly idempotencyKey: string;
+  /** Milliseconds since the epoch. */
+  readonly sendBefore?: number | null | undefined;
 }
 
 /** The ticket of op 4. Throws an InputError that names the first invalid value. */
@@ -57,6 +63,8 @@ export function marketTicket(input: PlaceOrderInput): MarketTicket {
   return {
     operation: 'openPosition',
     idempotencyKey: idempotencyKey('input.idempotencyKey', input.idempotencyKey),
+    // A date that is none is null in JSON as well: sent without its limit it would be another order.
+    sendBeforeMs: optional('input.sendBefore', input.sendBefore, (_, ms) => ms),
     order: {
       symbol: symbol('input.symbol', input.symbol),
       side: side('input.side', input.side),
@@ -74,6 +82,8 @@ export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
   return {
     operation: 'placeLimitOrder',
     idempotencyKey: idempotencyKey('input.idempotencyKey', input.idempotencyKey),
+    // A date that is none is null in JSON as well: sent without its limit it would be another order.
+    sendBeforeMs: optional('input.sendBefore', input.sendBefore, (_, ms) => ms),
     order: {
       symbol: symbol('input.symbol', input.symbol),
       side: side('input.side', input.side),
@@ -89,7 +99,8 @@ export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
 /**
  * The digest that identifies a repeat: equal for two tickets that request the same order. Numbers compare
  * by value and absent is null already in the ticket; the list fixes the order of the fields. The kind is not
- * among them: the price says it, and a repeat may come from an app that was updated to send it.
+ * among them: the price says it, and a repeat may come from an app that was updated to send it. Nor is the
+ * moment before which it is to be sent: each attempt may name its own.
  */
 export function canonical(ticket: Ticket): string {
   const { operation, order } = ticket;

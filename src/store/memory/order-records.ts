@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { OrderRecords } from '../order-records.ts';
+import { closedReservation, type OrderRecord, type OrderRecords } from '../order-records.ts';
 import { RecordTable, type RecordTableOptions } from './record-table.ts';
 
 /** Order records that live as long as the process: for the sandbox, or where a restart may forget orders. */
@@ -20,6 +20,13 @@ export function createMemoryOrderRecords(options: RecordTableOptions): OrderReco
       table.release(reservation);
     },
     find: async (login, key) => table.get(login, key),
+    async voidKey(request) {
+      const { login, key, keyAgeMs } = request;
+      const record = table.get(login, key);
+      if (record) return { voided: false, record };
+      table.addClosed(closedReservation(request, randomUUID()), keyAgeMs);
+      return { voided: true, record: table.get(login, key) as OrderRecord };
+    },
     held: () => table.size,
     degradedReason: () => (table.size >= options.max ? 'all order records are in use' : null),
     async close() {},

@@ -1,6 +1,10 @@
 import { createFillWarning } from '../fill-warning.ts';
 import {
   AccountRecordsFullError,
+  AccountVoidsFullError,
+  closedBy,
+  closingOf,
+  mostVoids,
   type OrderRecord,
   RECORD_LIFE_MS,
   type RecordBounds,
@@ -47,6 +51,7 @@ const DROPPED_AT_ONCE = 200;
 export class RecordTable {
   readonly #options: RecordTableOptions;
   readonly #warnOfFill: (held: number) => void;
+  readonly #beganAtMs: number;
   readonly #records = new Map<string, Entry>();
   #oldest: Entry | null = null;
   #youngest: Entry | null = null;
@@ -55,6 +60,7 @@ export class RecordTable {
 
   constructor(options: RecordTableOptions) {
     this.#options = options;
+    this.#beganAtMs = options.uptimeMs();
     this.#warnOfFill = createFillWarning(options.max, options.onWarn);
   }
 
@@ -75,20 +81,19 @@ export class RecordTable {
 
   /** Throws where it is full, for all or for this account. The caller has checked that the key is free. */
   add(reservation: Reservation): void {
-    const { max, maxPerAccount = Number.POSITIVE_INFINITY, onAccountHeld } = this.#options;
-    if (this.size >= max) throw new RecordsUnavailableError(`all ${max} order records are in use`);
-    const { login } = reservation;
-    const own = this.#accounts.get(login) ?? new Set();
-    // Of the records that are over, its own may be far from the oldest, and must not fill its share.
-    this.#dropOld(own);
-    const [oldest] = own;
-    onAccountHeld?.(login, Math.min(own.size + 1, maxPerAccount));
-    if (oldest && own.size >= maxPerAccount) {
-      throw new AccountRecordsFullError(maxPerAccount, RECORD_LIFE_MS - this.ageMs(oldest));
-    }
+    this.#checkRoom(reservation);
     const now = this.#options.uptimeMs();
     const pendingUntilMs = now + reservation.pendingMs;
     this.#put({ reservation, bornAtMs: now, pendingUntilMs, outcome: null });
+  }
+
+  /** Throws as `add` does, and where the account has its share of closed keys. */
+  addClosed(reservation: Reservation, keyAgeMs: number | null): void {
+    this.#checkVoids(reservation);
+    this.#checkRoom(reservation);
+    const now = this.#options.uptimeMs();
+    const outcome = closedBy(keyAgeMs, now - this.#beganAtMs);
+    this.#put({ reservation, bornAtMs: now, pendingUntilMs: now, outcome });
   }
 
   /** A record that an earlier process made `ageMs` ago; that process is dead, so nothing is pending. */
@@ -126,6 +131,31 @@ export class RecordTable {
 
   ageMs(record: TableRecord): number {
     return this.#options.uptimeMs() - record.bornAtMs;
+  }
+
+  #checkRoom({ login }: Reservation): void {
+    const { max, maxPerAccount = Number.POSITIVE_INFINITY, onAccountHeld } = this.#options;
+    if (this.size >= max) throw new RecordsUnavailableError(`all ${max} order records are in use`);
+    const own = this.#accounts.get(login) ?? new Set();
+    // Of the records that are over, its own may be far from the oldest, and must not fill its share.
+    this.#dropOld(own);
+    const [oldest] = own;
+    onAccountHeld?.(login, Math.min(own.size + 1, maxPerAccount));
+    if (oldest && own.size >= maxPerAccount) {
+      throw new AccountRecordsFullError(maxPerAccount, RECORD_LIFE_MS - this.ageMs(oldest));
+    }
+  }
+
+  /** Counts them among the account's records, as many as that are: keys are closed seldom. */
+  #checkVoids({ login }: Reservation): void {
+    const { maxPerAccount = Number.POSITIVE_INFINITY } = this.#options;
+    const most = mostVoids(maxPerAccount);
+    const own = [...(this.#accounts.get(login) ?? [])];
+    const closed = own.filter((record) => closingOf(record) && !this.#isOver(record));
+    const [oldest] = closed;
+    if (oldest && closed.length >= most) {
+      throw new AccountVoidsFullError(most, RECORD_LIFE_MS - this.ageMs(oldest));
+    }
   }
 
   #find(login: string, key: string): Entry | undefined {

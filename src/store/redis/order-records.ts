@@ -5,8 +5,10 @@ import type { AccountVersions } from '../account-versions.ts';
 import { createFillWarning } from '../fill-warning.ts';
 import { RecordTable, type RecordTableOptions, type TableRecord } from '../memory/record-table.ts';
 import {
-  AccountRecordsFullError,
-  mayHaveChanged,
+  closedBy,
+  closedReservation,
+  closingOf,
+  mostVoids,
   type OrderRecord,
   type OrderRecords,
   RECORD_LIFE_MS,
@@ -16,9 +18,9 @@ import {
   type Reservation,
   type ReserveAnswer,
   type ReserveRequest,
-  rank,
   recordId,
-  toOrderRecord,
+  type VoidAnswer,
+  type VoidRequest,
 } from '../order-records.ts';
 import { createRedisAccountVersions } from './account-versions.ts';
 import {
@@ -30,7 +32,8 @@ import {
 } from './connection.ts';
 import { REDIS_TIMING, RedisEpoch, type RedisTiming } from './epoch.ts';
 import { OrderScripts } from './order-scripts.ts';
-import { FIND, MERGE, RELEASE, RESERVE } from './scripts.ts';
+import { ageOf, mergeArguments, refusalIn, toRecord } from './record-answers.ts';
+import { FIND, MERGE, RELEASE, RESERVE, VOID } from './scripts.ts';
 
 export interface RedisOrderRecordsOptions
   extends Omit<RecordTableOptions, 'onWarn'>,
@@ -120,13 +123,7 @@ class RedisOrderRecords implements OrderRecords {
     const answer = await this.#inOpenEpoch((epoch) => this.#reserveOnce(reservation, epoch));
     const [status] = answer;
     if (status === 'reserved') return { reserved: true, reservation };
-    if (status === 'held') return { reserved: false, record: toRecord(answer) };
-    const { max, maxPerAccount } = this.#bounds;
-    if (status === 'account-full')
-      throw new AccountRecordsFullError(maxPerAccount, Number(answer[1]));
-    throw new RecordsUnavailableError(
-      status === 'full' ? `all ${max} order records are in use` : refusalText(status),
-    );
+    return { reserved: false, record: this.#recordIn(answer, request) };
   }
 
   async settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
@@ -156,9 +153,19 @@ class RedisOrderRecords implements OrderRecords {
     const answer = await this.#inOpenEpoch((epoch) =>
       this.#scripts.run(FIND, [epoch, recordId(login, key)], keys),
     );
-    if (answer[0] === 'held') return toRecord(answer);
-    if (answer[0] === 'none') return null;
-    throw new RecordsUnavailableError(refusalText(answer[0]));
+    return answer[0] === 'none' ? null : this.#recordIn(answer, { login, key });
+  }
+
+  async voidKey(request: VoidRequest): Promise<VoidAnswer> {
+    const own = this.#own.get(request.login, request.key);
+    if (own) return { voided: false, record: own };
+    const reservation = closedReservation(request, randomUUID());
+    // The script knows how far Redis remembers.
+    const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
+    const more = [mostVoids(this.#bounds.maxPerAccount), outcome];
+    const answer = await this.#inOpenEpoch((epoch) => this.#add(VOID, reservation, epoch, more));
+    const record = this.#recordIn(answer, request);
+    return { voided: record.id === reservation.id, record };
   }
 
   held(): number {
@@ -178,16 +185,10 @@ class RedisOrderRecords implements OrderRecords {
   }
 
   async #reserveOnce(reservation: Reservation, epoch: string): Promise<readonly unknown[]> {
-    const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
-    const { max, maxPerAccount, onAccountHeld } = this.#bounds;
-    const args = [
-      ...[epoch, recordId(login, key), this.#epoch.member, id, canonical, reservedAtMs],
-      ...[pendingMs, RECORD_LIFE_MS, max, maxPerAccount],
-    ];
+    const { id, login } = reservation;
+    const { onAccountHeld } = this.#bounds;
     try {
-      const keys = this.#scripts.keysOf(reservation);
-      const answer = await this.#scripts.run(RESERVE, args, keys);
-      if (answer[0] === 'account-full') onAccountHeld?.(login, maxPerAccount);
+      const answer = await this.#add(RESERVE, reservation, epoch);
       if (answer[0] === 'reserved') {
         // Before any later script is answered: an epoch that begins next gets it written back.
         this.#own.add(reservation);
@@ -199,6 +200,36 @@ class RedisOrderRecords implements OrderRecords {
       if (error instanceof RedisSilentError) this.#unanswered.set(id, reservation);
       throw error;
     }
+  }
+
+  /** Runs one of the two scripts that make a record. */
+  async #add(
+    script: typeof RESERVE | typeof VOID,
+    reservation: Reservation,
+    epoch: string,
+    more: readonly (string | number)[] = [],
+  ): Promise<readonly unknown[]> {
+    const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
+    const { max, maxPerAccount, onAccountHeld } = this.#bounds;
+    const args = [
+      ...[epoch, recordId(login, key), this.#epoch.member, id, canonical, reservedAtMs],
+      ...[pendingMs, RECORD_LIFE_MS, max, maxPerAccount, ...more],
+    ];
+    const answer = await this.#scripts.run(script, args, this.#scripts.keysOf(reservation));
+    if (answer[0] === 'account-full') onAccountHeld?.(login, maxPerAccount);
+    return answer;
+  }
+
+  /** Throws where the script answers with a refusal. */
+  #recordIn(answer: readonly unknown[], of: { login: string; key: string }): OrderRecord {
+    if (answer[0] !== 'held') throw refusalIn(answer, this.#bounds);
+    const record = toRecord(answer);
+    if (closingOf(record)) {
+      // Whoever says of a key that it is closed gives that back to a Redis which has lost it.
+      const reservation = closedReservation({ ...of, atMs: record.reservedAtMs }, record.id);
+      this.#own.adopt(reservation, record.outcome, ageOf(answer));
+    }
+    return record;
   }
 
   /** Runs a script that needs an open epoch; waits a little for one, since a first start opens one too. */
@@ -234,18 +265,10 @@ class RedisOrderRecords implements OrderRecords {
 
   /** Gives Redis our copies where it has none, or an older one. */
   async #merge(records: readonly TableRecord[], epoch: string): Promise<void> {
-    const keys: string[] = [];
-    const args: (string | number)[] = [epoch, this.#timing.leaseMs, this.#epoch.member];
-    for (const record of records) {
-      const { reservation, outcome } = record;
-      const { id, login, key, canonical, reservedAtMs } = reservation;
-      const pendingMs = Math.ceil(this.#own.get(login, key)?.pendingMs ?? 0);
-      const restMs = Math.floor(RECORD_LIFE_MS - this.#own.ageMs(record));
-      keys.push(...this.#scripts.keysOf(reservation));
-      args.push(recordId(login, key), id, canonical, reservedAtMs, pendingMs, restMs);
-      args.push(rank(outcome), JSON.stringify(outcome), mayHaveChanged(outcome) ? 1 : 0);
-    }
-    const [, conflicts] = await this.#scripts.run(MERGE, args, keys);
+    const keys = records.flatMap(({ reservation }) => this.#scripts.keysOf(reservation));
+    const args = records.flatMap((record) => mergeArguments(record, this.#own));
+    const all = [epoch, this.#timing.leaseMs, this.#epoch.member, ...args];
+    const [, conflicts] = await this.#scripts.run(MERGE, all, keys);
     if (Number(conflicts) > 0) {
       this.#onWarn(`${conflicts} order keys were reserved twice while Redis had lost them`);
     }
@@ -265,16 +288,4 @@ class RedisOrderRecords implements OrderRecords {
     this.#held = held;
     this.#warnOfFill(held);
   }
-}
-
-function toRecord(answer: readonly unknown[]): OrderRecord {
-  const [, id, canonical, reservedAtMs, pendingMs, outcome] = answer;
-  const of = { id: String(id), canonical: String(canonical), reservedAtMs: Number(reservedAtMs) };
-  return toOrderRecord(of, JSON.parse(String(outcome)), Number(pendingMs));
-}
-
-function refusalText(status: unknown): string {
-  return status === 'evicted'
-    ? 'Redis has dropped the record of this key before its time (see maxmemory-policy)'
-    : `Redis answered out of turn (${String(status)})`;
 }

@@ -32,12 +32,13 @@ export class OrderScripts {
     return Array.isArray(reply) ? reply : [];
   }
 
-  /** The keys of the record, of its account's records, and of its account's version. */
-  keysOf({ login, key }: Pick<Reservation, 'login' | 'key'>): [string, string, string] {
+  /** The keys of the record, of its account's records, of its account's version, and of its account's closed keys. */
+  keysOf({ login, key }: Pick<Reservation, 'login' | 'key'>): [string, string, string, string] {
     return [
       `${this.#prefix}:record:${recordId(login, key)}`,
       `${this.#prefix}:account:${encodeURIComponent(login)}`,
       this.versionOf(login),
+      `${this.#prefix}:voids:${encodeURIComponent(login)}`,
     ];
   }
 

@@ -44,20 +44,41 @@ local function taken(key, id, version)
     redis.pcall('HSET', key, 'told', r[1])
     changed(version, id)
   end
-  return {'held', r[1], r[2], r[3], math.max(0, tonumber(r[4]) - now), r[5]}
+  local restMs = redis.call('PTTL', key)
+  return {'held', r[1], r[2], r[3], math.max(0, tonumber(r[4]) - now), r[5], restMs}
+end
+`;
+
+// A Redis that was emptied, or keeps no log of its writes, has forgotten what no living replica wrote back; so has
+// one whose epoch a replica left, or was taken for dead in, before it had written back.
+const MEMORY = `
+local function isDurable()
+  local info = redis.pcall('INFO', 'persistence')
+  return type(info) == 'string' and string.find(info, 'aof_enabled:1', 1, true) ~= nil
+end
+local memory = redis.call('HMGET', marker, 'memoryOf', 'begunAt', 'since', 'durable', 'gap')
+local function rememberedSince()
+  -- Begun by a replica of an earlier version, which does not say what it found.
+  if memory[1] ~= mark[1] then return tonumber(mark[3]) end
+  local isWhole = memory[4] == '1' and memory[5] == '0' and redis.call('ZCOUNT', expected, 1, 1) == 0
+  return tonumber(isWhole and isDurable() and memory[3] or memory[2])
 end
 `;
 
 /** ARGV: member, epoch to open, grace, longest wait, then the peers this replica knew of. */
-export const JOIN = `${COMMON}
+export const JOIN = `${COMMON}${MEMORY}
 if current == '' then
+  local durable = isDurable()
+  local isKept = mark[1] and memory[1] == mark[1] and memory[4] == '1' and memory[5] == '0'
+  local since = durable and isKept and rememberedSince() or now
   redis.call('DEL', expected)
   -- No heartbeat arrives while Redis is away: the list is as the last one left it, without the dead.
   for _, peer in ipairs(redis.call('ZRANGE', members, 0, -1)) do
     redis.call('ZADD', expected, 1, peer)
   end
   mark = {ARGV[2], run(), now + ARGV[3], now + ARGV[4]}
-  redis.call('HSET', marker, 'epoch', mark[1], 'run', mark[2], 'opensAt', mark[3], 'latestAt', mark[4])
+  redis.call('HSET', marker, 'epoch', mark[1], 'run', mark[2], 'opensAt', mark[3], 'latestAt', mark[4],
+    'memoryOf', mark[1], 'begunAt', now, 'since', since, 'durable', durable and 1 or 0, 'gap', 0)
 end
 if recovering() then
   -- NX: one that has written back already is not waited for again because it is named again.
@@ -100,36 +121,64 @@ return {state, redis.call('ZCOUNT', index, '(' .. now, '+inf'),
 
 /** ARGV: member. */
 export const LEAVE = `${COMMON}
+-- What it has not written back is lost with it.
+local isBehind = current == '' or redis.call('ZSCORE', expected, ARGV[1]) == '1'
+if isBehind and mark[1] then redis.call('HSET', marker, 'gap', 1) end
 redis.call('ZREM', members, ARGV[1])
 redis.call('ZREM', expected, ARGV[1])
 return {'left'}
 `;
 
 /**
- * KEYS 5: the record, 6: its account's records, 7: its account's version; likewise in FIND and RELEASE.
- * ARGV: epoch, id, member, reservation, canonical, reserved at, pending ms, life ms, max, max of an account.
+ * What RESERVE and VOID have in common: answers where the key is not free or there is no room, and defines how it is taken.
+ * KEYS 5: the record, 6: its account's records, 7: its account's version, 8: its account's closed keys; likewise in FIND
+ * and RELEASE. ARGV: epoch, id, member, reservation, canonical, reserved at, pending ms, life ms, max, max of an account.
  */
-export const RESERVE = `${COMMON}
+const ADD = `
 local key, account, id = KEYS[5], KEYS[6], ARGV[2]
 local no = refusal(ARGV[1]) or taken(key, id, KEYS[7])
 if no then return no end
+-- How many ids of a set are not over, and how many are; where the first are too many, for how long they are.
+local function counted(set, most)
+  local own = redis.call('ZCOUNT', set, '(' .. now, '+inf')
+  local past = redis.call('ZCARD', set) - own
+  if own < tonumber(most) then return own, past end
+  local oldest = redis.call('ZRANGE', set, past, past, 'WITHSCORES')
+  return own, past, math.ceil(oldest[2] - now)
+end
+local function add(set, past)
+  if past > 0 then redis.call('ZREMRANGEBYSCORE', set, '-inf', now) end
+  redis.call('ZADD', set, now + ARGV[8], id)
+  redis.call('PEXPIREAT', set, now + ARGV[8])
+end
 -- No write before this: after any write Redis would let the script exceed its memory.
 local count = redis.call('ZCARD', index)
 if count >= tonumber(ARGV[9]) then return {'full'} end
-local own = redis.call('ZCOUNT', account, '(' .. now, '+inf')
-local past = redis.call('ZCARD', account) - own
-if own >= tonumber(ARGV[10]) then
-  local oldest = redis.call('ZRANGE', account, past, past, 'WITHSCORES')
-  return {'account-full', math.ceil(oldest[2] - now)}
+local own, past, freeIn = counted(account, ARGV[10])
+if freeIn then return {'account-full', freeIn} end
+local function record(rank, outcome)
+  redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', ARGV[4],
+    'canonical', ARGV[5], 'at', ARGV[6], 'deadline', now + ARGV[7], 'rank', rank, 'outcome', outcome)
+  redis.call('PEXPIREAT', key, now + ARGV[8])
+  redis.call('ZADD', index, now + ARGV[8], id)
+  add(account, past)
 end
-redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', ARGV[4],
-  'canonical', ARGV[5], 'at', ARGV[6], 'deadline', now + ARGV[7], 'rank', 0, 'outcome', 'null')
-redis.call('PEXPIREAT', key, now + ARGV[8])
-redis.call('ZADD', index, now + ARGV[8], id)
-if past > 0 then redis.call('ZREMRANGEBYSCORE', account, '-inf', now) end
-redis.call('ZADD', account, now + ARGV[8], id)
-redis.call('PEXPIREAT', account, now + ARGV[8])
+`;
+
+export const RESERVE = `${COMMON}${ADD}
+record(0, 'null')
 return {'reserved', count + 1, own + 1}
+`;
+
+/** ARGV: as in RESERVE, then max of an account's closed keys, and the outcome but for how far Redis remembers. */
+export const VOID = `${COMMON}${MEMORY}${ADD}
+local _, overs, voidIn = counted(KEYS[8], ARGV[11])
+if voidIn then return {'voids-full', voidIn} end
+local remembered = math.max(0, math.min(tonumber(ARGV[8]), now - rememberedSince()))
+local outcome = string.gsub(ARGV[12], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))
+record(2, outcome)
+add(KEYS[8], overs)
+return taken(key, id, KEYS[7])
 `;
 
 /** ARGV: epoch, id. */
@@ -154,16 +203,16 @@ return {'released'}
 `;
 
 /**
- * KEYS 5 and on: each record, its account's records and version. ARGV: the epoch to write back to (`none` for an outcome), longest
+ * KEYS 5 and on: each record, its account's records, version and closed keys. ARGV: the epoch to write back to (`none` for an outcome), longest
  * wait, member, then for each record id, reservation, canonical, reserved at, pending ms, rest of its
- * life in ms, rank, outcome, whether the outcome has changed the account, or may have.
+ * life in ms, rank, outcome, whether the outcome has changed the account, or may have, whether the key is closed.
  */
 export const MERGE = `${COMMON}
 -- A replica with much to write back is waited for as long as it goes on writing.
 if current == ARGV[1] and recovering() then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
 local conflicts = 0
-for i = 5, #KEYS, 3 do
-  local key, account, base = KEYS[i], KEYS[i + 1], 3 + (i - 5) * 3
+for i = 5, #KEYS, 4 do
+  local key, account, base = KEYS[i], KEYS[i + 1], 3 + (i - 5) / 4 * 10
   local id, reservation, rank = ARGV[base + 1], ARGV[base + 2], tonumber(ARGV[base + 7])
   local have = redis.call('HMGET', key, 'reservation', 'rank', 'epoch')
   -- Another one that nobody has written back was given back before ours was made: Redis lost both writes.
@@ -175,8 +224,10 @@ for i = 5, #KEYS, 3 do
       'rank', rank, 'outcome', ARGV[base + 8])
     redis.call('PEXPIREAT', key, ends)
     redis.call('ZADD', index, ends, id)
-    redis.call('ZADD', account, ends, id)
-    if redis.call('PTTL', account) < ends - now then redis.call('PEXPIREAT', account, ends) end
+    for _, set in ipairs(ARGV[base + 10] == '1' and {account, KEYS[i + 3]} or {account}) do
+      redis.call('ZADD', set, ends, id)
+      if redis.call('PTTL', set) < ends - now then redis.call('PEXPIREAT', set, ends) end
+    end
     if ARGV[base + 9] == '1' then changed(KEYS[i + 2], id) end
   elseif have[1] ~= reservation then
     conflicts = conflicts + 1

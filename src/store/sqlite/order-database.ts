@@ -1,16 +1,26 @@
-import type { SQLOutputValue } from 'node:sqlite';
+import type { SQLOutputValue, StatementSync } from 'node:sqlite';
 import {
+  closedBy,
+  closedReservation,
+  mostVoids,
   type OrderRecord,
   RECORD_LIFE_MS,
-  type RecordedOutcome,
   RecordsUnavailableError,
   type Reservation,
   rank,
   recordId,
+  toOrderRecord,
 } from '../order-records.ts';
 import { ageMs, type MachineClock, momentOf } from './machine-clock.ts';
-import { incompleteSince, OrderFile, type OrderFileOptions } from './order-file.ts';
+import {
+  incompleteSince,
+  OrderFile,
+  type OrderFileOptions,
+  rememberedSince,
+} from './order-file.ts';
 import * as rows from './order-rows.ts';
+import type { Answer, Batch, Refusal, Task, TaskOf } from './order-task.ts';
+import { scanRows } from './scan-rows.ts';
 import { type SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 export interface OrderDatabaseOptions extends OrderFileOptions {
@@ -19,29 +29,9 @@ export interface OrderDatabaseOptions extends OrderFileOptions {
   readonly maxPerAccount?: number;
 }
 
-/** Plain data, since it is cloned to the worker thread and back. */
-export type Task =
-  | { readonly do: 'reserve' | 'release'; readonly reservation: Reservation }
-  | { readonly do: 'settle'; readonly reservation: Reservation; readonly outcome: RecordedOutcome }
-  | { readonly do: 'find'; readonly login: string; readonly key: string }
-  | { readonly do: 'check' };
-
-/** The record there is, null, or why the task is refused: by a sentence, or until its account has room. */
-export type Answer = OrderRecord | null | string | { readonly freeInMs: number };
-
-export interface Batch {
-  readonly answers: readonly Answer[];
-  readonly held: number;
-  /** How many records the accounts of the batch's new reservations have. */
-  readonly accounts: readonly (readonly [login: string, held: number])[];
-  readonly degradedReason: string | null;
-}
-
 // Well within the deadline of an order that waits for its reservation.
 const PATIENCE_MS = 2_000;
 const FORGOTTEN_AT_ONCE = 10;
-const ROWS_AT_ONCE = 2_000;
-const PROGRESS_MS = 1_000;
 const INCOMPLETE = 'the order records may be incomplete (trading-graph orders --help)';
 
 /** The order records in their file. A key whose state cannot be known is refused, never taken for new. */
@@ -50,9 +40,8 @@ export class OrderDatabase {
   readonly #clock: MachineClock;
   readonly #file: OrderFile;
   readonly #statements: rows.Statements;
-  readonly #damagedRows: number[] = [];
-  /** Keys of intact rows that an index lacks: a row missing from both indexes would look absent. */
-  readonly #unindexedKeys = new Set<string>();
+  readonly #damagedRows: readonly number[];
+  readonly #unindexedKeys: Set<string>;
   readonly #isDamaged: boolean;
   /** The accounts of the present batch's reservations. */
   #accounts = new Map<string, number>();
@@ -66,11 +55,20 @@ export class OrderDatabase {
     this.#clock = options.clock;
     this.#file = new OrderFile(options);
     this.#statements = rows.prepare(this.#file.database);
-    const problems = this.#scan();
+    const { problems, damagedRows, unindexedKeys, ahead } = scanRows(
+      this.#file,
+      this.#statements,
+      options,
+    );
+    this.#damagedRows = damagedRows;
+    this.#unindexedKeys = unindexedKeys;
+    if (ahead.length > 0) this.#countFromNow(ahead);
     this.#isDamaged = problems.length > 0;
     if (this.#isDamaged) {
       const some = problems.slice(0, 10).join(', ');
       options.onWarn(`${options.path} has damaged records, whose keys are refused: ${some}`);
+      // Whose keys they were may be among what was damaged.
+      this.#file.change(() => this.#file.rememberFrom(momentOf(this.#clock)));
     }
   }
 
@@ -108,6 +106,7 @@ export class OrderDatabase {
   declareIncomplete(): void {
     this.#file.change(() => {
       this.#file.state.incompleteFrom = JSON.stringify(momentOf(this.#clock));
+      this.#file.rememberFrom(momentOf(this.#clock));
     });
   }
 
@@ -125,36 +124,6 @@ export class OrderDatabase {
 
   close(): void {
     this.#file.close();
-  }
-
-  /** Reads all rows at the start, in portions, or another process's commits would wait for the last row. */
-  #scan(): string[] {
-    const { path, onWarn } = this.#options;
-    const problems: string[] = [];
-    const ahead: number[] = [];
-    let toldAtMs = performance.now();
-    let lastId = Number.NEGATIVE_INFINITY;
-    for (let count = ROWS_AT_ONCE; ; count += ROWS_AT_ONCE) {
-      const portion = this.#file.read(() => this.#statements.after.all(lastId, ROWS_AT_ONCE));
-      for (const row of portion as unknown as rows.OrderRow[]) {
-        lastId = row.id;
-        if (!rows.isIntact(row)) {
-          this.#damagedRows.push(row.id);
-          problems.push(`row ${row.id} does not match its digest`);
-        }
-        if (!row.isIndexed) {
-          this.#unindexedKeys.add(recordId(row.login, row.key));
-          problems.push(`row ${row.id} is missing from an index`);
-        }
-        if (rows.isFarAhead(row, this.#clock)) ahead.push(row.id);
-      }
-      if (portion.length < ROWS_AT_ONCE) break;
-      if (performance.now() - toldAtMs < PROGRESS_MS) continue;
-      toldAtMs = performance.now();
-      onWarn(`${count} rows of ${path} are verified so far`);
-    }
-    if (ahead.length > 0) this.#countFromNow(ahead);
-    return problems;
   }
 
   /** A record dated far ahead would not expire, and would keep all younger ones from expiring. */
@@ -180,6 +149,7 @@ export class OrderDatabase {
     try {
       if (task.do === 'check') return null;
       if (task.do === 'find') return this.#record(task);
+      if (task.do === 'void') return this.#void(task);
       if (task.do === 'reserve') return this.#reserve(task.reservation);
       const row = this.#row(task.reservation);
       if (row?.reservation !== task.reservation.id) return null;
@@ -201,16 +171,33 @@ export class OrderDatabase {
   }
 
   #reserve(reservation: Reservation): Answer {
+    return this.#record(reservation) ?? this.#insert(rows.toContent(reservation, this.#clock));
+  }
+
+  /** A key that the file may have lost is closed as well: the outcome tells how far the file remembers. */
+  #void({ id, request }: TaskOf<'void'>): Answer {
+    const found = this.#row(request);
+    if (found && !rows.isOver(found, this.#clock)) return rows.toRecord(found, this.#clock);
+    const reservation = closedReservation(request, id);
+    const { login, ...content } = rows.toContent(reservation, this.#clock);
+    const most = mostVoids(this.#maxPerAccount);
+    const { freeInMs } = this.#makeRoom(login, this.#statements.closed, most);
+    if (freeInMs !== null) return { voidFreeInMs: freeInMs };
+    const outcome = closedBy(request.keyAgeMs, this.#rememberedMs());
+    const refusal = this.#insert({ ...content, login, outcome: JSON.stringify(outcome) });
+    return refusal ?? toOrderRecord(reservation, outcome, 0);
+  }
+
+  /** Of a key without a record, or with one that is over. */
+  #insert(content: rows.OrderContent): Refusal | null {
     const { max } = this.#options;
-    const record = this.#record(reservation);
-    if (record) return record;
-    const old = this.#row(reservation);
+    const old = this.#row(content);
     if (old) this.#delete(old.id);
     const { state } = this.#file;
     if (state.rows >= max) throw new RecordsUnavailableError(`all ${max} order records are in use`);
-    const content = rows.toContent(reservation, this.#clock);
-    const { held, freeInMs } = this.#makeRoom(content.login);
-    this.#accounts.set(content.login, held);
+    const { login } = content;
+    const { held, freeInMs } = this.#makeRoom(login, this.#statements.account, this.#maxPerAccount);
+    this.#accounts.set(login, held);
     if (freeInMs !== null) return { freeInMs };
     this.#statements.insert.run({ ...content, digest: rows.rowDigest(content) });
     state.rows += 1;
@@ -218,13 +205,26 @@ export class OrderDatabase {
     return null;
   }
 
+  get #maxPerAccount(): number {
+    return this.#options.maxPerAccount ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Within a transaction that writes. */
+  #rememberedMs(): number {
+    const since = rememberedSince(this.#file.state) ?? momentOf(this.#clock);
+    this.#file.rememberFrom(since);
+    return ageMs(since, this.#clock);
+  }
+
   /** The account's rows are counted themselves: a count kept beside them could drift. */
-  #makeRoom(login: string): { held: number; freeInMs: number | null } {
-    const { maxPerAccount = Number.POSITIVE_INFINITY } = this.#options;
+  #makeRoom(
+    login: string,
+    ofAccount: StatementSync,
+    max: number,
+  ): { held: number; freeInMs: number | null } {
     for (let tries = 0; ; tries += 1) {
-      const account = this.#statements.account.get(login);
-      const { held, oldest } = account as { held: number; oldest: number | null };
-      if (held < maxPerAccount) return { held: held + 1, freeInMs: null };
+      const { held, oldest } = ofAccount.get(login) as { held: number; oldest: number | null };
+      if (held < max) return { held: held + 1, freeInMs: null };
       const row = oldest === null ? undefined : this.#byId(oldest);
       // The age of a damaged row cannot be known; within a day another one's turn comes.
       if (!row?.isIndexed || !rows.isIntact(row)) return { held, freeInMs: RECORD_LIFE_MS };

@@ -30,7 +30,10 @@ export interface FileState {
   writes: number;
   /** The number of rows: a smaller count is a loss. */
   rows: number;
-  /** The file's inode and birth time, which a copy does not share. */
+  /**
+   * The file's inode and birth time, which a copy does not share; behind them, where earlier versions neither look
+   * nor keep it, the moment as JSON since which no row has been lost.
+   */
   file: string;
   /** The moment, as JSON, since which rows may be missing; null where none are. */
   incompleteFrom: string | null;
@@ -140,6 +143,11 @@ export class OrderFile {
     });
   }
 
+  /** Within a transaction that counts a write: rows from before this moment may be missing. */
+  rememberFrom(moment: Moment): void {
+    this.state.file = withMemory(this.state.file, moment);
+  }
+
   close(): void {
     this.#opened.dispose();
   }
@@ -153,11 +161,14 @@ export class OrderFile {
     }
     const marked = this.#readMark();
     const file = identityOf(path);
-    if (marked >= state.writes || !isSameFile(file, state.file)) {
+    const isCopy = marked >= state.writes || !isSameFile(file, state.file);
+    if (isCopy) {
       onWarn(`${path} is a copy, perhaps an older one: what it does not know counts as unknown`);
       state.incompleteFrom = JSON.stringify(momentOf(clock));
     }
-    state.file = file;
+    // A new file begins here; what an earlier version did to an older one cannot be known.
+    const since = isCopy ? null : rememberedSince(state);
+    state.file = withMemory(file, since ?? momentOf(clock));
     state.writes = Math.max(marked + 1, state.writes);
   }
 
@@ -179,6 +190,17 @@ export class OrderFile {
 
 export function incompleteSince({ incompleteFrom }: FileState): Moment | null {
   return JSON.parse(incompleteFrom ?? 'null');
+}
+
+/** Null where a process of an earlier version has begun since. */
+export function rememberedSince({ file }: FileState): Moment | null {
+  const at = file.indexOf('{');
+  return at < 0 ? null : JSON.parse(file.slice(at));
+}
+
+function withMemory(file: string, since: Moment): string {
+  const [inode, born = '0'] = file.split(' ');
+  return `${inode} ${born} ${JSON.stringify(since)}`;
 }
 
 function prepareFolder(folder: string, onWarn: (message: string) => void): void {

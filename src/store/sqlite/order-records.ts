@@ -5,11 +5,13 @@ import type { Clock } from '../../lib/clock.ts';
 import { createFillWarning } from '../fill-warning.ts';
 import {
   AccountRecordsFullError,
+  AccountVoidsFullError,
+  mostVoids,
   type OrderRecords,
   type RecordBounds,
   RecordsUnavailableError,
 } from '../order-records.ts';
-import type { Answer, Task } from './order-database.ts';
+import type { Answer, Task } from './order-task.ts';
 import { SqliteFileError } from './sqlite-errors.ts';
 import type { FromThread } from './thread.ts';
 
@@ -86,6 +88,9 @@ export async function openSqliteOrderRecords({
     if (answer && 'freeInMs' in answer) {
       throw new AccountRecordsFullError(maxPerAccount, answer.freeInMs);
     }
+    if (answer && 'voidFreeInMs' in answer) {
+      throw new AccountVoidsFullError(mostVoids(maxPerAccount), answer.voidFreeInMs);
+    }
     return answer;
   }
 
@@ -122,6 +127,12 @@ export async function openSqliteOrderRecords({
       await ask({ do: 'release', reservation });
     },
     find: (login, key) => askInTime({ do: 'find', login, key }),
+    async voidKey(request) {
+      const id = randomUUID();
+      const record = await askInTime({ do: 'void', id, request });
+      if (!record) throw new RecordsUnavailableError('the key was not closed');
+      return { voided: record.id === id, record };
+    },
     held: () => held,
     degradedReason: () => degradedReason,
     /** Tasks that were queued before are still answered. */

@@ -38,6 +38,9 @@ export const SQL = {
   byId: `${SELECT} WHERE id = ?`,
   account: `SELECT count(*) AS held, CAST(min(id) AS REAL) AS oldest
     FROM orders INDEXED BY orders_key WHERE login = ?`,
+  // No digest of an order's input is empty.
+  closed: `SELECT count(*) AS held, CAST(min(id) AS REAL) AS oldest
+    FROM orders INDEXED BY orders_key WHERE login = ? AND input = ''`,
   // Sorted by row id, since the `id` that is selected is computed, and sorting by it would read all rows for each order.
   after: `${SELECT} WHERE id > ? ORDER BY rowid LIMIT ?`,
   insert: `INSERT INTO orders VALUES (NULL, :login, :key, :keyHash, :reservation, :input, :pendingMs,
@@ -55,7 +58,7 @@ export function prepare(database: DatabaseSync): Statements {
 }
 
 /** The columns that are written of an order. */
-interface OrderContent extends Moment {
+export interface OrderContent extends Moment {
   readonly login: string;
   readonly key: string;
   readonly keyHash: number;

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { machineClock } from './machine-clock.ts';
-import { type Batch, OrderDatabase, type Task } from './order-database.ts';
+import { OrderDatabase } from './order-database.ts';
+import type { Batch, Task } from './order-task.ts';
 
 /** A batch's result, of which the first says that the thread is ready, or why it is not. */
 export type FromThread = Batch | { readonly refusal: string } | { readonly warning: string };

@@ -1,15 +1,20 @@
 import { AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { Orders } from '../../../src/domain/trading/orders.ts';
 import type { OrderGateway } from '../../../src/domain/trading/submitter.ts';
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
+import type { OrderRecords } from '../../../src/store/order-records.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 /** One gateway call whose end the test decides. */
 export interface WaitingCall {
   readonly viewer: Viewer;
   readonly operation: string;
   readonly symbol: string;
+  readonly sendBeforeMs: number | null | undefined;
   readonly end: (exchange: Exchange | Error) => void;
 }
 
@@ -17,11 +22,15 @@ export interface WaitingCall {
 export function createScriptedGateway() {
   const calls: WaitingCall[] = [];
   function take(operation: string) {
-    return (viewer: Viewer, order: { symbol: string }): Promise<Exchange> => {
+    return (
+      viewer: Viewer,
+      { symbol }: { symbol: string },
+      sendBeforeMs?: number | null,
+    ): Promise<Exchange> => {
       const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
       const end = (exchange: Exchange | Error) =>
         exchange instanceof Error ? reject(exchange) : resolve(exchange);
-      calls.push({ viewer, operation, symbol: order.symbol, end });
+      calls.push({ viewer, operation, symbol, sendBeforeMs, end });
       return promise;
     };
   }
@@ -50,8 +59,8 @@ export function proofOf(viewer: Viewer): AccountProof {
   return proof;
 }
 
-export function ticketOf(idempotencyKey: string, symbol = 'AAPL'): Ticket {
-  return marketTicket({ symbol, side: 'BUY', size: { units: 1 }, idempotencyKey });
+export function ticketOf(idempotencyKey: string, symbol = 'AAPL', sendBefore?: number): Ticket {
+  return marketTicket({ symbol, side: 'BUY', size: { units: 1 }, idempotencyKey, sendBefore });
 }
 
 export const notSent: Exchange = { sent: false, cause: new Error('connection refused') };
@@ -74,4 +83,44 @@ export function createTestLog() {
   const lines: string[] = [];
   const add = (_fields: unknown, message?: unknown) => void lines.push(String(message));
   return { lines, error: add, warn: add };
+}
+
+export const demo = viewerOf('token-1');
+export const demoProof = proofOf(demo);
+export const orderTimeoutMs = 15_000;
+
+/** Orders with their records in memory, a gateway that the test scripts, and a clock that it moves. */
+export function stage(change: (records: OrderRecords) => Partial<OrderRecords> = () => ({})) {
+  const clock = createScriptedClock();
+  const { gateway, calls } = createScriptedGateway();
+  const uptimeMs = () => clock.now();
+  const shared = createMemoryOrderRecords({ max: 100, uptimeMs, onWarn() {} });
+  const records: OrderRecords = { ...shared, ...change(shared) };
+  const log = createTestLog();
+  const acceptances: string[] = [];
+  const onAccountChanged = (login: string) => void acceptances.push(login);
+  /** Starts another process with the same records. */
+  const start = () =>
+    new Orders({ gateway, records, clock, orderTimeoutMs, onAccountChanged, log });
+  const orders = start();
+  /** Begins an order; `calls` contains it once it is sent. */
+  async function begin(
+    key: string,
+    viewer = demo,
+    symbol?: string,
+    on = orders,
+    sendBefore?: number,
+  ) {
+    const placed = on.place(viewer, proofOf(viewer), ticketOf(key, symbol, sendBefore));
+    placed.catch(() => {});
+    await clock.advance(0);
+    return { placed };
+  }
+  return { clock, calls, records, log, acceptances, orders, start, begin };
+}
+
+export function last<T>(list: readonly T[]): T {
+  const item = list.at(-1);
+  if (item === undefined) throw new Error('the list is empty');
+  return item;
 }

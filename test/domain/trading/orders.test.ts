@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/input-error.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
 import { limitTicket } from '../../../src/domain/trading/ticket.ts';
-import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import type { OrderRecords } from '../../../src/store/order-records.ts';
 import { RecordsUnavailableError } from '../../../src/store/order-records.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -10,45 +9,16 @@ import {
   acceptedAs,
   answered,
   createScriptedGateway,
-  createTestLog,
+  demo,
+  demoProof,
+  last,
   notSent,
+  orderTimeoutMs,
   proofOf,
+  stage,
   ticketOf,
   viewerOf,
 } from './order-stage.ts';
-
-const demo = viewerOf('token-1');
-const demoProof = proofOf(demo);
-const orderTimeoutMs = 15_000;
-
-function stage(change: (records: OrderRecords) => Partial<OrderRecords> = () => ({})) {
-  const clock = createScriptedClock();
-  const { gateway, calls } = createScriptedGateway();
-  const uptimeMs = () => clock.now();
-  const shared = createMemoryOrderRecords({ max: 100, uptimeMs, onWarn() {} });
-  const records: OrderRecords = { ...shared, ...change(shared) };
-  const log = createTestLog();
-  const acceptances: string[] = [];
-  const onAccountChanged = (login: string) => void acceptances.push(login);
-  /** Starts another process with the same records. */
-  const start = () =>
-    new Orders({ gateway, records, clock, orderTimeoutMs, onAccountChanged, log });
-  const orders = start();
-  /** Begins an order; `calls` contains it once it is sent. */
-  async function begin(key: string, viewer = demo, symbol?: string, on = orders) {
-    const placed = on.place(viewer, proofOf(viewer), ticketOf(key, symbol));
-    placed.catch(() => {});
-    await clock.advance(0);
-    return { placed };
-  }
-  return { clock, calls, records, log, acceptances, orders, start, begin };
-}
-
-function last<T>(list: readonly T[]): T {
-  const item = list.at(-1);
-  if (item === undefined) throw new Error('the list is empty');
-  return item;
-}
 
 describe('an order', () => {
   test('is sent once; its repeats get the first outcome', async () => {
@@ -476,7 +446,7 @@ describe('reading the outcome of a key', () => {
     await clock.advance(200);
     for (const asked of [here, there]) {
       expect(await asked).toEqual({
-        outcome: { outcome: 'rejected', error: 'NO', message: null },
+        outcome: { outcome: 'rejected', error: 'NO', message: null, sent: true },
         idempotencyKey: 'k',
         replayed: true,
       });

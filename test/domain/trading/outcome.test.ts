@@ -69,6 +69,7 @@ describe('the outcome of an order', () => {
       outcome: 'rejected',
       error: 'NO_MONEY',
       message: 'too little',
+      sent: true,
     });
   });
 
@@ -168,6 +169,7 @@ describe('the outcome of an order', () => {
       outcome: 'rejected',
       error: 'NO_SYMBOL',
       message: 'm',
+      sent: true,
     });
   });
 

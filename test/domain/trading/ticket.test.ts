@@ -40,6 +40,7 @@ describe('the ticket of a market order', () => {
     expect(marketTicket(market)).toEqual({
       operation: 'openPosition',
       idempotencyKey: 'key-1',
+      sendBeforeMs: null,
       order: {
         symbol: 'AAPL',
         side: 'BUY',
@@ -118,6 +119,7 @@ describe('the ticket of a limit order', () => {
     expect(limitTicket({ ...limit, stopLoss: 1 })).toEqual({
       operation: 'placeLimitOrder',
       idempotencyKey: 'key-1',
+      sendBeforeMs: null,
       order: {
         symbol: 'AAPL',
         side: 'SELL',

@@ -6,6 +6,7 @@ import {
   placing,
   type Reply,
   replyOf,
+  voiding,
 } from './order-request.ts';
 import { OrderSocket } from './order-socket.ts';
 
@@ -39,6 +40,14 @@ export class OrderClient {
 
   placed(key: string, options?: SendOptions): Promise<Reply> {
     return this.#reply(asking(key), options);
+  }
+
+  /** `since`: when the key was made, which is now where it is left out; null: its client does not know. */
+  void(
+    key: string,
+    { since = new Date(), ...options }: SendOptions & { readonly since?: Date | null } = {},
+  ): Promise<Reply> {
+    return this.#reply(voiding(key, since?.toISOString()), options);
   }
 
   /** A string is sent as it is: some numbers cannot be written in another way. */

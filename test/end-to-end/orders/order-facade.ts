@@ -8,6 +8,7 @@ import { OrderClient, type OrderServer } from './order-client.ts';
 
 export interface OrderFacade extends OrderServer, AsyncDisposable {
   readonly sandbox: Sandbox;
+  readonly adminUrl: string;
   readonly logged: readonly string[];
   /** A device of this user, or one with this very token. */
   client(of?: { readonly email?: string; readonly token?: string | null }): OrderClient;
@@ -43,6 +44,7 @@ export async function startOrderFacade(
   return {
     ...server,
     sandbox,
+    adminUrl: app.adminUrl,
     logged,
     client({ email = 'user-1@example.com', token = sandbox.token({ email }) } = {}) {
       const client = new OrderClient(server, token);

@@ -13,6 +13,9 @@ export interface Outcome {
   readonly type: OutcomeType;
   readonly orderId: string | null;
   readonly replayed: boolean;
+  /** Of a rejected order: the name of the reason, and whether the gateway gave it. */
+  readonly error?: string | null;
+  readonly sent?: boolean;
 }
 
 /** The reply that a client got. `cut`: its connection closed first, from either end. */
@@ -34,7 +37,8 @@ export interface GraphQLBody {
     | undefined;
 }
 
-const OUTCOME = '{ __typename ... on OrderOutcome { replayed } ... on OrderAccepted { orderId } }';
+export const OUTCOME =
+  '{ __typename ... on OrderOutcome { replayed } ... on OrderAccepted { orderId } ... on OrderRejected { error sent } }';
 const INPUT_TYPES = { placeOrder: 'PlaceOrderInput!', placeLimitOrder: 'PlaceLimitOrderInput!' };
 
 export function placing({ mutation, input }: OrderRequest): GraphQLMessage {
@@ -51,6 +55,14 @@ export function asking(key: string): GraphQLMessage {
   };
 }
 
+/** `since`: when the key was made; left out, its client does not know. */
+export function voiding(key: string, since?: string): GraphQLMessage {
+  return {
+    query: `mutation ($key: String!, $since: DateTime) { answer: voidOrder(idempotencyKey: $key, since: $since) ${OUTCOME} }`,
+    variables: { key, since },
+  };
+}
+
 export function replyOf({ data, errors = [] }: GraphQLBody): Reply {
   const [error] = errors;
   if (error) {
@@ -62,12 +74,13 @@ export function replyOf({ data, errors = [] }: GraphQLBody): Reply {
 
 export function outcomeIn(answer: unknown): Reply {
   if (answer === null || answer === undefined) return { kind: 'nothing' };
-  const { __typename, orderId, replayed } = answer as Record<string, unknown>;
+  const { __typename, orderId, replayed, error, sent } = answer as Record<string, unknown>;
   return {
     kind: 'outcome',
     type: __typename as OutcomeType,
     orderId: typeof orderId === 'string' ? orderId : null,
     replayed: replayed === true,
+    ...(typeof sent === 'boolean' && { error: error as string | null, sent }),
   };
 }
 

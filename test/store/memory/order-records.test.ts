@@ -3,16 +3,45 @@ import { createMemoryOrderRecords } from '../../../src/store/memory/order-record
 import { RecordTable } from '../../../src/store/memory/record-table.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { accepted, itKeepsOrderRecords, request, reserved } from '../order-records-contract.ts';
+import { itVoidsKeys, rememberedMs, voidRequest } from '../void-contract.ts';
+
+async function openRecords(max: number, maxPerAccount = max) {
+  const warnings: string[] = [];
+  const records = createMemoryOrderRecords({
+    ...{ max, maxPerAccount },
+    uptimeMs: () => performance.now(),
+    onWarn: (message) => warnings.push(message),
+  });
+  return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+}
 
 describe('order records in memory', () => {
-  itKeepsOrderRecords(async (max, maxPerAccount = max) => {
-    const warnings: string[] = [];
-    const records = createMemoryOrderRecords({
-      ...{ max, maxPerAccount },
-      uptimeMs: () => performance.now(),
-      onWarn: (message) => warnings.push(message),
-    });
-    return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+  itKeepsOrderRecords(openRecords);
+  itVoidsKeys(openRecords);
+
+  test('remember since they began, and a day at the most', async () => {
+    let uptimeMs = 1_000_000;
+    const records = createMemoryOrderRecords({ max: 9, uptimeMs: () => uptimeMs, onWarn() {} });
+    expect(await rememberedMs(records, 'k1')).toBe(0);
+    uptimeMs += 5_000.5;
+    expect(await rememberedMs(records, 'k2')).toBe(5_000);
+    uptimeMs += 3 * RECORD_LIFE_MS;
+    expect(await rememberedMs(records, 'k3')).toBe(RECORD_LIFE_MS);
+  });
+
+  test('an account may close another key when its oldest closed one expires, though others hide it', async () => {
+    let uptimeMs = 0;
+    const bounds = { max: 5_000, maxPerAccount: 1_000 };
+    const records = createMemoryOrderRecords({ ...bounds, uptimeMs: () => uptimeMs, onWarn() {} });
+    // A call drops a few hundred of the records that are over.
+    for (let n = 0; n < 900; n += 1) await reserved(records, '1', `order ${n}`);
+    for (let n = 0; n < 100; n += 1) await records.voidKey(voidRequest('1', `k${n}`));
+    uptimeMs = RECORD_LIFE_MS - 1_500;
+    const refused = records.voidKey(voidRequest('1', 'new'));
+    await expect(refused).rejects.toMatchObject({ retryAfterSeconds: 2 });
+    uptimeMs = RECORD_LIFE_MS;
+    expect(await records.find('1', 'k0')).toBe(null);
+    expect(await records.voidKey(voidRequest('1', 'k0'))).toMatchObject({ voided: true });
   });
 
   test('a record lives a day from its reservation, whenever its outcome came', async () => {

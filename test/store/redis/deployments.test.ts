@@ -13,6 +13,7 @@ import { SENTINEL_PASSWORD, startWatchedRedis } from '../../support/sentinel.ts'
 import { startSwitchboard } from '../../support/switchboard.ts';
 import { accepted, request, reserved } from '../order-records-contract.ts';
 import { openOnRedis } from '../stores-on-redis.ts';
+import { voidRequest } from '../void-contract.ts';
 
 /** A Sentinel that was held up for two seconds promotes nothing for the next thirty. */
 const TILT = { withinMs: 120_000 };
@@ -38,6 +39,9 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await stores.records.release(await reserved(stores.records, '1', 'released'));
     expect(await stores.records.find('1', 'kept')).toMatchObject({ outcome: accepted });
     expect(await stores.records.find('1', 'released')).toBe(null);
+    expect(await stores.records.voidKey(voidRequest('1', 'closed'))).toMatchObject({
+      voided: true,
+    });
     await stores.limits?.share(['requests a'], FIGURES);
     const known = stores.limits?.keys('token');
     known?.add('key', Date.now() + 60_000);

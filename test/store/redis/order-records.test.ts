@@ -23,6 +23,7 @@ import {
   request,
   reserved,
 } from '../order-records-contract.ts';
+import { itVoidsKeys } from '../void-contract.ts';
 
 /** Of a worker, so that it ends where each is refused at once. */
 const MOST_RESERVATIONS = 100_000;
@@ -60,7 +61,7 @@ async function scriptsBesideBeats(redis: TestRedis): Promise<number> {
 }
 
 describeWithRedis('order records in Redis', (serverPath) => {
-  itKeepsOrderRecords(async (max, maxPerAccount = max) => {
+  const openRecords = async (max: number, maxPerAccount = max) => {
     const redis = await startTestRedis(serverPath, { args: ['--appendonly', 'yes'] });
     const replica = await openReplica(redis.url, { max, maxPerAccount });
     return {
@@ -70,7 +71,9 @@ describeWithRedis('order records in Redis', (serverPath) => {
         await redis[Symbol.asyncDispose]();
       },
     };
-  });
+  };
+  itKeepsOrderRecords(openRecords);
+  itVoidsKeys(openRecords);
 
   test('two replicas share keys, outcomes and the bound', async () => {
     await using redis = await startTestRedis(serverPath);

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { RecordedOutcome } from '../../../src/store/order-records.ts';
 import type { MachineClock } from '../../../src/store/sqlite/machine-clock.ts';
 import {
-  type Answer,
   OrderDatabase,
   type OrderDatabaseOptions,
 } from '../../../src/store/sqlite/order-database.ts';
+import type { Answer } from '../../../src/store/sqlite/order-task.ts';
 
 export interface TestClock extends MachineClock {
   boot: string;

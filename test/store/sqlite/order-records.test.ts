@@ -14,6 +14,7 @@ import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { accepted, itKeepsOrderRecords, request, reserved } from '../order-records-contract.ts';
+import { itVoidsKeys } from '../void-contract.ts';
 import { startRecordsProcess } from './records-process.ts';
 
 // Root may write everything, so a child has to run as another user.
@@ -41,6 +42,7 @@ async function openRecords(max = 1_000, maxPerAccount = max, clock: Clock = syst
 
 describe('order records in SQLite', () => {
   itKeepsOrderRecords(openRecords);
+  itVoidsKeys(openRecords);
 
   test('are there for the next process, as they were left', async () => {
     await using opened = await openRecords();

@@ -1,0 +1,96 @@
+import { builder } from './builder.ts';
+import { Side } from './holding.ts';
+
+const OrderSize = builder.inputType('OrderSize', {
+  description: 'How much: in units of the instrument, or in money.',
+  isOneOf: true,
+  fields: (t) => ({
+    units: t.float({ description: 'Units of the instrument.' }),
+    amount: t.float({ description: 'Money, in the account’s currency.' }),
+  }),
+});
+
+const Protection = builder.inputType('Protection', {
+  description: 'Where a position closes by itself: at a price, or at an amount won or lost.',
+  isOneOf: true,
+  fields: (t) => ({
+    price: t.float({ description: 'The price.' }),
+    amount: t.float({ description: 'The amount; only with a size that is an amount.' }),
+  }),
+});
+
+const PlaceOrderKind = builder.enumType('PlaceOrderKind', {
+  description: 'Whether an order is executed at once or waits for its price.',
+  values: {
+    MARKET: { description: 'Executed at once, at the market; a `price` is refused.' },
+    PENDING: { description: 'Waits for its `price`, which must be given.' },
+  },
+});
+
+const KEY_DESCRIPTION =
+  'Names this order, 1 to 255 characters, new for each order and the same for each repeat of it: the order is sent at most once.';
+
+const SEND_BEFORE_DESCRIPTION =
+  'Until when it is meant, by the date of this server, at most 24 hours ahead: an order that would be sent later is rejected unsent, with the error `EXPIRED`. Left out: it has no end. No part of what a repeat is compared by: a repeat gets the first outcome.';
+
+export const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
+  description: 'An order at the market, or one that waits for its price.',
+  fields: (t) => ({
+    symbol: t.id({ required: true, description: 'The instrument to trade.' }),
+    side: t.field({ type: Side, required: true, description: 'Buy or sell.' }),
+    size: t.field({ type: OrderSize, required: true, description: 'How much.' }),
+    kind: t.field({
+      type: PlaceOrderKind,
+      required: false,
+      description:
+        'What is meant, so that a `price` that is missing or not meant is refused; left out, `price` alone decides.',
+    }),
+    price: t.float({
+      required: false,
+      description:
+        'The price to wait for, above 0; left out, the order is executed immediately. Null is refused, but for `kind: MARKET`.',
+    }),
+    stopLoss: t.field({
+      type: Protection,
+      required: false,
+      description: 'Where to stop a loss; left out for none, null is refused.',
+    }),
+    takeProfit: t.field({
+      type: Protection,
+      required: false,
+      description: 'Where to take a profit; left out for none, null is refused.',
+    }),
+    comment: t.string({ required: false, description: 'A note to keep with it.' }),
+    idempotencyKey: t.string({ required: true, description: KEY_DESCRIPTION }),
+    sendBefore: t.field({
+      type: 'DateTime',
+      required: false,
+      description: SEND_BEFORE_DESCRIPTION,
+    }),
+  }),
+});
+
+export const PlaceLimitOrderInput = builder.inputType('PlaceLimitOrderInput', {
+  description: 'An order that always waits for its price.',
+  fields: (t) => ({
+    symbol: t.id({ required: true, description: 'The instrument to trade.' }),
+    side: t.field({ type: Side, required: true, description: 'Buy or sell.' }),
+    amount: t.float({ required: true, description: 'How much, in USD.' }),
+    price: t.float({ required: true, description: 'The price to wait for, above 0.' }),
+    stopLoss: t.float({
+      required: false,
+      description: 'The price at which to stop a loss; left out for none, null is refused.',
+    }),
+    takeProfit: t.float({
+      required: false,
+      description: 'The price at which to take a profit; left out for none, null is refused.',
+    }),
+    comment: t.string({ required: false, description: 'A note to keep with it.' }),
+    idempotencyKey: t.string({ required: true, description: KEY_DESCRIPTION }),
+    sendBefore: t.field({
+      type: 'DateTime',
+      required: false,
+      description: SEND_BEFORE_DESCRIPTION,
+    }),
+  }),
+});

@@ -1,0 +1,56 @@
+import type { RecordTable, TableRecord } from '../memory/record-table.ts';
+import {
+  AccountRecordsFullError,
+  AccountVoidsFullError,
+  closingOf,
+  mayHaveChanged,
+  mostVoids,
+  type OrderRecord,
+  RECORD_LIFE_MS,
+  RecordsUnavailableError,
+  rank,
+  recordId,
+  toOrderRecord,
+} from '../order-records.ts';
+
+/** The record that a script has answered with. */
+export function toRecord(answer: readonly unknown[]): OrderRecord {
+  const [, id, canonical, reservedAtMs, pendingMs, outcome] = answer;
+  const of = { id: String(id), canonical: String(canonical), reservedAtMs: Number(reservedAtMs) };
+  return toOrderRecord(of, JSON.parse(String(outcome)), Number(pendingMs));
+}
+
+/** By the rest of its life in Redis: the clock of the replica that made it may be another. */
+export function ageOf(answer: readonly unknown[]): number {
+  return Math.max(0, RECORD_LIFE_MS - Number(answer[6]));
+}
+
+/** What a script that found no record answers, as an error. */
+export function refusalIn(
+  [status, detail]: readonly unknown[],
+  { max, maxPerAccount }: { readonly max: number; readonly maxPerAccount: number },
+): RecordsUnavailableError {
+  if (status === 'account-full') return new AccountRecordsFullError(maxPerAccount, Number(detail));
+  if (status === 'voids-full') {
+    return new AccountVoidsFullError(mostVoids(maxPerAccount), Number(detail));
+  }
+  if (status === 'full') return new RecordsUnavailableError(`all ${max} order records are in use`);
+  return new RecordsUnavailableError(
+    status === 'evicted'
+      ? 'Redis has dropped the record of this key before its time (see maxmemory-policy)'
+      : `Redis answered out of turn (${String(status)})`,
+  );
+}
+
+/** The arguments of one record for MERGE. */
+export function mergeArguments(record: TableRecord, own: RecordTable): (string | number)[] {
+  const { reservation, outcome } = record;
+  const { id, login, key, canonical, reservedAtMs } = reservation;
+  const pendingMs = Math.ceil(own.get(login, key)?.pendingMs ?? 0);
+  const restMs = Math.floor(RECORD_LIFE_MS - own.ageMs(record));
+  return [
+    ...[recordId(login, key), id, canonical, reservedAtMs, pendingMs, restMs],
+    ...[rank(outcome), JSON.stringify(outcome), mayHaveChanged(outcome) ? 1 : 0],
+    closingOf(record) ? 1 : 0,
+  ];
+}

@@ -1,0 +1,50 @@
+import { recordId } from '../order-records.ts';
+import type { OrderFile, OrderFileOptions } from './order-file.ts';
+import { isFarAhead, isIntact, type OrderRow, type Statements } from './order-rows.ts';
+
+export interface ScannedRows {
+  /** As sentences; empty where all is well. */
+  readonly problems: readonly string[];
+  readonly damagedRows: readonly number[];
+  /** Keys of intact rows that an index lacks: a row missing from both indexes would look absent. */
+  readonly unindexedKeys: Set<string>;
+  /** Rows that are dated so far ahead that their date or the machine's is wrong. */
+  readonly ahead: readonly number[];
+}
+
+const ROWS_AT_ONCE = 2_000;
+const PROGRESS_MS = 1_000;
+
+/** Reads all rows at the start, in portions, or another process's commits would wait for the last row. */
+export function scanRows(
+  file: OrderFile,
+  { after }: Statements,
+  { path, clock, onWarn }: OrderFileOptions,
+): ScannedRows {
+  const problems: string[] = [];
+  const damagedRows: number[] = [];
+  const unindexedKeys = new Set<string>();
+  const ahead: number[] = [];
+  let toldAtMs = performance.now();
+  let lastId = Number.NEGATIVE_INFINITY;
+  for (let count = ROWS_AT_ONCE; ; count += ROWS_AT_ONCE) {
+    const portion = file.read(() => after.all(lastId, ROWS_AT_ONCE));
+    for (const row of portion as unknown as OrderRow[]) {
+      lastId = row.id;
+      if (!isIntact(row)) {
+        damagedRows.push(row.id);
+        problems.push(`row ${row.id} does not match its digest`);
+      }
+      if (!row.isIndexed) {
+        unindexedKeys.add(recordId(row.login, row.key));
+        problems.push(`row ${row.id} is missing from an index`);
+      }
+      if (isFarAhead(row, clock)) ahead.push(row.id);
+    }
+    if (portion.length < ROWS_AT_ONCE) break;
+    if (performance.now() - toldAtMs < PROGRESS_MS) continue;
+    toldAtMs = performance.now();
+    onWarn(`${count} rows of ${path} are verified so far`);
+  }
+  return { problems, damagedRows, unindexedKeys, ahead };
+}

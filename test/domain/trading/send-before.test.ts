@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest';
+import { EXPIRED } from '../../../src/domain/trading/outcome.ts';
+import { SendExpiredError } from '../../../src/gateway/errors.ts';
+import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
+import {
+  acceptedAs,
+  demo,
+  demoProof,
+  last,
+  notSent,
+  orderTimeoutMs,
+  stage,
+  ticketOf,
+} from './order-stage.ts';
+
+const expired = { outcome: EXPIRED, idempotencyKey: 'k', replayed: false };
+const accepted = { outcome: 'accepted', orderId: 'o-1' };
+
+describe('an order that comes too late', () => {
+  test('is rejected unsent, and uses its key up', async () => {
+    const { orders, calls, clock, begin, start, records } = stage();
+    const { placed } = await begin('k', demo, 'AAPL', orders, clock.date() - 1);
+    expect(await placed).toEqual(expired);
+    expect(await records.find(demo.login, 'k')).toMatchObject({
+      outcome: { kind: 'rejected', error: 'EXPIRED', message: null, sent: false },
+    });
+    for (const process of [orders, start()]) {
+      const replayed = { ...expired, replayed: true };
+      for (const sendBefore of [undefined, clock.date() + 60_000]) {
+        const repeat = await process.place(demo, demoProof, ticketOf('k', 'AAPL', sendBefore));
+        expect(repeat).toEqual(replayed);
+      }
+      expect(await process.placed(demoProof, 'k')).toEqual(replayed);
+      expect(await process.void(demoProof, 'k', clock.now())).toEqual(replayed);
+      const other = process.place(demo, demoProof, ticketOf('k', 'MSFT'));
+      await expect(other).rejects.toMatchObject({ argument: 'input.idempotencyKey' });
+    }
+    expect(calls).toEqual([]);
+  });
+
+  test('is judged by the date, which a client has from the answers of this server', async () => {
+    const { orders, calls, clock, begin } = stage();
+    const sendBefore = clock.date() + 5_000;
+    clock.setDate(5_001);
+    const { placed } = await begin('k', demo, 'AAPL', orders, sendBefore);
+    expect(await placed).toEqual(expired);
+    clock.setDate(-1);
+    await begin('another', demo, 'AAPL', orders, sendBefore);
+    expect(calls).toMatchObject([{ sendBeforeMs: sendBefore }]);
+  });
+
+  test('is judged last by whoever puts it onto the wire', async () => {
+    const { orders, calls, clock, begin } = stage();
+    const { placed } = await begin('k', demo, 'AAPL', orders, clock.date() + 5_000);
+    last(calls).end({ sent: false, cause: new SendExpiredError() });
+    expect(await placed).toEqual(expired);
+    expect(await orders.placed(demoProof, 'k')).toEqual({ ...expired, replayed: true });
+  });
+
+  test('is not left to be repeated where its connection failed as well', async () => {
+    const { orders, calls, clock, begin } = stage();
+    const [late, timely] = await Promise.all(
+      ['k', 'timely'].map((key, n) =>
+        begin(key, demo, 'AAPL', orders, clock.date() + 5_000 + 1_000 * n),
+      ),
+    );
+    await clock.advance(5_001);
+    for (const { end } of calls) end(notSent);
+    expect(await late?.placed).toEqual(expired);
+    await expect(timely?.placed).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await orders.placed(demoProof, 'timely')).toBe(null);
+  });
+
+  test('is nothing of the kind once it was sent', async () => {
+    const { orders, calls, clock, begin } = stage();
+    const { placed } = await begin('k', demo, 'AAPL', orders, clock.date() + 5_000);
+    await clock.advance(orderTimeoutMs - 1);
+    last(calls).end(acceptedAs('o-1'));
+    expect(await placed).toMatchObject({ outcome: accepted });
+  });
+});
+
+describe('a repeat', () => {
+  test('gets the first outcome, whatever moment it names', async () => {
+    const { orders, calls, clock, begin, start } = stage();
+    const { placed } = await begin('k', demo, 'AAPL', orders, clock.date() + 5_000);
+    const moments = [undefined, clock.date() - 1, clock.date() + 3 * RECORD_LIFE_MS];
+    const waiting = [orders, start()].flatMap((process) =>
+      moments.map((sendBefore) =>
+        process.place(demo, demoProof, ticketOf('k', 'AAPL', sendBefore)),
+      ),
+    );
+    await clock.advance(1_000);
+    last(calls).end(acceptedAs('o-1'));
+    await placed;
+    await clock.advance(200);
+    for (const repeat of await Promise.all(waiting)) {
+      expect(repeat).toMatchObject({ outcome: accepted, replayed: true });
+    }
+    for (const sendBefore of moments) {
+      const repeat = await orders.place(demo, demoProof, ticketOf('k', 'AAPL', sendBefore));
+      expect(repeat).toMatchObject({ outcome: accepted, replayed: true });
+    }
+    expect(calls).toHaveLength(1);
+  });
+});
+
+describe('a moment more than a day ahead', () => {
+  test('is refused for a new order, whose key stays free', async () => {
+    const { orders, calls, clock, begin } = stage();
+    const furthest = clock.date() + RECORD_LIFE_MS;
+    const ticket = ticketOf('k', 'AAPL', furthest + 1);
+    await expect(orders.place(demo, demoProof, ticket)).rejects.toMatchObject({
+      argument: 'input.sendBefore',
+      message: 'input.sendBefore must be at most 24 hours ahead.',
+    });
+    expect(await orders.placed(demoProof, 'k')).toBe(null);
+    await begin('k', demo, 'AAPL', orders, furthest);
+    expect(calls).toHaveLength(1);
+  });
+
+  test('does not matter where the key is closed, or is that of another order', async () => {
+    const { orders, calls, clock, begin } = stage();
+    const far = clock.date() + 2 * RECORD_LIFE_MS;
+    await orders.void(demoProof, 'closed', clock.now());
+    const late = await orders.place(demo, demoProof, ticketOf('closed', 'AAPL', far));
+    expect(late).toMatchObject({ outcome: { error: 'VOIDED', sent: false } });
+    const { placed } = await begin('used', demo, 'MSFT');
+    last(calls).end(acceptedAs('o-1'));
+    await placed;
+    const other = orders.place(demo, demoProof, ticketOf('used', 'AAPL', far));
+    await expect(other).rejects.toMatchObject({ argument: 'input.idempotencyKey' });
+  });
+
+  test('is refused after all where the order it waited for has left the key free', async () => {
+    const { calls, clock, begin, start } = stage();
+    const { placed } = await begin('k');
+    const repeat = start().place(
+      demo,
+      demoProof,
+      ticketOf('k', 'AAPL', clock.date() + 2 * RECORD_LIFE_MS),
+    );
+    repeat.catch(() => {});
+    last(calls).end(notSent);
+    await expect(placed).rejects.toThrow('never sent');
+    await clock.advance(200);
+    await expect(repeat).rejects.toMatchObject({ argument: 'input.sendBefore' });
+    expect(calls).toHaveLength(1);
+  });
+});

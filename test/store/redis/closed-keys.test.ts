@@ -1,0 +1,253 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
+import {
+  AccountVoidsFullError,
+  closingOf,
+  RECORD_LIFE_MS,
+  RecordsUnavailableError,
+} from '../../../src/store/order-records.ts';
+import type { RedisTiming } from '../../../src/store/redis/epoch.ts';
+import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
+import { LEAVE } from '../../../src/store/redis/scripts.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { accepted, rejected, request, reserved } from '../order-records-contract.ts';
+import { rememberedMs, voidRequest } from '../void-contract.ts';
+import { FormerRecords } from './former-records.ts';
+
+const timing: RedisTiming = { beatMs: 50, graceMs: 200, leaseMs: 1_500, patienceMs: 5_000 };
+const PREFIX = 'trading-graph:{orders}';
+const MARKER = `${PREFIX}:epoch`;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const DURABLE = { args: ['--appendonly', 'yes', '--appendfsync', 'always'] };
+
+async function openReplica(url: string, maxPerAccount = 1_000) {
+  const records = await openRedisOrderRecords({
+    ...{ url, max: 1_000, maxPerAccount, clock: systemClock, timing },
+    uptimeMs: () => performance.now(),
+    onWarn() {},
+  });
+  await eventually(() => records.degradedReason() === null);
+  return { records, [Symbol.asyncDispose]: () => records.close() };
+}
+
+/** As if the epoch had begun so long ago, and nothing had been lost for so long. */
+async function setMemory(redis: TestRedis, begunMs: number, wholeMs: number): Promise<void> {
+  const nowMs = Date.now();
+  await redis.command('HSET', MARKER, 'begunAt', nowMs - begunMs, 'since', nowMs - wholeMs);
+}
+
+async function expectRemembered(redis: TestRedis, url: string, ms: number): Promise<void> {
+  await using replica = await openReplica(url);
+  const key = `key ${await redis.command('ZCARD', `${PREFIX}:index`)}`;
+  const remembered = await eventually(() => rememberedMs(replica.records, key));
+  expect(remembered).toBeGreaterThanOrEqual(ms);
+  expect(remembered).toBeLessThan(ms + MINUTE_MS);
+}
+
+/** Waits until the one replica there is knows that it is alone. */
+async function beatTwice(redis: TestRedis): Promise<void> {
+  const [member = ''] = (await redis.command('ZRANGE', `${PREFIX}:members`, 0, -1)) as string[];
+  const score = () => redis.command('ZSCORE', `${PREFIX}:members`, member);
+  for (let beat = 0; beat < 2; beat += 1) {
+    const before = await score();
+    await eventually(async () => (await score()) !== before);
+  }
+}
+
+function scriptKeys(): (string | number)[] {
+  return [4, ...['epoch', 'members', 'expected', 'index'].map((name) => `${PREFIX}:${name}`)];
+}
+
+describeWithRedis('a Redis remembers', (serverPath) => {
+  test.concurrent('since its epoch began where it keeps no log of its writes', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await expectRemembered(redis, redis.url, 0);
+    await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
+    await expectRemembered(redis, redis.url, HOUR_MS);
+    await redis.command('CONFIG', 'SET', 'appendonly', 'yes');
+    // The log began later than the epoch.
+    await expectRemembered(redis, redis.url, HOUR_MS);
+  });
+
+  test.concurrent('as long as all was written back, over restarts, and a day at the most', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    await using _replica = await openReplica(redis.url);
+    await expectRemembered(redis, redis.url, 0);
+    await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
+    await expectRemembered(redis, redis.url, 3 * HOUR_MS);
+    const run = await redis.command('HGET', MARKER, 'run');
+    await beatTwice(redis);
+    await redis.kill();
+    await redis.start();
+    await eventually(async () => (await redis.command('HGET', MARKER, 'run')) !== run);
+    await expectRemembered(redis, redis.url, 3 * HOUR_MS);
+    await setMemory(redis, 0, 90 * HOUR_MS);
+    await expectRemembered(redis, redis.url, RECORD_LIFE_MS);
+  });
+
+  test.concurrent('nothing from before it was emptied, though replicas write back', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    await using replica = await openReplica(redis.url);
+    await reserved(replica.records, '1', 'kept');
+    await setMemory(redis, 3 * HOUR_MS, 3 * HOUR_MS);
+    await redis.command('FLUSHALL');
+    await eventually(() => replica.records.find('1', 'kept'));
+    await expectRemembered(redis, redis.url, 0);
+  });
+
+  test.concurrent('nothing from before a restart, where it kept no log until then', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using _replica = await openReplica(redis.url);
+    await setMemory(redis, 3 * HOUR_MS, 3 * HOUR_MS);
+    await redis.command('SAVE');
+    await redis.kill();
+    await redis.start();
+    await redis.command('CONFIG', 'SET', 'appendonly', 'yes');
+    await expectRemembered(redis, redis.url, 0);
+  });
+
+  test.concurrent('since the epoch began that a replica was taken for dead in', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    await using replica = await openReplica(redis.url);
+    await setMemory(redis, 3 * HOUR_MS, 3 * HOUR_MS);
+    await redis.command('ZADD', `${PREFIX}:members`, Date.now(), 'dead');
+    await redis.command('HSET', MARKER, 'run', 'another');
+    await eventually(() => replica.records.find('1', 'none').then(() => true));
+    expect(await redis.command('ZSCORE', `${PREFIX}:expected`, 'dead')).toBe('1');
+    await expectRemembered(redis, redis.url, 0);
+    await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
+    await expectRemembered(redis, redis.url, HOUR_MS);
+    // It was frozen, and has written its records back now.
+    await redis.command('ZADD', `${PREFIX}:expected`, 0, 'dead');
+    await expectRemembered(redis, redis.url, 3 * HOUR_MS);
+  });
+
+  test.concurrent('since the epoch began that a replica left before it had written back', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    await using replica = await openReplica(redis.url);
+    await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
+    await redis.command('EVAL', LEAVE, ...scriptKeys(), 'not expected');
+    await redis.command('ZADD', `${PREFIX}:expected`, 0, 'has written');
+    await redis.command('EVAL', LEAVE, ...scriptKeys(), 'has written');
+    await expectRemembered(redis, redis.url, 3 * HOUR_MS);
+    await redis.command('ZADD', `${PREFIX}:expected`, 1, 'behind');
+    await redis.command('EVAL', LEAVE, ...scriptKeys(), 'behind');
+    await expectRemembered(redis, redis.url, HOUR_MS);
+    // So does the next epoch.
+    await redis.command('HSET', MARKER, 'run', 'another');
+    await eventually(() => replica.records.find('1', 'none').then(() => true));
+    await expectRemembered(redis, redis.url, 0);
+  });
+
+  test.concurrent('nothing from before a replica left that had not noticed the loss', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    await expectRemembered(redis, redis.url, 0);
+    await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
+    await redis.command('HSET', MARKER, 'run', 'another');
+    await expectRemembered(redis, redis.url, 3 * HOUR_MS);
+    await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
+    await redis.command('HSET', MARKER, 'run', 'another');
+    await redis.command('EVAL', LEAVE, ...scriptKeys(), 'unaware');
+    await expectRemembered(redis, redis.url, 0);
+    // One that is empty has no epoch to say it of.
+    await redis.command('FLUSHALL');
+    await redis.command('EVAL', LEAVE, ...scriptKeys(), 'unaware');
+    expect(await redis.command('EXISTS', MARKER)).toBe(0);
+  });
+});
+
+describeWithRedis('a closed key', (serverPath) => {
+  test.concurrent('stays closed where Redis is emptied, and counts for its account', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url, 10);
+    await using b = await openReplica(redis.url, 10);
+    const { record } = await a.records.voidKey(voidRequest('1', 'k'));
+    for (let round = 0; round < 2; round += 1) {
+      await redis.command('FLUSHALL');
+      expect(await b.records.reserve(request('1', 'k'))).toEqual({ reserved: false, record });
+      const another = b.records.voidKey(voidRequest('1', 'another'));
+      await expect(another).rejects.toThrow(AccountVoidsFullError);
+    }
+    const lives = Number(await redis.command('PTTL', `${PREFIX}:voids:1`));
+    expect(lives).toBeGreaterThan(RECORD_LIFE_MS - MINUTE_MS);
+    expect(lives).toBeLessThanOrEqual(RECORD_LIFE_MS);
+  });
+
+  test.concurrent('is given back by whoever has said so, for the rest of its day', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const a = await openReplica(redis.url);
+    await using asked = await openReplica(redis.url);
+    const { record } = await a.records.voidKey(voidRequest('1', 'k'));
+    await redis.command('PEXPIRE', `${PREFIX}:record:1:k`, HOUR_MS);
+    expect(await asked.records.find('1', 'k')).toEqual(record);
+    await a.records.close();
+    await redis.command('FLUSHALL');
+    await using late = await openReplica(redis.url);
+    expect(await late.records.reserve(request('1', 'k'))).toEqual({ reserved: false, record });
+    const lives = Number(await redis.command('PTTL', `${PREFIX}:record:1:k`));
+    expect(lives).toBeGreaterThan(HOUR_MS - MINUTE_MS);
+    expect(lives).toBeLessThanOrEqual(HOUR_MS);
+  });
+
+  test.concurrent('is an order that was rejected to a replica of the version before', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    const former = new FormerRecords(redis);
+    const { record } = await a.records.voidKey(voidRequest('1', 'k'));
+    const outcome = { kind: 'rejected', error: 'VOIDED', message: null };
+    const seen = { id: record.id, canonical: '', outcome, pendingMs: 0 };
+    expect(await former.reserve(request('1', 'k'))).toMatchObject({
+      reserved: false,
+      record: seen,
+    });
+    expect(await former.find('1', 'k')).toEqual({ ...seen, reservedAtMs: record.reservedAtMs });
+    // An order of its own that it had given back, or never had there.
+    const reservation = { ...request('1', 'k'), id: 'former' };
+    await former.release(reservation);
+    expect(await former.settle(reservation, accepted)).toBe(1);
+    expect(await a.records.find('1', 'k')).toEqual(record);
+    // And the other way round.
+    const answer = await former.reserve(request('1', 'used'));
+    if (!answer.reserved) throw new Error('the key is free');
+    const { id } = answer.reservation;
+    const pending = { voided: false, record: { id, outcome: null } };
+    expect(await a.records.voidKey(voidRequest('1', 'used'))).toMatchObject(pending);
+    await former.settle(answer.reservation, rejected);
+    const used = await a.records.voidKey(voidRequest('1', 'used'));
+    expect(used).toMatchObject({ voided: false, record: { id, outcome: rejected } });
+    expect(closingOf(used.record)).toBe(null);
+  });
+
+  test.concurrent('has a memory that begins with an epoch of the version before', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    await expectRemembered(redis, redis.url, 0);
+    await setMemory(redis, 3 * HOUR_MS, 3 * HOUR_MS);
+    await redis.command('HSET', MARKER, 'run', 'another');
+    await new FormerRecords(redis).join();
+    await expectRemembered(redis, redis.url, 0);
+    await redis.command('HSET', MARKER, 'opensAt', Date.now() - HOUR_MS);
+    await expectRemembered(redis, redis.url, HOUR_MS);
+    // It did not say whether there was a log.
+    await redis.command('HSET', MARKER, 'run', 'another');
+    await expectRemembered(redis, redis.url, 0);
+  });
+
+  test.concurrent('is the same for all, though Redis was frozen when it was closed', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url);
+    await using b = await openReplica(redis.url);
+    redis.signal('SIGSTOP');
+    const refused = a.records.voidKey(voidRequest('1', 'k'));
+    await expect(refused).rejects.toThrow(RecordsUnavailableError);
+    redis.signal('SIGCONT');
+    const { record } = await eventually(() => b.records.voidKey(voidRequest('1', 'k')));
+    expect(closingOf(record)).not.toBe(null);
+    for (const { records } of [a, b]) {
+      const repeat = await eventually(() => records.reserve(request('1', 'k')));
+      expect(repeat).toMatchObject({ reserved: false, record: { id: record.id } });
+    }
+  });
+});

@@ -1,0 +1,168 @@
+import { hash } from 'node:crypto';
+import { copyFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { closingOf, RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
+import type { OrderDatabase } from '../../../src/store/sqlite/order-database.ts';
+import type { Answer } from '../../../src/store/sqlite/order-task.ts';
+import {
+  acceptedAs,
+  createFolder,
+  createMachineClock,
+  fill,
+  openDatabase,
+  reservationOf,
+  reserve,
+} from './order-files.ts';
+
+const HOUR_MS = 3_600_000;
+
+function close(database: OrderDatabase, key: string, keyAgeMs: number | null = 0): Answer {
+  const atMs = Date.parse('2026-11-20T12:00:00Z');
+  const request = { login: '1001', key, atMs, keyAgeMs };
+  return database.run([{ do: 'void', id: `closing of ${key}`, request }]).answers[0] ?? null;
+}
+
+/** Closes a key; how far back the file remembered then. */
+function remembered(database: OrderDatabase, key: string): number | undefined {
+  const answer = close(database, key);
+  if (typeof answer === 'string') throw new Error(answer);
+  return answer && 'outcome' in answer ? closingOf(answer)?.rememberedMs : undefined;
+}
+
+/** As a process of an earlier version writes its state: it knows of no moment behind the file's identity. */
+function beginAsEarlierVersion(path: string): void {
+  const raw = new DatabaseSync(path);
+  const row = raw.prepare('SELECT * FROM state').get();
+  const [inode, born] = String(row?.file).split(' ');
+  const file = `${inode} ${born}`;
+  const writes = Number(row?.writes) + 1;
+  const digest = hash('sha256', JSON.stringify([writes, row?.rows, file, row?.incompleteFrom]));
+  raw.prepare('UPDATE state SET writes = ?, file = ?, digest = ?').run(writes, file, digest);
+  raw.close();
+}
+
+describe('a file remembers', () => {
+  test('since it was made, whichever process asks and over restarts, and a day at the most', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    {
+      using database = openDatabase(folder.path, { clock });
+      expect(remembered(database, 'k1')).toBe(0);
+      clock.pass(HOUR_MS);
+      expect(remembered(database, 'k2')).toBe(HOUR_MS);
+      using other = openDatabase(folder.path, { clock });
+      expect(remembered(other, 'k3')).toBe(HOUR_MS);
+    }
+    clock.pass(HOUR_MS);
+    const rebooted = { ...clock, boot: 'second boot', uptimeMs: () => 5 };
+    using database = openDatabase(folder.path, { clock: rebooted });
+    expect(remembered(database, 'k4')).toBe(2 * HOUR_MS);
+    clock.pass(3 * RECORD_LIFE_MS);
+    expect(remembered(database, 'k5')).toBe(RECORD_LIFE_MS);
+  });
+
+  test('since it was restored, and closes what it refuses to orders', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    const copy = `${folder.path}.copy`;
+    fill(folder.path, ['first']);
+    copyFileSync(folder.path, copy);
+    fill(folder.path, ['second']);
+    copyFileSync(copy, folder.path);
+    clock.pass(3 * HOUR_MS);
+    {
+      using database = openDatabase(folder.path, { clock });
+      clock.pass(HOUR_MS);
+      expect(reserve(database, 'second')).toContain('may be incomplete');
+      expect(remembered(database, 'second')).toBe(HOUR_MS);
+      expect(reserve(database, 'second')).toMatchObject({ id: 'closing of second' });
+      expect(close(database, 'first')).toMatchObject({ outcome: acceptedAs('first') });
+      database.declareComplete();
+    }
+    // What may be sent again may have been sent.
+    using database = openDatabase(folder.path, { clock });
+    clock.pass(HOUR_MS);
+    expect(remembered(database, 'third')).toBe(2 * HOUR_MS);
+  });
+
+  test('since an operator says that rows are missing', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    using database = openDatabase(folder.path, { clock });
+    clock.pass(HOUR_MS);
+    database.declareIncomplete();
+    database.declareComplete();
+    clock.pass(5);
+    expect(remembered(database, 'key')).toBe(5);
+  });
+
+  test('since a start that finds damage, and does not close the key of a damaged record', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    fill(folder.path, ['damaged', 'other']);
+    const raw = new DatabaseSync(folder.path);
+    raw.exec("UPDATE orders SET outcome = 'x' WHERE key = 'damaged'");
+    raw.close();
+    clock.pass(HOUR_MS);
+    using database = openDatabase(folder.path, { clock });
+    clock.pass(5);
+    expect(close(database, 'damaged')).toContain('is damaged');
+    expect(remembered(database, 'key')).toBe(5);
+  });
+
+  test('since a process of an earlier version began, also where another one is running', () => {
+    using folder = createFolder();
+    const clock = createMachineClock();
+    using running = openDatabase(folder.path, { clock });
+    clock.pass(HOUR_MS);
+    beginAsEarlierVersion(folder.path);
+    // It cannot be told when that was.
+    expect(remembered(running, 'k1')).toBe(0);
+    clock.pass(HOUR_MS);
+    expect(remembered(running, 'k2')).toBe(HOUR_MS);
+    beginAsEarlierVersion(folder.path);
+    using next = openDatabase(folder.path, { clock });
+    clock.pass(5);
+    expect(remembered(next, 'k3')).toBe(5);
+    expect(remembered(running, 'k4')).toBe(5);
+  });
+});
+
+test('an earlier version finds a closed key where it looks for an order, as one that was rejected', () => {
+  using folder = createFolder();
+  {
+    using database = openDatabase(folder.path);
+    close(database, 'key', 1_234);
+  }
+  const raw = new DatabaseSync(folder.path);
+  const row = raw.prepare('SELECT * FROM orders WHERE login = ? AND key = ?').get('1001', 'key');
+  expect(JSON.parse(String(row?.outcome))).toEqual({
+    ...{ kind: 'rejected', error: 'VOIDED', message: null, sent: false },
+    closing: { keyAgeMs: 1_234, rememberedMs: 0 },
+  });
+  // Compared with a digest of what is ordered, which is never empty.
+  expect(row).toMatchObject({ input: '', pendingMs: 0, at: '2026-11-20T12:00:00.000Z' });
+  const [inode, born] = String(raw.prepare('SELECT file FROM state').get()?.file).split(' ');
+  expect(`${inode} ${born}`).toMatch(/^\d+ \d+$/);
+  raw.close();
+});
+
+test('an account closes another key when a closed one expires, however many others did before it', () => {
+  using folder = createFolder();
+  const clock = createMachineClock();
+  using database = openDatabase(folder.path, { clock, maxPerAccount: 20 });
+  for (let n = 0; n < 40; n += 1) {
+    const reservation = { ...reservationOf(`other ${n}`), login: `${n}` };
+    database.run([{ do: 'reserve', reservation }]);
+  }
+  close(database, 'k1');
+  clock.pass(1_000);
+  close(database, 'k2');
+  clock.pass(RECORD_LIFE_MS - 3_000);
+  expect(close(database, 'k3')).toEqual({ voidFreeInMs: 2_000 });
+  expect(reserve(database, 'k3')).toBe(null);
+  clock.pass(2_000);
+  expect(close(database, 'k1')).toMatchObject({ id: 'closing of k1' });
+  expect(close(database, 'k4')).toEqual({ voidFreeInMs: 1_000 });
+});
