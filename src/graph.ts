@@ -46,7 +46,7 @@ export interface GraphOptions {
   readonly limiter: Limiter;
   readonly clientOf: ClientOf;
   /** The hash of a token that is surely no forged one; null where there is none. */
-  readonly knownTokenOf: (caller: Caller) => Eventually<string | null>;
+  readonly knownTokenOf: (caller: Caller) => string | null;
   readonly trusted: TrustedDocumentsOptions;
   readonly documents: Documents;
   readonly maxCost: number;

@@ -1,7 +1,6 @@
 import type { Config } from '../config.ts';
 import { Graph } from '../graph.ts';
 import { systemClock } from '../lib/clock.ts';
-import { after } from '../lib/eventually.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
 import { tokenHash } from '../lib/token-hash.ts';
 import { ErrorCodes } from '../plugins/errors/error-codes.ts';
@@ -31,7 +30,7 @@ export function wireGraph(
     clientOf,
     knownTokenOf({ token, hashed }) {
       const hash = token === null ? null : tokenHash(token, hashed);
-      return hash && after(known.has(hash), (isKnown) => (isKnown ? hash : null));
+      return hash !== null && known.hasHere(hash) ? hash : null;
     },
     trusted: { trusted, registered, trustedOnly: config.persistedDocumentsOnly, log },
     documents,

@@ -5,6 +5,7 @@ import { growingLru } from '../../lib/growing-lru.ts';
 import { addressClient, singleClient } from '../../lib/limits/client.ts';
 import type { KnownKeys } from '../../lib/limits/known-keys.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
+import { Queue } from '../../lib/limits/queue.ts';
 import { REFUSED_TOKEN_CALLS } from '../../lib/limits/table.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
@@ -14,8 +15,8 @@ const REMEMBERED_MS = 5_000;
 const MOST_REMEMBERED = 50_000;
 // Thousands of people may come from one address after a restart.
 const PATIENCE_MS = 2_000;
-const LOOK_MS = 20;
 const RETRY_SECONDS = 1;
+const KNOWN = 'the token was refused a moment ago';
 
 export type ProofTrials = ReturnType<typeof createProofTrials>;
 
@@ -36,6 +37,7 @@ export function createProofTrials(
     maxEntries: MOST_REMEMBERED,
     entryBytes: 350,
   });
+  const queue = new Queue(clock, PATIENCE_MS);
   let underWay = 0;
   const isRecent = (atMs = -Infinity) => clock.now() - atMs < REMEMBERED_MS;
 
@@ -47,20 +49,18 @@ export function createProofTrials(
     return isNews;
   }
 
-  /** The error equals the gateway's own, because single flights share it. */
-  function assertUnrefused({ tokenHash }: Viewer, operation: OperationName): void {
-    if (!isRecent(refusals.get(tokenHash)?.get(concerns(operation)))) return;
-    throw new GatewayError('unauthenticated', operation, 'the token was refused a moment ago');
-  }
+  const isRefused = ({ tokenHash }: Viewer, operation: OperationName) =>
+    isRecent(refusals.get(tokenHash)?.get(concerns(operation)));
 
   return {
     get byteSize(): number {
       return refusals.calculatedSize;
     },
-    /** Its earlier refusals no longer count. */
+    /** Its earlier refusals no longer count, and its calls need no turns. */
     accepted({ tokenHash }: Viewer): void {
       refusals.delete(tokenHash);
       known.add(tokenHash);
+      queue.wake(singleClient('token', tokenHash).key);
     },
     /** From now on it is as good as a forged one. */
     refused: ({ tokenHash }: Viewer): void => known.delete(tokenHash),
@@ -71,25 +71,27 @@ export function createProofTrials(
       const from = addressClient(caller.client?.address);
       let isKnown = known.hasHere(tokenHash);
       let isCharged = false;
+      const isOwnFull = () => limiter.take('calls', own, 0).left < 1;
       const mayBegin = () => {
-        assertUnrefused(viewer, operation);
-        if (ledger.isAccepted(viewer)) return true;
-        if (limiter.take('calls', own, 0).left < 1) return false;
+        if (ledger.isAccepted(viewer) || isRefused(viewer, operation)) return true;
+        if (isOwnFull()) return false;
         isCharged = isKnown || !limiter.take('trials', from).isOver;
         if (isCharged) limiter.spend('calls', own, 1);
         return isCharged;
       };
-      if (!mayBegin()) isKnown ||= await known.has(tokenHash);
-      for (let waitedMs = 0; !isCharged && !mayBegin(); waitedMs += LOOK_MS) {
+      if (!mayBegin()) {
+        isKnown ||= await known.has(tokenHash);
+        const line = isOwnFull() ? own.key : from.key;
         // Only a call that ends makes room in such a time.
-        const isHopeless = caller.signal?.aborted || underWay === 0;
-        if (isHopeless || waitedMs >= PATIENCE_MS) {
-          throw new TooManyAttemptsError(RETRY_SECONDS, limiter.table.trials.label);
-        }
-        await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
+        const isIn =
+          mayBegin() || (underWay > 0 && (await queue.wait(line, mayBegin, caller.signal)));
+        if (!isIn) throw new TooManyAttemptsError(RETRY_SECONDS, limiter.table.trials.label);
       }
       underWay += 1;
       try {
+        // The error equals the gateway's own, because single flights share it.
+        if (isRefused(viewer, operation))
+          throw new GatewayError('unauthenticated', operation, KNOWN);
         return await call();
       } catch (error) {
         const isRefusal = isGatewayError(error, 'unauthenticated') && error.status !== null;
@@ -100,6 +102,8 @@ export function createProofTrials(
         underWay -= 1;
         if (isCharged) limiter.giveBack('calls', own);
         if (isCharged && !isKnown) limiter.giveBack('trials', from);
+        queue.wake(own.key);
+        queue.wake(from.key);
       }
     },
   };

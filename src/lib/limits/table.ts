@@ -24,6 +24,9 @@ export const KNOWN_MS = { token: 24 * 3_600_000, pair: 7 * 24 * 3_600_000 };
 /** What a token that the gateway refuses is charged: as many calls as a token may make at a time. */
 export const REFUSED_TOKEN_CALLS = 5;
 
+/** Calls that wait for their turn: each with its request in memory. */
+export const MOST_WAITING = { line: 1_000, all: 10_000 };
+
 export interface LimitSettings {
   readonly rateLimitPerMinute: number;
   readonly costLimitPerMinute: number;

@@ -1,4 +1,4 @@
-import { after, type Eventually } from '../../lib/eventually.ts';
+import { after } from '../../lib/eventually.ts';
 import { type Client, singleClient } from '../../lib/limits/client.ts';
 import type { Limiter, Taken } from '../../lib/limits/limiter.ts';
 import type { GraphPlugin, OperationContext } from '../plugin.ts';
@@ -72,7 +72,7 @@ const SIGNS_IN = /\blogin\s*\(/;
 export function useReserve<Context extends OperationContext>(
   limiter: Limiter,
   /** The hash of a token that nobody has made up; null where there is none. */
-  knownTokenOf: (context: Context) => Eventually<string | null>,
+  knownTokenOf: (context: Context) => string | null,
 ): GraphPlugin {
   return {
     onAdmit(context) {
@@ -80,9 +80,8 @@ export function useReserve<Context extends OperationContext>(
       if (refusal === null) return null;
       const passes = (from: Client) => (limiter.take('reserve', from).isOver ? refusal : null);
       if (transport.mayMutate && SIGNS_IN.test(params.query ?? '')) return passes(client);
-      return after(knownTokenOf(context as Context), (hash) =>
-        hash === null ? refusal : passes(singleClient('token', hash)),
-      );
+      const hash = knownTokenOf(context as Context);
+      return hash === null ? refusal : passes(singleClient('token', hash));
     },
   };
 }

@@ -142,7 +142,7 @@ test('an answer of errors ends as well: each of them is longer than a field', as
 
 describe('in a minute', () => {
   test('the fields resolved for an account are limited, whatever the number of requests', async () => {
-    await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '4000' });
+    await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '3000' });
     const token = await app.signIn();
     const other = await app.signIn('pro@example.com');
     await Promise.all(
@@ -203,7 +203,7 @@ describe('in a minute', () => {
   ])(
     'events beyond their account’s share are merged and delayed, and say so: %s',
     async (_view, query) => {
-      await using app = await startTestApp({ MAX_COST: '320', POSITIONS_POLL_MS: '100' });
+      await using app = await startTestApp({ MAX_COST: '640', POSITIONS_POLL_MS: '100' });
       const token = app.sandbox.token({ email: 'pro@example.com' });
       const client = createClient({
         url: app.webSocketUrl,

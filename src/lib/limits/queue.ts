@@ -1,0 +1,46 @@
+import type { Clock } from '../clock.ts';
+import { MOST_WAITING } from './table.ts';
+
+/** Those who wait until they may go, for each key in the order of their arrival, for a bounded time. */
+export class Queue {
+  readonly #clock: Clock;
+  readonly #patienceMs: number;
+  readonly #lines = new Map<string, Set<() => boolean>>();
+  #size = 0;
+
+  constructor(clock: Clock, patienceMs: number) {
+    this.#clock = clock;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Resolves to false where too many wait, the turn has not come in time, or nobody waits for it any more. */
+  wait(key: string, mayGo: () => boolean, signal?: AbortSignal): Promise<boolean> {
+    const line = this.#lines.get(key) ?? new Set();
+    const isFull = line.size >= MOST_WAITING.line || this.#size >= MOST_WAITING.all;
+    if (isFull || signal?.aborted) return Promise.resolve(false);
+    this.#lines.set(key, line);
+    this.#size += 1;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const end = (hasGone: boolean) => {
+      cancel();
+      signal?.removeEventListener('abort', leave);
+      line.delete(next);
+      this.#size -= 1;
+      if (line.size === 0) this.#lines.delete(key);
+      resolve(hasGone);
+      return hasGone;
+    };
+    const next = () => mayGo() && end(true);
+    const leave = () => void end(false);
+    // Time alone may have made room.
+    const cancel = this.#clock.after(this.#patienceMs, () => next() || leave());
+    signal?.addEventListener('abort', leave);
+    line.add(next);
+    return promise;
+  }
+
+  /** Lets those go who may, up to the first that may not. */
+  wake(key: string): void {
+    for (const next of this.#lines.get(key) ?? []) if (!next()) return;
+  }
+}
