@@ -110,10 +110,10 @@ export class RecordTable {
     return true;
   }
 
-  /** Only a pending record can be freed: an outcome uses its key up. */
+  /** Only a pending record can be freed: an outcome uses its key up, and past its time clients were told `unknown`. */
   release({ login, key, id }: Reservation): boolean {
     const record = this.#find(login, key);
-    if (record?.reservation.id !== id || record.outcome !== null) return false;
+    if (record?.reservation.id !== id || this.#view(record).pendingMs === 0) return false;
     this.#drop(record);
     return true;
   }

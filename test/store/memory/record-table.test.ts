@@ -213,7 +213,8 @@ test.for([
         expect(table.settle(former, outcome)).toBe(record !== undefined);
         if (record && rank(outcome) > rank(record.outcome)) record.outcome = outcome;
       } else if (kind === 'release') {
-        const isFree = model.own(former)?.outcome === null;
+        const record = model.own(former);
+        const isFree = record?.outcome === null && record.pendingUntilMs > clock.now();
         expect(table.release(former)).toBe(isFree);
         if (isFree) model.live().delete(idOf(former));
       } else if (kind === 'find') {

@@ -11,6 +11,7 @@ import {
   toOrderRecord,
 } from '../../../src/store/order-records.ts';
 import type { TestRedis } from '../../support/redis.ts';
+import { asFormerOutcome } from '../former-reader.ts';
 import * as former from './former-scripts.ts';
 
 const PREFIX = 'trading-graph:{orders}';
@@ -86,11 +87,4 @@ function toRecord(answer: readonly unknown[]): OrderRecord {
   if (status !== 'held') throw new Error(`Redis answers ${status}`);
   const of = { id: String(id), canonical: String(canonical), reservedAtMs: Number(reservedAtMs) };
   return toOrderRecord(of, asFormerOutcome(JSON.parse(String(outcome))), Number(pendingMs));
-}
-
-/** An outcome as the version before reads it, whatever else is in it. */
-export function asFormerOutcome(outcome: RecordedOutcome | null): RecordedOutcome | null {
-  if (outcome?.kind !== 'rejected') return outcome;
-  const { kind, error, message } = outcome;
-  return { kind, error, message };
 }
