@@ -66,8 +66,9 @@ describe('a query', () => {
   });
 
   test('waits at least as long as the server asks', async () => {
-    using core = startCore(app, { environment: HURRIED() });
-    app.sandbox.fail({
+    await using impatient = await startTestApp({ GATEWAY_TIMEOUT_MS: '10000' });
+    using core = startCore(impatient, { environment: HURRIED() });
+    impatient.sandbox.fail({
       operation: 'getOpenPositions',
       kind: 'status',
       status: 429,

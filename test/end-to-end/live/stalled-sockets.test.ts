@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { heldBytes } from '../../support/heap.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { stepUntil } from '../../support/steps.ts';
 import { initializedSocket } from './raw-socket.ts';
 import { sseClient, webSocketClient } from './watcher.ts';
@@ -17,16 +18,22 @@ const LARGE = `subscription { positionChanges { cursor ${Array.from(
   (_, at) => `copy${at}: upserted ${ROW}`,
 ).join(' ')} upserted ${ROW} status } }`;
 
+/** Readers stall for long on a busy machine: none is cut for the time that it takes. */
+const atRest = () => ({ connections: { clock: createScriptedClock(0) } });
+
 let app: TestApp;
 
 beforeEach(async () => {
   // Far more than an account's events may cost: these tests measure only what waits unsent.
-  app = await startTestApp({
-    POSITIONS_POLL_MS: '150',
-    MAX_COST: '100000000',
-    // What is sent counts by its size as well.
-    RATE_LIMIT_PER_MINUTE: '1000000',
-  });
+  app = await startTestApp(
+    {
+      POSITIONS_POLL_MS: '150',
+      MAX_COST: '100000000',
+      // What is sent counts by its size as well.
+      RATE_LIMIT_PER_MINUTE: '1000000',
+    },
+    atRest(),
+  );
 });
 afterEach(() => app.close());
 
@@ -58,11 +65,14 @@ async function openReader(facade: TestApp, token: string) {
 
 test('a hundred sockets that stop reading cost one event each, and get what they missed as one', async () => {
   // One event for each of them is more than an account may leave unread with default settings.
-  await using roomy = await startTestApp({
-    POSITIONS_POLL_MS: '150',
-    SEND_BUFFER_MAX_BYTES: String(1024 * MEGABYTE),
-    MAX_COST: '100000000',
-  });
+  await using roomy = await startTestApp(
+    {
+      POSITIONS_POLL_MS: '150',
+      SEND_BUFFER_MAX_BYTES: String(1024 * MEGABYTE),
+      MAX_COST: '100000000',
+    },
+    atRest(),
+  );
   const token = roomy.sandbox.token({ email: 'pro@example.com' });
   const witness = webSocketClient(roomy, token).watch();
   const readers = await Promise.all(
